@@ -52,7 +52,7 @@ export async function agentRun(input: RunInput, carried?: Carried): Promise<RunR
   refuseRepeated();
   // Register the handlers before the first await, so that no message to a new run is lost or refused.
   const session = new UserSession(checked);
-  const gate = new Gate({ refuseUnknownSignals: true, taker: session });
+  const gate = new Gate({ refuseUnknownSignals: true, session });
   const run = new AgentRun(checked, gate, session);
   try {
     // A first execution ignores its second argument (I1).
@@ -65,7 +65,10 @@ export async function agentRun(input: RunInput, carried?: Carried): Promise<RunR
   }
 }
 
-/** Restores what the execution before this one carried, once that is verified. */
+/**
+ * Restores the gate from the state that the execution before this one carried, and returns the run's part of it. The
+ * state is verified first.
+ */
 async function resume(gate: Gate, carried: Carried | undefined): Promise<RunState> {
   const past = await verified(carried);
   gate.restore(past.gate);
@@ -81,7 +84,7 @@ class AgentRun {
   readonly #modelCall = new ModelCall();
   readonly #nested: NestedRuns;
   #ended: RunStatusName | undefined;
-  /** True: a session that is pinned to an older version than the current one leaves it before it waits for its user. */
+  /** True: this session is pinned to an outdated version, which it leaves before it waits for its user. */
   #leavesVersion = false;
 
   constructor(input: RunInput, gate: Gate, session: UserSession) {
@@ -102,6 +105,7 @@ class AgentRun {
     this.#gate.endChecks();
   }
 
+  /** Runs turns until the run ends, and returns its result. Rejects to continue as new. */
   async toEnd(state: RunState): Promise<RunResult> {
     this.#loaded = state;
     const limits = new LimitCheck(state, this.#gate);
@@ -112,7 +116,7 @@ class AgentRun {
       calls.cancelRunning();
     });
     this.#setPolicies();
-    // What the user has said meanwhile belongs to the first turn.
+    // Messages that the user has sent meanwhile belong to the first turn.
     if (this.#session.isSession) await this.#gate.drain();
     for (;;) {
       if (this.#state.calls.length > 0) await this.#finish(calls);
@@ -123,7 +127,8 @@ class AgentRun {
       if (this.#session.awaitsUser) await this.#untilMessage();
       // Every path from here writes a command: it calls the model or ends the execution.
       this.#gate.noteGrowth();
-      // Only where a turn follows: a run that an override keeps on its version does not continue as new again at once.
+      // Set only before a turn, so that a run which an override keeps on its version does not continue as new again at
+      // once.
       this.#leavesVersion = this.#session.isSession && this.#gate.isOutdated;
       if (this.#gate.closing !== undefined) return this.#end('closed', lastText(this.#state.messages, 'assistant'));
       if (this.#session.moveToTranscript()) this.#gate.userHeard();
@@ -147,7 +152,10 @@ class AgentRun {
     }
   }
 
-  /** A model call that a close or a stop has cancelled is no failure. One that has failed leaves only a session open. */
+  /**
+   * Handles an error of the model call. A call that a close or a stop cancelled is no failure. After a failure, a
+   * session waits for its user, and any other run fails.
+   */
   #withoutAnswer = (error: unknown): undefined => {
     if (isCancellation(error)) {
       if (this.#gate.closing !== undefined || this.#state.stopped !== undefined) return;
@@ -163,7 +171,7 @@ class AgentRun {
     throw error;
   };
 
-  /** A session waits for its user, or for its end. No command follows from that, so it costs no event. */
+  /** Waits until the user of a session writes or the run is closed. The wait itself writes no command. */
   async #untilMessage(): Promise<void> {
     const goesOn = (): boolean => !this.#session.awaitsUser || this.#gate.closing !== undefined;
     const leaves = (): boolean =>
@@ -172,7 +180,7 @@ class AgentRun {
     if (!goesOn()) await this.#continueAsNew();
   }
 
-  /** Waits until a person has said whether the run goes on beyond a limit. Returns why it ends, if it does. */
+  /** Waits until the request to go on beyond a limit is settled. Returns why the run ends; undefined if it goes on. */
   async #untilAnswered(limits: LimitCheck): Promise<string | undefined> {
     await this.#gate.until(() => limits.isSettled || (this.#shouldContinueAsNew && this.#idle));
     if (!limits.isSettled) await this.#continueAsNew();

@@ -11,8 +11,8 @@ interface AdvisedCall extends HeldCall {
 }
 
 /**
- * Consults the advisors of the calls of a turn, side by side, for at most as many calls as may be open. While they answer
- * the calls are held; then these pass the gate again, with the answers.
+ * Consults the advisors of a turn's calls, for at most `maxPending` calls at once. A call waits until its advisors have
+ * answered, and then passes the gate again with their answers.
  */
 export class Consultations {
   readonly #state: RunState;
@@ -30,6 +30,7 @@ export class Consultations {
     return this.#running.size > 0;
   }
 
+  /** True if the advisors of a call can be consulted now. */
   mayStart(each: TurnCall): each is AdvisedCall {
     if (each.state !== 'held' || each.held.consultation === undefined) return false;
     return !this.#running.has(each.held.callId) && this.#running.size < this.#gate.limits.maxPending;
@@ -48,7 +49,10 @@ export class Consultations {
     void consulting.catch(givenUp).then((advice) => this.#answered(index, callId, advice));
   }
 
-  /** The calls pass the gate at once: the run is closing, or their turn is stopped. */
+  /**
+   * Ends all consultations, because the run is closing or the turn is stopped. The calls then pass the gate without
+   * answers.
+   */
   cancel(): void {
     this.#scope.cancel();
   }

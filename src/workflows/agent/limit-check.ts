@@ -1,4 +1,7 @@
-/** The limits of a whole run: what it has used up, and the request that asks whether it goes on beyond one of them. */
+/**
+ * Checks the limits of a whole run: counts what the run uses, and opens the request that asks whether it may go on
+ * beyond a limit.
+ */
 import { workflowInfo } from '@temporalio/workflow';
 import { saidText } from '../../core/base/user-files.ts';
 import { totalUsage } from '../../core/base/model-answer.ts';
@@ -30,41 +33,41 @@ export class LimitCheck {
     return this.#spending.asking !== undefined;
   }
 
-  /** True once that request is settled. */
+  /** True once the request to go on is settled. */
   get isSettled(): boolean {
     const { asking } = this.#spending;
     return asking !== undefined && this.#gate.settlement(asking.requestId) !== undefined;
   }
 
-  /** Those whose approval lets the run go on. No second gate sees it. */
+  /** The people whose approval lets the run go on. No second gate checks this approval. */
   get approvers(): Approver[] {
     const { asking } = this.#spending;
     return asking === undefined ? [] : this.#gate.approversOf(asking.requestId);
   }
 
   /**
-   * Looks whether the run has reached a limit. Opens the request that asks whether it goes on, or returns why it ends. Call
-   * it between two turns only, in a step that writes a command in any case.
+   * If the run has reached a limit, opens the request that asks whether it goes on, or returns why it ends. Call it
+   * only between two turns, in a step that writes a command in any case.
    */
   check(): string | undefined {
     const { allowedFrom } = this.#spending;
     const reached = reachedLimit(runLimitsOf(this.#gate.policies), this.#used, allowedFrom, this.#isCostUnknown);
     if (reached === undefined) return undefined;
-    return reached.asks ? this.#ask(reached) : this.#stopped(reached);
+    return reached.asks ? this.#ask(reached) : this.#stopReason(reached);
   }
 
   /**
-   * Takes over how the request was settled, and returns why the run ends, if it does. `problem`: why its approval counts no
-   * more; the next check asks again, and those who still count can answer.
+   * Applies the settlement of the request to go on. Returns why the run ends; undefined if it goes on. `problem`: why
+   * the approval no longer counts; the next check then asks again.
    */
   takeSettled(problem?: string): string | undefined {
     const spending = this.#spending;
     const { requestId, callId, limit } = spending.asking!;
     const { outcome, runs } = this.#gate.settlement(requestId)!;
     this.#state.spending = { ...spending, asking: undefined };
-    // Nobody has decided: its user has stopped the turn, or has written something else.
+    // No reviewer has decided: the user has stopped the turn or sent another message.
     if (outcome === 'cancelled') return undefined;
-    if (!runs) return this.#stopped(limit, this.#gate.sentence(requestId));
+    if (!runs) return this.#stopReason(limit, this.#gate.sentence(requestId));
     if (problem !== undefined) {
       this.#gate.finished(callId, 'no');
       return undefined;
@@ -73,7 +76,7 @@ export class LimitCheck {
     return undefined;
   }
 
-  /** Counts one more call of a tool, and returns what the model is told if a limit leaves no room for it. */
+  /** Counts one more tool call. Returns the sentence for the model if a limit leaves no room for the call. */
   refusal(): string | undefined {
     const spending = this.#spending;
     this.#state.spending = { ...spending, calls: spending.calls + 1 };
@@ -82,14 +85,16 @@ export class LimitCheck {
     return reached && sentences.tooManyCalls(reached.amount, reached.asks);
   }
 
-  /** Adds what a call of the model has used, and what that cost. */
+  /** Adds the tokens and the cost of a model call. */
   addModelCall({ model, usage }: Pick<CallModelResult, 'model' | 'usage'>): void {
     const spending = this.#spending;
     this.#state.usage = totalUsage(this.#state.usage, usage);
     this.#state.spending = { ...spending, cost: withModelCost(spending.cost, this.#prices, model, usage) };
   }
 
-  /** Adds what a nested run has used. One that ended without saying so cost what nobody knows. */
+  /**
+   * Adds the tokens and the cost of a nested run. If the run ended without reporting them, its cost counts as unknown.
+   */
   addNested(agent: string, { usage, cost }: Pick<ToolEnd, 'usage' | 'cost'>): void {
     const { nested, ...spending } = this.#spending;
     const isUsed = nested !== undefined || usage !== undefined;
@@ -111,16 +116,16 @@ export class LimitCheck {
       {
         // Patterns of a policy need a library that never runs here.
         contextSummary: (redact?.patterns ?? []).length > 0 ? '' : this.#lastText,
-        sentence: this.#asked(limit),
+        sentence: this.#requestSentence(limit),
         assessment: continueAssessment,
-        // Only people let a run go on.
+        // No advisors: only people may let a run go on.
         advice: [],
-        // It says no more than the policy.
+        // The arguments repeat only the policy, so nothing is hidden.
         redaction: redact && { ...marksOf(redact), values: [] },
       },
     );
     this.#state.spending = { ...this.#spending, asks: asks + 1 };
-    if (admission.kind === 'answered') return this.#stopped(limit, admission.content);
+    if (admission.kind === 'answered') return this.#stopReason(limit, admission.content);
     if (admission.kind === 'allowed') this.#letGoOn(callId, measure);
     if (admission.kind === 'asked') {
       this.#state.spending = { ...this.#state.spending, asking: { requestId: admission.requestId, callId, limit } };
@@ -128,7 +133,7 @@ export class LimitCheck {
     return undefined;
   }
 
-  #asked({ measure, amount, isUnknown }: ReachedLimit): string {
+  #requestSentence({ measure, amount, isUnknown }: ReachedLimit): string {
     const more = amountText(measure, amount, this.#prices);
     if (isUnknown === true) {
       const names = this.#spending.cost!.unpriced.map((name) => `'${name}'`).join(', ');
@@ -145,7 +150,7 @@ export class LimitCheck {
     this.#gate.finished(callId, 'yes');
   }
 
-  #stopped({ measure, amount, isUnknown }: ReachedLimit, why?: string): string {
+  #stopReason({ measure, amount, isUnknown }: ReachedLimit, why?: string): string {
     const used = isUnknown === true ? 'an unknown cost' : this.#usedText(measure);
     const text = `Stopped after ${used} (limit: ${amountText(measure, amount, this.#prices)})`;
     return why === undefined ? text : `${text}. ${why}`;
@@ -168,7 +173,7 @@ export class LimitCheck {
     return this.#gate.policies.ceiling?.prices;
   }
 
-  /** True if something has no price, and nobody has let the run go on since. */
+  /** True if the run has used something without a price since a person last let it go on. */
   get #isCostUnknown(): boolean {
     const { cost, allowedUnpriced = 0 } = this.#spending;
     return (cost?.unpriced.length ?? 0) > allowedUnpriced;

@@ -24,14 +24,14 @@ import { isUndecodable } from '../../core/base/undecodable.ts';
 /** A nested run in flight. */
 interface Open {
   scope: CancellationScope;
-  /** The policies that it has: those active when it was started, or when it was last told of a change. */
+  /** The policies that the nested run has: those active at its start, or those sent to it last. */
   knows: PolicyLayers;
   /** Undefined until the run has started. */
   run?: Parameters<NestedRun['onStarted']>[0];
 }
 
 /** Bytes that one task may send: a message to the server takes 4 MB, and also holds other commands. */
-const maxToldBytes = 2_000_000;
+const maxSentBytes = 2_000_000;
 
 /** The runs that calls of agents start: what they inherit from this run, and how they end with it. */
 export class NestedRuns {
@@ -39,7 +39,7 @@ export class NestedRuns {
   readonly #gate: Gate;
   #scope = new CancellationScope();
   readonly #open = new Set<Open>();
-  #isTelling = false;
+  #isSending = false;
   #inTurn = 0;
 
   constructor(input: RunInput, gate: Gate) {
@@ -52,6 +52,7 @@ export class NestedRuns {
     return this.#input.parent?.lineage ?? [];
   }
 
+  /** Starts to count the nested runs of a turn. */
   newTurn(): void {
     this.#inTurn = 0;
     // A stop cancels only the runs of its turn.
@@ -68,7 +69,7 @@ export class NestedRuns {
     });
   }
 
-  /** Runs one admitted call with the policies that are active now; later changes are sent to it. */
+  /** Runs one admitted call as a nested run under the active policies. Later changes are sent to the nested run. */
   run({ callId, args }: ToolCall, agent: string, resultBytes: number): Promise<ToolEnd> {
     const { workflowId } = workflowInfo();
     const { caller, metadata } = this.#input;
@@ -83,7 +84,7 @@ export class NestedRuns {
     const nested = { workflowId: nestedRunId(workflowId, callId), input, resultBytes };
     const open: Open = { scope: new CancellationScope({ cancellable: true, parent: this.#scope }), knows };
     this.#open.add(open);
-    if (!this.#isTelling) void this.#keepTelling();
+    if (!this.#isSending) void this.#keepSending();
     return open.scope.run(async () => {
       try {
         const onStarted: NestedRun['onStarted'] = (run) => (open.run = run);
@@ -95,28 +96,31 @@ export class NestedRuns {
   }
 
   /** Sends a change to every open nested run whenever the policies that bind this run have changed (I10). */
-  async #keepTelling(): Promise<void> {
-    this.#isTelling = true;
+  async #keepSending(): Promise<void> {
+    this.#isSending = true;
     try {
       for (;;) {
-        await this.#gate.until(() => this.#untold.length > 0);
+        await this.#gate.until(() => this.#outdated.length > 0);
         const policies = bindingPolicies(this.#gate.policies);
         const bytes = byteLength(JSON.stringify(policies));
-        const atOnce = Math.max(1, Math.floor(maxToldBytes / bytes));
-        await Promise.all(this.#untold.slice(0, atOnce).map((each) => this.#tell(each, policies, bytes)));
+        const atOnce = Math.max(1, Math.floor(maxSentBytes / bytes));
+        await Promise.all(this.#outdated.slice(0, atOnce).map((each) => this.#sendPolicies(each, policies, bytes)));
       }
     } catch {
       // This run is cancelled, and its nested runs with it.
-      this.#isTelling = false;
+      this.#isSending = false;
     }
   }
 
-  get #untold(): Open[] {
+  get #outdated(): Open[] {
     return [...this.#open].filter(({ run, knows }) => run !== undefined && knows !== this.#gate.policies);
   }
 
-  /** A nested run that cannot be told would continue under its old policies, so it is cancelled if it has not ended. */
-  async #tell(open: Open, policies: Policy[], bytes: number): Promise<void> {
+  /**
+   * Sends the policies to a nested run. If that fails, the nested run is cancelled, because it would continue under its
+   * old policies.
+   */
+  async #sendPolicies(open: Open, policies: Policy[], bytes: number): Promise<void> {
     open.knows = this.#gate.policies;
     try {
       if (bytes > maxInheritedBytes) throw new Error('more than a nested run takes');
@@ -142,7 +146,7 @@ export class NestedRuns {
 export interface NestedRun {
   workflowId: string;
   input: RunInput;
-  /** The maximum size of its answer, in bytes. */
+  /** The maximum size of the nested run's answer, in bytes. */
   resultBytes: number;
   /** Puts journal entries into this run's history; the nested run does not read them. */
   journal: JournalEntry[];
@@ -196,7 +200,10 @@ function answerTo(agent: string, { status, output, finish }: Partial<RunResult>,
   return { content, isError: false, ran: 'yes' };
 }
 
-/** Includes the run's last output: it may be all that the run found out. */
+/**
+ * The answer to a call whose nested run was closed. It includes the run's last output, which may be all that the run
+ * found out.
+ */
 function closed(agent: string, output: string): ToolEnd {
   const content = sentences.cancelled(`the run of agent '${agent}' was closed`);
   return { content: output === '' ? content : `${content}\n${output}`, isError: true, ran: 'yes' };
@@ -204,16 +211,17 @@ function closed(agent: string, output: string): ToolEnd {
 
 const unknown: ToolEnd = { content: sentences.unknownOutcome, isError: true, ran: 'unknown' };
 
-/** Failures of a run before its agent has done anything. */
+/** Failure types of a run whose agent has not begun. */
 const neverBegan = ['agent_unknown', 'arguments_invalid', 'policy_invalid', 'too_large'];
 
+/** The answer to a call whose nested run failed or was cancelled. */
 function endOf(agent: string, error: unknown): ToolEnd {
   if (error instanceof WorkflowExecutionAlreadyStartedError) {
     return notStarted(`there is a run '${error.workflowId}' already`);
   }
   const cause = error instanceof ChildWorkflowFailure ? error.cause : error;
   if (cause instanceof CancelledFailure) {
-    // Its own journal says what it had done by then.
+    // The outcome is unknown here: only the journal of the nested run says what it had done by then.
     const ran = error === cause ? 'no' : 'unknown';
     return { content: sentences.cancelled(`the run of agent '${agent}' was cancelled`), isError: true, ran };
   }

@@ -10,7 +10,10 @@ import type { Consultation } from '../gate/consult-advisors.ts';
 import type { ToolDefinition } from '../../core/base/tool-call.ts';
 import { type StartableCall, type HeldCall, type RunState, agentOf } from './run-state.ts';
 
-/** Replaced definitions to keep. Reviewers of a call admitted under an older one do not see what that one said. */
+/**
+ * The most replaced definitions that a run keeps. For a call that was admitted under an older one, reviewers do not see
+ * what has changed.
+ */
 const formerKept = 10;
 
 /**
@@ -75,7 +78,7 @@ export function heldForAdvice(
   return { ...call, state: 'held', held: { ...held, consultation } };
 }
 
-/** True if it does not wait for earlier calls of its turn: its tool has changed, or its advisors have answered. */
+/** True if a call does not wait for earlier calls of its turn: its tool has changed, or its advisors have answered. */
 export function passesAtOnce({ held: { again, advice, consultation } }: HeldCall): boolean {
   return consultation === undefined && (again === true || advice !== undefined);
 }
@@ -99,7 +102,10 @@ export function admittedTool(state: RunState, { tool: name, admitted }: Startabl
   return state.former?.find((tool) => tool.name === name && tool.definition === admitted) ?? present;
 }
 
-/** The same summary as for a call's first request: the model's text beside the call, else the last user message. */
+/**
+ * The summary of a call's context, as in its first request: the model's text beside the call, else the last user
+ * message.
+ */
 function summaryOf(messages: readonly Message[]): string {
   return messages.findLast(({ role, content }) => role !== 'tool' && content.trim() !== '')?.content ?? '';
 }

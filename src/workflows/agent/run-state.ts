@@ -23,13 +23,13 @@ interface RequestedCall {
   written: Json;
   /** How often the tool was not started because its definition had changed. */
   changes?: number;
-  /** For the model, before the result: what reviewers changed and wrote. */
+  /** The sentences that precede the result for the model: what reviewers changed and wrote. */
   notice?: string;
 }
 
 /**
- * Waits for the gate: until an earlier call of the turn has its answer, until its advisors have answered, or, if its tool
- * has changed, not at all.
+ * A call that waits to pass the gate: until earlier calls of the turn are answered, or its advisors have answered. If
+ * its tool has changed, it passes at once.
  */
 export interface HeldCall extends RequestedCall {
   state: 'held';
@@ -40,40 +40,40 @@ export interface HeldCall extends RequestedCall {
     /** True if it passed the gate before and its tool has changed since. */
     again?: true;
     replaces?: ApprovalRequest['replaces'];
-    /** Present until its advisors have answered. */
+    /** The advisors to consult. Absent once they have answered. */
     consultation?: Consultation;
-    /** What they answered: it passes the gate at once. */
+    /** The answers of the advisors, with which the call passes the gate at once. */
     advice?: readonly Advice[];
   };
 }
 
-/** Waits for a reviewer. */
+/** A call that waits for a reviewer. */
 export interface AskedCall extends RequestedCall {
   state: 'asked';
   call: ToolCall;
   /** The tool's definition that passed the gate. */
   admitted: string;
   requestId: string;
-  /** True: a reviewer has answered in the tool's place, and it is not checked yet whether that counts. Nothing runs. */
+  /** True: a reviewer has answered in the tool's place. Whether this reviewer still counts is not checked yet. */
   isResponse?: true;
 }
 
-/** May run, or runs. */
+/** A call that may run, or runs. */
 export interface StartableCall extends RequestedCall {
   state: 'ready' | 'running';
   call: ToolCall;
   admitted: string;
   requestId?: string;
-  /** Those who made the grant that lets it run. */
+  /** The reviewers who made the grant that lets the call run. */
   approvedBy?: Approver[];
   /** How often the tool was not started because its arguments could not be read. */
   unread?: number;
 }
 
-/** A worker is asked whether the approval of the call, or the answer in its place, still counts. */
+/** A call for which a worker checks whether its approval, or the answer in its place, still counts. */
 export interface CheckedCall extends RequestedCall {
   state: 'checked';
-  /** What goes on if it counts. */
+  /** The call as it goes on if the approval counts. */
   waiting: AskedCall | StartableCall;
 }
 
@@ -83,32 +83,32 @@ export interface AnsweredCall extends RequestedCall {
   isError?: boolean;
 }
 
-/** What a whole run has used up, beside its turns and tokens, and what it was allowed beyond its limits. */
+/** What a whole run has used, beside its turns and tokens, and how far people let it go beyond its limits. */
 export interface Spending {
   startedAtMs: number;
-  /** Calls of tools that came to the gate, and those that a limit kept from it. */
+  /** The tool calls that reached the gate, and those that a limit refused before. */
   calls: number;
   /** The tokens of nested runs that have ended. */
   nested?: Usage;
-  /** What the models cost, with those of nested runs that have ended. Absent before the first call. */
+  /** The cost of the models, with that of nested runs that have ended. Absent before the first call. */
   cost?: SpentCost;
   /** How many models without a price there were when a person let the run go on. */
   allowedUnpriced?: number;
   /** How much of a measure was used when a person last let the run go on. */
   allowedFrom?: Partial<Record<RunMeasure, number>>;
-  /** How often a person was asked. */
+  /** How often the run has asked to go on. */
   asks?: number;
-  /** The request that the run waits for. */
+  /** The request to go on that the run waits for. */
   asking?: { requestId: string; callId: string; limit: ReachedLimit };
 }
 
 /** Results in the transcript that answer equal calls, as far as nothing has changed since (`result-cache.ts`). */
 export interface KeptResults {
-  /** The agent that called: a result may depend on it. */
+  /** The agent that made the calls. Results may depend on the agent. */
   agent: string;
-  /** The turn in which a call last started that may have changed something: no result of it is kept. */
+  /** The turn in which a call that may have changed something last started. No result of this turn is kept. */
   changedInTurn?: number;
-  /** `place`: of the message; `from`: where the result begins in its text, after the notice of reviewers. */
+  /** `place`: the index of the message. `from`: where the result begins in its text, after the notice of reviewers. */
   calls: { callId: string; digest: string; place: number; from?: number }[];
 }
 
@@ -120,20 +120,23 @@ export interface RunState {
   /** The agent that takes over at the next turn. */
   next?: string;
   messages: KeptMessage[];
-  /** What the user of a session has said since the last model call. */
+  /** The messages of a session's user since the last model call. */
   pendingMessages?: SaidMessage[];
   /** Model calls made so far. */
   turn: number;
-  /** The value of `turn` when the user of a session last said something. Absent: only the run's input counts. */
+  /** The value of `turn` when the last message of a session's user reached the transcript. Absent: none has. */
   askedAfterTurn?: number;
-  /** Why the last model call of a session failed. Absent: it did not, or its user has said something since. */
+  /** Why the last model call of a session failed. Absent: it did not fail, or the user has sent a message since. */
   failedTurn?: Problem;
-  /** Why the user of a session stopped its turn, and how many messages waited for the model then. Absent: nobody did. */
+  /**
+   * Why the user of a session stopped the turn, and how many messages waited for the model then. Absent: the turn is
+   * not stopped.
+   */
   stopped?: { reason: string; pending: number };
   /** The calls of this turn; empty if the model is called next. */
   calls: TurnCall[];
   usage: Usage;
-  /** What the limits of the policies count besides. Absent before the first count. */
+  /** What the limits of the policies count besides turns and tokens. Absent before the first count. */
   spending?: Spending;
   /** The results that answer equal calls. Absent: no tool of the run has kept one. */
   results?: KeptResults;
@@ -148,7 +151,9 @@ export function agentOf({ config, agent }: Pick<RunState, 'config' | 'agent'>): 
   return config.handoffs?.find((each) => each.agent === agent) ?? config;
 }
 
-/** The usage of nested runs, and what all cost by the prices that the run recorded, as results and statuses give it. */
+/**
+ * The usage of nested runs, and the cost of the whole run by its recorded prices, as results and statuses give them.
+ */
 export function spentOf({ config, spending }: Pick<RunState, 'config' | 'spending'>): SpentByRun {
   const { nested, cost } = spending ?? {};
   return { ...(nested !== undefined && { nestedUsage: nested }), ...costOf(config.ceiling?.prices, cost) };

@@ -32,26 +32,29 @@ export interface ToolEnd {
   ran: Ran;
   /** True: `content` is what the tool itself returned. */
   isResult?: boolean;
-  /** True if it was not started because its arguments cannot be read now: it can be started again later. */
+  /** True: the tool was not started, because its arguments cannot be read now. It can be started later. */
   unread?: boolean;
-  /** If it was not started because its definition or its preview has changed: the tool as it is now, and what changed. */
+  /**
+   * If the tool was not started because its definition or its preview has changed: the present definition, and what
+   * changed.
+   */
   changed?: ChangedDefinition;
-  /** True if the approval of the call counts no more: its approvers are revoked. */
+  /** True: the tool was not started, because the approvers of the call are revoked. */
   isRevoked?: boolean;
-  /** Why the tool's check withholds what it gave. */
+  /** Why the tool's check withheld the result. */
   withheld?: string;
-  /** Of a nested run that has ended: its tokens, and those of the runs below it. */
+  /** For a nested run that has ended: its tokens, and those of the runs below it. */
   usage?: Usage;
-  /** What it says that all of these cost. */
+  /** For a nested run that has ended: the cost of these tokens, as the nested run reports it. */
   cost?: RunCost;
 }
 
-const repeats = 3;
+const attemptsIfRepeatable = 3;
 
 /**
  * Runs one admitted call as its activity. Never throws: every way in which an activity can end is an answer to the
- * model (I7). A tool with side effects has one attempt; only idempotent and read-only tools are retried. `awaitsEnd`: if it
- * is cancelled, its own end is awaited.
+ * model (I7). A tool with side effects has one attempt; only idempotent and read-only tools are retried. `awaitsEnd`:
+ * true to await the activity's own end after a cancellation.
  */
 export async function runTool(
   tool: ToolDefinition,
@@ -64,7 +67,7 @@ export async function runTool(
     // The second gate takes a bound preview again.
     startToCloseTimeout: tool.timeoutMs + (tool.bind === undefined ? 0 : (tool.previewTimeoutMs ?? 0)),
     heartbeatTimeout: tool.heartbeatTimeoutMs ?? undefined,
-    retry: { maximumAttempts: isRepeatable(tool) ? repeats : 1 },
+    retry: { maximumAttempts: isRepeatable(tool) ? attemptsIfRepeatable : 1 },
     summary: `${permit.outcome}: call ${permit.callId}`,
     eventGroups,
     ...(awaitsEnd && { cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED }),
@@ -81,6 +84,7 @@ export async function runTool(
 
 const unknown: ToolEnd = { content: sentences.unknownOutcome, isError: true, ran: 'unknown' };
 
+/** How a tool's activity ended, from its failure. */
 function endOf(error: unknown, tool: string): ToolEnd {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START') {
@@ -110,12 +114,15 @@ function endOf(error: unknown, tool: string): ToolEnd {
   };
 }
 
-/** A failure of any other type does not come from a worker: an operator failed the activity in the tool's place. */
+/**
+ * Whether a failed tool has run. A failure of an unknown type does not come from a worker: an operator failed the
+ * activity in the tool's place.
+ */
 function ranOf({ type = '', details }: ApplicationFailure): Ran {
   // Other failures of a worker have these types, too: a result that cannot be written is `undecodable`.
   const isOfSecondGate = details?.[0] === refusedBySecondGate;
   if (isOfSecondGate && secondGateTypes.some((each) => each === type)) return 'no';
-  // The worker's error if it has no such tool.
+  // The error of a worker that has no such tool.
   if (type === 'NotFoundError') return 'no';
   return type === toolFailedType ? 'yes' : 'unknown';
 }

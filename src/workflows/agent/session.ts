@@ -1,4 +1,6 @@
-/** What the user of a session sends while the run is open. A run that is no session refuses it. */
+/**
+ * Handles the messages that the user of a session sends while the run is open. A run that is no session refuses them.
+ */
 import type { Message, RunInput } from '../../contract.ts';
 import { byteLength } from '../../core/base/text.ts';
 import type { Problem } from '../../core/base/problem.ts';
@@ -6,14 +8,14 @@ import type { UserMessage } from '../../core/messages/control.ts';
 import { filesProblem, saidText } from '../../core/base/user-files.ts';
 import { mostWaiting } from '../../core/messages/viewed.ts';
 import { inlineLimits } from '../../core/base/size-limits.ts';
-import type { UserMessageTaker } from '../messages/user-message.ts';
+import type { UserMessageHandler } from '../messages/user-message.ts';
 import { agentOf, type RunState, type SaidMessage } from './run-state.ts';
 import { isFinal, withRefused } from './transcript.ts';
 
-/** Why a turn is stopped whose user gives no reason. */
+/** The reason of a stop for which the user gives none. */
 const stoppedByUser = 'the user stopped this turn';
 
-export class UserSession implements UserMessageTaker {
+export class UserSession implements UserMessageHandler {
   /** False: the run ends with the model's first answer without tool calls. */
   readonly isSession: boolean;
   #state: RunState | undefined;
@@ -25,17 +27,18 @@ export class UserSession implements UserMessageTaker {
     this.isSession = session === true;
   }
 
-  /** No message is applied before this, because the gate has no policies yet. */
+  /** Gives the session its state. No message is applied before, because the gate has no policies yet. */
   begin(state: RunState, onStop: () => void): void {
     this.#state = state;
     this.#onStop = onStop;
   }
 
-  /** The run ends: no message would reach the model any more. */
+  /** Refuses further messages, because the run ends and none would reach the model. */
   end(): void {
     this.#isEnding = true;
   }
 
+  /** Why the session does not take a message now; undefined if it does. */
   problem({ content, files = [], stop }: UserMessage): Problem | undefined {
     if (!this.isSession) {
       return { code: 'invalid_message', message: 'this run is no session: it takes no further messages of its user' };
@@ -58,7 +61,7 @@ export class UserSession implements UserMessageTaker {
     if (refused !== undefined) return refused;
     const count = messages.length + pendingMessages.length + 1;
     const items =
-      this.#bytesOf(messages) + this.#bytesOf(pendingMessages, wordsOf) + this.#bytesOf([content, ...files]);
+      this.#bytesOf(messages) + this.#bytesOf(pendingMessages, measuredPart) + this.#bytesOf([content, ...files]);
     // As JSON: the items, commas between them, and brackets.
     const bytes = items + count + 1;
     if (bytes <= transcriptBytes) return undefined;
@@ -71,7 +74,7 @@ export class UserSession implements UserMessageTaker {
     return { code: 'invalid_message', message: 'no turn of this run is under way: there is nothing to stop' };
   }
 
-  /** Of the items. The lists are replaced, never changed: a thousand messages measure the transcript once. */
+  /** The bytes of all items as JSON. Cached for each list, because lists are replaced, never changed. */
   #bytesOf<Item>(items: readonly Item[], measured: (item: Item) => unknown = (item) => item): number {
     const known = this.#measured.get(items);
     if (known !== undefined) return known;
@@ -80,6 +83,7 @@ export class UserSession implements UserMessageTaker {
     return bytes;
   }
 
+  /** Applies a message of the user. Returns why all open requests are withdrawn; undefined if they stay open. */
   take({ content, files, messageId, stop, reason = '' }: UserMessage): string | undefined {
     const state = this.#state!;
     const { pendingMessages = [] } = state;
@@ -94,46 +98,52 @@ export class UserSession implements UserMessageTaker {
     const words = { content, ...(files !== undefined && { files }) };
     const said: SaidMessage = { role: 'user', ...words, ...(messageId !== undefined && { messageId }) };
     const extended = [...pendingMessages, said];
-    this.#measured.set(extended, this.#bytesOf(pendingMessages, wordsOf) + this.#bytesOf([said], wordsOf));
+    this.#measured.set(extended, this.#bytesOf(pendingMessages, measuredPart) + this.#bytesOf([said], measuredPart));
     state.pendingMessages = extended;
     return undefined;
   }
 
-  /** What a check has refused is not said to the model with what its user says instead. A retry has it checked again. */
+  /**
+   * Marks input that the agent's check has refused, so that the model does not receive it with the user's next message.
+   * A retry has the input checked again instead.
+   */
   #setAside(state: RunState): void {
     if (state.failedTurn?.code === 'input_refused') state.messages = withRefused(state.messages);
   }
 
-  /** The message under this id that the model has or gets; undefined: there is none. */
-  said(messageId: string): SaidMessage | undefined {
+  /** The message with this id, in the transcript or waiting for the model; undefined if there is none. */
+  messageWithId(messageId: string): SaidMessage | undefined {
     const { messages = [], pendingMessages = [] } = this.#state ?? {};
     const isIt = (each: Message | string): each is SaidMessage =>
       typeof each === 'object' && each.role === 'user' && each.messageId === messageId;
     return messages.find(isIt) ?? pendingMessages.find(isIt);
   }
 
-  /** What the model has not got, oldest first. */
+  /** The messages that the model has not received, oldest first. */
   get unheard(): string[] {
     return (this.#state?.pendingMessages ?? []).map(saidText);
   }
 
-  /** The model could not be asked: its user decides how the session goes on. */
+  /** Notes that the model call failed. The user then decides how the session goes on. */
   fail(problem: Problem): void {
     this.#state!.failedTurn = problem;
   }
 
-  /** True if the model has answered everything, was stopped or could not be asked, so that the user speaks next. */
+  /**
+   * True if the session waits for its user: the model has answered everything, its turn was stopped, or its call
+   * failed.
+   */
   get awaitsUser(): boolean {
     if (!this.isSession || this.#isEnding || this.#state === undefined) return false;
     const { stopped, pendingMessages = [], failedTurn, messages } = this.#state;
-    // What the user had said before the stop waits as well: nothing goes on until they say more.
+    // Messages from before the stop wait as well, until the user sends another one.
     if (stopped !== undefined) return pendingMessages.length <= stopped.pending;
     return pendingMessages.length === 0 && (failedTurn !== undefined || isFinal(messages.at(-1)));
   }
 
   /**
-   * Puts what the user has said into the transcript. Call it between two turns only, before the model is called. Returns
-   * false if the user has said nothing.
+   * Moves the user's waiting messages into the transcript. Call it only between two turns, before the model is called.
+   * Returns false if no message waits.
    */
   moveToTranscript(): boolean {
     const state = this.#state!;
@@ -153,8 +163,8 @@ export class UserSession implements UserMessageTaker {
   }
 }
 
-/** What is measured of a message: its text alone, or with its files. */
-function wordsOf(said: SaidMessage | string): unknown {
+/** The part of a message that is measured: its text alone, or with its files. */
+function measuredPart(said: SaidMessage | string): unknown {
   if (typeof said === 'string') return said;
   return said.files === undefined ? said.content : [said.content, said.files];
 }

@@ -16,10 +16,10 @@ import type { GateOptions } from '../state/active-policies.ts';
 import { type Problem, problemCodeOf } from '../../core/base/problem.ts';
 import type { Gate } from '../gate/gate.ts';
 
-/** A run's input must leave room for what is sent to the model with it. */
+/** The largest input of a run, in bytes. It leaves room for what else is sent to the model. */
 const maxInputBytes = 512_000;
 
-/** Refuses input that cannot be passed to `countersign.loadAgent`, which checks everything else. */
+/** The input of a run. Throws if it cannot be passed to `countersign.loadAgent`, which checks everything else. */
 export function readInput(input: unknown): RunInput {
   if (isUndecodable(input)) {
     throw ApplicationFailure.nonRetryable(`The run's input could not be decoded: ${input.why}`, 'undecodable');
@@ -44,7 +44,7 @@ export function readInput(input: unknown): RunInput {
   return input as RunInput;
 }
 
-/** The agent has limits of its own for files, and nothing of this input is checked yet. */
+/** The input with its files left out, because the agent has other limits for files. Accepts any value. */
 function withoutFiles(input: unknown): unknown {
   if (!Array.isArray(input)) return input;
   return (input as unknown[]).map((each) =>
@@ -52,13 +52,17 @@ function withoutFiles(input: unknown): unknown {
   );
 }
 
-/** Only the workflow that started this one may set the policies that bind it; nobody else may use this field (I10). */
+/**
+ * True if the workflow that started this one wrote `parent`: no other sender may set the policies that bind a run
+ * (I10).
+ */
 function isFromParent(parent: Partial<ParentOfRun> | null): boolean {
   const above = workflowInfo().parent?.workflowId;
   const lineage: unknown = parent?.lineage;
   return above !== undefined && Array.isArray(lineage) && lineage.at(-1) === above;
 }
 
+/** The state of a run before its first turn. */
 export function startOf({ input }: RunInput, config: RunConfig): RunState {
   return {
     config,
@@ -72,11 +76,11 @@ export function startOf({ input }: RunInput, config: RunConfig): RunState {
 
 /** The input for the next execution: without the inherited policies and the data of files, which the state holds already. */
 export function continuedInput({ parent, input, ...rest }: RunInput): RunInput {
-  const said = typeof input === 'string' ? input : withoutFileData(input);
-  return { ...rest, input: said, ...(parent !== undefined && { parent: { ...parent, policies: [] } }) };
+  const inputWithoutData = typeof input === 'string' ? input : withoutFileData(input);
+  return { ...rest, input: inputWithoutData, ...(parent !== undefined && { parent: { ...parent, policies: [] } }) };
 }
 
-/** What the gate is told of a run: the policies of the agent in charge, and what they rule by. */
+/** The gate's options for a run: the policies of the agent in charge, and the facts that they read. */
 export function gateOptionsOf(state: RunState, { caller, metadata }: RunInput, lineage: string[]): GateOptions {
   const { ceiling, ceilingLines, parents, engine, auditSalt, continueAsNewAfter, attributes, routes } = state.config;
   const { agent, run } = agentOf(state);
@@ -101,7 +105,8 @@ export function gateOptionsOf(state: RunState, { caller, metadata }: RunInput, l
 
 /**
  * The error of a run that cannot go on: one sentence, the code, and the journal entries that no payload has carried.
- * Other errors than Temporal's failures pass unchanged: a defect of ours makes the task retry until a deploy fixes it.
+ * Errors that are not Temporal failures pass unchanged: they are defects of the code, and the task is retried until a
+ * deploy fixes them.
  */
 export function failRun(error: unknown, gate: Gate): unknown {
   if (!(error instanceof TemporalFailure) || isCancellation(error)) return error;

@@ -19,19 +19,19 @@ export function keptAnswer(
   };
 }
 
-/** What the model is told of a call. */
+/** The answer to a call, as the model receives it. */
 export function answerOf(each: TurnCall): Message {
   const { modelCallId: toolCallId, tool: toolName } = each;
   const { content = '', isError = false } = each.state === 'done' ? each : {};
   return { role: 'tool', toolCallId, toolName, content, ...(isError && { isError }) };
 }
 
-/** True if the model has nothing more to say: it calls no tool, and its answer fits. */
+/** True for a final answer of the model: it calls no tool, and its output has no problem. */
 export function isFinal(last: KeptMessage | undefined): boolean {
   return last?.role === 'assistant' && (last.toolCalls ?? []).length === 0 && last.outputProblem === undefined;
 }
 
-/** What the final answer adds to the run's result beside its text. */
+/** The members that the final answer adds to the run's result, beside its text. */
 export function resultOf({
   finishReason,
   structuredOutput,
@@ -40,18 +40,19 @@ export function resultOf({
   return { ...(finish !== undefined && { finish }), ...(structuredOutput !== undefined && { structuredOutput }) };
 }
 
-/** Marks that input as refused, which keeps it from the model. */
+/** The messages with the newest input marked as refused, which keeps it from the model. */
 export function withRefused(messages: readonly KeptMessage[]): KeptMessage[] {
   const from = messages.length - newInput(messages).length;
   return messages.map((each, index) => (each.role !== 'user' || index < from ? each : { ...each, refused: true }));
 }
 
+/** The last message of the user or the model, as people read it; empty if there is none. */
 export function lastText(messages: readonly Message[], by: 'user' | 'assistant'): string {
   const last = messages.findLast(({ role }) => role === by);
   return last === undefined ? '' : saidText(last);
 }
 
-/** A run's files are too large for the answer of a query. */
+/** The messages without the data of files, which is too large for the answer of a query. */
 export function withoutFileData(messages: readonly Message[]): Message[] {
   return messages.map((each) =>
     each.role === 'user' && each.files !== undefined ? { ...each, files: each.files.map(withoutData) } : each,

@@ -31,7 +31,7 @@ import {
 import { runTool, type ToolEnd } from './run-tool.ts';
 import { answerOf } from './transcript.ts';
 
-/** How often a tool is started in total if its arguments cannot be read. */
+/** The most starts of a tool whose arguments cannot be read. */
 const startsForUnread = 5;
 
 export class TurnCalls {
@@ -41,7 +41,7 @@ export class TurnCalls {
   readonly #limits: LimitCheck;
   readonly #state: RunState;
   #running = 0;
-  /** Of the tools that run, if the user may stop them. */
+  /** The scope of the running tools, if the user may stop them. */
   #tools = new CancellationScope();
 
   constructor(state: RunState, gate: Gate, nested: NestedRuns, limits: LimitCheck) {
@@ -72,6 +72,7 @@ export class TurnCalls {
     return this.#running > 0 || this.advising.areRunning;
   }
 
+  /** True if every call is answered, or if `takeSettled` changes a call. */
   get canGoOn(): boolean {
     const isDue = (each: TurnCall): boolean =>
       each.state === 'asked'
@@ -80,6 +81,7 @@ export class TurnCalls {
     return this.areAnswered || this.#state.calls.some(isDue);
   }
 
+  /** True if `startReady` starts a call, a check or a consultation. */
   get canStart(): boolean {
     return this.#state.calls.some((each) => each.state === 'ready' || isResponse(each) || this.advising.mayStart(each));
   }
@@ -101,12 +103,12 @@ export class TurnCalls {
     }
   }
 
-  /** Tells the tools that run that nobody wants their results any more. Their ends are awaited and told. */
+  /** Cancels the running tools. Their ends are awaited, and the model receives them. */
   cancelRunning(): void {
     this.#tools.cancel();
   }
 
-  /** Waits until no call runs. A cancelled activity ends at once for its workflow; the journal needs its end. */
+  /** Waits until no call runs, so that the journal has the end of each. */
   untilEnded(): Promise<void> {
     return this.#gate.until(() => !this.areRunning);
   }
@@ -196,6 +198,7 @@ export class TurnCalls {
     return answered(turnCall, admission.content, admission.isError);
   }
 
+  /** The call after its request is settled: ready to run, answered, or with a response to check. Unchanged before. */
   #settled(each: TurnCall): TurnCall {
     if (each.state !== 'asked') return each;
     const settlement = this.#gate.settlement(each.requestId);
@@ -212,7 +215,7 @@ export class TurnCalls {
   /** The answer of a call that its request has settled without running the tool. */
   #answeredBy({ requestId, ...each }: AskedCall): AnsweredCall {
     const { outcome } = this.#gate.settlement(requestId)!;
-    return answered(each, this.#gate.sentence(requestId), this.#gate.isToldAsError(outcome));
+    return answered(each, this.#gate.sentence(requestId), this.#gate.isErrorForModel(outcome));
   }
 
   #takeResponse(index: number, each: AskedCall): void {
@@ -224,13 +227,15 @@ export class TurnCalls {
   #start(index: number, each: StartableCall): void {
     const tool = admittedTool(this.#state, each);
     if (tool === undefined) return;
-    // These start no activity, so no second gate asks whether the approval still counts.
+    // Nested runs and handoffs start no activity, so no second gate checks whether the approval still counts.
     const isUnchecked = tool.agent !== undefined || tool.handoff !== undefined;
     const approvedBy = isUnchecked ? this.#approversOf(each) : [];
     this.#afterCheck(index, each, approvedBy, () => this.#startNow(index, each, tool));
   }
 
-  /** Does what an approval lets happen once an activity has said that it still counts. */
+  /**
+   * Calls `go` once an activity has confirmed that the approval still counts; at once if there is no approval to check.
+   */
   #afterCheck(index: number, each: AskedCall | StartableCall, approvedBy: Approver[], go: () => void): void {
     const check = this.#gate.revocationOf(approvedBy);
     if (check === undefined) return go();
@@ -243,10 +248,10 @@ export class TurnCalls {
       .catch(() => isCancelled)
       .then((problem) => {
         this.#running--;
-        // It was given up meanwhile.
+        // The call was given up meanwhile.
         if (this.#state.calls[index] !== checked) return;
         const isOver = this.#gate.closing !== undefined || this.#state.stopped !== undefined;
-        // `takeSettled` or `answerAll` gives it up.
+        // `takeSettled` or `answerAll` gives the call up.
         if (problem === isCancelled || isOver) this.#state.calls[index] = each;
         else if (problem === undefined) go();
         else {
@@ -289,21 +294,23 @@ export class TurnCalls {
 
   #run(...[tool, permit, args, groups]: Parameters<typeof runTool>): Promise<ToolEnd> {
     if (this.#state.config.userMayStop !== true) return runTool(tool, permit, args, groups);
-    // Whoever stops a tool wants to know how it ended.
+    // The user who stops a tool needs to know how it ended.
     return this.#tools.run(() => runTool(tool, permit, args, groups, { awaitsEnd: true }));
   }
 
+  /** The call after its activity or nested run: answered, ready to start again, or waiting to pass the gate again. */
   #ended(each: StartableCall, tool: ToolDefinition, requestId: string | undefined, end: ToolEnd): TurnCall {
     const { content, isError, ran, unread, changed, isRevoked, withheld } = end;
     if (tool.agent !== undefined && ran !== 'no') this.#limits.addNested(tool.agent, end);
-    // Without a payload folder nothing can be unread: somebody failed the activity while the tool may still run (I7).
+    // Without a payload folder no payload can be unread: an operator failed the activity, and the tool may still run
+    // (I7).
     const isUnread = unread === true && this.#state.config.sizeLimits !== undefined;
     const starts = (each.unread ?? 0) + 1;
     if (isUnread && starts < startsForUnread) return { ...each, unread: starts };
     this.#gate.finished(each.call.callId, ran, withheld);
     if (changed !== undefined) return this.#heldAgain(each, tool, changed, requestId);
-    // The words of a revoked reviewer count no more than their approval.
-    return answered(each, isRevoked === true ? content : noticed(each, content), isError);
+    // The notice quotes reviewers, who are revoked if `isRevoked` is true.
+    return answered(each, isRevoked === true ? content : withNotice(each, content), isError);
   }
 
   /** The tool or its preview has changed since the call was admitted: the call passes the gate again as it is now (I8). */
@@ -329,7 +336,7 @@ export class TurnCalls {
     this.#state.next ??= target;
     this.#gate.finished(each.call.callId, isFirst ? 'yes' : 'no');
     const content = `Agent '${target}' takes over.`;
-    if (isFirst) return answered(each, noticed(each, content));
+    if (isFirst) return answered(each, withNotice(each, content));
     const reason = `the run is being handed over to '${this.#state.next}': a turn can hand over only once`;
     return answered(each, sentences.failed(reason), true);
   }
@@ -360,8 +367,8 @@ function answered(
   return { modelCallId, tool, written, state: 'done', content, ...(isError && { isError }) };
 }
 
-/** What the model is told, after what reviewers changed and wrote. */
-function noticed({ notice }: StartableCall, content: string): string {
+/** The answer for the model, after the notice of reviewers if there is one. */
+function withNotice({ notice }: StartableCall, content: string): string {
   return notice === undefined ? content : `${notice}\n${content}`;
 }
 

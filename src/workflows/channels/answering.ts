@@ -38,8 +38,9 @@ interface Question {
 type Refused = ResolveCall['refused'];
 
 /**
- * What a code in a receipt of an answer says. `over`: no other answer can count, unless the run says that the request is
- * open. `refused`: the run has checked the answer. `unchecked`: it was not asked, or could not check the answer.
+ * What the code in the receipt of an answer means. `over`: no other answer can count, unless the run says that the
+ * request is open. `refused`: the run has checked the answer and refused it. `unchecked`: the run was not asked, or
+ * could not check the answer.
  */
 const meanings = {
   unknown_request: 'over',
@@ -78,8 +79,9 @@ const meanings = {
 } as const satisfies Record<ProblemCode, 'over' | 'refused' | 'unchecked'>;
 
 const mostAnswers = 50;
+/** How long after the deadline an answer may still come. */
 const afterDeadlineMs = 5_000;
-/** For a request without a deadline. */
+/** The longest call for a request without a deadline. */
 const longestMs = 366 * 86_400_000;
 
 /** Asks the channels that answer, and sends each answer to the run as a decision. The run decides whether it counts. */
@@ -103,7 +105,7 @@ export class Answering {
     return this.#running.size === 0;
   }
 
-  /** True while channels think, at most: no answer is under way. */
+  /** True while no answer is being sent to the run. Calls of channels may be in flight. */
   get isQuiet(): boolean {
     return this.#sending === 0;
   }
@@ -135,7 +137,10 @@ export class Answering {
     }
   }
 
-  /** For continue-as-new, while it is quiet: stops the calls, so that the next execution makes them again. */
+  /**
+   * Stops the calls of channels for continue-as-new, so that the next execution makes them again. Call it while
+   * `isQuiet` is true.
+   */
   interrupt(): void {
     for (const [scope, { request, channel }] of this.#running) {
       request.begun = request.begun.filter((name) => name !== channel.name);
@@ -148,7 +153,7 @@ export class Answering {
     const { requestId } = request;
     const backoff = new Backoff();
     // `resolve` gets what `notify` returns, so `notify` comes first.
-    await condition(() => this.#messages.isTold(requestId, channel.name));
+    await condition(() => this.#messages.isNotified(requestId, channel.name));
     while (checked(request) < mostAnswers) {
       const refused = request.refused?.[channel.name];
       const calledMs = clock.nowMs;
@@ -160,7 +165,7 @@ export class Answering {
       }
       backoff.reset();
       const receipt = await this.#send(question, answer);
-      // The run announces what this settles.
+      // The run announces the requests that this answer settles.
       if (receipt.accepted && receipt.outcome !== undefined) return;
       const { code, message } = receipt;
       if (meaningOf(code) === 'over' || receipt.outcome !== undefined) return this.#lookAgain(question);
@@ -186,10 +191,10 @@ export class Answering {
     if (!channel.notifies) return;
     this.#messages.ask(requestId, channel);
     this.#messages.send();
-    await condition(() => this.#messages.isTold(requestId, channel.name));
+    await condition(() => this.#messages.isNotified(requestId, channel.name));
   }
 
-  /** Undefined if the channel gives no answer. `again`: it was not asked, or its worker is gone. */
+  /** The answer of a channel; undefined if it gives none; `again` if it was not asked or its worker is gone. */
   async #resolve({ request, channel }: Question, refused: Refused): Promise<ChannelAnswer | 'again' | undefined> {
     const { requestId } = request;
     const { name, retries } = channel;
@@ -207,7 +212,7 @@ export class Answering {
     try {
       const call = { channel: name, workflowId: this.#workflowId, requestIds: [requestId], sent, refused };
       const answer: unknown = await resolve(call);
-      // This worker cannot read it, or an operator completed the activity.
+      // Anything else: this worker cannot read the answer, or an operator completed the activity.
       const isAnswer = isObject(answer) && !isUndecodable(answer);
       return isAnswer ? (answer as unknown as ChannelAnswer) : 'again';
     } catch (error) {
@@ -223,14 +228,17 @@ export class Answering {
     }
   }
 
-  /** The request is settled, or its time is over; the channel is asked again if it was extended. */
+  /**
+   * Has the state of a request read again, because it is settled or its time is over. If it was extended, the channel
+   * is asked again.
+   */
   #lookAgain({ request, channel }: Question): undefined {
     request.begun = request.begun.filter((name) => name !== channel.name);
     this.#lookAt(request.requestId);
     return undefined;
   }
 
-  /** An error denies only if nobody else can answer. The denial is sent until the run has checked it. */
+  /** Denies a request whose only channel has failed. The denial is sent until the run has checked it. */
   async #denyAlone(question: Question, type: string): Promise<void> {
     const { request } = question;
     const denial = { approved: false, reason: `Approval handler error: ${type.slice(0, 100)}.` };
@@ -296,7 +304,7 @@ function isChecked({ accepted, code, outcome }: Receipt): boolean {
   return accepted || outcome !== undefined || meaningOf(code) !== 'unchecked';
 }
 
-/** A run of a newer version may give a code that is not listed here. */
+/** What a code means; `unchecked` for a code that only a newer version knows. */
 function meaningOf(code: ProblemCode | undefined): (typeof meanings)[ProblemCode] {
   return isProblemCode(code) ? meanings[code] : 'unchecked';
 }

@@ -1,6 +1,7 @@
 /**
- * Carries the requests of one run to its channels, and their answers to the run (docs/channels.md). It runs beside the run
- * and never blocks it. It does not trust its signals: a signal only names requests, and their state is read from the run.
+ * Carries the requests of one run to its channels, and their answers to the run (docs/channels.md). The workflow runs
+ * beside the run and never blocks it. A signal only names requests, because its sender is not trusted: the state of the
+ * requests is read from the run.
  */
 import {
   ApplicationFailure,
@@ -41,13 +42,13 @@ export interface ChannelsInput {
 export async function approvalChannels(input: ChannelsInput): Promise<void> {
   const info = workflowInfo();
   if (info.workflowId.startsWith(endedRunsPrefix)) return watchEndedRuns();
-  // Fails the task, which is tried again, perhaps by a worker that has the key or the codec.
+  // Fails the task, which is retried, perhaps by a worker that has the key or the codec.
   if (info.continuedFromExecutionRunId !== undefined && isUndecodable(input)) throw new Error(input.why);
   const workflowId = runOf(info.workflowId, input);
   const deliveries = new Deliveries(workflowId);
   setHandler(changedSignal, (changed) => deliveries.note(readChanged(changed)));
   setHandler(deliveriesQuery, () => deliveries.list());
-  // Whoever starts this can write anything into its input.
+  // The starter of a workflow can write anything into its input.
   if (input?.carried !== undefined) deliveries.restore(await verified(input.carried));
   const isOver = await deliveries.toEnd();
   if (isOver) return;
@@ -55,7 +56,10 @@ export async function approvalChannels(input: ChannelsInput): Promise<void> {
   await next({ workflowId, carried: deliveries.carry() });
 }
 
-/** The run's id follows from this workflow's own id, which nobody can change, or is proved by it. */
+/**
+ * The workflow id of the run. It must match this workflow's own id, which no sender can change; otherwise throws
+ * `forbidden`.
+ */
 function runOf(ownId: string, input: Partial<ChannelsInput> | null | undefined): string {
   const named = [input?.workflowId, ownId.slice(ownId.indexOf(':') + 1)];
   const workflowId = named.find((id) => typeof id === 'string' && channelsWorkflowId(id) === ownId);
@@ -67,7 +71,7 @@ function runOf(ownId: string, input: Partial<ChannelsInput> | null | undefined):
 const requestId = /^[0-9a-f]{32}$/;
 const kinds = ['reminded', 'warned', 'escalated'];
 const mostIds = 100;
-/** All names of a step together: what waits is carried through continue-as-new. */
+/** The most characters of all names in a step: steps that wait are carried through continue-as-new. */
 const longestNames = 4_000;
 
 /** Reads the argument of a signal. Anybody can signal, so malformed parts are left out. */
@@ -92,7 +96,7 @@ const { [activityNames.lookForEndedRuns]: lookForEndedRuns } = proxyActivities<{
 }>({ startToCloseTimeout: '5m', retry: { maximumInterval: '60s' }, summary: 'Look for runs that have ended' });
 
 /**
- * Looks once a minute, for all runs of the task queue together, which of them have ended without a word: terminated,
+ * Looks once a minute for runs of the task queue that have ended without announcing it, because they were terminated,
  * timed out, or deleted. Ends once no request of the queue has channels.
  */
 export async function watchEndedRuns(): Promise<void> {

@@ -17,7 +17,7 @@ const { [activityNames.lookAtRequests]: lookAtRequests } = proxyActivities<{
   [activityNames.lookAtRequests]: LookAtRequests;
 }>({ startToCloseTimeout: '60s', retry: { maximumInterval: '30s' }, summary: 'Look at the requests of the run' });
 
-/** A request is looked at shortly after its deadline: a run that was terminated announces nothing. */
+/** How long after its deadline a request is looked at: a run that was terminated announces nothing. */
 const afterDeadlineMs = 1_500;
 const firstLookMs = 60_000;
 const longestLookMs = 3_600_000;
@@ -26,19 +26,20 @@ const clockDifferenceMs = 1_000;
 const mostSteps = 500;
 /** The most requests of one look, which is one query. */
 const mostAtOnce = 1_000;
-/** Anybody can name requests that no run has. */
+/** The most requests that wait to be looked at: a sender can name requests that no run has. */
 const mostPending = 10_000;
-/** The server takes 2 kB of an attribute. */
+/** The most undelivered requests in the index: the server takes 2 kB of an attribute. */
 const mostIndexed = 40;
 
 /** The state that continue-as-new carries. */
 export interface DeliveryState extends MessagesState {
   writer: Writer;
   requests: Tracked[];
-  /** The requests that the index says no channel could deliver yet: the next execution inherits the index. */
+  /** The requests that the index lists as undelivered. The next execution inherits the index. */
   undelivered?: string[];
 }
 
+/** Follows the requests of one run: reads their state, sends them to their channels, and collects the answers. */
 export class Deliveries {
   readonly #workflowId: string;
   readonly #requests = new Map<string, Tracked>();
@@ -47,7 +48,7 @@ export class Deliveries {
   /** Requests to look at, with the steps that were announced. */
   readonly #pending = new Map<string, AnnouncedStep[]>();
   #lookMs = firstLookMs;
-  /** The search attribute for tags. Absent: there is none, or it is not known yet. */
+  /** The name of the search attribute for tags. Absent: there is none, or its name is not known yet. */
   #tagsName: string | undefined;
   #indexed: readonly string[] = [];
 
@@ -80,11 +81,11 @@ export class Deliveries {
   async toEnd(): Promise<boolean> {
     for (;;) {
       const isWoken = await condition(
-        () => this.#pending.size > 0 || this.#isOver || this.#isLong || this.#isPatientForLong,
+        () => this.#pending.size > 0 || this.#isOver || this.#isLong || this.#mustInterrupt,
         this.#nextLookMs(),
       );
       if (this.#pending.size > 0) await this.#look();
-      else if (this.#isPatientForLong) this.#messages.interrupt();
+      else if (this.#mustInterrupt) this.#messages.interrupt();
       else if (this.#isOver) return true;
       else if (this.#isLong) return false;
       else if (!isWoken) this.#lookAtAll();
@@ -96,12 +97,12 @@ export class Deliveries {
       requestId: tracked.requestId,
       channels: tracked.asked,
       failures: [...this.#messages.failures(tracked.requestId), ...this.#answering.failures(tracked.requestId)],
-      ...this.#standing(tracked),
+      ...this.#deliveryState(tracked),
     }));
   }
 
   /** Whether a channel has delivered the request, as far as that can be known. */
-  #standing({ requestId, channels, asked }: Tracked): Pick<Delivered, 'undelivered' | 'heldUntil'> {
+  #deliveryState({ requestId, channels, asked }: Tracked): Pick<Delivered, 'undelivered' | 'heldUntil'> {
     const progress = channels.map((name) =>
       asked.includes(name) ? this.#messages.progress(requestId, name) : 'failing',
     );
@@ -112,7 +113,7 @@ export class Deliveries {
     return Number.isFinite(untilMs) ? { heldUntil: new Date(untilMs).toISOString() } : {};
   }
 
-  /** Writes into the index, for lists, and into the log which requests no channel could deliver yet. */
+  /** Writes the requests that no channel could deliver yet into the index, for lists, and into the log. */
   #index(): void {
     if (this.#tagsName === undefined) return;
     const all = this.list().filter(({ undelivered }) => undelivered);
@@ -130,7 +131,7 @@ export class Deliveries {
     ]);
   }
 
-  /** Stops what waits, and returns the state with which the next execution goes on. */
+  /** Stops the calls of channels, and returns the state with which the next execution goes on. */
   carry(): DeliveryState {
     this.#answering.interrupt();
     const requests = [...this.#requests.values()];
@@ -142,14 +143,14 @@ export class Deliveries {
     return this.#requests.size === 0 && this.#pending.size === 0 && this.#messages.isIdle && this.#answering.isIdle;
   }
 
-  /** True if it is time to continue as new. What waits is carried; a message or an answer under way is waited for. */
+  /** True if it is time to continue as new, and no message or answer is under way. Messages that wait are carried. */
   get #isLong(): boolean {
     const isQuiet = this.#pending.size === 0 && this.#messages.isQuiet && this.#answering.isQuiet;
     return isQuiet && workflowInfo().continueAsNewSuggested;
   }
 
   /** True if a call that the server repeats keeps this workflow from continuing as new. */
-  get #isPatientForLong(): boolean {
+  get #mustInterrupt(): boolean {
     return this.#messages.isPatient && workflowInfo().continueAsNewSuggested;
   }
 
@@ -179,7 +180,7 @@ export class Deliveries {
     this.#index();
   }
 
-  /** Reads requests until the run has answered: without an answer, nothing is known of them. */
+  /** Reads the state of requests from the run, and retries until the run has answered. */
   async #read(requestIds: string[]): Promise<LookedRequest[]> {
     for (const backoff = new Backoff(); ; await sleep(backoff.next())) {
       try {
@@ -192,10 +193,11 @@ export class Deliveries {
     }
   }
 
-  /** Anybody can name requests that the run does not have: they wait behind the others. */
+  /** Sorts requests that are tracked before those that a sender has only named. */
   readonly #trackedFirst = ([one]: [string, unknown], [other]: [string, unknown]): number =>
     Number(this.#requests.has(other)) - Number(this.#requests.has(one));
 
+  /** Tracks an open request: updates its channels, sends it and its new steps to them, and asks for answers. */
   #follow(looked: LookedRequest, announced: AnnouncedStep[]): void {
     const { requestId, deadlineMs = null, userMessages = 0, names, channels, tagsName } = looked;
     this.#tagsName = tagsName;
@@ -205,32 +207,35 @@ export class Deliveries {
     this.#requests.set(requestId, tracked);
     tracked.deadlineMs = deadlineMs;
     if (looked.facts !== undefined) tracked.facts = looked.facts;
-    this.#leave(
+    this.#removeFrom(
       tracked,
       tracked.channels.filter((name) => !names.includes(name)),
     );
     tracked.channels = names;
     const steps: DueStep[] = this.#take(tracked, announced);
     if (userMessages > (tracked.userMessages ?? 0)) {
-      // The first message of a request shows what had been written by then.
+      // The first message about a request already shows the user's messages up to then.
       if (known !== undefined) steps.push({ kind: 'user_wrote', dueAt: `${userMessages}` });
       tracked.userMessages = userMessages;
     }
     for (const channel of channels) {
-      this.#tell(tracked, channel, steps);
+      this.#notify(tracked, channel, steps);
       if (channel.resolves) this.#answering.begin(tracked, channel);
     }
   }
 
-  /** These channels do not have the request any more: they must not answer it, and hear of it only if they did before. */
-  #leave(tracked: Tracked, channels: readonly string[]): void {
+  /**
+   * Takes a request away from channels: they must not answer it any more, and get later messages only if they got the
+   * request.
+   */
+  #removeFrom(tracked: Tracked, channels: readonly string[]): void {
     this.#answering.stop(tracked, channels);
     const untold = this.#messages.drop(tracked.requestId, channels);
     tracked.begun = tracked.begun.filter((name) => !channels.includes(name));
     tracked.asked = tracked.asked.filter((name) => !untold.includes(name));
   }
 
-  /** The steps that are due and were not taken before. */
+  /** Takes the announced steps that are due and were not taken before, and returns them. */
   #take(tracked: Tracked, announced: readonly AnnouncedStep[]): AnnouncedStep[] {
     const nowMs = clock.nowMs + clockDifferenceMs;
     const fresh = announced
@@ -241,7 +246,7 @@ export class Deliveries {
     return fresh;
   }
 
-  #tell({ requestId, asked }: Tracked, channel: LookedChannel, steps: readonly DueStep[]): void {
+  #notify({ requestId, asked }: Tracked, channel: LookedChannel, steps: readonly DueStep[]): void {
     if (!asked.includes(channel.name)) {
       asked.push(channel.name);
       if (channel.notifies && !channel.isAutomatic) this.#messages.ask(requestId, channel);
@@ -250,13 +255,14 @@ export class Deliveries {
     for (const step of steps) this.#messages.remind(requestId, channel, step);
   }
 
+  /** Ends the tracking of a request. `isSettled`: false if the run does not have it any more. */
   #end(requestId: string, isSettled: boolean): void {
     const tracked = this.#requests.get(requestId);
     if (tracked === undefined) return;
     this.#answering.stop(tracked, tracked.begun);
     this.#requests.delete(requestId);
     if (isSettled) this.#messages.settle(requestId, tracked.asked);
-    // The run has said before that it has this request.
+    // The run knew this request earlier.
     else if (tracked.facts !== undefined) {
       this.#messages.settle(requestId, tracked.asked, tracked.facts);
     }
@@ -264,8 +270,8 @@ export class Deliveries {
 }
 
 /**
- * Includes the names, so that a forged step with other names does not pass for the step that the run announces. A digest:
- * the keys of all steps are carried.
+ * The key of a step. It includes the names, so that a forged step with other names does not pass for one that the run
+ * announces. It is a digest, because the keys of all steps are carried.
  */
 function keyOf({ kind, dueAt, to = [] }: AnnouncedStep): string {
   return jsonDigest([kind, dueAt, ...to]).slice(0, 16);

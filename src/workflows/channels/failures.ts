@@ -23,7 +23,9 @@ export function isRefused(error: unknown): boolean {
   return isCancellation(error) || (isThrownByChannel(cause) && cause.nonRetryable === true);
 }
 
-/** How long the receiver of a message wants to be left alone, in milliseconds; 0 if it does not say. */
+/**
+ * How long the receiver of a message demands to wait before the next call, in milliseconds; 0 if it demands nothing.
+ */
 export function retryAfterMs(error: unknown): number {
   const cause = causeOf(error);
   const asked: unknown = isThrownByChannel(cause) ? cause.details?.[1] : undefined;
@@ -38,6 +40,7 @@ export function isFinal(error: unknown): boolean {
   return isCancellation(error);
 }
 
+/** Why a call failed, in one sentence of at most 300 characters. */
 export function failureReason(error: unknown): string {
   const cause = causeOf(error);
   if (cause instanceof ApplicationFailure) return `${cause.type ?? 'Error'}: ${cause.message}`.slice(0, 300);

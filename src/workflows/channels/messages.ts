@@ -18,25 +18,28 @@ const { [activityNames.channelSettled]: settled } = proxyActivities<Calls>({
   retry: { maximumAttempts: 5, initialInterval: '1s', backoffCoefficient: 3 },
 });
 
-/** A step of a request. `dueAt` names it together with `kind`: when it was due, or how many messages the user had written. */
+/**
+ * A step of a request, which `kind` and `dueAt` identify. `dueAt`: when the step was due, or how many messages the user
+ * had written.
+ */
 export interface DueStep extends ChannelStep {
   dueAt: string;
 }
 
-/** A reminder that waits for the end of the quiet hours, and for its request to be sent. */
+/** A step that waits until the quiet hours end and its request is sent. */
 export interface Later {
   requestId: string;
   channel: string;
   step: DueStep;
   /** Workflow time. */
   dueMs: number;
-  /** How many of its calls failed. */
+  /** How many calls about the step failed. */
   interrupted?: number;
-  /** True: it has reached some of its people. */
+  /** True: the message about the step has reached some of the channel's people. */
   isPartlySent?: true;
 }
 
-/** Requests of whose settlement a channel is informed again, because a call failed. */
+/** Settled requests of which a channel is notified again, because a call failed. */
 export interface Unsettled {
   channel: string;
   settledIds: string[];
@@ -55,16 +58,19 @@ export interface MessagesState {
   unsettled?: Unsettled[];
 }
 
-/** Anybody can signal steps of an escalation, and all that wait must fit into one payload. */
+/** The most steps that wait: any sender can signal steps, and all that wait must fit into one payload. */
 const mostLater = 100;
-/** A channel may be gone for good, and each call adds to history. */
+/** How long a settlement is repeated: a channel may be gone for good, and each call adds to history. */
 const settlesForMs = 7 * 86_400_000;
-/** All of them are carried in one payload. */
+/** The most settlements to repeat: one payload carries them all. */
 const mostUnsettled = 1_000;
 /** A request joins a message only if that delays the request by at most this time. */
 const joinsWithinMs = 60_000;
 
-/** What was sent about the requests of a run. Calls about one message are made one after another. */
+/**
+ * Sends messages about the requests of a run, and keeps what was sent. Calls about one message are made one after
+ * another.
+ */
 export class ChannelMessages {
   readonly #workflowId: string;
   readonly #notifier: Notifier;
@@ -74,9 +80,9 @@ export class ChannelMessages {
   readonly #failures = new Failures();
   /** Messages that a timer will send. */
   readonly #timed = new Set<ChannelMessage>();
-  /** The settled requests that the next call about a message tells of. */
+  /** For each message: the settled requests that its next call reports. */
   readonly #settling = new Map<ChannelMessage, string[]>();
-  /** The open requests about which the next call says that the user has written. */
+  /** For each message: the open requests for which its next call reports that the user has written. */
   readonly #written = new Map<ChannelMessage, string[]>();
   readonly #later = new Set<Later>();
   readonly #unsettled = new Set<Unsettled>();
@@ -96,7 +102,10 @@ export class ChannelMessages {
     for (const each of unsettled) void this.#settleLater(each);
   }
 
-  /** For continue-as-new, while no call runs. Messages about other requests do not change any more. */
+  /**
+   * The state that continue-as-new carries, while no call runs. Left out: messages about requests that are not tracked,
+   * which do not change any more.
+   */
   state(isTracked: (requestId: string) => boolean): MessagesState {
     const unsettled = [...this.#unsettled];
     const isNeeded = (id: string): boolean =>
@@ -110,7 +119,7 @@ export class ChannelMessages {
     return this.#notifier.isPatient;
   }
 
-  /** Ends what the server repeats: it is due a little later, here or in the next execution. */
+  /** Ends the calls that the server repeats. They are made again a little later, here or in the next execution. */
   interrupt(): void {
     this.#notifier.interrupt();
   }
@@ -120,24 +129,24 @@ export class ChannelMessages {
     return this.#running === 0;
   }
 
-  /** True if nothing is to be sent any more. */
+  /** True if no message is to be sent any more. */
   get isIdle(): boolean {
     return this.isQuiet && this.#later.size + this.#unsettled.size === 0 && !this.#messages.some(isCollecting);
   }
 
   sentOf(requestId: string, channel: string): Json | undefined {
-    return this.#of(requestId, channel)?.sent;
+    return this.#messageOf(requestId, channel)?.sent;
   }
 
-  /** False while the channel is still to be told of the request. */
-  isTold(requestId: string, channel: string): boolean {
-    const message = this.#of(requestId, channel);
+  /** False while the request is still to be sent to the channel. */
+  isNotified(requestId: string, channel: string): boolean {
+    const message = this.#messageOf(requestId, channel);
     return message?.isSent !== false || message.isOver;
   }
 
   /** How far a channel is with a request. A number: it holds the request until that workflow time. */
   progress(requestId: string, channel: string): 'delivered' | 'sending' | 'failing' | number {
-    const message = this.#of(requestId, channel);
+    const message = this.#messageOf(requestId, channel);
     if (message === undefined || message.isSent) return 'delivered';
     if (message.interrupted !== undefined || message.isOver) return 'failing';
     return message.dueMs ?? 'sending';
@@ -149,7 +158,7 @@ export class ChannelMessages {
 
   /** Adds a request to a message that `send` will send. A channel with `batch` gets one message for several requests. */
   ask(requestId: string, { name, batch, settles, delayMs }: LookedChannel): void {
-    if (this.#of(requestId, name) !== undefined) return;
+    if (this.#messageOf(requestId, name) !== undefined) return;
     const dueMs = clock.nowMs + delayMs;
     // An urgent request does not join a message that waits for the end of the quiet hours.
     const joins = (each: ChannelMessage): boolean =>
@@ -168,7 +177,7 @@ export class ChannelMessages {
   }
 
   remind(requestId: string, { name: channel, delayMs }: LookedChannel, step: DueStep): void {
-    const message = this.#of(requestId, channel);
+    const message = this.#messageOf(requestId, channel);
     if (message === undefined) return;
     // Before the request was sent, a reminder is skipped, and an escalation waits for it.
     if (isUnsent(message) && step.kind !== 'escalated') return;
@@ -178,19 +187,24 @@ export class ChannelMessages {
     else void this.#queueLater(later);
   }
 
-  /** A reminder waits already, or something else is still to be sent: one message is enough. */
+  /**
+   * True if a reminder waits already, or another message about the request is still being sent: one message is enough.
+   */
   #isToBeReminded(requestId: string, channel: string): boolean {
     const isSame = (each: Later): boolean =>
       each.requestId === requestId && each.channel === channel && each.step.kind === 'reminded';
     return [...this.#later].some(isSame) || this.#notifier.repeats(requestId, channel);
   }
 
-  /** Waits outside the queue, so that a settlement is not delayed until the end of the quiet hours. */
+  /**
+   * Sends a step once it is due and its request is sent. Waits outside the queue, so that a settlement is not delayed
+   * until the end of the quiet hours.
+   */
   async #queueLater(later: Later): Promise<void> {
     if (this.#later.size >= mostLater) return;
     this.#later.add(later);
-    const message = this.#of(later.requestId, later.channel);
-    const isReady = await uncancelled(async () => {
+    const message = this.#messageOf(later.requestId, later.channel);
+    const isReady = await completes(async () => {
       if (later.dueMs > clock.nowMs) await sleep(later.dueMs - clock.nowMs);
       await condition(() => message === undefined || !isCollecting(message) || message.isSent);
     });
@@ -201,7 +215,7 @@ export class ChannelMessages {
     const { requestId, interrupted = 0, isPartlySent } = later;
     const { dueAt, ...step } = later.step;
     const name = `${requestId}:${step.kind}:${dueAt}`;
-    const tell = async (requestIds: string[]): Promise<Notified> => {
+    const notifyStep = async (requestIds: string[]): Promise<Notified> => {
       const notified = await this.#notify(message, { requestIds, step, name, failed: interrupted, isPartlySent });
       if (notified.state !== 'again') return notified;
       const dueMs = clock.nowMs + notified.afterMs;
@@ -211,34 +225,37 @@ export class ChannelMessages {
       }
       return notified;
     };
-    // What a user writes concerns all open requests of the run.
-    if (step.kind === 'user_wrote') this.#queueTogether(this.#written, message, requestId, tell);
-    else this.#queue(message, requestId, () => tell([requestId]));
+    // A message of the user concerns all open requests of the run.
+    if (step.kind === 'user_wrote') this.#queueTogether(this.#written, message, requestId, notifyStep);
+    else this.#queue(message, requestId, () => notifyStep([requestId]));
   }
 
   /**
-   * Tells the channels how a request was settled, and drops what was not sent yet. `gone`: what is known of a request that
-   * the run does not have any more.
+   * Notifies channels of a request's settlement, and drops messages that were not sent yet. `gone`: the known facts of
+   * a request that the run does not have any more.
    */
   settle(requestId: string, channels: readonly string[], gone?: RequestFacts): void {
     for (const channel of channels) this.#takeOut(requestId, channel);
     this.drop(requestId, channels);
     for (const channel of channels) {
-      const message = this.#of(requestId, channel);
+      const message = this.#messageOf(requestId, channel);
       if (message?.settles !== true) continue;
       if (gone !== undefined) message.gone = { ...message.gone, [requestId]: gone };
       this.#queueTogether(this.#settling, message, requestId, (ids) => this.#settled(message, ids));
     }
   }
 
-  /** Drops what these channels were not told yet. Returns those that were not told of the request at all. */
+  /**
+   * Drops messages about a request that were not yet sent to these channels. Returns the channels to which the request
+   * itself was not sent.
+   */
   drop(requestId: string, channels: readonly string[]): string[] {
     for (const each of this.#later) {
       if (each.requestId === requestId && channels.includes(each.channel)) this.#later.delete(each);
     }
     this.#notifier.stop(requestId, channels);
     return channels.filter((channel) => {
-      const message = this.#of(requestId, channel);
+      const message = this.#messageOf(requestId, channel);
       if (message === undefined || !isCollecting(message)) return false;
       message.requestIds = message.requestIds.filter((id) => id !== requestId);
       // An empty message is not sent, and does not keep this workflow waiting until the quiet hours end.
@@ -247,16 +264,19 @@ export class ChannelMessages {
     });
   }
 
-  /** A request whose first call is to be made again may have reached people: it becomes a message of its own. */
+  /**
+   * Makes a request a message of its own if its first call is to be made again: the failed call may have reached
+   * people.
+   */
   #takeOut(requestId: string, channel: string): void {
-    const message = this.#of(requestId, channel);
+    const message = this.#messageOf(requestId, channel);
     if (message?.interrupted === undefined || !isCollecting(message)) return;
     const { settles, isSent } = message;
     this.drop(requestId, [channel]);
     this.#messages.push({ channel, requestIds: [requestId], isSent, isOver: true, settles });
   }
 
-  /** One call tells of all requests for which it was queued while the call before it ran. */
+  /** Queues one call for all requests that are added before the call begins. */
   #queueTogether(
     queued: Map<ChannelMessage, string[]>,
     message: ChannelMessage,
@@ -276,14 +296,14 @@ export class ChannelMessages {
     });
   }
 
-  #of(requestId: string, channel: string): ChannelMessage | undefined {
+  #messageOf(requestId: string, channel: string): ChannelMessage | undefined {
     return this.#messages.find((each) => each.channel === channel && each.requestIds.includes(requestId));
   }
 
   async #sendWhenDue(message: ChannelMessage): Promise<void> {
     this.#timed.add(message);
     const delayMs = message.dueMs! - clock.nowMs;
-    if (delayMs > 0 && !(await uncancelled(() => sleep(delayMs)))) return;
+    if (delayMs > 0 && !(await completes(() => sleep(delayMs)))) return;
     this.#timed.delete(message);
     delete message.dueMs;
     const [first] = message.requestIds;
@@ -294,7 +314,7 @@ export class ChannelMessages {
       const call = { requestIds, step, name: `${first}:asked`, failed: interrupted, isPartlySent };
       const notified = await this.#notify(message, call);
       if (notified.state === 'again') {
-        // As a message that is due then.
+        // The message is sent again when it is due.
         message.interrupted = interrupted + 1;
         message.dueMs = clock.nowMs + notified.afterMs;
         this.send();
@@ -329,14 +349,17 @@ export class ChannelMessages {
     }
   }
 
-  /** Waits outside the queue, so that other calls about the message are not delayed. */
+  /**
+   * Repeats a settlement once it is due. Waits outside the queue, so that other calls about the message are not
+   * delayed.
+   */
   async #settleLater(unsettled: Unsettled): Promise<void> {
     const { channel, settledIds, dueMs, untilMs } = unsettled;
     const [first] = settledIds;
-    const message = this.#of(first!, channel);
+    const message = this.#messageOf(first!, channel);
     if (message === undefined || dueMs > untilMs || this.#unsettled.size >= mostUnsettled) return;
     this.#unsettled.add(unsettled);
-    if (dueMs > clock.nowMs && !(await uncancelled(() => sleep(dueMs - clock.nowMs)))) return;
+    if (dueMs > clock.nowMs && !(await completes(() => sleep(dueMs - clock.nowMs)))) return;
     this.#unsettled.delete(unsettled);
     this.#queue(message, first!, () => this.#settled(message, settledIds, unsettled));
   }
@@ -360,7 +383,7 @@ export class ChannelMessages {
   }
 }
 
-/** A call of `notify`. `name` is the same for each call that sends this message. */
+/** A call of `notify`. Each call that repeats a message has the same `name`. */
 interface Call {
   requestIds: string[];
   step: ChannelStep;
@@ -369,12 +392,12 @@ interface Call {
   isPartlySent?: boolean;
 }
 
-/** What a call returned last, and why it failed. */
+/** What a call returned, and why it failed, if it did. */
 interface CallResult extends LastSent {
   why?: string;
 }
 
-/** True while the request is still to be sent to the first of the channel's people. */
+/** True while the request has not reached any of the channel's people and is still to be sent. */
 function isUnsent(message: ChannelMessage): boolean {
   const { isSent, isOver, interrupted } = message;
   if (isSent) return false;
@@ -385,8 +408,8 @@ function isCollecting({ dueMs }: ChannelMessage): boolean {
   return dueMs !== undefined;
 }
 
-/** False if the workflow is cancelled meanwhile: an error here would fail its task for ever. */
-async function uncancelled(wait: () => Promise<unknown>): Promise<boolean> {
+/** Waits, and resolves to false if the workflow is cancelled meanwhile: an error would fail its task for ever. */
+async function completes(wait: () => Promise<unknown>): Promise<boolean> {
   try {
     await wait();
     return true;

@@ -8,17 +8,20 @@ import { failureReason, isRefused, retryAfterMs } from './failures.ts';
 type Calls = { [activityNames.channelNotify]: ChannelCalls['notify'] };
 const timeouts = { startToCloseTimeout: '60s', heartbeatTimeout: '30s' } as const;
 
-/** The first call about a step. Its failure ends it, so that this workflow knows. */
+/** The first call about a step. It has one attempt, so that this workflow learns of a failure. */
 const { [activityNames.channelNotify]: notifyOnce } = proxyActivities<Calls>({
   ...timeouts,
   retry: { maximumAttempts: 1 },
 });
 
-/** The call after that: the server repeats it until it succeeds, which adds nothing to history and takes no slot meanwhile. */
+/**
+ * A later call about a step. The server repeats it until it succeeds, which adds nothing to history and takes no
+ * activity slot between attempts.
+ */
 const { [activityNames.channelNotify]: notifyPatiently } = proxyActivities<Calls>({
   ...timeouts,
   retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '2m' },
-  // An attempt under way may still send the message, and what it returns finds the message again.
+  // An attempt under way may still send the message, and only its result can find that message again.
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
@@ -27,11 +30,11 @@ const afterInterruptionMs = 10_000;
 
 /** A call of `notify`: about which requests, and how it went before. */
 export interface Notification extends Omit<NotifyCall, 'workflowId'> {
-  /** True: an earlier call has reached some of its people. */
+  /** True: an earlier call has reached some of the channel's people. */
   isPartlySent: boolean;
 }
 
-/** How a call ended. `again`: it is made again after `afterMs`, for these requests. */
+/** How a call ended. `again`: the call is made again after `afterMs`, for these requests. */
 export type Notified =
   | { state: 'sent'; sent?: Json }
   | { state: 'given_up'; why?: string }
@@ -64,12 +67,13 @@ export class Notifier {
     return [...this.#patient].some((each) => each.channel === channel && each.requestIds.includes(requestId));
   }
 
-  /** Never rejects. */
+  /** Calls `notify` of a channel, and returns how the call ended. Never rejects. */
   async notify({ isPartlySent, ...notification }: Notification): Promise<Notified> {
     const { channel, requestIds, step, failed = 0 } = notification;
     const call = { ...notification, workflowId: this.#workflowId };
     const summary = `${channel}: ${step.kind}`;
-    // A message that has reached some of its people keeps no other from them, so it waits outside of a call.
+    // A message that has reached some people must not delay later messages to them, so it is not repeated inside one
+    // call.
     const isPatient = failed > 0 && !isPartlySent;
     const waiting: PatientCall = { channel, requestIds: [...requestIds], scope: new CancellationScope() };
     if (isPatient) this.#patient.add(waiting);
@@ -95,7 +99,7 @@ export class Notifier {
     }
   }
 
-  /** Ends what is repeated about a request. Calls about other requests, too, are made again without it. */
+  /** Ends repeated calls about a request. A call that is also about other requests is made again without this one. */
   stop(requestId: string, channels: readonly string[]): void {
     for (const waiting of this.#patient) {
       if (!channels.includes(waiting.channel) || !waiting.requestIds.includes(requestId)) continue;
@@ -104,7 +108,7 @@ export class Notifier {
     }
   }
 
-  /** Ends what is repeated, so that it is made again later, perhaps by the next execution. */
+  /** Ends all repeated calls, so that they are made again later, perhaps by the next execution. */
   interrupt(): void {
     for (const { scope } of this.#patient) scope.cancel();
     this.#patient.clear();

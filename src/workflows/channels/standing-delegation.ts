@@ -4,8 +4,8 @@ import { activityNames } from '../../contract.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 
 /**
- * Each look is an attempt of one activity, which asks to be tried again in a minute: attempts leave no event in history,
- * and hold no activity slot between two looks.
+ * Looks for requests by the attempts of one activity, which asks to be retried in a minute: attempts leave no event in
+ * history, and take no activity slot between two looks.
  */
 const { [activityNames.delegateOpen]: delegateOpen } = proxyActivities<{
   [activityNames.delegateOpen]: DelegateOpen;
@@ -17,10 +17,13 @@ const { [activityNames.delegateOpen]: delegateOpen } = proxyActivities<{
   summary: 'Delegate what is open for a person',
 });
 
-/** Delegates the requests that one person may answer, those that come too, until a date. Its id follows from the person. */
+/**
+ * Delegates the open and future requests that one person may answer, until a date. The workflow's id follows from the
+ * person's.
+ */
 export async function standingDelegation(input: unknown): Promise<void> {
   if (isUndecodable(input)) {
-    // Fails the task, which is tried again, perhaps by a worker that has the key or the codec.
+    // Fails the task, which is retried, perhaps by a worker that has the key or the codec.
     if (input.unread) throw new Error(input.why);
     throw ApplicationFailure.nonRetryable(input.why, input.code);
   }

@@ -2,7 +2,7 @@ import type { RequestFacts } from '../../channels/activities/look-at-requests.ts
 import type { ResolveCall } from '../../channels/activities/call-channel.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 
-/** An open request, and what its channels were told of it. Carried through continue-as-new. */
+/** An open request, and what was sent to its channels. Carried through continue-as-new. */
 export interface Tracked {
   requestId: string;
   deadlineMs: number | null;
@@ -10,19 +10,19 @@ export interface Tracked {
   facts?: RequestFacts;
   /** The channels of the request, as last read from the run. */
   channels: string[];
-  /** The channels that were told of it. */
+  /** The channels to which the request was sent, or is to be sent. */
   asked: string[];
   /** The channels that are called to answer, or have answered. */
   begun: string[];
   /** How many answers were sent to the run. */
   answers: number;
-  /** How many of them the run was not asked about, or could not check. Absent: none. */
+  /** How many of these answers the run was not asked about, or could not check. Absent: none. */
   unchecked?: number;
   /** The keys of the steps that were taken. */
   steps: string[];
-  /** How many messages of the user the channels were told of. Absent: none. */
+  /** How many messages of the user were reported to the channels. Absent: none. */
   userMessages?: number;
-  /** By channel: why the run did not take its last answer, for the next call. */
+  /** By channel: why the run refused its last answer. The next call gets it. */
   refused?: Record<string, ResolveCall['refused']>;
 }
 
@@ -36,11 +36,11 @@ export interface ChannelMessage {
   isSent: boolean;
   /** True once the request has reached all people of the channel, or its message was refused for good. */
   isOver: boolean;
-  /** True if the channel says how a request was settled. */
+  /** True if the channel is to be notified of settlements. */
   settles: boolean;
-  /** What is known of its requests that the run does not have any more, by id. Absent: it has all. */
+  /** By request id: the known facts of requests that the run does not have any more. Absent: the run has all. */
   gone?: Record<string, RequestFacts>;
-  /** Workflow time at which it is sent. Until then it collects requests; absent afterwards. */
+  /** Workflow time at which the message is sent. Until then it collects requests; absent afterwards. */
   dueMs?: number;
   /** How many calls that carry the request itself failed. Some of them may have reached people. */
   interrupted?: number;

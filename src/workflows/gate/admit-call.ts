@@ -27,9 +27,9 @@ import type { ChangedDefinition } from '../../activities/call-tool.ts';
 import { definitionChangedType, previewChangedType, refusedBySecondGate } from '../../core/base/tool-failure.ts';
 
 /**
- * The gate's answer to one call. `allowed`: it runs, and `approvedBy` made the grant that lets it run. `answered`: it does
- * not run, and `content` is the model's answer. `advised`: its advisors are consulted, and then the call passes the gate again,
- * with their answers.
+ * The gate's answer to one call. `allowed`: it runs, and `approvedBy` made the grant that lets it run. `answered`: it
+ * does not run, and the model receives `content`. `advised`: its advisors are consulted, and then the call passes the
+ * gate again with their answers.
  */
 export type Admission =
   | { kind: 'allowed'; approvedBy?: Approver[] }
@@ -46,7 +46,7 @@ export interface CallFacts {
   /** One sentence by the tool's own `describe`. */
   sentence?: string;
   assessment?: Assessment;
-  /** What reviewers do not see of the arguments. Absent: no activity has looked for it. */
+  /** What reviewers do not see of the arguments. Absent: no activity has searched them. */
   redaction?: Redaction;
   /** Why the call must not run, whatever the policies say: its turn is stopped. */
   stopped?: string;
@@ -54,9 +54,9 @@ export interface CallFacts {
   cannotStart?: string;
   /** True: a message of the user had not reached the model when it made the call. */
   isUnheard?: boolean;
-  /** Finds the result that answers an equal call, by the call's digest. Absent: its tool keeps none. */
+  /** Finds an earlier result that answers the call, by the call's digest. Absent: the tool's results are not kept. */
   earlier?: (digest: string) => EarlierResult | undefined;
-  /** What its advisors answered. Absent: they have not been consulted. */
+  /** The answers of the call's advisors. Absent: they have not been consulted. */
   advice?: readonly Advice[];
   /** If the call's tool changed after the call was approved: the request that approved it. */
   replaces?: ApprovalRequest['replaces'];
@@ -69,8 +69,8 @@ export interface EarlierResult {
 }
 
 /**
- * Rules on one call and, for `ask`, opens its request. The call that is admitted here is the one that runs (I8). `meter`: of
- * the calls that are admitted in the same step.
+ * Rules on one call and, for `ask`, opens its request. The call that is admitted here is the one that runs (I8).
+ * `meter` counts the work of all calls that are admitted in the same step.
  */
 export function admitCall(
   state: GateState,
@@ -85,7 +85,7 @@ export function admitCall(
     kind: 'answered',
     content,
     outcome,
-    isError: isToldAsError(active.policies, outcome),
+    isError: isErrorForModel(active.policies, outcome),
   });
   if (closing !== undefined) {
     state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'cancelled', reason: closing });
@@ -121,7 +121,7 @@ export function admitCall(
   // A call that replaces another one is already counted.
   const reversible =
     assessment.reversible || (replaces !== undefined && countsAsIrreversible(ledger, replaces.requestId));
-  // What limits the calls that rules ask about limits also those that an advisor approves.
+  // Limits for calls that rules ask about also bind calls that an advisor approves.
   const limited = ruling.layer === 'advisor' ? { action: 'ask' as const } : ruling;
   const answer = answerBefore(ledger, limited, { ruled: ruledCall, digest, reversible, atMs }, limits, meter);
   if (answer !== undefined) {
@@ -137,7 +137,7 @@ export function admitCall(
     return answered('cached', content);
   }
   if (!isAsked(ruling.action)) {
-    // It may use up the grant.
+    // Read before `apply`, which may use up the grant.
     const approvedBy = ruling.layer === 'grant' ? approversOfGrant(ruling.rule, ledger, state.directories) : [];
     state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'allowed', ruling, digest, reversible, args, advice });
     return { kind: 'allowed', ...(approvedBy.length > 0 && { approvedBy }) };
@@ -176,20 +176,23 @@ export function refuseCall(
 ): Admission {
   const { policies, redaction } = active;
   // The sentence may quote the arguments.
-  const shown = redaction === undefined ? content : redactText(content.slice(0, 2_000), redaction.kinds);
-  const reason = state.showsArguments && !(redaction?.patterns.length ?? 0) ? shown.slice(0, 500) : undefined;
+  const redacted = redaction === undefined ? content : redactText(content.slice(0, 2_000), redaction.kinds);
+  const reason = state.showsArguments && !(redaction?.patterns.length ?? 0) ? redacted.slice(0, 500) : undefined;
   state.apply({ kind: 'rule', atMs: clock.nowMs, callId, toolName, outcome: 'refused', reason });
-  return { kind: 'answered', content, outcome: 'refused', isError: isToldAsError(policies, 'refused') };
+  return { kind: 'answered', content, outcome: 'refused', isError: isErrorForModel(policies, 'refused') };
 }
 
 const denials: readonly OutcomeName[] = ['denied', 'denied_by_policy', 'expired', 'superseded', 'refused'];
 
 /** True if the model gets this outcome as an error: a denial, if `approval.denied_as` is `error`. */
-export function isToldAsError(policies: PolicyLayers, outcome: OutcomeName): boolean {
+export function isErrorForModel(policies: PolicyLayers, outcome: OutcomeName): boolean {
   return denials.includes(outcome) && limitsOf(policies).deniedAs === 'error';
 }
 
-/** Arguments without canonical JSON cannot be approved: it would be unknown what runs. */
+/**
+ * The digest of a call, or a problem if its arguments have no canonical JSON: such a call cannot be approved, because
+ * it would be unknown what runs.
+ */
 function digestOf({ args }: ToolCall, { name, definition }: ToolDefinition): string | Problem {
   try {
     return callDigest({ tool: name, args, definition });
@@ -198,22 +201,25 @@ function digestOf({ args }: ToolCall, { name, definition }: ToolDefinition): str
   }
 }
 
-/** Returns `notSplit` if the split is missing, or if it is not of the argument that is the recorded subject (I2). */
+/**
+ * The split of the tool's shell subject; `notSplit` if it is missing or belongs to another argument (I2); undefined for
+ * a tool without a shell subject.
+ */
 function shellOf({ subject, shellSubject }: ToolDefinition, { shell }: CallFacts): ShellSplit | undefined {
   if (shellSubject !== true) return undefined;
   return shell !== undefined && shell.argument === subject ? shell : notSplit;
 }
 
-/** The change that the second gate reported for tool `name`; undefined for every other failure. */
+/** The changed definition that the second gate reported for tool `name`; undefined for every other failure. */
 export function changedDefinitionOf(cause: unknown, name: string): ChangedDefinition | undefined {
   if (!(cause instanceof ApplicationFailure)) return undefined;
   if (cause.type !== definitionChangedType && cause.type !== previewChangedType) return undefined;
   const [by, change] = (cause.details ?? []) as [unknown, Partial<ChangedDefinition> | undefined];
-  const isWhole =
+  const hasDefinition =
     typeof change?.definition?.definition === 'string' &&
     (cause.type === previewChangedType) === Array.isArray(change.changes);
   // Anyone who may fail activities can write this failure too, so it must not change another tool.
-  return by === refusedBySecondGate && isWhole && change?.definition?.name === name
+  return by === refusedBySecondGate && hasDefinition && change?.definition?.name === name
     ? (change as ChangedDefinition)
     : undefined;
 }

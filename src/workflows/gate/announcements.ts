@@ -3,7 +3,7 @@ import type { Announce } from '../../activities/announce.ts';
 import { activityNames } from '../../contract.ts';
 import { isPreviewed } from '../../core/base/bound-preview.ts';
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
-import type { UserMessageTaker } from '../messages/user-message.ts';
+import type { UserMessageHandler } from '../messages/user-message.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { InFlight } from '../state/in-flight.ts';
@@ -12,33 +12,35 @@ import { backoffMs } from '../timing/backoff.ts';
 
 const announce = proxyActivities<{ [activityNames.announce]: Announce }>({
   startToCloseTimeout: '10s',
-  // The run waits for it before it ends or continues as new. The inbox shows requests even if they are not announced.
+  // The run waits for an announcement before it ends or continues as new. The inbox shows requests even if they are not
+  // announced.
   scheduleToCloseTimeout: '60s',
 })[activityNames.announce];
 
-/** After so many failures in a row the run waits before it announces again, and may end meanwhile. */
+/** After this many failures in a row, the run waits before it announces again, and may end meanwhile. */
 const mostFailures = 3;
 
 /**
- * Tells the workflow of the run's channels which requests have opened, have other channels, are settled, or were written
- * about by the user: one activity for all that an activation changed. A run without channels announces nothing.
+ * Announces to the workflow of the run's channels which requests were opened or settled, have other channels, or have
+ * new messages of the user. One activity announces all that an activation changed. A run without channels announces
+ * nothing.
  */
 export class Announcements implements ScheduledTask {
   readonly #state: GateState;
   readonly #inFlight: InFlight;
   readonly #active: () => ActivePolicies | undefined;
-  /** How many messages of the user the model has not got. */
+  /** How many messages of the user the model has not received. */
   readonly #unheard: () => number;
-  /** The channels of each open request and the number of unheard messages, as they were announced last. */
+  /** By request id: its channels and the number of messages that the model has not received, as announced last. */
   #announced = new Map<string, string>();
-  /** What was compared last. Nothing has changed while all are the same. */
+  /** The state that was compared last. While it is the same, there is nothing to announce. */
   #seen: { open: RequestRecord[]; active: ActivePolicies; unheard: number } | undefined;
   #pending = 0;
   /** Announcements that failed since the last one that arrived. */
   #failures = 0;
   /**
-   * Requests whose announcement failed, and is made again after a wait. The values are those of `#announced` before it, or
-   * empty: the announcement may have arrived all the same, so a settlement is announced, too.
+   * The requests whose announcement failed and is made again after a wait. The values are those of `#announced` before
+   * the failure, or empty: the announcement may have arrived all the same, so a settlement is announced, too.
    */
   readonly #missed = new Map<string, string>();
   #isWaiting = false;
@@ -47,12 +49,12 @@ export class Announcements implements ScheduledTask {
     state: GateState,
     inFlight: InFlight,
     active: () => ActivePolicies | undefined,
-    taker: Pick<UserMessageTaker, 'unheard'> | undefined,
+    session: Pick<UserMessageHandler, 'unheard'> | undefined,
   ) {
     this.#state = state;
     this.#inFlight = inFlight;
     this.#active = active;
-    this.#unheard = () => (active() === undefined ? 0 : (taker?.unheard.length ?? 0));
+    this.#unheard = () => (active() === undefined ? 0 : (session?.unheard.length ?? 0));
   }
 
   /** Restores what the previous execution announced. */
@@ -60,7 +62,7 @@ export class Announcements implements ScheduledTask {
     this.#announced = new Map(Object.entries(announced));
   }
 
-  /** For continue-as-new, when nothing is in flight: what was announced of each open request. */
+  /** What was announced of each open request, for continue-as-new. Call it when nothing is in flight. */
   carried(): Record<string, string> | undefined {
     const announced = new Map([...this.#announced, ...this.#missed]);
     return announced.size === 0 ? undefined : Object.fromEntries(announced);
@@ -84,7 +86,7 @@ export class Announcements implements ScheduledTask {
   #announce(requestIds: string[]): void {
     const before = new Map(requestIds.map((id) => [id, this.#missed.get(id) ?? this.#announced.get(id)]));
     this.#missed.clear();
-    this.#announced = this.#now();
+    this.#announced = this.#current();
     this.#seen = { open: this.#state.ledger.open, active: this.#active()!, unheard: this.#unheard() };
     this.#pending += 1;
     void this.#inFlight.wait(this.#send(before));
@@ -137,18 +139,21 @@ export class Announcements implements ScheduledTask {
     const { open } = this.#state.ledger;
     const unheard = this.#unheard();
     if (this.#seen?.open === open && this.#seen.active === active && this.#seen.unheard === unheard) return [];
-    const now = this.#now();
-    const ids = [...new Set([...now.keys(), ...this.#announced.keys()])];
-    const changed = ids.filter((id) => now.get(id) !== this.#announced.get(id));
+    const current = this.#current();
+    const ids = [...new Set([...current.keys(), ...this.#announced.keys()])];
+    const changed = ids.filter((id) => current.get(id) !== this.#announced.get(id));
     if (changed.length === 0) this.#seen = { open, active, unheard };
     return changed;
   }
 
-  /** The open requests that have channels. One that cannot be approved before its preview has them from then on. */
-  #now(): Map<string, string> {
+  /**
+   * By request id, for each open request with channels: what would be announced of it now. A request that cannot be
+   * approved before its preview has channels from then on.
+   */
+  #current(): Map<string, string> {
     const active = this.#active()!;
     const unheard = this.#unheard();
-    // No name of a channel.
+    // Begins with `#`, which no name of a channel does.
     const written = unheard === 0 ? [] : [`#${unheard}`];
     return new Map(
       this.#state.ledger.open.flatMap((record): [string, string][] => {

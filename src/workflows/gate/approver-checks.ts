@@ -15,9 +15,9 @@ const { [activityNames.checkApprovers]: checkApprovers } = proxyActivities<{
   [activityNames.checkApprovers]: CheckApprovers;
 }>({ startToCloseTimeout: '30s', retry: { maximumInterval: '10s' }, summary: 'Check that the approval still counts' });
 
-const notKnown = 'it is not known whether the approval of this call still counts';
+const unknownSentence = 'it is not known whether the approval of this call still counts';
 
-/** Asks a worker whether people and keys still count in the operator's policy as the worker has it now. */
+/** Asks a worker whether approvers still count by the worker's present version of the operator's policy. */
 export class ApproverChecks {
   readonly #obey: (revoked: unknown) => void;
   readonly #open = new Set<CancellationScope>();
@@ -27,29 +27,32 @@ export class ApproverChecks {
     this.#obey = obey;
   }
 
-  /** Why their word counts no more, in one sentence; undefined if it counts. Rejects if the workflow is cancelled. */
+  /**
+   * Why an approval by these people does not count any more, in one sentence; undefined if it counts. Rejects if the
+   * workflow is cancelled.
+   */
   async problem(approvedBy: readonly Approver[]): Promise<string | undefined> {
-    // In the scope of the caller: it ends with the call that waits for it, and outlasts the cancellation of a workflow that
-    // cleans up.
+    // A scope within the caller's scope: the check ends with the call that waits for it, and outlasts the cancellation
+    // of a workflow that cleans up.
     const scope = new CancellationScope();
     this.#open.add(scope);
     try {
       const answer: unknown = await scope.run(() => checkApprovers({ approvedBy }));
       // Anyone who may complete activities can write another answer.
-      if (!isObject(answer)) return notKnown;
+      if (!isObject(answer)) return unknownSentence;
       const { problem, revoked } = answer;
       this.#obey(revoked);
-      return problem === undefined || typeof problem === 'string' ? problem : notKnown;
+      return problem === undefined || typeof problem === 'string' ? problem : unknownSentence;
     } catch (error) {
       if (isCancellation(error) && scope.consideredCancelled && this.#open.has(scope)) throw error;
-      // An operator failed the activity, or what it is about was given up.
-      return notKnown;
+      // An operator failed the activity, or the call that waited for it was given up.
+      return unknownSentence;
     } finally {
       this.#open.delete(scope);
     }
   }
 
-  /** Ends the checks in flight: what they are about is given up. */
+  /** Ends the checks in flight, because the calls that wait for them are given up. */
   cancel(): void {
     const ended = [...this.#open];
     this.#open.clear();
@@ -57,7 +60,10 @@ export class ApproverChecks {
   }
 }
 
-/** What the second gate says is revoked when it refuses a call for that; undefined for every other failure. */
+/**
+ * The revocations in the second gate's refusal of a call whose approvers are revoked; undefined for every other
+ * failure.
+ */
 export function revokedIn(error: unknown): unknown {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (!(cause instanceof ApplicationFailure) || cause.failure?.source !== workerSource) return undefined;

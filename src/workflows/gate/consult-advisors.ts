@@ -5,18 +5,18 @@ import type { ToolCall } from '../../core/base/tool-call.ts';
 import { type Advice, failedAdvice, readAdvice } from '../../core/policy/advice.ts';
 import type { RedactionSettings } from '../../core/redact/redaction.ts';
 
-/** A worker may be lost while an advisor answers. */
+/** A second attempt, because a worker may be lost while an advisor answers. */
 const attempts = 2;
-/** For the way to a worker and back, per attempt. */
+/** The time that each attempt gets for the way to a worker and back. */
 const marginMs = 15_000;
 
-/** What the advisors of a call are told, besides its arguments. */
+/** The input of a call's advisors, without the arguments of the call. */
 export interface Consultation extends Pick<ConsultInput, 'advisors' | 'subject' | 'shellSubject'> {
   about: Omit<ConsultInput['call'], 'args'>;
 }
 
 /**
- * Consults the advisors of one call, in an activity. Rejects only if it is cancelled: whatever else goes wrong is the
+ * Consults the advisors of one call, in an activity. Rejects only if it is cancelled: any other error counts as a
  * failure of each advisor, which leaves the call to reviewers.
  */
 export async function consultAdvisors(
@@ -29,7 +29,7 @@ export async function consultAdvisors(
     [activityNames.consultAdvisors]: ConsultAdvisors;
   }>({
     startToCloseTimeout: attemptMs,
-    // No worker may have it, which must not hold the call for ever.
+    // Perhaps no worker has this activity, which must not delay the call for ever.
     scheduleToCloseTimeout: attempts * attemptMs,
     heartbeatTimeout: '15s',
     retry: { maximumAttempts: attempts },

@@ -1,7 +1,7 @@
 /**
- * The gate: the workflow step that every tool call passes (I1). One object, made at the top of a workflow: it registers
- * its handlers, keeps the ledger, arms one timer, and hands over a snapshot for continue-as-new. Agent runs use it as it
- * is; workflows of one's own use it through `ApprovalGate`.
+ * The gate: the workflow step that every tool call passes (I1). One object, created at the top of a workflow: it
+ * registers its handlers, keeps the ledger, sets one timer, and gives a snapshot for continue-as-new. Agent runs use it
+ * directly; custom workflows use it through `ApprovalGate`.
  */
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import type { Permit } from '../../contract.ts';
@@ -31,14 +31,14 @@ import { type GateSnapshot, GateState } from '../state/gate-state.ts';
 import { receiveMessages, type MessageEffects, type Messages } from '../messages/receive-messages.ts';
 import { Announcements } from './announcements.ts';
 import { ApproverChecks } from './approver-checks.ts';
-import { admitCall, type Admission, type CallFacts, isToldAsError, refuseCall } from './admit-call.ts';
+import { admitCall, type Admission, type CallFacts, isErrorForModel, refuseCall } from './admit-call.ts';
 import { outputsOf, VisibilityIndex } from './visibility-index.ts';
 import { Previews } from './previews.ts';
 import { answerQueries } from './queries.ts';
 import { type GateOptions, ActivePolicies } from '../state/active-policies.ts';
 import { Scheduler } from '../state/scheduler.ts';
 
-/** What lets a call run that no rule allows: its request, or those who made the grant that answers it. */
+/** Why a call may run that no rule allows: its request, or the reviewers who made the grant that answers it. */
 export interface LetRunBy {
   requestId?: string;
   approvedBy?: Approver[];
@@ -57,7 +57,7 @@ export class Gate {
   #active: ActivePolicies | undefined;
 
   /** Registers the handlers at once, before any policy is known. Call `setPolicies` before the first `admit`. */
-  constructor({ refuseUnknownSignals, taker }: Pick<MessageEffects, 'refuseUnknownSignals' | 'taker'>) {
+  constructor({ refuseUnknownSignals, session }: Pick<MessageEffects, 'refuseUnknownSignals' | 'session'>) {
     if (!activation.installed) throw misused(needsPlugin);
     this.#state = new GateState();
     this.#index = new VisibilityIndex(this.#state);
@@ -67,17 +67,17 @@ export class Gate {
       change: (change) => this.#enforce(this.#activePolicies.options, laterChange(change, this.#change)),
       inherit: (parents) => this.#inherit(parents),
       close: () => this.#closeListeners.forEach((listener) => listener()),
-      taker,
+      session,
       problemOfSender: (voter) => this.#checks.problem([voter]),
       refuseUnknownSignals,
     });
-    answerQueries(this.#state, this.#previews, () => this.#active, taker);
-    this.#announcements = new Announcements(this.#state, this.#messages.inFlight, () => this.#active, taker);
+    answerQueries(this.#state, this.#previews, () => this.#active, session);
+    this.#announcements = new Announcements(this.#state, this.#messages.inFlight, () => this.#active, session);
     const outputs = outputsOf(this.#state, this.#messages, this.#index, [this.#previews, this.#announcements]);
     this.#scheduler = new Scheduler(this.#messages.pipeline, outputs);
   }
 
-  /** Takes up verified carried state (`carried.ts`); call it before `setPolicies`. */
+  /** Restores verified carried state (`carried.ts`). Call it before `setPolicies`. */
   restore(snapshot: GateSnapshot): void {
     this.#state.restore(snapshot);
     this.#change = snapshot.change;
@@ -87,7 +87,7 @@ export class Gate {
     this.#messages.escalation.restore(snapshot.missedSteps);
   }
 
-  /** Puts the gate under its policies; after a handoff, under those of the other agent. */
+  /** Sets the policies of the gate: first its own, and after a handoff those of the other agent. */
   setPolicies(options: GateOptions): void {
     this.#enforce(options, this.#change);
   }
@@ -118,7 +118,7 @@ export class Gate {
     return this.#activePolicies.policies;
   }
 
-  /** For answers to queries: throws in a continued execution whose carried state is not verified yet. */
+  /** Throws in a continued execution whose carried state is not verified yet. Queries call it before they answer. */
   requirePast(): void {
     this.#state.requirePast();
   }
@@ -127,7 +127,7 @@ export class Gate {
     return this.#state.ledger;
   }
 
-  /** What the operator's directory says of the names of these people. */
+  /** The entries for these people in the operator's directory; undefined if there are none. */
   peopleOf(ids: readonly string[]): Record<string, NamedPerson> | undefined {
     const { directories } = this.#state;
     return namesIn(directories.ceiling?.people, ids, personKeyOfRun(directories));
@@ -183,7 +183,7 @@ export class Gate {
     return CancellationScope.nonCancellable(() => this.until(() => true));
   }
 
-  /** Says that a ruling in this activation may schedule nothing: its task writes a command all the same (I12). */
+  /** Notes a ruling that may schedule nothing, so that the gate writes a command in this activation (I12). */
   noteRuling(): void {
     this.#messages.queue.noteChange();
   }
@@ -213,19 +213,19 @@ export class Gate {
     return settledSentence(settlement, waitedMs, request.toolName);
   }
 
-  /** True if the model is told of this outcome as an error (`approval.denied_as`). */
-  isToldAsError(outcome: OutcomeName): boolean {
-    return isToldAsError(this.policies, outcome);
+  /** True if the model receives this outcome as an error (`approval.denied_as`). */
+  isErrorForModel(outcome: OutcomeName): boolean {
+    return isErrorForModel(this.policies, outcome);
   }
 
   /**
-   * The call to run, with the reviewer's arguments if there are any (I9). `notice` stands before the result that the model
-   * gets: `earlier`, of earlier approvals of this call, then the edit, then what the approvers wrote.
+   * The call to run, with the reviewer's arguments if there are any (I9). `notice` precedes the result for the model:
+   * first `earlier`, the notice of earlier approvals of this call, then the edit, then the approvers' reasons.
    */
   approved(call: ToolCall, requestId: string, earlier?: string): ToolCall & { notice?: string } {
     const edited = this.settlement(requestId)?.edited;
     const change = edited === undefined ? undefined : editedSentence(call.args, edited.arguments);
-    const notices = [earlier, change, this.#wordsBeside(requestId)].filter((each) => each !== undefined);
+    const notices = [earlier, change, this.#approvedSentence(requestId)].filter((each) => each !== undefined);
     return {
       ...call,
       ...(edited !== undefined && { args: edited.arguments }),
@@ -258,49 +258,55 @@ export class Gate {
     return asked?.editedRedaction ?? asked?.redaction;
   }
 
-  /** Those whose word settled a request so that its call runs or is answered; empty if a policy settled it. */
+  /** The people who settled a request so that its call runs or is answered; empty if a policy settled it. */
   approversOf(requestId: string): Approver[] {
     const asked = this.#latest(requestId);
     return asked === undefined ? [] : approversOf(asked, this.#state.directories);
   }
 
-  /** Lets keys and people count no more that the operator's present policy has revoked. What has another form is ignored. */
+  /** Revokes the keys and people that the operator's present policy revokes. A value of another form is ignored. */
   obey(revoked: unknown): void {
-    // Anyone who may complete or fail activities can write it.
+    // Anyone who may complete or fail activities can write this value.
     if (this.#state.obey(readRevoked(revoked))) this.noteRuling();
   }
 
   /**
-   * Asks why an approval of these people counts no more, before it takes effect without an activity: for every other one,
-   * the second gate asks. Resolves to one sentence, or to undefined if the approval counts. Undefined: there is nothing to
-   * ask. Rejects if the workflow is cancelled.
+   * Asks a worker why an approval by these people does not count any more. Needed where an approval takes effect
+   * without an activity; elsewhere the second gate checks it. Resolves to one sentence, or to undefined if the approval
+   * counts. Returns undefined if there are no people. Rejects if the workflow is cancelled.
    */
   revocationOf(approvedBy: readonly Approver[]): Promise<string | undefined> | undefined {
     if (approvedBy.length === 0) return undefined;
     return this.#checks.problem(approvedBy);
   }
 
-  /** The answers of `revocationOf` that are awaited are not wanted any more. */
+  /** Cancels the checks of `revocationOf` that are in flight. */
   endChecks(): void {
     this.#checks.cancel();
   }
 
-  /** Records how an admitted call ended. `withheld`: why the model gets nothing of what it gave. */
+  /** Records how an admitted call ended. `withheld`: why the result was withheld from the model. */
   finished(callId: string, ran: Ran, withheld?: string): void {
     this.#state.apply({ kind: 'ran', atMs: clock.nowMs, callId, ran, withheld });
   }
 
-  /** Call it when the model gets what the user of a session has said: what was denied before may be asked about again. */
+  /**
+   * Notes that the model receives messages of a session's user. Calls that were denied before may then be asked about
+   * again.
+   */
   userHeard(): void {
     this.#state.apply({ kind: 'heard', atMs: clock.nowMs });
   }
 
-  /** Records that the agent's check has refused what the user said, of this many characters of JSON. */
+  /** Records that the agent's check has refused the user's input, which has `size` characters of JSON. */
   inputRefused(size: number): void {
     this.#state.apply({ kind: 'refuse', atMs: clock.nowMs, refused: { code: 'input_refused', size } });
   }
 
-  /** Refuses what is in flight and cancels what is open, in the run's last activation. Call `writeLast` afterwards. */
+  /**
+   * Refuses the messages in flight and cancels the open requests, in the run's last activation. Call `writeLast`
+   * afterwards.
+   */
   cancelAll(reason: string): void {
     this.#messages.pipeline.end();
     this.#state.cancelOpen(reason);
@@ -328,7 +334,7 @@ export class Gate {
     return this.#state.takeJournal();
   }
 
-  /** True while the run's channels do not know what has changed. */
+  /** True while a change has not been announced to the run's channels. */
   get isAnnouncing(): boolean {
     return this.#announcements.isPending;
   }
@@ -389,8 +395,11 @@ export class Gate {
     };
   }
 
-  /** What the reviewers wrote who approved a request. Where reviewers see placeholders, the model gets no secrets of theirs. */
-  #wordsBeside(requestId: string): string | undefined {
+  /**
+   * The sentence with the reasons of a request's approvals; undefined if there are none. Where arguments are redacted,
+   * secrets in the reasons are, too.
+   */
+  #approvedSentence(requestId: string): string | undefined {
     const found = this.#latest(requestId);
     const isApproved = this.settlement(requestId)?.outcome === 'approved';
     if (found === undefined || !isApproved) return undefined;
@@ -402,7 +411,7 @@ export class Gate {
     );
   }
 
-  /** The request, or its replacement. */
+  /** The request, or the last one that replaced it. */
   #latest(requestId: string): RequestRecord | SettledRequest | undefined {
     return requestInPlaceOf(this.ledger, requestId);
   }

@@ -18,7 +18,7 @@ import { shownGrant, shownParts, shownPreview, listed } from '../../core/ledger/
 import { lastPanelOf, panelOf, personKeyOfRun } from '../../core/ledger/panel.ts';
 import { clock } from '../sandbox/clock.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';
-import type { UserMessageTaker } from '../messages/user-message.ts';
+import type { UserMessageHandler } from '../messages/user-message.ts';
 import type { GateState } from '../state/gate-state.ts';
 import { redactSummary } from '../state/redact-request.ts';
 import type { Previews } from './previews.ts';
@@ -27,9 +27,9 @@ const approvalsQuery = defineQuery<ApprovalRequest[] | ApprovalDetails | (Approv
   queryNames.approvals,
 );
 const grantsQuery = defineQuery<Grant[]>(queryNames.grants);
-/** A larger schema is left out: a part could not be told from the whole. */
+/** The largest schema in an answer. A larger one is left out, because a part could pass for the whole. */
 const maxSchemaBytes = 32_000;
-/** The size of an answer with several full requests; the first of them may exceed it alone. */
+/** The largest answer with several full requests. The first request may exceed it alone. */
 const maxAnswerBytes = 1_000_000;
 
 const policyQuery = defineQuery<RunPolicies | null>(queryNames.policy);
@@ -48,7 +48,7 @@ export function answerQueries(
   state: GateState,
   previews: Previews,
   active: () => ActivePolicies | undefined,
-  taker: Pick<UserMessageTaker, 'unheard'> | undefined,
+  session: Pick<UserMessageHandler, 'unheard'> | undefined,
 ): void {
   setHandler(grantsQuery, () => {
     state.requirePast();
@@ -101,7 +101,7 @@ export function answerQueries(
     return answer;
   }
 
-  /** What only the query for a single request shows. */
+  /** The members of a full request, which lists do not show. */
   function extras(
     found: RequestRecord | SettledRequest,
     { shown, redacted, settled }: ApprovalDetails,
@@ -115,7 +115,7 @@ export function answerQueries(
     const ranBefore = settled === undefined ? earlierRunOf(state.ledger, found) : undefined;
     // A policy's own patterns need a library, which does not run here.
     const ownPatterns = (active()?.redaction?.patterns.length ?? 0) > 0;
-    const unheard = settled === undefined ? (taker?.unheard ?? []) : [];
+    const unheard = settled === undefined ? (session?.unheard ?? []) : [];
     return {
       ...(unheard.length > 0 && { userMessages: shownMessages(found, unheard, hides || ownPatterns) }),
       ...(ranBefore !== undefined && { ranBefore }),
@@ -126,6 +126,7 @@ export function answerQueries(
     };
   }
 
+  /** A request as reviewers see it, with its votes, people and channels. */
   function view(found: RequestRecord | SettledRequest): ApprovalDetails {
     const { delegations } = found;
     const { request, votes, settled } = shownParts(found, !state.showsArguments || found.hidden === true);
@@ -163,6 +164,7 @@ export function answerQueries(
 const mostMessages = 10;
 const longestMessage = 500;
 
+/** The messages that the model has not received, as reviewers see them. */
 function shownMessages(
   { request, redaction }: RequestRecord,
   unheard: readonly string[],
@@ -178,7 +180,7 @@ function isSmall(schema: JsonObject | undefined): schema is JsonObject {
   return schema !== undefined && byteLength(JSON.stringify(schema)) <= maxSchemaBytes;
 }
 
-/** Which key signed a delegation, the journal does not say either. */
+/** A delegation without the key that signed it, which the journal does not have either. */
 function shownDelegation({ from, to, by }: Delegation): Delegation {
   return { from, to, ...(by !== undefined && { by }) };
 }

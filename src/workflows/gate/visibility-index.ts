@@ -17,23 +17,23 @@ import type { ScheduledTask } from '../state/scheduler.ts';
 export class VisibilityIndex {
   readonly #state: GateState;
   /** The open requests that the index shows; the next execution inherits the index. */
-  #shown: RequestRecord[];
+  #indexedRequests: RequestRecord[];
   /** The JSON of the rows that this execution has written last. */
   #rows: string | undefined;
-  /** The entries under the last head that this execution has written. */
+  /** The number of journal entries under the last head that this execution has written. */
   #committed = 0;
-  /** Recorded in the run; nothing is written before the names are known. */
+  /** The names of the search attributes, as the run recorded them. Nothing is written before they are known. */
   #names: AttributeNames | undefined;
 
   constructor(state: GateState) {
     this.#state = state;
-    this.#shown = state.ledger.open;
+    this.#indexedRequests = state.ledger.open;
   }
 
   /** Call this after the ledger was restored: the execution before this one wrote the index. */
   restore(): void {
-    this.#shown = this.#state.ledger.open;
-    if (this.#shown.length > 0) setCurrentDetails(currentDetails(this.#state.ledger));
+    this.#indexedRequests = this.#state.ledger.open;
+    if (this.#indexedRequests.length > 0) setCurrentDetails(currentDetails(this.#state.ledger));
   }
 
   /** Sets the attribute names that the run recorded. */
@@ -43,14 +43,14 @@ export class VisibilityIndex {
 
   /** True if the set of open requests differs from the one that the index shows. */
   get isDue(): boolean {
-    return this.#names !== undefined && this.#state.ledger.open !== this.#shown;
+    return this.#names !== undefined && this.#state.ledger.open !== this.#indexedRequests;
   }
 
   run(): void {
     const names = this.#names;
     if (names === undefined || !this.isDue) return;
     const { ledger } = this.#state;
-    this.#shown = ledger.open;
+    this.#indexedRequests = ledger.open;
     const { ids, tags, dueMs } = approvalIndex(ledger);
     const { KEYWORD_LIST, DATETIME } = SearchAttributeType;
     // The server removes an attribute at an empty list. The SDK's null stays as JSON, and other SDKs fail to read it.
@@ -79,7 +79,9 @@ export class VisibilityIndex {
     const { memo, rest } = this.#memoOf(this.#state.takeJournal());
     this.#state.putBack(rest);
     const isStale =
-      this.#state.ledger.open === this.#shown && this.#rows !== undefined && JSON.stringify(memo.open) !== this.#rows;
+      this.#state.ledger.open === this.#indexedRequests &&
+      this.#rows !== undefined &&
+      JSON.stringify(memo.open) !== this.#rows;
     if (isStale) this.#writeMemo(memo);
     else this.#write(journalMemoName, { journal: memo.journal });
     this.#state.noteCommand();
@@ -94,7 +96,7 @@ export class VisibilityIndex {
       // Leave out an entry that is too large for any memo: readers see the gap.
       entries = rest.length < entries.length ? rest : rest.slice(1);
     }
-    // Activities may have carried the last entries.
+    // Activities may have carried the last entries without the head over them.
     if ((this.#state.head.journalHead?.size ?? 0) > this.#committed) {
       this.#writeMemo(this.#memoOf([]).memo);
     }
@@ -125,7 +127,7 @@ export class VisibilityIndex {
   }
 }
 
-const shown = 10;
+const mostListed = 10;
 const longestText = 200;
 
 /**
@@ -139,8 +141,10 @@ export function currentDetails({ open }: Ledger): string {
   const many = open.length > 1;
   return [
     `### ${open.length} approval${many ? 's' : ''} pending`,
-    ...open.slice(0, shown).map((record, index) => describe(record, many ? `${index + 1}. ` : '')),
-    ...(open.length > shown ? [`… and ${open.length - shown} more: \`countersign approvals\` lists them all.`] : []),
+    ...open.slice(0, mostListed).map((record, index) => describe(record, many ? `${index + 1}. ` : '')),
+    ...(open.length > mostListed
+      ? [`… and ${open.length - mostListed} more: \`countersign approvals\` lists them all.`]
+      : []),
     `### How to answer${many ? ' the first' : ''}`,
     `On a command line, where all arguments are shown:\n${block([
       `countersign approvals show ${requestId}`,
@@ -167,22 +171,23 @@ function describe(record: RequestRecord, number: string): string {
   ].join('\n');
 }
 
+/** The reviewers that a request waits for, as the beginning of a line; empty if anyone may answer. */
 function forWhom(record: RequestRecord): string {
   const { reviewers } = waitingFor(record);
   if (reviewers.length === 0) return '';
-  const more = reviewers.length > shown ? ` and ${reviewers.length - shown} more` : '';
-  const names = reviewers.slice(0, shown).map((name) => codeSpan(escapeText(name)));
+  const more = reviewers.length > mostListed ? ` and ${reviewers.length - mostListed} more` : '';
+  const names = reviewers.slice(0, mostListed).map((name) => codeSpan(escapeText(name)));
   return `waits for ${names.join(', ')}${more}, `;
 }
 
-/** Names and values of what `show` names; of the other arguments, the names. */
+/** The arguments as text: those that `show` names with their values, the others by name only. */
 function argumentsOf({ arguments: args, shownArguments = {} }: RequestRecord['request']): string {
   const values = Object.entries(shownArguments).map(
     ([name, text]) => `${codeSpan(escapeText(name))} ${span(escapeUnseen(text))}`,
   );
   const others = Object.keys(args).filter((name) => !Object.hasOwn(shownArguments, name));
-  const more = others.length > shown ? [`and ${others.length - shown} more`] : [];
-  const names = [...others.slice(0, shown).map((name) => codeSpan(escapeText(name))), ...more];
+  const more = others.length > mostListed ? [`and ${others.length - mostListed} more`] : [];
+  const names = [...others.slice(0, mostListed).map((name) => codeSpan(escapeText(name))), ...more];
   if (values.length === 0) return `with ${names.length === 0 ? 'no arguments' : names.join(', ')}`;
   return [...values, ...(names.length === 0 ? [] : [`not shown: ${names.join(', ')}`])].join(', ');
 }
@@ -196,12 +201,15 @@ function codeSpan(escaped: string): string {
   return span(escaped.slice(0, longestText));
 }
 
-/** The text cannot end the span. */
+/** A code span. Backticks are replaced, so that the text cannot end the span. */
 function span(escaped: string): string {
   return `\`${escaped.replaceAll('`', "'")}\``;
 }
 
-/** Writes the gate's own commands, once no waiter can go on: timer, index, previews and announcements, else the journal. */
+/**
+ * The task that writes the gate's own commands once no waiter can resume: timer, index, previews and announcements. If
+ * none of these is due but a command is needed, it writes the journal.
+ */
 export function outputsOf(
   state: GateState,
   { queue, deadlines }: Messages,

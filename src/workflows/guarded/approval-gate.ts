@@ -1,12 +1,12 @@
 import type { ApprovalRequest } from '../../core/ledger/approval.ts';
 import { Gate } from '../gate/gate.ts';
-import { gatedRun, type Gated, guardActivities } from './guarded-activities.ts';
+import { hasGatedCall, type Gated, guardActivities } from './guarded-activities.ts';
 import { carryGate, type Carry, type CarriedGate, loadGate, type LoadOptions } from './load-gate.ts';
 
 /**
- * The gate for a workflow of one's own: every call of an activity that it guards passes the policies first, and what they
- * ask about waits for a reviewer, durably (docs/gate.md). Make one at the top of the workflow, before the first `await`:
- * it registers handlers for signals, updates and queries. A workflow has at most one.
+ * The gate for a custom workflow: every call of a guarded activity passes the policies first, and a call that they ask
+ * about waits for a reviewer, durably (docs/gate.md). Create it at the top of the workflow, before the first `await`,
+ * because it registers handlers for signals, updates and queries. A workflow has at most one gate.
  *
  * @example
  * ```ts
@@ -38,8 +38,9 @@ export class ApprovalGate {
   }
 
   /**
-   * Puts activities under the gate and returns them. From now on each call of one that is declared here passes the gate,
-   * whoever schedules it; a call that the gate does not let run throws what `gateRefusal` reads. Call it before `load`.
+   * Puts activities under the gate and returns them. From then on, each call of a declared activity passes the gate,
+   * whichever code schedules it. A call that does not run throws an error that `gateRefusal` reads. Call it before
+   * `load`.
    */
   // oxlint-disable-next-line no-generated-empty-object-type -- it is empty for \`object\` alone
   guard<Activities extends object>(activities: Activities, gated: Gated<Activities>): Activities {
@@ -47,18 +48,18 @@ export class ApprovalGate {
   }
 
   /**
-   * Puts the gate under the worker's policies and these, once, before the first guarded call. In a continued execution
-   * it takes up what `carry` gave, which an activity verifies first. Throws `forbidden` if that was not carried here,
-   * `policy_invalid` for a policy that cannot be read, and `arguments_invalid` for an option that there is not, also of the
-   * constructor and of `guard`.
+   * Puts the gate under the worker's policies and the given options, once, before the first guarded call. In a
+   * continued execution, it restores the state that `carry` returned, which an activity verifies first. Throws
+   * `forbidden` for state that was not carried to this execution, `policy_invalid` for a policy that cannot be read,
+   * and `arguments_invalid` for an unknown option, also of the constructor or of `guard`.
    */
   load(options: LoadOptions, carried?: CarriedGate): Promise<void> {
     return loadGate(this.#gate, options, carried, this.#written);
   }
 
   /**
-   * Waits until `predicate` holds, after the messages that came in are applied. Use it in place of `condition`. Rejects
-   * when the scope that it is called in is cancelled.
+   * Waits until `predicate` holds, after the received messages are applied. Use it in place of `condition`. Rejects
+   * when the calling scope is cancelled.
    */
   until(predicate: () => boolean): Promise<void> {
     return this.#gate.until(predicate);
@@ -69,14 +70,17 @@ export class ApprovalGate {
     return this.#gate.ledger.open.map(({ request }) => request);
   }
 
-  /** The reason, once somebody sent `close`: open requests are cancelled, and every further call throws `cancelled`. */
+  /**
+   * The reason of a `close` message, once one was received: open requests are cancelled, and every further call throws
+   * `cancelled`.
+   */
   get closing(): string | undefined {
     return this.#gate.closing;
   }
 
   /** True while a guarded activity runs or a message is in flight: the workflow must not continue as new then. */
   get busy(): boolean {
-    return this.#gate.busy || gatedRun();
+    return this.#gate.busy || hasGatedCall();
   }
 
   /** True when the history has grown enough: begin nothing new, and continue as new once `busy` is false. */
@@ -84,7 +88,7 @@ export class ApprovalGate {
     return this.#gate.shouldContinueAsNew;
   }
 
-  /** For continue-as-new: what `load` takes in the next execution, and its memo. */
+  /** The state that `load` takes in the next execution, and the memo of that execution. Call it to continue as new. */
   carry(): Carry {
     return carryGate(this.#gate);
   }

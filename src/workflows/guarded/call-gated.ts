@@ -27,7 +27,10 @@ import { revokedIn } from '../gate/approver-checks.ts';
 import { ranOf, refusal } from './gate-refusal.ts';
 import { changedDefinitionOf } from '../gate/admit-call.ts';
 
-/** A larger payload may be stored outside of history, where readers of the journal do not look. */
+/**
+ * The most bytes of an argument with its journal entries. A larger payload may be stored outside of history, where
+ * readers of the journal do not look.
+ */
 const smallBytes = 32_000;
 
 /** The part of a gate that a gated call needs. */
@@ -53,15 +56,15 @@ export type CallingGate = Pick<
   | 'withdraw'
 >;
 
-/** A call from the moment at which it is made until its caller has its end. */
+/** A call, from the moment at which it is made until its caller receives its end. */
 export interface CallUnderWay {
-  /** The request that it waits for; it is undefined while something else is done for the call. */
+  /** The request that the call waits for; undefined while it waits for something else. */
   waitsFor?: string;
 }
 
 export interface GatedCall {
   gate: CallingGate;
-  /** Holds this call, among others, until its caller has its end. */
+  /** All calls under way. This one stays among them until its caller receives its end. */
   underWay: Set<CallUnderWay>;
   activity: GatedDefinition;
   /** The text that reviewers see beside the call. */
@@ -79,7 +82,7 @@ export interface GatedCall {
 interface Admitted {
   call: ToolCall;
   values: readonly (Json | undefined)[];
-  /** Those who made the grant that lets it run. */
+  /** The reviewers who made the grant that lets the call run. */
   approvedBy?: Approver[];
   /** For a request that an earlier execution opened: the definition that its reviewers saw. */
   definition?: string;
@@ -142,27 +145,27 @@ async function passGate(
   const { gate, activity } = gated;
   // Apply the messages of this activation first: a revocation among them binds the call.
   if (gate.hasChanges) await gate.drain();
-  let wished = wish(gated, input.args, again);
-  let admission = admit(gated, wished, again);
+  let requested = readCall(gated, input.args, again);
+  let admission = admit(gated, requested, again);
   if (typeof admission === 'object') {
-    const advice = await gated.consult(wished.call, admission);
-    // As below.
+    const advice = await gated.consult(requested.call, admission);
+    // Never return after the end of the workflow, as below.
     if (gated.hasEnded()) await new Promise<never>(() => {});
     if (gate.hasChanges) await gate.drain();
     gate.noteRuling();
-    // Meanwhile other calls may have been counted, and this one has not been.
-    wished = wish(gated, input.args, again);
-    admission = admit(gated, wished, again, advice);
+    // Read again: other calls may have been counted meanwhile, so this one gets another id.
+    requested = readCall(gated, input.args, again);
+    admission = admit(gated, requested, again, advice);
   }
   const requestId = admission as string | undefined;
   // An allowed call is scheduled in this same step, so that calls keep their order.
-  const admitted = requestId === undefined ? wished : await answered(gated, own, wished, requestId);
+  const admitted = requestId === undefined ? requested : await approvedCall(gated, own, requested, requestId);
   // Meanwhile the workflow may have handed the call to the next execution, which takes it up: never return.
   if (requestId !== undefined && gated.hasEnded()) await new Promise<never>(() => {});
   const { call, values, approvedBy, definition = activity.definition } = admitted;
   const heartbeats = activity.heartbeatTimeoutMs !== null && input.options.heartbeatTimeout === undefined;
   const proof = gate.permit(call, { ...activity, definition }, { requestId, approvedBy });
-  // Without arguments, an empty one carries the permit.
+  // If the call has no arguments, an empty first one carries the permit.
   const [first, ...others] = values;
   const { journal = [] } = proof;
   const kept = fitting(journal, smallBytes - byteLength(JSON.stringify(first ?? null)));
@@ -178,8 +181,8 @@ async function passGate(
       typeInfo: input.typeInfo && { ...input.typeInfo, inputTypes: undefined },
     });
   } catch (error) {
-    // An activity cancelled in the task that scheduled it is never sent, nor is one that another interceptor refuses. Nor
-    // are their entries; readers drop duplicates.
+    // An activity cancelled in the task that scheduled it is never sent, nor is one that another interceptor refuses.
+    // So their journal entries are put back; readers drop duplicates.
     if (!(error instanceof ActivityFailure) || isCancellation(error)) gate.putBackJournal(kept);
     gate.finished(call.callId, ranOf(error));
     gate.obey(revokedIn(error));
@@ -193,7 +196,8 @@ async function passGate(
   throw ApplicationFailure.nonRetryable(sentences.unknownOutcome, 'undecodable');
 }
 
-function wish({ gate, activity }: GatedCall, given: readonly unknown[], again: Again | undefined): Admitted {
+/** Reads the arguments of a call, and gives it an id. Throws for arguments that cannot be shown. */
+function readCall({ gate, activity }: GatedCall, given: readonly unknown[], again: Again | undefined): Admitted {
   const { name } = activity;
   const read = gatedArguments(activity, given);
   // Each call that reaches the gate is counted once, so the number is unique across all executions.
@@ -205,25 +209,25 @@ function wish({ gate, activity }: GatedCall, given: readonly unknown[], again: A
 }
 
 /**
- * Returns the id of the request that the call must wait for, or what its advisors are to be consulted about; undefined if
- * the call is allowed. `advice`: what they answered.
+ * Returns the id of the request that the call must wait for, or the consultation of its advisors; undefined if the call
+ * is allowed. `advice`: the advisors' answers.
  */
 function admit(
   { gate, activity, contextSummary, takeUp }: GatedCall,
-  wished: Admitted,
+  requested: Admitted,
   again?: Again,
   advice?: readonly Advice[],
 ): string | Consultation | undefined {
-  const carried = again === undefined && advice === undefined ? takeUp(wished.call) : undefined;
+  const carried = again === undefined && advice === undefined ? takeUp(requested.call) : undefined;
   if (carried !== undefined) {
-    wished.call = { ...wished.call, callId: carried.callId };
-    wished.definition = carried.definition;
+    requested.call = { ...requested.call, callId: carried.callId };
+    requested.definition = carried.definition;
     return carried.requestId;
   }
-  const admission = gate.admit(wished.call, activity, { contextSummary, advice, ...again });
+  const admission = gate.admit(requested.call, activity, { contextSummary, advice, ...again });
   if (admission.kind === 'asked') return admission.requestId;
   if (admission.kind === 'allowed') {
-    wished.approvedBy = admission.approvedBy;
+    requested.approvedBy = admission.approvedBy;
     return undefined;
   }
   if (admission.kind === 'advised') return admission.consultation;
@@ -232,24 +236,24 @@ function admit(
 }
 
 /** Waits until the request is settled, and returns the call to run. */
-async function answered(
+async function approvedCall(
   { gate, activity, hasEnded }: GatedCall,
   own: CallUnderWay,
-  wished: Admitted,
+  requested: Admitted,
   requestId: string,
 ): Promise<Admitted> {
   own.waitsFor = requestId;
-  const settlement = await settled(gate, requestId);
+  const settlement = await settlementOf(gate, requestId);
   // A response starts no activity, so no second gate asks whether it still counts.
   const approvedBy = settlement.outcome === 'responded' ? gate.approversOf(requestId) : [];
   const check = gate.revocationOf(approvedBy);
   const problem = check === undefined ? undefined : await check;
   own.waitsFor = undefined;
-  // The workflow has ended or has handed the call on: never return. Nobody handles a failure here any more, so it would
+  // The workflow has ended or has handed the call on: never return. A failure would have no handler any more and would
   // make the task retry for ever; and a call that the next execution takes up must not run in this one too.
   if (hasEnded()) await new Promise<never>(() => {});
   if (problem !== undefined) {
-    gate.finished(wished.call.callId, 'no', problem);
+    gate.finished(requested.call.callId, 'no', problem);
     gate.noteRuling();
     throw refusal(sentences.failed(problem), {
       toolName: activity.name,
@@ -258,17 +262,18 @@ async function answered(
       reason: problem,
     });
   }
-  if (!settlement.runs) throw notRun(gate, activity, requestId, settlement);
-  const { notice, ...call } = gate.approved(wished.call, requestId);
+  if (!settlement.runs) throw refusalOf(gate, activity, requestId, settlement);
+  const { notice, ...call } = gate.approved(requested.call, requestId);
   if (notice !== undefined) noteForModel(notice);
-  if (settlement.edited === undefined) return wished;
+  if (settlement.edited === undefined) return requested;
   const edited = gatedValues(activity, call.args);
-  if ('values' in edited) return { ...wished, call, values: edited.values };
+  if ('values' in edited) return { ...requested, call, values: edited.values };
   gate.finished(call.callId, 'no');
   throw refusal(sentences.failed(edited.problem), { toolName: activity.name, outcome: 'refused' }, 'arguments_invalid');
 }
 
-async function settled(gate: CallingGate, requestId: string): Promise<Settlement> {
+/** Waits for the settlement of a request. If the caller is cancelled, withdraws the request and rejects. */
+async function settlementOf(gate: CallingGate, requestId: string): Promise<Settlement> {
   try {
     await gate.until(() => gate.settlement(requestId) !== undefined);
   } catch (error) {
@@ -279,7 +284,7 @@ async function settled(gate: CallingGate, requestId: string): Promise<Settlement
   return gate.settlement(requestId)!;
 }
 
-function notRun(
+function refusalOf(
   gate: CallingGate,
   { name: toolName }: GatedDefinition,
   requestId: string,

@@ -5,14 +5,14 @@ import { revokedIn } from '../gate/approver-checks.ts';
 import { gateRefusal, ranOf } from './gate-refusal.ts';
 import { runLocal } from '../sandbox/run-local.ts';
 
-/** Notes that a model is told before a result, by the scope in which it made its call. */
-const ofRun = (): Map<CancellationScope, string[]> => runLocal('notices', () => new Map());
+/** The notices that precede results for models, by the scope in which the model made its call. */
+const noticesOfRun = (): Map<CancellationScope, string[]> => runLocal('notices', () => new Map());
 
 /**
- * Makes a call for a model and returns what the model is told: the result, preceded by a note if a reviewer changed the
- * arguments or wrote words beside an approval; or a sentence if the gate refused the call, the call failed, its outcome is unknown, or it ran and its result
- * cannot be written. Rethrows a
- * cancellation, and any error that is neither a refusal of the gate nor an `ActivityFailure`.
+ * Makes a call for a model and returns the text for the model: the result, after a notice if a reviewer changed the
+ * arguments or gave a reason for an approval; or a sentence if the gate refused the call, the call failed, its outcome
+ * is unknown, or it ran and its result cannot be written. Rethrows a cancellation, and any error that is neither a
+ * refusal of the gate nor an `ActivityFailure`.
  *
  * @example
  * ```ts
@@ -31,26 +31,26 @@ const ofRun = (): Map<CancellationScope, string[]> => runLocal('notices', () => 
  */
 export async function forModel<Result>(call: () => Promise<Result>): Promise<Result | string> {
   const scope = new CancellationScope();
-  const heard: string[] = [];
-  const notices = ofRun();
-  notices.set(scope, heard);
+  const ownNotices: string[] = [];
+  const notices = noticesOfRun();
+  notices.set(scope, ownNotices);
   try {
     const result = await scope.run(call);
-    return heard.length === 0 ? result : [...heard, textOf(result)].join('\n');
+    return ownNotices.length === 0 ? result : [...ownNotices, textOf(result)].join('\n');
   } catch (error) {
     if (gateRefusal(error) !== undefined) return (error as Error).message;
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
-    // The words of a revoked reviewer count no more than their approval.
-    const notes = revokedIn(error) === undefined ? heard : [];
-    return [...notes, sentenceOf(error)].join('\n');
+    // The notices quote reviewers, who are revoked here.
+    const shownNotices = revokedIn(error) === undefined ? ownNotices : [];
+    return [...shownNotices, sentenceOf(error)].join('\n');
   } finally {
     notices.delete(scope);
   }
 }
 
-/** Adds a note for the model that made this call, if a model made it. */
+/** Adds a notice for the model that made the current call; without a model, does nothing. */
 export function noteForModel(notice: string): void {
-  const notices = ofRun();
+  const notices = noticesOfRun();
   let scope: CancellationScope | undefined = CancellationScope.current();
   while (scope !== undefined && !notices.has(scope)) scope = scope.parent;
   if (scope !== undefined) notices.get(scope)!.push(notice);

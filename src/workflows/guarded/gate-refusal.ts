@@ -12,12 +12,12 @@ import type { Json } from '../../core/base/tool-call.ts';
 export interface GateRefusal {
   /** Marks the failure as the gate's. */
   gate: true;
-  /** The activity. */
+  /** The name of the activity. */
   toolName: string;
   outcome: OutcomeName;
-  /** Absent if nobody was asked. */
+  /** Absent if no reviewer was asked. */
   requestId?: string;
-  /** The reviewer's or the rule's. */
+  /** The reason that the reviewer or the rule gave. */
   reason?: string;
   /** The reviewer whose vote settled the request. */
   reviewerId?: string;

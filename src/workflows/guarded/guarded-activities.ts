@@ -35,12 +35,12 @@ interface Guarded {
   gate: GuardingGate;
   definitions: Map<string, GatedDefinition>;
   about: Map<string, AnyFunction>;
-  /** By activity: the names of what its declaration says. */
+  /** By activity: the names of the options in its declaration. */
   written: Map<string, string[]>;
   /** Requests that an earlier execution opened and that no call waits for yet. */
   carried: RequestRecord[];
   config?: GateConfig;
-  /** For whom the workflow works, as its first `load` said. */
+  /** The user for whom the workflow works, as given to its first `load`. */
   context?: RunContext;
   /** Calls of gated activities whose callers do not have their ends yet. */
   underWay: Set<CallUnderWay>;
@@ -85,6 +85,7 @@ export function guardActivities<Activities extends object>(
   return activities;
 }
 
+/** The interceptor that passes each call of a guarded activity through the gate. */
 export const guardOutbound: WorkflowOutboundCallsInterceptor = {
   scheduleActivity(input, next) {
     const { guarded } = ofRun();
@@ -117,10 +118,10 @@ export const guardOutbound: WorkflowOutboundCallsInterceptor = {
 };
 
 /**
- * True while a call of a gated activity does anything but wait for an open request: its effect, or its answer, would be
- * lost if the workflow continued as new, and the next execution would make the call again.
+ * True while a call of a gated activity does anything but wait for an open request. If the workflow continued as new,
+ * the call's effect or answer would be lost, and the next execution would make the call again.
  */
-export function gatedRun(): boolean {
+export function hasGatedCall(): boolean {
   const { guarded } = ofRun();
   if (guarded === undefined) return false;
   const { gate, underWay } = guarded;
@@ -172,7 +173,10 @@ function takeUp(
       };
 }
 
-/** Replaces the definition, also for the next execution. The greater of the two risks counts, as at the start. */
+/**
+ * Replaces the definition of an activity, also for the next execution, and returns the new one. The greater of the two
+ * risks counts, as at the start.
+ */
 function renew({ definitions, config }: Guarded, present: GatedDefinition): GatedDefinition {
   const known = definitions.get(present.name);
   const renewed = known === undefined ? present : withGreaterRisk(present, known);
@@ -183,13 +187,13 @@ function renew({ definitions, config }: Guarded, present: GatedDefinition): Gate
   return renewed;
 }
 
-/** Open requests, and requests that were settled so that the call runs, if it has not run. */
+/** The open requests, and the settled ones whose calls may run and have not run yet. */
 export function unfinished({ ledger }: GuardingGate): RequestRecord[] {
   const pending = new Set(ledger.outcomes.flatMap(({ ran, requestId }) => (ran === 'pending' ? [requestId] : [])));
   return [...ledger.open, ...ledger.settled.filter(({ request }) => pending.has(request.requestId))];
 }
 
-/** The text for reviewers: an error in the author's `about` must not fail the call. */
+/** The text that reviewers see beside a call. An error in the author's `about` does not fail the call. */
 function summaryOf({ about }: Guarded, name: string, args: readonly unknown[]): string {
   try {
     return String(about.get(name)?.(...args) ?? `Workflow ${workflowInfo().workflowType}`);

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../core/base/tool-call.ts';
 import type { Gate } from '../gate/gate.ts';
 import { type Writer, thisExecution, verified } from '../state/carried.ts';
 import type { GateSnapshot } from '../state/gate-state.ts';
-import { gatedRun, guardedBy, unfinished } from './guarded-activities.ts';
+import { hasGatedCall, guardedBy, unfinished } from './guarded-activities.ts';
 
 /** Options of `ApprovalGate.load`. Only `agent` is required. */
 export interface LoadOptions {
@@ -35,7 +35,7 @@ export interface CarriedGate {
   writer: Writer;
   gate: GateSnapshot;
   config: GateConfig;
-  /** For whom the workflow works. Absent: the next execution says it again. */
+  /** The user for whom the workflow works. Absent: the next execution gives it to `load` again. */
   context?: Pick<LoadOptions, 'caller' | 'metadata'>;
 }
 
@@ -47,8 +47,8 @@ const { [activityNames.loadGate]: loadGateActivity } = proxyActivities<{
 });
 
 /**
- * Puts the gate under the worker's ceiling and the given policies, once, before the first gated call. The worker reads
- * them in one activity. State that the execution before this one carried is verified and then taken unchanged.
+ * Puts the gate under the worker's ceiling and the given policies, once, before the first gated call. One activity
+ * reads both. State that the execution before this one carried is verified and then restored unchanged.
  */
 export async function loadGate(
   gate: Gate,
@@ -99,7 +99,7 @@ export function carryGate(gate: Gate): Carry {
   const guarded = guardedBy(gate);
   const { config, context } = guarded;
   if (config === undefined) throw ApplicationFailure.nonRetryable('ApprovalGate: carry() needs load()', 'internal');
-  if (gate.busy || gatedRun()) {
+  if (gate.busy || hasGatedCall()) {
     throw ApplicationFailure.nonRetryable(
       'ApprovalGate: carry() would lose a gated activity that runs: wait until gate.busy is false',
       'internal',

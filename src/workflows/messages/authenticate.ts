@@ -15,7 +15,7 @@ import { checksOfExecution, type GateState } from '../state/gate-state.ts';
  */
 const maxChecks = 2 * checksOfExecution;
 
-/** The messages whose signature counts. Anybody may send any other message. */
+/** The messages whose signature counts. Any other message needs none. */
 const signed = [
   decideName,
   messageNames.setPolicy,
@@ -28,7 +28,7 @@ function actionOf(name: string): SignedAction | undefined {
   return signed.find((each) => each === name);
 }
 
-/** The sender of message `name`, if its signature holds. */
+/** The sender that message `name` claims, without a check of its signature. */
 export function claimed(
   name: string,
   message: unknown,
@@ -40,7 +40,7 @@ export function claimed(
   return claimedSender({ action, message: message as SentMessage }, ...trusted(ceiling, state));
 }
 
-/** The sender, as far as it can be believed; verifies the signature if there is one. */
+/** The sender of message `name`. Verifies the signature if there is one. */
 export function authenticate(
   name: string,
   message: unknown,
@@ -60,7 +60,7 @@ export function authenticate(
   return verifiedSender({ action, message: sent, namespace, workflowId }, ...trusted(ceiling, state));
 }
 
-/** The keys and names of the operator's policy, without what was revoked since. */
+/** The operator's policy with all revocations so far, and the function that compares names. */
 function trusted(
   ceiling: Policy | undefined,
   { directories }: Pick<GateState, 'directories'>,

@@ -45,7 +45,7 @@ export function decideMessages(
       if (isOutdated(decision)) return outdated(decision);
       const unseen = unseenPreview(decision);
       if (unseen !== undefined) return unseen;
-      return isInTheWay(decision) ? inTheWay(decision) : receipt;
+      return isConcurrentEdit(decision) ? concurrentEdit(decision) : receipt;
     },
     late: ({ approved, decisionId }, { voter: { reviewerId } }) => {
       const identity = reviewerId === undefined ? 'anonymous' : 'claimed';
@@ -59,7 +59,10 @@ export function decideMessages(
     },
   };
 
-  /** Nobody lets a call run on a card that lacks what the user has said since. A denial needs no newer card. */
+  /**
+   * True for an approval or a response that was made on a card without the newest messages of the user. A denial needs
+   * no newer card.
+   */
   function isOutdated({ requestId, approved, response, viewed, decisionId }: ParsedDecision): boolean {
     const seen = viewed?.userMessages;
     if (seen === undefined || seen >= userMessageCount() || (!approved && response === undefined)) return false;
@@ -84,15 +87,16 @@ export function decideMessages(
     return isOther ? otherPreview(requestId) : undefined;
   }
 
-  /** Only one edit of a request may be in flight. */
-  function isInTheWay({ requestId, modifiedArguments }: ParsedDecision): boolean {
+  /** True for an edit while another edit of the request is in flight: only one may be. */
+  function isConcurrentEdit({ requestId, modifiedArguments }: ParsedDecision): boolean {
     return modifiedArguments !== undefined && inFlight.holds(requestId);
   }
 }
 
 /**
- * If the call runs at its deadline without a decision, what stops it or puts the deadline off counts as in time although its
- * time is unknown. Infinity if it does not run then.
+ * The time to assume for a denial or an extension whose recorded time is unknown. If the call runs at its deadline
+ * without a decision, it is that deadline, so that the message counts. Otherwise it is infinity, which misses every
+ * deadline.
  */
 export function inTimeIfRuns({ ledger }: GateState, requestId: string): number {
   const open = ledger.open.find(({ request }) => request.requestId === requestId);
@@ -114,7 +118,7 @@ function otherPreview(requestId: string): Receipt {
   return refused(requestId, { code: 'request_changed', message });
 }
 
-function inTheWay({ requestId }: ParsedDecision): Receipt {
+function concurrentEdit({ requestId }: ParsedDecision): Receipt {
   const message = `another edit of request ${requestId} is being checked: repeat it`;
   return refused(requestId, { code: 'rate_limited', message });
 }
@@ -157,7 +161,7 @@ export function checkEdit(
       const edited = { agent, tool, args: decision.modifiedArguments!, kept, redact };
       const checked = await checkEditActivity({ ...edited, caller, engine });
       if ('problem' in checked) return () => refuse('arguments_invalid', checked.problem);
-      // Its placeholders would run as they are written.
+      // The worker did not restore placeholders, which would run as they are written.
       const isUnread = kept !== undefined && checked.restored !== true;
       return () => (isUnread ? refuse('no_worker', sentences.oldWorker) : applyEdit(checked));
     },

@@ -13,8 +13,8 @@ export interface MessageIdentity {
 }
 
 /**
- * Undefined for a message without an id: no other message is its retry. A decision's id includes its request and its
- * content: another decision under the same `decisionId` is judged separately.
+ * The identity of a message; undefined for one without an id, which has no retries. A decision's id includes its
+ * request and its content, so another decision under the same `decisionId` is handled separately.
  */
 export function identityOf(name: string, message: unknown): MessageIdentity | undefined {
   if (name === decideName) {
@@ -43,6 +43,7 @@ export function keepReceipt(state: GateState, { id, digest }: MessageIdentity, r
   }
 }
 
+/** The refusal of a message that uses the id of an earlier one for other content. */
 export function misusedId(id: string): Receipt {
   const message = `another message has the id '${id}' already: give each message its own id`;
   return refused('', { code: 'invalid_message', message });

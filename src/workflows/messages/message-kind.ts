@@ -6,19 +6,28 @@ import type { Problem } from '../../core/base/problem.ts';
 export interface MessageKind<Message> {
   /** The name of its signal, and of its update if it has one. */
   name: string;
-  /** True if it also accepts a list of messages, and answers them in order. Default false. */
+  /** True if its signal and update also accept a list of messages, which is answered in order. Default false. */
   takesLists?: boolean;
   /** Reads a decoded payload. `eventId`: the history event of a signal; an update has none. */
   parse(value: unknown, eventId?: string): { message: Message } | { problem: Problem };
-  /** The requests that it may settle. If one is just past its deadline, the recorded time decides (I6). */
+  /**
+   * The requests that the message may settle. If one of them is just past its deadline, the recorded time of the
+   * message decides (I6).
+   */
   concerns(message: Message): readonly string[];
-  /** When it counts as sent if its recorded time cannot be read, in workflow time. Absent: it misses every deadline. */
+  /**
+   * The time, in workflow time, that a message gets if its recorded time cannot be read. Absent: it misses every
+   * deadline.
+   */
   undatedAtMs?(message: Message): number;
   /** Predicts the answer of `apply` from the ledger and the policies. Changes nothing and verifies no signature. */
   preview(message: Message, sender: Sender, atMs: number): Receipt;
-  /** True if it lets a run do more by the word of an operator: a worker is asked whether the sender still counts. */
+  /**
+   * True if the message lets a run do more because an operator signed it. A worker is then asked whether the sender
+   * still counts.
+   */
   loosens?(message: Message, sender: Sender, atMs: number): boolean;
-  /** What the journal keeps if it is refused as `expired`. Absent: its code and size. */
+  /** What the journal keeps of a message that is refused as `expired`. Absent: its code and size. */
   late?(message: Message, sender: Sender): LateDecision;
   /** Applies the message as sent at `atMs`, or returns what must be looked up first. */
   apply(message: Message, sender: Sender, atMs: number): Receipt | Lookup;
@@ -32,7 +41,7 @@ export interface Lookup {
   blocks: boolean;
   /** True if the limit on lookups does not apply, because the message must not be missed. Default false. */
   isRequired?: boolean;
-  /** The request that does not expire meanwhile, if the lookup does not block. */
+  /** If the lookup does not block: the request that must not expire meanwhile. */
   holds?: string;
   /** The sentence for the sender if the activity fails. */
   failed: string;

@@ -11,7 +11,9 @@ export interface Received {
   eventId?: string;
   /** The time of the activation that delivered it. */
   received: Moment;
-  /** A worker has said why its sender counts no more, or that the sender counts. Absent: no worker was asked. */
+  /**
+   * A worker's answer about the sender: `problem` is undefined if the sender still counts. Absent: no worker was asked.
+   */
   checked?: { problem: string | undefined };
   /** Answers the sender of an update. */
   answer?: (receipt: Receipt) => void;
@@ -22,13 +24,16 @@ interface Queued extends Received {
   order: number;
 }
 
-/** Messages that wait at once. To apply them takes about a second; a workflow task that takes five is retried for ever. */
+/**
+ * The most messages that wait at once. Applying them takes about a second; a workflow task that takes five is retried
+ * for ever.
+ */
 export const maxWaiting = 10_000;
 
 /** Messages that are not applied yet, in the order of history: within an activation, signals by event, then updates. */
 export class MessageQueue {
   readonly #messages: Queued[] = [];
-  /** Where in `#messages` the next one is: to move up all others for each would take quadratic time. */
+  /** The index of the next message in `#messages`. Removing each message from the front would take quadratic time. */
   #first = 0;
   #isOpen = false;
   #hasChanges = false;
@@ -84,7 +89,10 @@ export class MessageQueue {
     this.#needsCommand = false;
   }
 
-  /** True: no list is taken apart any more, or the activation that applies it would take longer than it may (I5). */
+  /**
+   * True if so many messages wait that lists are refused: applying their messages would take longer than an activation
+   * may (I5).
+   */
   get isFull(): boolean {
     return this.#messages.length - this.#first >= maxWaiting;
   }

@@ -1,7 +1,7 @@
 /**
  * The path of every message through a run: decode → parse → order → deduplicate → authenticate → apply → answer.
- * Handlers only fill the queue (handlers.ts). The queue is processed once in each activation, in the order of history.
- * Each message is applied completely before the next one; only the check of an edit lets other messages pass.
+ * Handlers only fill the queue (receive-messages.ts). The queue is processed once in each activation, in the order of
+ * history. Each message is applied completely before the next one; only the check of an edit lets other messages pass.
  */
 import { decideName } from '../../contract.ts';
 import type { LateDecision, Receipt } from '../../core/ledger/approval.ts';
@@ -23,7 +23,10 @@ import type { MessageQueue, Received } from './message-queue.ts';
 import type { Sender } from '../../core/messages/sender.ts';
 import type { RecordedTimes } from './recorded-times.ts';
 
-/** An execution that something in flight keeps from continuing as new makes at most as many lookups again. */
+/**
+ * The most lookups of one execution. It continues as new after `lookupsOfExecution`, but something in flight may
+ * prevent that for a while.
+ */
 const maxLookups = 2 * lookupsOfExecution;
 
 const senderNotKnown: Problem = {
@@ -76,11 +79,14 @@ export class MessagePipeline implements ScheduledTask {
     if (!this.#inFlight.blocks) this.#deadlines.pass(nowMs);
   }
 
-  /** Returns the refusal of an update before it enters history, as far as can be told now. Changes nothing (I4). */
+  /**
+   * The expected receipt of an update, before it enters history. A refusal keeps the update out of history. Changes
+   * nothing (I4).
+   */
   foresee(kind: MessageKind<unknown>, payload: unknown): Receipt {
     const found = read(kind, { payload });
     if ('problem' in found) return refused('', found.problem);
-    // While other messages wait before it, what it will find is unknown: accept it.
+    // While other messages wait, the state that this one will meet is unknown: accept it.
     if (!this.#queue.isOpen || !this.#queue.isEmpty || this.#inFlight.blocks) return acceptable;
     const { message } = found;
     const earlier = this.#earlier(identityOf(kind.name, message));
@@ -89,11 +95,14 @@ export class MessagePipeline implements ScheduledTask {
     const sender = claimed(kind.name, message, this.#ceiling(), this.#state);
     if ('problem' in sender) return refused(requestIdOf(message), sender.problem);
     const receipt = kind.preview(message, sender, clock.nowMs);
-    // What is refused here enters no history, and the journal keeps who decided after the deadline.
+    // Accept a late decision, so that the journal records its sender: what is refused here enters no history.
     return this.#late(kind, message, sender, receipt) === undefined ? receipt : acceptable;
   }
 
-  /** The run ends: refuses every waiting message in this same step, so that the journal has the refusal. */
+  /**
+   * Refuses every waiting message because the run ends. It does so in the same step, so that the journal has the
+   * refusals.
+   */
   end(): void {
     this.#inFlight.endAll();
     for (let received = this.#queue.next(); received !== undefined; received = this.#queue.next()) {
@@ -124,7 +133,7 @@ export class MessagePipeline implements ScheduledTask {
     if ('problem' in proven) return this.#answer(received, refused(requestIdOf(message), proven.problem));
     if (kind.loosens?.(message, proven, atMs) === true) {
       if (received.checked === undefined) return this.#checkSender(received, proven);
-      // A worker has answered, but not with what is revoked: that would have refused the sender above.
+      // The worker could not answer. If it had found the sender revoked, the sender would have been refused above.
       if (received.checked.problem !== undefined) return this.#answer(received, refused('', senderNotKnown));
     }
     const applied = kind.apply(message, proven, atMs);
@@ -162,7 +171,10 @@ export class MessagePipeline implements ScheduledTask {
     return receipt.code === 'expired' && this.#state.keepsLate ? kind.late?.(message, sender) : undefined;
   }
 
-  /** When it was sent; undefined while the recorded time is being read. An unknown time lets no call run (I2). */
+  /**
+   * When a message was sent; undefined while its recorded time is being read. A message of unknown time lets no call
+   * run (I2).
+   */
   #sentAtMs({ kind, eventId, received }: Received, message: unknown): number | undefined {
     const receivedAtMs = received.atMs;
     const isDoubtful = kind.concerns(message).some((requestId) => this.#deadlines.isDoubtful(requestId, receivedAtMs));
@@ -186,6 +198,7 @@ export class MessagePipeline implements ScheduledTask {
     return misusedId(identity.id);
   }
 
+  /** Answers a message with an earlier receipt, or with that of the message in flight once there is one. */
   #answerAs(received: Received, earlier: Receipt | { inFlight: string }): void {
     if (!('inFlight' in earlier)) return this.#answer(received, earlier);
     const first = this.#inFlight.find(earlier.inFlight)!;
@@ -230,7 +243,10 @@ export class MessagePipeline implements ScheduledTask {
   }
 }
 
-/** Decodes and parses. A message without canonical JSON has no digest and cannot be signed: it is refused. */
+/**
+ * The parsed message, or why its payload is refused. A message without canonical JSON has no digest and cannot be
+ * signed, so it is refused.
+ */
 function read(
   kind: MessageKind<unknown>,
   { payload, eventId }: Pick<Received, 'payload' | 'eventId'>,

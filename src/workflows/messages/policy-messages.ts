@@ -48,13 +48,13 @@ const readPolicy = proxyActivities<{ [activityNames.readPolicy]: ReadPolicy }>({
 /** Characters: a problem may quote the document, which may be long. */
 const maxProblemLength = 1_000;
 
-/** What it takes to compile a changed policy, in units of a ruling's work. */
+/** The work of compiling a changed policy, in units of `RulingMeter`: for each change, and for each rule. */
 const workOfChange = 500_000;
 const workOfRule = 5_000;
-/** Of a condition. */
+/** The work of compiling one character of a condition. */
 const workOfCharacter = 250;
 
-/** `change` puts the run under the changed policy. */
+/** The handling of `setPolicy`. `change` puts the run under the changed policy. */
 export function setPolicyMessages(
   state: GateState,
   policies: () => ActivePolicies,
@@ -68,7 +68,7 @@ export function setPolicyMessages(
       const loosened = loosen(message, sender, atMs);
       return 'code' in loosened ? refused('', loosened) : acceptable;
     },
-    // The worker that reads a policy says what is revoked.
+    // Asked only for a message without a policy: the worker that reads a policy also reports revocations.
     loosens: (message, sender, atMs) =>
       message.policy === undefined && loosensByOperator(loosen(message, sender, atMs)),
     apply: (message, sender, atMs) => {
@@ -80,7 +80,7 @@ export function setPolicyMessages(
         return refused('', { code: 'policy_invalid', message: `this run has no channel '${unknown.slice(0, 64)}'` });
       }
       if (document === undefined) {
-        if (state.affordsNoChange) return refused('', tooManyLookups);
+        if (state.hasSpentChangeWork) return refused('', tooManyLookups);
         const { ceiling, parents = [], run } = policies().policies;
         const rules = [ceiling, ...parents, run].flatMap((policy) => policy?.rules ?? []);
         const conditions = rules.reduce((sum, { when = '' }) => sum + when.length, 0);
@@ -132,7 +132,7 @@ export function setPolicyMessages(
         if ('policy' in found) {
           return () => {
             state.obey(readRevoked(found.revoked));
-            // It counted when the message came; meanwhile, its key or its person may have been revoked.
+            // The sender counted when the message came. The key or the person may have been revoked meanwhile.
             const sender = claimed(messageNames.setPolicy, message, policies().policies.ceiling, state);
             return 'problem' in sender ? refused('', sender.problem) : follow(found.policy);
           };
@@ -175,7 +175,10 @@ export function revokeMessages(state: GateState, policies: () => ActivePolicies)
     return [...ledger.grants.filter(({ grantId }) => grants.includes(grantId)), ...lifted];
   }
 
-  /** Revoking a denial loosens what the run may do. */
+  /**
+   * Why the sender may not revoke these grants. Revoking a denial loosens what the run may do; revoking an approval
+   * does not.
+   */
   function lifting(message: RevokeMessage, sender: Sender, atMs: number): { operatorMs?: number } | Problem {
     if (namedBy(message).every(({ approved }) => approved)) return {};
     return loosening(message, sender, policies().policies.ceiling, state.ledger, atMs);
@@ -186,7 +189,10 @@ function revocation({ grants, reason }: RevokeMessage, { voter }: Sender, atMs: 
   return { kind: 'revoke', atMs, grants, voter, reason: reason || undefined } as const;
 }
 
-/** A clock may be ahead by so much. A message that was signed for a later time would keep out all others until then. */
+/**
+ * How far the clock of an operator may be ahead. A message that was signed for a later time would block all others
+ * until then.
+ */
 const longestAheadMs = 600_000;
 
 /**
@@ -218,7 +224,7 @@ export function loosening(
   return { code, message: `a message with the same or a later signing time was applied already: sign this one again` };
 }
 
-/** Whether an operator's word is what lets a message loosen. */
+/** True if a message may loosen the policy only because an operator signed it. */
 export function loosensByOperator(found: { operatorMs?: number } | Problem): boolean {
   return 'operatorMs' in found;
 }
@@ -231,7 +237,7 @@ const { [activityNames.readParents]: readParents } = proxyActivities<{ [activity
   summary: 'Read the policies of the calling run',
 });
 
-/** A calling run never sends more bytes. */
+/** The most bytes that a calling run sends. */
 const maxBytes = maxInheritedBytes + 1_000;
 
 interface ParentsChanged {
@@ -239,7 +245,10 @@ interface ParentsChanged {
   eventId: string;
 }
 
-/** `inherit` puts the run under the parents' new policies. Undefined for a workflow without a parent. */
+/**
+ * The handling of `parentsChanged`; undefined for a workflow without a parent. `inherit` puts the run under the
+ * parents' new policies.
+ */
 export function parentsChangedMessages(
   state: GateState,
   policies: () => ActivePolicies,
@@ -283,7 +292,8 @@ type PolicyCommand = Extract<LedgerCommand, { kind: 'policy' }>;
 
 /**
  * Records a change of the policies in the journal, and rules again on every request that was open when the change was
- * sent. Returns the requests that this settled (I14). `sentAtMs`: infinity if it is unknown. `meter`: gets what it costs.
+ * sent. Returns the digest of the policies and the requests that were settled (I14). `sentAtMs`: infinity if the time
+ * is unknown. The work is added to `meter`.
  */
 function reevaluateOpen(
   state: GateState,
@@ -308,6 +318,7 @@ function reevaluateOpen(
   return { policyDigest: digest, settled };
 }
 
+/** Rules again on one open request, and settles it or updates its terms. */
 function reevaluate(
   state: GateState,
   rules: ActivePolicies,
@@ -324,7 +335,7 @@ function reevaluate(
     state.apply({ kind: 'supersede', atMs, requestId, runs: mayRun(ruling.action), ruling });
     return;
   }
-  // What was hidden stays hidden. Patterns that nobody has applied to these arguments hide them as a whole.
+  // Hidden parts stay hidden. If a policy's own patterns were not applied to these arguments, all of them are hidden.
   const redaction = redact === undefined ? record.redaction : redactionFor({ ...record, args }, redact, among);
   const hidden = record.hidden ?? (redact !== undefined && redaction === undefined ? true : undefined);
   const shown = hidden === true ? undefined : shownArguments(args, show, redaction?.values);

@@ -13,7 +13,7 @@ import { MessageQueue, maxWaiting } from './message-queue.ts';
 import { parentsChangedMessages, revokeMessages, setPolicyMessages } from './policy-messages.ts';
 import { MessagePipeline } from './pipeline.ts';
 import { RecordedTimes } from './recorded-times.ts';
-import { type UserMessageTaker, userMessages } from './user-message.ts';
+import { type UserMessageHandler, userMessages } from './user-message.ts';
 import {
   ApplicationFailure,
   defineSignal,
@@ -49,10 +49,13 @@ export interface MessageEffects {
   inherit: (parents: Policy[]) => void;
   /** Called when the run is closed. */
   close: () => void;
-  /** Asks a worker why the sender of a message counts no more by the operator's present policy. */
+  /** Asks a worker why the sender of a message does not count any more by the operator's present policy. */
   problemOfSender: (voter: Voter) => Promise<string | undefined>;
-  /** Absent: `message` is a name like any other, and a workflow may have its own signal of this name. */
-  taker?: UserMessageTaker;
+  /**
+   * Handles messages of the user. Absent: the gate has no message `message`, and a workflow may have its own signal of
+   * this name.
+   */
+  session?: UserMessageHandler;
   /** True: signals that have no handler are refused and counted. False: Temporal keeps them for a later handler. */
   refuseUnknownSignals: boolean;
 }
@@ -68,7 +71,7 @@ export interface Messages {
 /** Registers a handler for every message that a run takes, and creates the pipeline that applies them. */
 export function receiveMessages(
   state: GateState,
-  { policies, change, inherit, close, taker, problemOfSender, refuseUnknownSignals }: MessageEffects,
+  { policies, change, inherit, close, session, problemOfSender, refuseUnknownSignals }: MessageEffects,
 ): Messages {
   const queue = new MessageQueue();
   const inFlight = new InFlight();
@@ -79,12 +82,12 @@ export function receiveMessages(
   const ceiling = (): Policy | undefined => policies().policies.ceiling;
   const pipeline = new MessagePipeline({ state, queue, inFlight, recorded, deadlines, ceiling, problemOfSender });
   const signalsAndUpdates: MessageKind<unknown>[] = [
-    decideMessages(state, inFlight, policies, () => taker?.unheard.length ?? 0),
+    decideMessages(state, inFlight, policies, () => session?.unheard.length ?? 0),
     extendMessages(state, policies),
     delegateMessages(state),
     revokeMessages(state, policies),
     setPolicyMessages(state, policies, change),
-    ...(taker === undefined ? [] : [userMessages(state, taker, noteChange)]),
+    ...(session === undefined ? [] : [userMessages(state, session, noteChange)]),
   ];
   const parentsChanged = parentsChangedMessages(state, policies, inherit);
   const signals = [closeMessages(state, close), ...(parentsChanged === undefined ? [] : [parentsChanged])];

@@ -10,7 +10,7 @@ const arbitrate = proxyActivities<{ [activityNames.arbitrate]: Arbitrate }>({
   summary: 'Read when messages were recorded',
 })[activityNames.arbitrate];
 
-/** When the server recorded signals that came close to a deadline (I6). The queue waits while they are read. */
+/** Reads when the server recorded signals that came close to a deadline (I6). The queue waits meanwhile. */
 export class RecordedTimes {
   readonly #inFlight: InFlight;
   readonly #onRead: () => void;
@@ -21,7 +21,7 @@ export class RecordedTimes {
     this.#onRead = onRead;
   }
 
-  /** Undefined if it has not been read yet; infinity if it could not be read. */
+  /** The recorded time of a signal; undefined if it has not been read yet; infinity if it could not be read. */
   of(eventId: string): number | undefined {
     return this.#atMs.get(eventId);
   }

@@ -1,4 +1,4 @@
-/** Message `message`: what the user of a session says next. The run hands it to the model before the next turn. */
+/** Message `message`: the next message of a session's user. The model receives it with the next turn. */
 import { messageNames } from '../../contract.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
 import type { Json } from '../../core/base/tool-call.ts';
@@ -12,22 +12,25 @@ import { misusedId } from './idempotency.ts';
 import type { MessageKind } from './message-kind.ts';
 import { acceptable, refused } from './message-kind.ts';
 
-/** What takes the messages of a run's user. */
-export interface UserMessageTaker {
+/** Handles the messages of a run's user. */
+export interface UserMessageHandler {
   /** Why the run does not take this message now; undefined if it does. */
   problem(message: UserMessage): Problem | undefined;
-  /** Returns why everything open is withdrawn; undefined if nothing is. */
+  /** Applies a message. Returns why all open requests are withdrawn; undefined if they stay open. */
   take(message: UserMessage): string | undefined;
-  /** What the model has not got, oldest first. */
+  /** The messages that the model has not received, oldest first. */
   readonly unheard: readonly string[];
-  /** What the user has said under this id; undefined: nothing. */
-  said(messageId: string): { content: string; files?: UserFile[] } | undefined;
+  /** The user's message with this id; undefined if there is none. */
+  messageWithId(messageId: string): { content: string; files?: UserFile[] } | undefined;
 }
 
-/** `noteStop`: the gate writes its journal in this activation, so that readers of history learn of a stop at once. */
+/**
+ * The handling of `message`. `noteStop` makes the gate write its journal in this activation, so that readers of history
+ * see a stop at once.
+ */
 export function userMessages(
   state: GateState,
-  taker: UserMessageTaker,
+  session: UserMessageHandler,
   noteStop: () => void,
 ): MessageKind<UserMessage> {
   return {
@@ -36,22 +39,22 @@ export function userMessages(
     concerns: () => [],
     preview: (message) => {
       const closed = { code: 'run_closed', message: 'the run was closed already' } as const;
-      const problem = state.closing === undefined ? taker.problem(message) : closed;
+      const problem = state.closing === undefined ? session.problem(message) : closed;
       return problem === undefined ? acceptable : refused('', problem);
     },
     apply: (message, _sender, atMs) => {
-      const known = message.messageId === undefined ? undefined : taker.said(message.messageId);
-      // The pipeline remembers the last hundred ids, the transcript all.
+      const known = message.messageId === undefined ? undefined : session.messageWithId(message.messageId);
+      // The pipeline remembers only the last hundred ids, the transcript all.
       if (known !== undefined) {
         const isSame = known.content === message.content && filesDigest(known) === filesDigest(message);
         if (!isSame) return misusedId(message.messageId!);
         return { requestId: '', accepted: true, message: 'the model has the message already' };
       }
       const { by, reason } = message;
-      // The journal names who claims to have written it, and has no text of it.
+      // The journal names the claimed author of the message, and does not have its text.
       const voter = by ? ({ reviewerId: by, identity: 'claimed' } as const) : ({ identity: 'anonymous' } as const);
       state.apply({ kind: 'message', atMs, digest: userMessageDigest(message), voter, reason: reason || undefined });
-      const withdrawn = taker.take(message);
+      const withdrawn = session.take(message);
       if (withdrawn !== undefined) {
         state.cancelOpen(withdrawn);
         noteStop();

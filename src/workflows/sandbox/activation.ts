@@ -58,7 +58,7 @@ export const activations = (): Activations =>
   }));
 
 export const activation = {
-  /** False on a worker that does not load our interceptors: the gate throws there. */
+  /** False on a worker without the interceptors of this package: the gate throws there. */
   get installed(): boolean {
     return activations().installed;
   },

@@ -13,10 +13,10 @@ const metadataKey = 'countersign.strict';
 const excessKey = 'countersign.excess';
 const mark = new Uint8Array();
 
-/** Bytes of signals that one activation reads. Reading more takes longer than a workflow task may (I5). */
+/** The most bytes of signals that one activation reads. Reading more takes longer than a workflow task may (I5). */
 export const maxSignalBytes = 8_000_000;
 
-/** Our queries that take an argument. */
+/** The gate's queries that take an argument. */
 export const askingQueries: readonly string[] = [queryNames.approvals, queryNames.receipt];
 const messages: readonly string[] = Object.values(messageNames);
 
@@ -31,7 +31,7 @@ export function isExcess({ metadata }: Payload): boolean {
 
 /**
  * Marks the signals past `maxSignalBytes`, in order of arrival; signals of a calling run do not count. An agent run
- * handles signals of every name; in other workflows only our signals count.
+ * handles signals of every name; in other workflows only the gate's signals count.
  */
 export function markExcess(jobs: readonly Job[], isAgentRun: boolean): void {
   let bytes = 0;
@@ -44,9 +44,9 @@ export function markExcess(jobs: readonly Job[], isAgentRun: boolean): void {
 }
 
 /**
- * Marks the arguments of our signals, updates and queries, and a client's input of an agent run. Does not mark what
- * only workers write (results of activities and children, input of nested runs and of the next execution), nor the
- * messages of custom workflows; these are read without strictness.
+ * Marks the arguments of the gate's signals, updates and queries, and a client's input of an agent run. Does not mark
+ * payloads that only workers write (results of activities and children, input of nested runs and of the next
+ * execution), nor the messages of custom workflows.
  */
 export function markStrict(jobs: readonly Job[]): void {
   for (const { signalWorkflow, doUpdate, queryWorkflow, initializeWorkflow } of jobs) {

@@ -25,11 +25,11 @@ const longestStartMs = 500;
 const withdrawableMs = 5_000;
 
 /**
- * Notes whether a workflow task took the events of this activation: a task starts later than the one before it, and just
- * now. If it started long ago, right after a replay, the start may be that of an attempt that failed, unless history has
- * grown by no more than this task. Throws if no task took the events of the last activation: too little of history lies
- * between. Throws also if a query may have brought them with the start of an attempt that failed: then more lies between than
- * one task leaves. The task fails, and is given again with all of history.
+ * Notes whether a workflow task brought the events of this activation, or a query may have. A task starts later than
+ * the task before it, and only just now. If the start is long ago, right after a replay, it may be the start of an
+ * attempt that failed, unless history has grown by exactly one task. Throws if a query brought the events of the last
+ * activation: then history has grown by less than a task leaves, or, if the query brought them with the start of a
+ * failed attempt, by more. The task then fails, and is given again with all of history.
  */
 export function noteProgress({ timestamp, historyLength, isReplaying, jobs }: Activation): void {
   const state = activations();
@@ -47,10 +47,10 @@ export function noteProgress({ timestamp, historyLength, isReplaying, jobs }: Ac
   }
   state.isOfUpdates = jobs?.every(({ doUpdate }) => doUpdate != null) ?? false;
   if (length !== last.historyLength) {
-    const isWhole = (): boolean => isOneTask(length, jobs ?? []);
-    if (state.isQueried && !isWhole()) throw new Error(sentences.takenEarly);
+    const isExactlyOneTask = (): boolean => isOneTask(length, jobs ?? []);
+    if (state.isQueried && !isExactlyOneTask()) throw new Error(sentences.takenEarly);
     const isLate = last.isReplayed && workerNowMs() - startedMs > longestStartMs;
-    state.isAhead = !isReplayed && (startedMs === last.startedMs || (isLate && !isWhole()));
+    state.isAhead = !isReplayed && (startedMs === last.startedMs || (isLate && !isExactlyOneTask()));
     state.isFirst = last.isReplayed && !isReplayed && brought > 0;
     state.isQueried = false;
   }
@@ -58,9 +58,10 @@ export function noteProgress({ timestamp, historyLength, isReplaying, jobs }: Ac
 }
 
 /**
- * True if history has grown by exactly what one task leaves: the end of the task before, the events of that one's commands
- * and of these jobs, and the two by which a task is scheduled and starts. An attempt that failed, or a task that only
- * refused updates, leaves three more. So a busy worker that begins a task late is told from one that is handed a tail.
+ * True if history has grown by exactly what one task leaves: the end of the task before, the events of that one's
+ * commands and of these jobs, and the two by which a task is scheduled and starts. An attempt that failed, or a task
+ * that only refused updates, leaves three more. This tells a busy worker that begins a task late from a worker to which
+ * a query brings newer events.
  */
 function isOneTask(length: number, jobs: readonly Job[]): boolean {
   const { kept } = activations();
@@ -72,14 +73,14 @@ function eventsOfJob(job: Job): number {
   if (job.doUpdate != null || job.notifyHasPatch != null) return 0;
   if (job.resolveActivity != null) return eventsOfEnd(job.resolveActivity);
   const { resolveChildWorkflowExecutionStart, resolveChildWorkflowExecution, resolveSignalExternalWorkflow } = job;
-  const ofNested = resolveChildWorkflowExecutionStart ?? resolveChildWorkflowExecution;
-  const ofOther = resolveSignalExternalWorkflow ?? job.resolveRequestCancelExternalWorkflow;
-  return (job.fireTimer ?? job.signalWorkflow ?? job.cancelWorkflow ?? ofNested ?? ofOther) != null ? 1 : NaN;
+  const childJob = resolveChildWorkflowExecutionStart ?? resolveChildWorkflowExecution;
+  const otherRunJob = resolveSignalExternalWorkflow ?? job.resolveRequestCancelExternalWorkflow;
+  return (job.fireTimer ?? job.signalWorkflow ?? job.cancelWorkflow ?? childJob ?? otherRunJob) != null ? 1 : NaN;
 }
 
 /**
- * The server writes the start of an activity together with its end. An activity that was cancelled or timed out may never
- * have started. Then the failure does not name a start.
+ * How many events the end of an activity brings: the server writes the start of an activity together with its end. An
+ * activity that was cancelled or timed out may never have started, and then its failure names no start.
  */
 function eventsOfEnd({ result, isLocal }: NonNullable<Job['resolveActivity']>): number {
   if (isLocal === true) return NaN;
@@ -123,16 +124,16 @@ function eventsOf(commands: readonly Command[]): number {
       if (updateResponse.rejected != null && !wasAccepted) continue;
     }
     const cancelled = cancelledBy(command);
-    // What the same task made leaves no event either.
+    // A timer, activity or child that the same task made leaves no event either.
     if (cancelled !== undefined) count += kept.made.has(cancelled) ? -1 : abandoned.has(cancelled) ? 0 : 1;
-    else if (leavesEvent(command) || reaches(command) || endsRun(command) || updateResponse != null) count += 1;
+    else if (leavesEvent(command) || reachesOtherRun(command) || endsRun(command) || updateResponse != null) count += 1;
     // A patch leaves a marker and a search attribute.
     else count += command.setPatchMarker != null ? 2 : NaN;
   }
   return count;
 }
 
-/** The name of what a later command may cancel. */
+/** The name of the timer, activity or child that a command makes; undefined for other commands. */
 function madeBy({ startTimer, scheduleActivity, startChildWorkflowExecution }: Command): string | undefined {
   if (startTimer != null) return `timer ${startTimer.seq}`;
   if (scheduleActivity != null) return `activity ${scheduleActivity.seq}`;
@@ -146,7 +147,10 @@ function cancelledBy(command: Command): string | undefined {
   return cancelChildWorkflowExecution == null ? undefined : `child ${cancelChildWorkflowExecution.childWorkflowSeq}`;
 }
 
-/** By the core's numbers of `ABANDON`: to cancel such an activity or child leaves no event. */
+/**
+ * True for an activity or child with cancellation type `ABANDON` (by the core's numbers): cancelling it leaves no
+ * event.
+ */
 function isAbandonedOnCancel({ scheduleActivity, startChildWorkflowExecution }: Command): boolean {
   const ofActivity: number | null | undefined = scheduleActivity?.cancellationType;
   const ofChild: number = startChildWorkflowExecution?.cancellationType ?? 0;
@@ -163,7 +167,7 @@ function cancels({ requestCancelActivity, cancelTimer }: Command): boolean {
 }
 
 /** True for a command to another run. */
-function reaches({ startChildWorkflowExecution, ...other }: Command): boolean {
+function reachesOtherRun({ startChildWorkflowExecution, ...other }: Command): boolean {
   const { signalExternalWorkflowExecution, requestCancelExternalWorkflowExecution } = other;
   return (
     (startChildWorkflowExecution ?? signalExternalWorkflowExecution ?? requestCancelExternalWorkflowExecution) != null
@@ -182,21 +186,21 @@ function isOfEvent({ doUpdate, notifyHasPatch, updateRandomSeed, resolveActivity
 }
 
 /**
- * Throws for a query of a run that has handled events which no task has taken, or that was handed a task which the server
- * may still withdraw. Nothing that a sender says makes an exception: who may only query could keep an open run ahead of
- * its tasks.
+ * Throws for a query of a run that has handled events which no task has taken, or that was handed a task which the
+ * server may still withdraw. No argument of a query makes an exception: a sender who may only query could keep an open
+ * run ahead of its tasks.
  */
 export function refuseAhead(activation: Activation): void {
   const query = activation.jobs?.find((job) => job.queryWorkflow?.queryId === queryAlone)?.queryWorkflow;
   if (query == null) return;
   const state = activations();
   state.isQueried = state.isFirst;
-  // The attempt may be lost, and the next one finds a longer history: with that, the run would have continued as new.
+  // The attempt may be lost, and the next one finds a longer history, with which the run would continue as new.
   const mayDiffer = state.isFirst && state.nearlyOutgrown === state.number;
   if (!state.isAhead && !mayDiffer && !mayBeWithdrawn(activation)) return;
   // Fails the activation, not only the query: nothing less drops the run from the cache.
   const error = new Error(sentences.notTakenYet);
-  // The SDK logs it, and where it was thrown says nothing.
+  // The SDK logs the error, and its stack would say nothing.
   error.stack = error.message;
   throw error;
 }

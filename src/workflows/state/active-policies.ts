@@ -43,11 +43,11 @@ export interface GateOptions {
   continueAsNewAfter: ContinueAsNewAfter;
   /** The names of the inbox's search attributes, as recorded in the run. Default: the default names. */
   attributes?: AttributeNames;
-  /** Which channels carry the run's requests, as recorded in the run. Absent: it has none. */
+  /** Which channels carry the run's requests, as recorded in the run. Absent: the run has no channels. */
   routes?: ChannelRoutes;
 }
 
-/** What says who is asked about a request, and about what. */
+/** The parts of a request that determine its channels. */
 type Asked = Pick<RequestRecord, 'terms' | 'delegations' | 'stepsTakenUntilMs'> & {
   request: Pick<ApprovalRequest, 'requestedAt' | 'toolName' | 'agentName' | 'assessment'>;
 };
@@ -93,8 +93,9 @@ export class ActivePolicies {
   }
 
   /**
-   * The channels of a request, by everybody who is asked after the steps that were taken, by everybody to whom a seat was
-   * delegated, and by what it asks as it is now; undefined: the run has none. It reads no clock: the steps are in the ledger.
+   * The channels of a request; undefined if the run has none. They follow from the reviewers who are asked after the
+   * steps that were taken, from the people to whom seats were delegated, and from the request's tool, agent and
+   * severity. Reads no clock: the ledger has the steps.
    */
   channelsOf({ terms, delegations, stepsTakenUntilMs, request }: Asked): string[] | undefined {
     const { routes } = this.options;
@@ -109,13 +110,13 @@ export class ActivePolicies {
     return channelsFor(routes, { asked, directories, ofRequest, chosen: this.change?.channels, keyOf });
   }
 
-  /** How long the channels of a new request leave it open at most. */
+  /** The longest time for which the channels of a new request leave it open. */
   channelTimeoutMs(asked: Asked): number {
     const { routes } = this.options;
     return (routes && channelTimeoutMs(routes, this.channelsOf(asked) ?? [])) ?? Infinity;
   }
 
-  /** Rules on one call at `atMs`. `meter`: what it costs is added there. */
+  /** Rules on one call at `atMs`. The work is added to `meter`. */
   rule({ show: declared, ...call }: CallToRule, ledger: Ledger, atMs: number, meter?: RulingMeter): RuledCase {
     const ruled = ruleCase(this.#rules, call, this.options, ledger, atMs, meter);
     const { ruling } = ruled;

@@ -39,7 +39,7 @@ export function isContinued(): boolean {
   return workflowInfo().continuedFromExecutionRunId !== undefined;
 }
 
-/** The writer that carried state names. */
+/** This execution, as the writer of carried state. */
 export function thisExecution(): Writer {
   const { workflowId, runId } = workflowInfo();
   return { workflowId, runId };
@@ -48,7 +48,7 @@ export function thisExecution(): Writer {
 /**
  * Returns carried state once it is verified: the execution before this one wrote it and continued as this one.
  * Otherwise throws `forbidden` with one sentence. Not cancellable: open requests must be known before they can be
- * cancelled. `carrier`: for the history only.
+ * cancelled. `carrier` is only recorded in history.
  */
 export async function verified<State extends { writer: Writer }>(
   carried: State | undefined,
@@ -71,8 +71,8 @@ export async function verified<State extends { writer: Writer }>(
 }
 
 /**
- * Refuses a run that the server starts again by itself: its request ids and idempotency keys would be the same as those
- * of the execution before it.
+ * Throws for a run that the server has started again by itself: its request ids and idempotency keys would be those of
+ * the execution before it.
  */
 export function refuseRepeated(): void {
   const { attempt, cronSchedule = '' } = workflowInfo();

@@ -49,11 +49,11 @@ export interface GateSnapshot {
   closing?: string;
   /** What workers' present policies have revoked; absent if nothing is, or no worker was asked. */
   revoked?: Revoked;
-  /** Finished previews of open requests, by request id; the others are asked for again. */
+  /** Finished previews of open requests, by request id. Other previews are requested again. */
   previews?: Record<string, CallPreview>;
   /** The channels of each open request, by request id, as the workflow of the channels knows them. */
   announced?: Record<string, string>;
-  /** The steps of open requests of which nobody was notified: the notification failed, and is made again. */
+  /** The steps of open requests whose notification failed and is made again. */
   missedSteps?: NotifyInput[];
 }
 
@@ -61,7 +61,7 @@ export interface GateSnapshot {
 export class GateState {
   #ledger: Ledger = emptyLedger(engine);
   #journal: JournalEntry[] = [];
-  /** Entries that are not in the tree yet: their times are known when they are taken. */
+  /** Entries that are not in the tree yet. Those of kind `ran` get their times when the journal is taken. */
   #unsealed: JournalEntry[] = [];
   readonly #tree = new JournalTree();
   /** Entries that were taken in the activation of this number. */
@@ -73,14 +73,17 @@ export class GateState {
   /** Activities that this execution scheduled for lookups of messages. */
   lookups = 0;
   /**
-   * What changes of policy have cost this execution that no lookup spaces. Many signals may arrive together, and each change
-   * rules again on everything open.
+   * The work of policy changes that needed no lookup, in this execution. Many such signals may arrive together, and
+   * each change rules again on all open requests.
    */
   readonly changes: RulingMeter = { work: 0 };
   /** The last revocation of all grants: an edit that was in flight at that time leaves no grant. */
   lastRevocation: Extract<LedgerCommand, { kind: 'revoke' }> | undefined;
   #directories: Directories = {};
-  /** What a worker's present policy has revoked, as far as this execution has heard of it. The second gate knows more. */
+  /**
+   * The revocations in workers' present policies, as far as workers have reported them to this run. The second gate may
+   * know more.
+   */
   #revoked: Revoked | undefined;
   /** The agent in charge. */
   agent: string | undefined;
@@ -115,7 +118,7 @@ export class GateState {
     this.#knowsPast = true;
   }
 
-  /** Takes what the ledger and its entries need of the active policies. */
+  /** Sets the active policies, which the ledger and its entries read. */
   follow(active: ActivePolicies): void {
     const { policies, directories, options } = active;
     this.#active = active;
@@ -130,19 +133,22 @@ export class GateState {
     return { ...this.#directories, revoked: this.#revoked };
   }
 
-  /** For the next execution: it counts no more what this one has learned is revoked. */
+  /** The revocations that the next execution inherits. */
   get revoked(): { revoked?: Revoked } {
     return this.#revoked === undefined ? {} : { revoked: this.#revoked };
   }
 
-  /** Takes keys and people out of this run, with the grants that they made. Nothing that was revoked counts again. */
+  /**
+   * Revokes keys and people in this run, with the grants that they made. Returns true if a grant ended. A revocation is
+   * never taken back.
+   */
   obey(revoked: Revoked | undefined): boolean {
     this.#revoked = revokedByEither(revokedByEither(this.#directories.revoked, this.#revoked), revoked);
     const keyOf = personKeyOfRun(this.#directories);
     const isGone = (voter: Voter): boolean => revokedOf(this.#revoked, voter, keyOf) !== undefined;
     const grants = this.#ledger.grants.filter(({ approved, by = [] }) => approved && by.some(isGone));
     if (grants.length === 0) return false;
-    // Through the ledger: whoever rules again on later calls reads it in the journal.
+    // Through the ledger, so that an audit which rules again on later calls reads it in the journal.
     const reason = `made by whom the operator's policy has revoked`;
     this.apply({ kind: 'revoke', atMs: clock.nowMs, grants: grants.map(({ grantId }) => grantId), reason });
     return true;
@@ -161,7 +167,7 @@ export class GateState {
     const { ledger, entries, receipt } = reduce(this.#ledger, command, this.directories);
     this.#ledger = ledger;
     for (const { kind, requestId } of entries) if (kind === 'opened') this.#logWaiting(requestId);
-    const shown = (this.showsArguments ? entries : entries.map(hideInEntry)).map((entry) => this.#named(entry));
+    const shown = (this.showsArguments ? entries : entries.map(hideInEntry)).map((entry) => this.#withRunFacts(entry));
     this.#unsealed.push(...shown);
     return receipt;
   }
@@ -176,8 +182,11 @@ export class GateState {
     if (why !== undefined) log.warn(why, notice);
   }
 
-  /** Entries of calls name their agent, because a run may be handed over. The first one names the policies. */
-  #named(entry: JournalEntry): JournalEntry {
+  /**
+   * The entry with facts of the run added: entries of calls name their agent, because a run may be handed over, and the
+   * first of them names the policies.
+   */
+  #withRunFacts(entry: JournalEntry): JournalEntry {
     const isOfCall = entry.kind === 'ruling' || entry.kind === 'opened';
     if (!isOfCall && entry.kind !== 'policy') return entry;
     const unrecorded = this.#unrecorded;
@@ -190,9 +199,9 @@ export class GateState {
     };
   }
 
-  /** Settles the open requests that are meant as cancelled. Default: all of them. */
-  cancelOpen(reason: string, isMeant: (record: RequestRecord) => boolean = () => true): void {
-    for (const record of this.#ledger.open.filter(isMeant)) {
+  /** Cancels the open requests for which `isSelected` is true. Default: all of them. */
+  cancelOpen(reason: string, isSelected: (record: RequestRecord) => boolean = () => true): void {
+    for (const record of this.#ledger.open.filter(isSelected)) {
       this.apply({ kind: 'cancel', atMs: clock.nowMs, requestId: record.request.requestId, reason });
     }
   }
@@ -207,12 +216,12 @@ export class GateState {
     return reduce(this.#ledger, command, this.directories).receipt ?? done(command);
   }
 
-  /** Counts a message that changed nothing: its code and size, and of a late decision whose it was (I4). */
+  /** Records a message that changed nothing: its code and size, and for a late decision also its sender (I4). */
   refuse(refused: RefusedDecision): void {
     this.apply({ kind: 'refuse', atMs: clock.nowMs, refused });
   }
 
-  /** True while the journal takes decisions after the deadline: among its first refusals. */
+  /** True while the journal records late decisions: only the first refusals have entries. */
   get keepsLate(): boolean {
     return this.#ledger.refused.total < refusedKept;
   }
@@ -294,8 +303,8 @@ export class GateState {
     return this.#grown.isOutdated;
   }
 
-  /** True once the changes of policy that no lookup spaces have cost what one execution spends on them. */
-  get affordsNoChange(): boolean {
+  /** True once policy changes without a lookup have done the work that one execution may spend on them. */
+  get hasSpentChangeWork(): boolean {
     return this.isSpent(this.changes);
   }
 
@@ -308,15 +317,15 @@ export class GateState {
   outgrew(budget: { historyEvents: number; updates: number }): boolean {
     const { continueAsNewSuggested, historyLength } = this.#grown;
     const isLong = continueAsNewSuggested || historyLength >= budget.historyEvents;
-    const isBusy = this.checks >= checksOfExecution || this.lookups >= lookupsOfExecution || this.affordsNoChange;
+    const isBusy = this.checks >= checksOfExecution || this.lookups >= lookupsOfExecution || this.hasSpentChangeWork;
     return isLong || isBusy || this.updates >= budget.updates;
   }
 }
 
-/** More than the attempts of one task leave that are lost: each leaves three events, and only the first few are kept. */
+/** More events than the lost attempts of one task leave: each leaves three, and only the first few are kept. */
 const eventsOfLostAttempts = 15;
 const bytesOfLostAttempts = 20_000;
-/** From so many events and bytes on, Temporal hints by default that a workflow continue as new. */
+/** The numbers of events and bytes from which Temporal by default suggests to continue as new. */
 const hintedEvents = 4_096;
 const hintedBytes = 4_194_304;
 
@@ -337,7 +346,7 @@ function done(command: LedgerCommand): Receipt {
 class JournalTree {
   #tree: TreeState = emptyTree;
   #leafOf: ((entry: JournalEntry) => string) | undefined;
-  /** Entries from before the secret is known. */
+  /** Entries that were added before the secret was known. */
   #early: JournalEntry[] = [];
 
   /** Takes the tree that the execution before this one carried. Call `begin` next. */
@@ -360,7 +369,7 @@ class JournalTree {
     else this.#tree = withLeaf(this.#tree, this.#leafOf(entry));
   }
 
-  /** For continue-as-new. */
+  /** The tree that continue-as-new carries. */
   get carried(): TreeState {
     return this.#tree;
   }

@@ -57,7 +57,7 @@ export class InFlight {
     this.#others--;
   }
 
-  /** The run ends: refuses every message in this same step, so that the journal has the refusal. */
+  /** Refuses every message because the run ends. It does so in the same step, so that the journal has the refusals. */
   endAll(): void {
     const all = [...this.#messages];
     this.#messages.clear();

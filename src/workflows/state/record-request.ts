@@ -22,7 +22,7 @@ export interface CallToAsk {
   /** One sentence by the tool's own `describe`. */
   sentence?: string;
   lineage: string[];
-  /** What the activity that parsed the arguments found. */
+  /** What the activity that parsed the arguments found to be redacted. */
   redaction?: Redaction;
   replaces?: ApprovalRequest['replaces'];
   advice?: ApprovalRequest['advice'];
@@ -35,11 +35,11 @@ export interface CallToAsk {
   latestMs?: number | null;
 }
 
-/** Creates the request for a call, without opening it. Its id is new, so nobody can have answered it (I4). */
+/** Creates the request for a call, without opening it. Its id is new, so no earlier message can answer it (I4). */
 export function recordRequest(active: ActivePolicies, call: CallToAsk): RequestRecord {
   const { tool, args, risk, ruledCase, digest, atMs, latestMs, replaces } = call;
   const { ruling, terms, assessment, redact, limits } = ruledCase;
-  // What was found for a policy that no longer redacts stays hidden.
+  // Parts that were found under a policy which no longer redacts stay hidden.
   const redaction = redact === undefined ? call.redaction : redactionFor(call, redact);
   const isHidden = !limits.includeArguments || (redact !== undefined && redaction === undefined);
   const { agent, caller, metadata } = active.options;

@@ -5,11 +5,11 @@ import { leavesOf, type Redaction, type RedactionSettings } from '../../core/red
 import { marksOf, redactionOf } from '../../core/redact/redact-arguments.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
 
-/** A call whose reviewers' copy is needed. */
+/** A call whose arguments are to be redacted for reviewers. */
 export interface CallToRedact {
   args: JsonObject;
   ruled: Pick<RequestRecord['ruled'], 'subject' | 'shell'>;
-  /** What the activity that parsed the arguments found, or what was found for an earlier policy. */
+  /** What the activity that parsed the arguments found to be redacted, or what was found under an earlier policy. */
   redaction?: Redaction;
 }
 
@@ -18,10 +18,10 @@ const mostLeaves = 10_000;
 const mostCharacters = 1_000_000;
 
 /**
- * What reviewers do not see of a call. Takes what an activity found by the same settings; otherwise applies the built-in
- * patterns here. The policies' own patterns need a library, which never runs here: undefined if they were not applied
- * to these arguments, and if these are too large to search. `among`: the number of calls that are searched in the same
- * activation. What was found before stays hidden.
+ * What reviewers do not see of a call. If an activity has searched the arguments by the same settings, its result is
+ * used; otherwise the built-in patterns are applied here. Undefined if the policies' own patterns, which need a library
+ * that never runs here, were not applied to these arguments, or if the arguments are too large to search. `among`: the
+ * number of calls that are searched in the same activation. Parts that were found before stay hidden.
  */
 export function redactionFor(
   { args, ruled, redaction }: CallToRedact,
@@ -39,8 +39,8 @@ export function redactionFor(
 }
 
 /**
- * What reviewers do not see of edited arguments: what the policies hide, and what was hidden of the request, wherever the
- * edit has it. If the policies' own patterns were not applied to the edit, all of it.
+ * What reviewers do not see of edited arguments: what the policies hide, and hidden parts of the request wherever the
+ * edit repeats them. If the policies' own patterns were not applied to the edit, all arguments are hidden.
  */
 export function editedRedaction(
   call: CallToRedact,
@@ -48,18 +48,21 @@ export function editedRedaction(
   { request, redaction: before }: Pick<RequestRecord, 'request' | 'redaction'>,
 ): Redaction | undefined {
   if (settings === undefined && before === undefined) return undefined;
-  const now = settings === undefined ? before! : redactionFor(call, settings);
-  if (now === undefined) return wholeRedaction(call.args);
-  const found = settings === undefined ? { ...now, values: [] } : now;
+  const ofEdit = settings === undefined ? before! : redactionFor(call, settings);
+  if (ofEdit === undefined) return wholeRedaction(call.args);
+  const found = settings === undefined ? { ...ofEdit, values: [] } : ofEdit;
   return before === undefined
     ? found
     : joinRedactions(found, { ...found, values: sameTexts(call.args, request.arguments, before.values) });
 }
 
-/** Longest part of a summary that is searched. Much more than is shown, so that no secret is cut in two. */
+/**
+ * The longest part of a summary that is searched. It is much longer than what is shown, so that no secret is cut in
+ * two.
+ */
 const mostSearched = 4_000;
 
-/** The text beside a call, without what is hidden of its arguments and of the same kinds. */
+/** The text beside a call, without the hidden parts of its arguments and without other texts of the same kinds. */
 export function redactSummary(text: string, args: JsonObject, { kinds, values }: Redaction): string {
   const searched = withoutHidden(text.slice(0, mostSearched), args, values);
   return redactText(searched, kinds);

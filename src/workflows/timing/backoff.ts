@@ -1,5 +1,5 @@
 const [firstMs, longestMs] = [1_000, 3_600_000];
-/** A call that lasted as long as this was no failure to call. */
+/** A call that lasted this long did reach its channel, so the waits begin anew. */
 const realCallMs = 60_000;
 
 /**
@@ -20,7 +20,7 @@ export class Backoff {
   }
 }
 
-/** The wait after so many earlier ones. */
+/** The wait after `count` earlier ones. */
 export function backoffMs(count: number): number {
   return Math.min(firstMs * 2 ** count, longestMs);
 }

@@ -1,7 +1,8 @@
 /**
- * Exact deadlines (I6). A message that was received while workflow time was not past the deadline counts. One that the
- * first look past the deadline finds may have been recorded in time: the pipeline reads its recorded time. One that
- * comes after that look was recorded late. What decides by workflow time reads it in an activation that writes a command.
+ * Exact deadlines (I6). A message that was received while workflow time was not past the deadline counts. A message
+ * that is found by the first look past the deadline may have been recorded in time, so the pipeline reads its recorded
+ * time. A message that comes after that look was recorded late. Workflow time decides only in activations that write a
+ * command.
  */
 import { nextStepAtMs } from '../../core/ledger/escalation.ts';
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
@@ -47,7 +48,7 @@ export class Deadlines {
     const known = this.#overdue.get(requestId);
     const found = this.#state.ledger.open.find(({ request }) => request.requestId === requestId);
     if (known === undefined || found?.deadlineMs == null || receivedAtMs <= found.deadlineMs) return false;
-    // An extension that was applied late, and is past already, has a deadline at which nobody has looked yet.
+    // After an extension that was applied late, the new deadline may be past and not looked at yet.
     return known.deadlineMs !== found.deadlineMs || receivedAtMs <= known.firstLookMs;
   }
 
@@ -116,7 +117,7 @@ export class DeadlineTimer {
     try {
       await sleep(Math.max(1, running.atMs - clock.nowMs), { summary });
     } catch {
-      // Cancelled: another timer replaced it, or none is needed.
+      // The timer is cancelled: another one replaced it, or none is needed.
       return;
     } finally {
       if (this.#running === running) this.#running = undefined;
@@ -126,7 +127,9 @@ export class DeadlineTimer {
   }
 }
 
-/** Longest text of the call, in UTF-16 units: the timeline of Temporal's UI is about 130 letters wide. */
+/**
+ * The longest text of a call in a summary, in UTF-16 units: the timeline of Temporal's UI is about 130 letters wide.
+ */
 const longestCall = 72;
 /**
  * Most bytes of the call's JSON. The server refuses summaries of more than 400 bytes, and the workflow task then fails
@@ -138,7 +141,8 @@ const idStart = 8;
 
 /**
  * The summary of the deadline timer: what waits, until when, and how to answer. Temporal's UI reads it from history, so
- * it needs no worker. It stays as it was when the timer started, so with several requests it names none to approve.
+ * it needs no worker. The summary stays as it was when the timer started, so with several requests it names none to
+ * approve.
  */
 export function timerSummary(open: readonly RequestRecord[]): string {
   const [first] = open.toSorted((one, other) => (one.deadlineMs ?? Infinity) - (other.deadlineMs ?? Infinity));

@@ -48,7 +48,7 @@ export class EscalationSteps {
     }
   }
 
-  /** A failed notification neither fails the run nor holds it up: the inbox shows the request anyway. */
+  /** Notifies people of one step. A failure neither fails nor blocks the run: the inbox shows the request anyway. */
   async #notify(input: NotifyInput, failed = 0): Promise<void> {
     try {
       const journal = this.#state.takeJournal();
@@ -62,6 +62,7 @@ export class EscalationSteps {
     }
   }
 
+  /** Makes a failed notification again after a wait, if its request is still open. */
   async #notifyAfterWait(input: NotifyInput, failed: number): Promise<void> {
     const key = [input.requestId, input.kind, ...(input.to ?? [])].join(' ');
     this.#missed.set(key, input);
