@@ -8,15 +8,15 @@ export interface AnnouncedStep {
   kind: 'warned' | 'reminded' | 'escalated';
   /** For `escalated`: the additional reviewers. */
   to?: readonly string[];
-  /** When it was due: with `kind` it names the step. */
+  /** When the step was due. It identifies the step together with `kind`. */
   dueAt: string;
 }
 
 export interface AnnounceInput {
   workflowId: string;
-  /** Requests that have opened, have other channels, or are settled. */
+  /** Requests that were opened or settled, or have other channels. */
   requestIds: string[];
-  /** A step of the first of them. Absent: no step was taken. */
+  /** A step of the first request in `requestIds`. Absent: no step was taken. */
   step?: AnnouncedStep;
   /** Puts journal entries into history; the activity does not read them. */
   journal?: JournalEntry[];
@@ -24,12 +24,14 @@ export interface AnnounceInput {
 
 export type Announce = (input: AnnounceInput) => Promise<void>;
 
-/** The argument of the signal `changed`. It is a hint: the workflow reads the state of the requests from the run. */
+/**
+ * The argument of the signal `changed`. The signal only names requests: the workflow reads their state from the run.
+ */
 export type ChangedSignal = Pick<AnnounceInput, 'requestIds' | 'step'>;
 
 /**
- * The activity `countersign.announce`: tells the workflow of the run's channels to look at these requests, and starts it
- * if it does not run.
+ * The activity `countersign.announce`: signals the workflow of the run's channels to look at these requests, and starts
+ * this workflow if it does not run.
  */
 export const announce: Announce = async ({ workflowId, requestIds, step }) => {
   const changed: ChangedSignal = { requestIds, ...(step && { step }) };
@@ -74,7 +76,7 @@ const sentences = {
 export function createNotify({ hasChannels }: { hasChannels: boolean }): Notify {
   return async ({ kind, workflowId, requestId, toolName, agentName, reviewers, to, deadline, dueAt }) => {
     const request = { workflowId, requestId, toolName, agentName, reviewers, deadline };
-    // Without channels, the log alone says it. The SDK's logger prints undefined fields.
+    // Without channels, the step is only in the log, so it is a warning. The SDK's logger prints undefined fields.
     log[hasChannels ? 'info' : 'warn'](sentences[kind], { step: kind, ...request, ...(to && { to }) });
     if (hasChannels) await announce({ workflowId, requestIds: [requestId], step: { kind, to, dueAt } });
   };

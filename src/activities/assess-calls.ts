@@ -12,13 +12,13 @@ export interface AssessCallsOptions {
   toolNamed: (name: string) => Tool | undefined;
   assessors: readonly Assessor[];
   agent: string;
-  /** Aborted when the activity is cancelled; then nothing more is assessed. */
+  /** Aborted when the activity is cancelled. No assessor is called after that. */
   signal: AbortSignal;
   /** The time limit of one assessor, in milliseconds. Default 10,000. */
   timeoutMs?: number;
 }
 
-const said = z
+const answerShape = z
   .strictObject({
     severity: z.enum(severities),
     reasons: z.array(z.string()),
@@ -30,8 +30,8 @@ const said = z
   .partial();
 
 /**
- * Adds to each call that can run the assessment of the built-in assessors and the worker's own, if they give one.
- * Recording it here gives the run the same assessment in every replay, whatever a later version would say (I12).
+ * The calls, each of which has the joined assessment of the built-in assessors and the worker's own, if it can run and
+ * they give one. Because the assessment is recorded here, a replay with a later version does not change it (I12).
  */
 export function assessCalls(calls: readonly ModelCall[], options: AssessCallsOptions): Promise<ModelCall[]> {
   return Promise.all(calls.map((call) => assessCall(call, options)));
@@ -52,6 +52,7 @@ async function assessCall(call: ModelCall, options: AssessCallsOptions): Promise
   return all.length === 0 ? call : { ...call, assessment: joinAssessments(all) };
 }
 
+/** The assessment of one assessor; undefined if it gives none. */
 async function ask(
   assessor: Assessor,
   name: string,
@@ -65,11 +66,11 @@ async function ask(
     );
     const answer = await Promise.race([answering, aborted(limit)]);
     if (answer === undefined || answer === null) return undefined;
-    const parsed = said.safeParse(answer);
+    const parsed = answerShape.safeParse(answer);
     return parsed.success ? complete(parsed.data) : failed(`assessor ${name} gave no assessment`);
   } catch (error) {
     signal.throwIfAborted();
-    // Only the type: a message may hold what must not be written to history (I13).
+    // Only the error's type: its message may hold values that must not enter history (I13).
     return failed(
       limit.aborted
         ? `assessor ${name} took longer than ${timeoutMs} ms`
@@ -78,8 +79,8 @@ async function ask(
   }
 }
 
-/** Fills in missing fields with values that change nothing. */
-function complete({ severity, ...rest }: z.infer<typeof said>): Assessment {
+/** The assessment with missing members filled in by values that change nothing. */
+function complete({ severity, ...rest }: z.infer<typeof answerShape>): Assessment {
   const fromWorker = [...(rest.reasons ?? []), ...(rest.recommendations ?? [])];
   return {
     severity: severity ?? 'safe',
@@ -92,7 +93,10 @@ function complete({ severity, ...rest }: z.infer<typeof said>): Assessment {
   };
 }
 
-/** A failed assessor counts as severity `high`, not reversible: what is not known is not harmless (I2). */
+/**
+ * The assessment of a failed assessor: severity `high`, not reversible, because an unknown call does not count as
+ * harmless (I2).
+ */
 function failed(reason: string): Assessment {
   return { ...complete({ severity: 'high', reversible: false }), reasons: [reason] };
 }

@@ -38,24 +38,27 @@ export interface CallBounds {
   thresholdBytes?: number;
 }
 
-/** A call whose arguments travel by reference adds this many bytes to the message that starts its tool. */
+/** How many bytes a call whose arguments travel by reference adds to the message that starts its tool. */
 const referenceBytes = 1_000;
-/** Bytes that a refused call may take in the turn, and characters of its arguments that it keeps to fit into them. */
+/**
+ * The bytes that a refused call may take in the turn, and the characters of its arguments that it keeps to fit into
+ * these bytes.
+ */
 const refusedBytes = 1_600;
 const refusedCharacters = 200;
 
 /**
- * Refuses, with a sentence for the model, the calls that would make their turn too large to travel; earlier calls
- * stand. Nothing is truncated: a call runs with all its arguments or not at all. Two sums are limited: the whole turn,
- * which is one payload, and what travels inline, because one message to the server, which takes 4 MB, may start all
- * tools of a turn.
+ * The calls of a turn. A call that would make the turn too large is replaced by its refusal, with a sentence for the
+ * model. Nothing is truncated: a call runs with all its arguments or not at all. Two sums are limited: the whole turn,
+ * which is one payload, and the arguments that travel inline, because one message to the server, which takes 4 MB, may
+ * start all tools of a turn.
  */
 export function boundCalls(
   calls: readonly ModelCall[],
   { limits, besideBytes, thresholdBytes = Infinity }: CallBounds,
 ): ModelCall[] {
   let turnBytes = besideBytes;
-  let wholeBytes = 0;
+  let inlineBytes = 0;
   return calls.map((call, index) => {
     // Reserve room for refusing each of the following calls.
     const mostBytes = limits.turnBytes - (calls.length - 1 - index) * refusedBytes;
@@ -64,11 +67,11 @@ export function boundCalls(
     const most =
       turnBytes + bytes > mostBytes
         ? limits.turnBytes
-        : wholeBytes + travels > inlineLimits.turnBytes
+        : inlineBytes + travels > inlineLimits.turnBytes
           ? inlineLimits.turnBytes
           : undefined;
     turnBytes += most === undefined ? bytes : refusedBytes;
-    wholeBytes += most === undefined ? travels : 0;
+    inlineBytes += most === undefined ? travels : 0;
     return most === undefined ? call : refused(call, most);
   });
 }
@@ -84,12 +87,13 @@ function refused({ id, tool, args, raw }: ModelCall, most: number): ModelCall {
   };
 }
 
-/** After this many attempts, a check that gives no verdict fails the model call for good. */
+/** The attempts after which a check without a verdict fails the model call for good. */
 const attempts = 5;
 
 /**
- * Runs the agent's `checkInput` on what the model would get. Throws `input_refused` with its reason, never retried, or
- * `check_failed` if it gives no verdict: a service that it asks may answer at the next attempt.
+ * Runs the agent's `checkInput` on the messages for the model. Throws `input_refused` with the reason of the check,
+ * which is not retried; or `check_failed` if the check gives no verdict, which is retried, because a service behind the
+ * check may answer then.
  */
 export async function checkInput(
   { name, checkInput: check }: Pick<Agent, 'name' | 'checkInput'>,
@@ -97,7 +101,7 @@ export async function checkInput(
   { cancellationSignal, info, log }: Pick<Context, 'cancellationSignal' | 'info' | 'log'>,
 ): Promise<void> {
   if (check === undefined) return;
-  // A copy: the model gets what was checked.
+  // A copy, so that the check cannot change the messages.
   const checked = structuredClone(shownTranscript(messages.filter((each) => !isRefused(each))));
   const workflowId = info.workflowExecution?.workflowId ?? '';
   const end = await runCheck((signal) => check(checked, { workflowId, agent: name, log, signal }), cancellationSignal);
@@ -119,14 +123,18 @@ function failure(type: ProblemCode, message: string, nonRetryable: boolean): App
   return ApplicationFailure.create({ message, type, nonRetryable });
 }
 
-/** In bytes. A turn and a run's result hold the text, in which JSON escapes each quote, and the value: both fit inline. */
+/**
+ * The largest final answer, in bytes. A turn and a run's result have to fit inline, and hold the text, in which JSON
+ * escapes each quote, and the value.
+ */
 const maxOutputBytes = 400_000;
-/** How often a model is asked again, counted from the last message of its user. */
+/** How often a model is asked to correct its answer, counted from the last message of the user. */
 const mostCorrections = 2;
 
 /**
- * Reads a final answer by the agent's `output`: its value, or one sentence that says what does not fit. After two
- * corrections throws a failure that is not retried, because the model would be asked the same again.
+ * Reads a final answer by the agent's `output`, and returns its value, or one sentence that says what does not fit.
+ * Returns neither for other answers. After two corrections, throws a failure that is not retried, because the model
+ * would get the same prompt again.
  */
 export async function checkOutput(
   turn: Pick<RawTurn, 'text' | 'calls' | 'finishReason'>,
@@ -159,24 +167,24 @@ async function readOutput(
     if (bytes <= maxOutputBytes) return valid;
     return { problem: `output: ${bytes} bytes with its defaults, expected at most ${maxOutputBytes}` };
   } catch {
-    // A custom check threw. Its message is for the author, not for a model.
+    // A custom check threw. The message of its error is for the author, not for a model.
     return { problem: `output: a check of agent '${name}' failed on it` };
   }
 }
 
 function correctionsIn(messages: readonly KeptMessage[]): number {
-  const said = messages.findLastIndex(({ role }) => role === 'user');
-  return messages.slice(said + 1).filter((each) => 'outputProblem' in each).length;
+  const lastUserIndex = messages.findLastIndex(({ role }) => role === 'user');
+  return messages.slice(lastUserIndex + 1).filter((each) => 'outputProblem' in each).length;
 }
 
 const longestMs = 30_000;
 
-/** Undefined: the check lets it pass. `failed`: the check gave no verdict, and why. */
+/** The end of a check. Undefined: passed. `refused`: the reason. `failed`: why the check gave no verdict. */
 export type CheckEnd = { refused: string } | { failed: string } | undefined;
 
 /**
- * Runs a check of an agent's or a tool's author, for at most 30 seconds. Never throws: only undefined lets what is checked
- * pass. `cancellation`: aborts the check earlier.
+ * Runs a check by the author of an agent or a tool, for at most 30 seconds. Never throws: an error or a time-out is
+ * `failed`. `cancellation` aborts the check earlier.
  */
 export async function runCheck(
   check: (signal: AbortSignal) => Verdict,
@@ -193,7 +201,7 @@ export async function runCheck(
   } catch (error) {
     if (cancellation.aborted) return { failed: 'the check was cut off' };
     if (signal.aborted) return { failed: `the check took longer than ${timeoutMs} ms` };
-    // Only the type: a message may hold what was checked, which must not be written to history (I13).
+    // Only the error's type: its message may hold checked values, which must not enter history (I13).
     return { failed: oneSentence(`the check failed: ${error instanceof Error ? error.name : typeof error}`) };
   }
 }
@@ -202,13 +210,16 @@ export type CallModel = (input: CallModelInput) => Promise<CallModelResult>;
 
 interface CallModelOptions {
   assessors?: readonly Assessor[];
-  /** Says before anybody is asked which calls the second gate would refuse. */
+  /** Finds the calls that the second gate would refuse, before reviewers are asked. */
   ceiling?: PresentCeiling;
-  /** Set if this worker stores large payloads externally: the minimum size of these, in bytes. */
+  /** If this worker stores large payloads externally: the minimum size of such a payload, in bytes. */
   thresholdBytes?: number;
 }
 
-/** After this many attempts with invalid output a model is given up; a rate limit or an outage ends. */
+/**
+ * The attempts after which invalid output of a model fails the call for good. A rate limit or an outage is retried
+ * longer, because it ends.
+ */
 const attemptsAtInvalidOutput = 5;
 
 /**
@@ -253,7 +264,8 @@ export function createCallModel(
         {
           ...settingsOf(modelCall),
           prompt,
-          // Never both: reviewers read what the model says beside its calls, and some servers then make no call at all.
+          // Never both: reviewers read the model's text beside its calls, and with a response format some servers make
+          // no calls at all.
           ...(tools.length > 0 ? { tools } : schema !== undefined && { responseFormat: formatOf(schema) }),
         },
         context.cancellationSignal,
@@ -307,7 +319,7 @@ export function createCallModel(
   };
 }
 
-/** Notes the calls that the second gate would refuse, for runs that read it. */
+/** The calls, with `cannotStart` on each that the second gate would refuse. Only for runs that read this member. */
 function noteDenied(
   calls: readonly ModelCall[],
   { agent, caller, engine }: CallModelInput,
@@ -331,19 +343,24 @@ function formatOf(schema: JsonObject): LanguageModelV4CallOptions['responseForma
   return { type: 'json', name: 'output', schema };
 }
 
-/** Fails if the text is too large, or if there are more refused calls than fit. */
+/** Throws if a turn is too large: its text is too long, or it has more refused calls than fit. */
 function checkSize(result: CallModelResult, maxBytes: number): void {
   if (Buffer.byteLength(JSON.stringify(result)) > maxBytes) {
     throw new ModelFailure('model_output_invalid', `The model's answer is too large (more than ${maxBytes} bytes).`);
   }
 }
 
-/** A file that the model does not take: what was said with it never reaches the model. */
+/**
+ * The failure for a file that the model does not take. The message of the user with this file never reaches the model.
+ */
 function inputRefused(message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, 'input_refused');
 }
 
-/** Without the cause: its message, address and body may hold what must not be written to history (I13). */
+/**
+ * The failure of a model call for Temporal. It has no cause, because the message, address and body of the cause may
+ * hold values that must not enter history (I13).
+ */
 function toApplicationFailure(failure: ModelFailure, attempt: number): ApplicationFailure {
   const { kind, message, retryAfterMs } = failure;
   return ApplicationFailure.create({

@@ -13,14 +13,14 @@ import { aborted } from '../text/aborted.ts';
 import { oneSentence } from '../text/visible-text.ts';
 
 const longestName = 128;
-/** How many characters of arguments that cannot be parsed the transcript keeps. */
+/** The most characters of unparsable arguments that the transcript keeps. */
 const longestRawText = 2_000;
 const oneTooMany = `Error: only the first ${maxCallsOfTurn} calls of a turn are taken: make this one, and those after it, in the next turn`;
 
 /**
- * Turns the calls of a raw turn into the run's form. `toolNamed` finds the tools of the run's agent, and `whyNot` says why it
- * does not find one. A call that cannot run has a sentence for the model; nothing here throws. `argumentBytes`: the maximum
- * size of one call's raw arguments.
+ * The calls of a model's turn in the run's form: parsed and checked. `toolNamed` finds the tools of the run's agent,
+ * and `whyNot` says why a tool is not found. A call that cannot run has a sentence for the model. Never throws.
+ * `argumentBytes`: the maximum size of one call's raw arguments.
  */
 export async function checkCalls(
   turn: Pick<RawTurn, 'calls' | 'finishReason'>,
@@ -67,16 +67,19 @@ function shellOf({ subject, shellSubject }: Tool, args: JsonObject): Pick<ModelC
   return typeof command === 'string' ? { shell: { argument: subject, ...splitShell(command) } } : {};
 }
 
-/** Results are matched to calls by id: a missing or repeated id would give two calls the same answer. */
+/**
+ * An id that no earlier call of the turn has. Results are matched to calls by id, so a missing or repeated id would
+ * give two calls the same answer.
+ */
 function uniqueId(id: string, taken: Set<string>): string {
-  const wished = shorten(id, longestName) || 'call';
-  let unique = wished;
-  for (let next = 2; taken.has(unique); next++) unique = `${wished}-${next}`;
+  const wanted = shorten(id, longestName) || 'call';
+  let unique = wanted;
+  for (let next = 2; taken.has(unique); next++) unique = `${wanted}-${next}`;
   taken.add(unique);
   return unique;
 }
 
-/** The start of the arguments' text, kept for a call that exceeds a limit. */
+/** The start of the JSON of arguments, at most `most` characters. */
 export function startOfText(args: Json, most: number): string {
   return shorten(JSON.stringify(args), most);
 }
@@ -89,9 +92,9 @@ function shorten(text: string, most: number): string {
 const limitMs = 1_000;
 
 /**
- * Adds to each call that can run the sentence of its tool's `describe`. A call whose `describe` throws, gives no text or
- * takes more than a second has no sentence: nothing is denied for that, and the worker logs a warning. Recording the
- * sentence here gives the run the same one in every replay (I12).
+ * The calls, each of which has the sentence of its tool's `describe`, if it can run and its tool has one. If `describe`
+ * throws, gives no text or takes more than a second, the call has no sentence, and the worker logs a warning. Because
+ * the sentence is recorded here, a replay does not change it (I12).
  */
 export function describeCalls(
   calls: readonly ModelCall[],
@@ -110,13 +113,13 @@ export function describeCalls(
 async function describe(tool: Tool, args: JsonObject): Promise<string | undefined> {
   const limit = AbortSignal.timeout(limitMs);
   try {
-    // A copy: no change affects the arguments that are shown, hashed and executed (I8).
+    // A copy, so that `describe` cannot change the arguments that are shown, hashed and executed (I8).
     const describing = Promise.resolve().then(() => tool.describe!(structuredClone(args)));
     const sentence: unknown = await Promise.race([describing, aborted(limit)]);
     if (typeof sentence !== 'string') throw new TypeError(`expected a text, not ${typeof sentence}`);
     return oneSentence(sentence) || undefined;
   } catch (error) {
-    // Only the type: a message may hold values of arguments, which no log may (I13).
+    // Only the error's type: its message may hold values of arguments, which must not be logged (I13).
     const failure = error instanceof Error ? error.name : typeof error;
     const what = limit.aborted ? `it took longer than ${limitMs} ms` : failure;
     Context.current().log.warn(`describe of tool '${tool.name}' gave no sentence: ${what}`);

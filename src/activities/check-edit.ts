@@ -18,13 +18,13 @@ import { redactCall } from './redact-calls.ts';
 export interface CheckEditInput {
   agent: string;
   tool: string;
-  /** As the reviewer wrote them. */
+  /** The arguments as the reviewer wrote them. */
   args: JsonObject;
-  /** The placeholders that reviewers were shown. Absent: what looks like one is an ordinary text. */
+  /** The placeholders that reviewers were shown. Absent: text in the form of a placeholder is ordinary text. */
   kept?: KeptValue[];
   /** What reviewers must not see of the arguments, by the run's policies. Absent: nothing is hidden. */
   redact?: RedactionSettings;
-  /** The engine that rules in the run, as far as the caller knows. */
+  /** The engine that rules in the run. Absent: unknown. */
   engine?: number;
   /** Who started the run. */
   caller?: Caller;
@@ -35,15 +35,15 @@ export type CheckEditResult = CheckedArguments | { problem: string };
 
 /** Edited arguments that can run. */
 export interface CheckedArguments {
-  /** With the original values in the place of placeholders, parsed by the tool's schema. */
+  /** The arguments parsed by the tool's schema, with the original values in the place of placeholders. */
   args: JsonObject;
   shell?: ShellSplit & { argument: string };
   sentence?: string;
   assessment?: Assessment;
   redaction?: Redaction;
-  /** Why the second gate would refuse them now, by the ceiling of this worker. Absent: it would not. */
+  /** Why the second gate would refuse the edited call now, by the ceiling of this worker. Absent: it would not. */
   cannotStart?: string;
-  /** True: placeholders were looked for. */
+  /** True: placeholders in the edit were replaced by their original values, if there were any. */
   restored?: true;
 }
 
@@ -89,7 +89,9 @@ export function createCheckEdit(
   };
 }
 
-/** A gated activity has no schema: its arguments must be those that it was declared with. */
+/**
+ * Checks edited arguments of a gated activity. It has no schema, so its arguments only have to have the declared names.
+ */
 function checkGatedEdit(
   activity: GatedDefinition,
   args: JsonObject,

@@ -15,19 +15,22 @@ import {
 import { delegateRequest } from '../client/send/control-run.ts';
 import type { Session } from '../client/server/connect.ts';
 
-/** The input is a `StandingInput`. Returns at its end; before, it throws: each attempt is one look. */
+/**
+ * The input is a `StandingInput`. Each attempt is one look, and throws to be retried. The attempt after the
+ * delegation's end returns.
+ */
 export type DelegateOpen = (input: unknown) => Promise<void>;
 
 const lookEveryMs = 60_000;
-/** With a heartbeat it learns that the delegation was stopped. */
+/** The interval of heartbeats, by which the activity learns that the delegation was stopped. */
 const beatMs = 5_000;
 /** The time that one look may spend on messages to one run, so that a slow run does not delay the others for longer. */
 const longestMs = 30_000;
 
 /**
- * The activity `countersign.delegateOpen`: delegates what is open for one person, and fails, to be tried again in a minute,
- * until the delegation ends. What it remembers is in its heartbeats. Who can start the workflow can also send each of these
- * messages: none is signed, and the run of the request checks each.
+ * The activity `countersign.delegateOpen`: delegates the open requests of one person, and fails, to be retried in a
+ * minute, until the delegation ends. Its progress is in its heartbeats. It needs no further rights: a sender who can
+ * start the workflow can also send each of these unsigned messages, and the run of the request checks each.
  */
 export function createDelegateOpen(session: () => Session): DelegateOpen {
   return async (input) => {
@@ -71,7 +74,10 @@ function readOwn(input: unknown, workflowId: string, startedMs: number): Standin
   throw ApplicationFailure.nonRetryable(`this workflow has not the id of the person who delegates`, 'invalid_message');
 }
 
-/** One look. Changes `progress`, and calls `noted` after each request and each step. */
+/**
+ * Delegates the requests that were not tried before. Changes `progress`, and calls `noted` after each request and each
+ * step.
+ */
 export async function delegateNew(
   session: Session,
   { by, to, reason }: Pick<StandingInput, 'by' | 'to' | 'reason'>,
@@ -88,7 +94,7 @@ export async function delegateNew(
       const spent = spentMs.get(workflowId) ?? 0;
       if (spent > longestMs) continue;
       const key = requestKey(workflowId, requestId);
-      // The same id at each attempt: an attempt that was lost after it has sent changes nothing a second time.
+      // The same id in each attempt, so that a message of a lost attempt is not applied twice.
       const message = { requestId, by, to, messageId: idOf(requestId), ...(reason !== undefined && { reason }) };
       const sentAtMs = Date.now();
       const receipt = await delegateOne(request, message, (each) => delegateRequest(session, each, { workflowId }));
@@ -102,7 +108,7 @@ export async function delegateNew(
       progress.tried = [...progress.tried, key].slice(-mostTried);
       if (receipt.code === undefined) progress.delegated++;
       else {
-        // A receipt is what any workflow has answered.
+        // A receipt may come from any workflow, so its text is not trusted.
         const { message: sentence }: { message: unknown } = receipt;
         const why = typeof sentence === 'string' ? sentence.slice(0, longestLeft) : '';
         const left = { requestId, workflowId, message: why };

@@ -5,19 +5,22 @@ const defaultIntervalMs = 10_000;
 
 /** Heartbeats that carry the tail of a streamed answer. */
 export interface AnswerHeartbeats {
-  /** Takes the next text of the answer. */
+  /** Adds the next text of the answer. */
   add(text: string): void;
-  /** Sends what has not been sent. Call it once the answer is complete. */
+  /** Sends the text that was not sent yet. Call it once the answer is complete. */
   flush(): void;
   stop(): void;
 }
 
-/** Shorter than the worker's throttle, which sends the last details that it has when its own interval is over. */
+/**
+ * The interval of heartbeats while text arrives. It is shorter than that of the worker's throttle, which sends only the
+ * latest details.
+ */
 const intervalMs = 25;
 
 /**
- * Heartbeats like `keepHeartbeating`, and again while text arrives. The worker sends them to the server at its own pace,
- * `maxHeartbeatThrottleInterval`. The server keeps the last details only: nothing of them enters history.
+ * Heartbeats like `keepHeartbeating`, and more often while text arrives. The worker sends them to the server at its own
+ * pace, `maxHeartbeatThrottleInterval`. The server keeps only the last details, which do not enter history.
  */
 export function heartbeatAnswer(context: Context): AnswerHeartbeats {
   let details: TokenTail | undefined;
@@ -60,7 +63,8 @@ export function heartbeatAnswer(context: Context): AnswerHeartbeats {
 /**
  * Heartbeats now and every third of the activity's heartbeat time-out (default 10 seconds), until the returned function
  * is called. Without heartbeats a killed worker is noticed only at the end of start-to-close, and a cancellation never
- * arrives. `details`: what each heartbeat carries; a heartbeat without details would clear those of the one before it.
+ * arrives. `details` returns the details of each heartbeat; one without details would clear those of the heartbeat
+ * before.
  */
 function keepHeartbeating(context: Context, details: () => unknown = () => undefined): () => void {
   const { heartbeatTimeoutMs } = context.info;

@@ -29,7 +29,7 @@ export type LoadAgent = (input: RunInput) => Promise<RunConfig>;
 
 export interface LoadAgentOptions {
   registry: Registry;
-  /** Parsed once, when the worker starts. */
+  /** The policies of agents, parsed once, when the worker starts. */
   agentPolicies: ReadonlyMap<string, Policy>;
   ceiling: Policy | undefined;
   /** Absent: the ceiling was not read from a file. */
@@ -43,7 +43,7 @@ export interface LoadAgentOptions {
   routes?: () => Promise<ChannelRoutes>;
 }
 
-/** The run refuses an input of more than 512,000 bytes before this reads it. */
+/** Texts need no limit here: the run refuses an input of more than 512,000 bytes before. */
 const text = z.string();
 const json = z.record(z.string(), z.json());
 const message = z.union([
@@ -83,12 +83,12 @@ const runInputShape = z.strictObject({
   session: z.literal(true).optional(),
   parent: parentOfRun.optional(),
 });
-/** The config is carried through continue-as-new together with a transcript. */
+/** The largest config: continue-as-new carries it together with the transcript. */
 const maxConfigBytes = 1_000_000;
 
 /**
- * Checks a run's input and fixes its agent's tools, policies and limits for the whole run (I12). The ceiling is the
- * worker's, so that whoever starts a run cannot choose it (I10).
+ * The activity `countersign.loadAgent`: checks a run's input, and returns its agent's tools, policies and limits, which
+ * hold for the whole run (I12). The ceiling comes from the worker, so that the starter of a run cannot choose it (I10).
  */
 export function createLoadAgent({
   registry,
@@ -150,14 +150,17 @@ export function createLoadAgent({
   };
 }
 
-/** A model that does not know what is missing would tell its user that it never had it. */
+/**
+ * The instructions, with a sentence about toolsets that are missing: otherwise the model would tell its user that it
+ * never had these tools.
+ */
 function withUnavailable(instructions: string, toolsets: readonly string[]): string {
   if (toolsets.length === 0) return instructions;
   const names = toolsets.map((name) => `'${name}'`).join(', ');
   return `${instructions}\n\nNot available in this run: the tools of ${names}, which could not be listed when it started.`;
 }
 
-/** A secret of one run: from it the salts of its journal are made (docs/audit.md). */
+/** A new secret for one run, from which the salts of its journal are derived (docs/audit.md). */
 export function newAuditSalt(): string {
   return randomBytes(32).toString('hex');
 }
@@ -216,11 +219,14 @@ function refused(type: ProblemCode, sentence: string): ApplicationFailure {
 /** The tools of a turn's calls. */
 export interface FoundTools {
   toolNamed: (name: string) => Tool | undefined;
-  /** One sentence for the model. Undefined: there is no such tool. */
+  /** Why a tool is not found, in one sentence for the model. Undefined: there is no such tool. */
   whyNot: (name: string) => string | undefined;
 }
 
-/** Finds these tools and no others. What a toolset listed earlier will do here: the second gate asks again. */
+/**
+ * Finds the named tools and no others. For tools of a toolset, an earlier listing is enough, because the second gate
+ * lists them again.
+ */
 export async function findTools(registry: Registry, names: readonly string[]): Promise<FoundTools> {
   const { toolsets } = registry;
   const wanted = new Set(names);
@@ -245,13 +251,15 @@ export interface ReadPolicyInput {
   policy: JsonObject;
   /** The longest time-out that the run's ceiling allows; null permits `never`. */
   maxTimeoutMs?: number | null;
-  /** True: the run has a ceiling, and so the policy may hide nothing from its reviewers. */
+  /** True: the run has a ceiling, so the policy may hide no arguments from reviewers. */
   underCeiling?: boolean;
   /** The built-in kinds that the ceiling redacts. Absent: the policy may redact any built-in kind. */
   redaction?: CeilingRedaction;
 }
 
-/** `revoked`: what the operator's policy revokes now. `problem`: the first problem, with its place. */
+/**
+ * `revoked`: what the operator's present policy revokes. `problem`: the first problem of the policy, with its place.
+ */
 export type ReadPolicy = (
   input: ReadPolicyInput,
 ) => Promise<{ policy: Policy; revoked?: Revoked } | { problem: string }>;
@@ -266,7 +274,10 @@ export function createReadPolicy({ revoked }: Pick<PresentCeiling, 'revoked'>): 
   };
 }
 
-/** Reads the policy of a run. `problem`: the first problem, and its place; empty for the whole policy. */
+/**
+ * Reads the policy of a run. `problem`: the first problem, and the path of its place, which is empty for the whole
+ * policy.
+ */
 export function readRunPolicy(
   document: object,
   { maxTimeoutMs, underCeiling = false, redaction }: Omit<ReadPolicyInput, 'policy'>,

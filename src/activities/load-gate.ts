@@ -29,7 +29,7 @@ const requestedShape = z.strictObject({
     .transform((name) => nfc(name)),
   policy: z.record(z.string(), z.json()).optional(),
   mode: z.enum(modes).optional(),
-  // Absent: the workflow does not say what was written, here and for the gate itself.
+  // `written` is absent if the workflow does not report its option names, here and for the gate itself.
   gated: z.array(z.looseObject({ name: z.string(), written: z.array(z.string()).optional() })),
   written: z.array(z.string()).optional(),
 });
@@ -43,12 +43,15 @@ const contextShape = z.looseObject({
 /** The options of `new ApprovalGate`. */
 const gateOptions = ['refuseUnknownSignals'];
 
-/** The options of `ApprovalGate.load`, and what the gate adds: the activities that it guards, and its own options. */
+/**
+ * The options of `ApprovalGate.load`, and the members that the gate adds: its guarded activities and its own options.
+ */
 const optionNames = ['agent', 'policy', 'mode', 'caller', 'metadata', 'gated', 'written'];
 
 /**
- * Fixes the policies of a custom workflow for its whole life (I12). The ceiling and the declarations of gated
- * activities are the worker's, so that a workflow cannot choose them (I10).
+ * The activity `countersign.loadGate`: returns the policies of a custom workflow, which hold for its whole life (I12).
+ * The ceiling and the declarations of gated activities come from the worker, so that a workflow cannot choose them
+ * (I10).
  */
 export function createLoadGate({
   agentPolicies,
@@ -85,8 +88,8 @@ function requireNames(place: string, written: readonly string[] = [], known: rea
 }
 
 /**
- * Takes the worker's declaration, because the worker checks calls by it, with the greater of the two risks. Refuses an
- * activity that is not gated on the worker: it would run there without a second gate.
+ * The definition to record: the worker's declaration, by which the worker checks calls, with the greater of the two
+ * risks. Throws for an activity that is not gated on the worker, where it would run without a second gate.
  */
 function recordedOf(declared: GatedDefinition, own: GatedDefinition | undefined): GatedDefinition {
   if (own === undefined) {

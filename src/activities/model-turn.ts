@@ -13,14 +13,14 @@ export type { KeptMessage } from '../contract/provider-turn.ts';
 /** The argument of activity `countersign.callModel`. The run has recorded everything in it (I12). */
 export interface CallModelInput {
   agent: string;
-  /** From 1; for readers of the history. */
+  /** The number of the turn, from 1. Only for readers of the history. */
   turn: number;
   instructions: string;
   tools: Pick<ToolDefinition, 'name' | 'description' | 'schema'>[];
   messages: KeptMessage[];
   /** What reviewers must not see of the calls' arguments, by the run's policies. Absent: nothing is hidden. */
   redact?: RedactionSettings;
-  /** As the run recorded them; absent: the limits of Temporal's own payloads. */
+  /** The size limits that the run recorded; absent: those of Temporal's own payloads. */
   sizeLimits?: SizeLimits;
   /** The engine that rules in the run. Absent: the run does not read `cannotStart`. */
   engine?: number;
@@ -41,15 +41,18 @@ export interface CallModelResult {
   model?: string;
   /** `stop`, `tool-calls`, `length`, `content-filter` or `other`. */
   finishReason: string;
-  /** Present if the provider wants back more than text and calls. */
+  /** Present if the provider needs more than text and calls sent back. */
   providerTurn?: ProviderTurn;
   /** A final answer of an agent with an `output`: its value. */
   structuredOutput?: JsonObject;
-  /** Instead: one sentence that says what does not fit. The model is asked again. */
+  /** In place of `structuredOutput`: one sentence that says what does not fit. The model is asked again. */
   outputProblem?: string;
   /** Keys and people whom the ceiling of the worker that made this turn has revoked. Absent: none. */
   revoked?: Revoked;
-  /** The text that reviewers see beside the calls, if the policies have patterns of their own: without what these match. */
+  /**
+   * The text that reviewers see beside the calls, redacted by the policies' own patterns. Absent if it needs no
+   * redaction here.
+   */
   contextSummary?: string;
 }
 
@@ -57,24 +60,28 @@ export interface CallModelResult {
 export interface ModelCall {
   /** The model's id; unique only within its turn. */
   id: string;
-  /** As the model wrote it, at most 128 characters; there may be no tool of this name. */
+  /** The name as the model wrote it, at most 128 characters. There may be no tool of this name. */
   tool: string;
   /**
-   * Parsed by the tool's schema: defaults filled, unknown keys removed. It is shown, hashed and executed as it is (I8).
+   * The arguments, parsed by the tool's schema: defaults filled, unknown keys removed. Exactly these are shown, hashed
+   * and executed (I8).
    */
   args?: JsonObject;
   /**
-   * If the tool has a shell subject and the call has that argument: its split, and the argument's name. The gate takes
-   * `notSplit` if that is not the subject that the run recorded for the tool, or if there is no split (I2).
+   * If the tool has a shell subject and the call has this argument: its split, and the argument's name. The gate uses
+   * `notSplit` if the name is not the subject that the run recorded, or if the split is absent (I2).
    */
   shell?: ShellSplit & { argument: string };
   /** One sentence about the call by the tool's own `describe`, of at most 300 characters. */
   sentence?: string;
   /** The assessment of the built-in assessors and the worker's own; absent if they give none. */
   assessment?: Assessment;
-  /** What reviewers do not see of `args`. Absent: nobody has looked for it. */
+  /** What reviewers do not see of `args`. Absent: the arguments were not searched. */
   redaction?: Redaction;
-  /** Why the second gate would refuse it now, by the ceiling of the worker that made this turn. Absent: it would not. */
+  /**
+   * Why the second gate would refuse the call now, by the ceiling of the worker that made this turn. Absent: it would
+   * not.
+   */
   cannotStart?: string;
   /** Replaces `args` in the transcript if there are none: the arguments, or the start of their text. */
   raw?: Json;

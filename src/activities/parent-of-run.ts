@@ -20,7 +20,7 @@ import { recordedAtMs, recordedEvents } from './recorded-events.ts';
 const count = z.number().int().nonnegative();
 const names = z.array(z.string());
 
-/** Every member that a type has, so that none is forgotten here when one is added there. */
+/** A record with every member of a type, so that a member which is added there cannot be forgotten here. */
 type Members<Type> = Record<keyof Type, z.ZodType>;
 
 const advisor = recordedMembers(advisorShape) satisfies Members<AdvisorSettings>;
@@ -62,9 +62,9 @@ const person = {
 } satisfies Members<Person>;
 
 /**
- * A policy in its normal form, as a run records it. Members that this version does not know are kept: a run of a newer
- * version may have written them, and so are kinds of redaction. Known members are checked for their type, so that no policy
- * makes a ruling throw (I5).
+ * A policy in its normal form, as a run records it. Members and kinds of redaction that this version does not know are
+ * kept, because a run of a newer version may have written them. Known members are checked for their type, so that no
+ * policy makes a ruling throw (I5).
  */
 const recordedPolicy = z.looseObject({
   version: z.literal(1),
@@ -83,7 +83,7 @@ const recordedPolicy = z.looseObject({
   prices: z.unknown().optional(),
 } satisfies Members<Policy>) as unknown as z.ZodType<Policy>;
 
-// Each run above adds one policy, and so does each ceiling of a worker that was replaced meanwhile.
+// Each run above adds one policy, and each worker that was replaced meanwhile adds its ceiling.
 const inherited = z.array(recordedPolicy).max(2 * maxNesting + 2);
 
 /** `RunInput.parent`. */
@@ -105,12 +105,14 @@ export interface ReadParentsInput {
   message: unknown;
 }
 
-/** `policies`: those that bind the run above now, outermost first. `atMs`: when the server recorded the signal. */
+/**
+ * `policies`: the policies that bind the run above now, outermost first. `atMs`: when the server recorded the signal.
+ */
 export type ReadParents = (
   input: ReadParentsInput,
 ) => Promise<{ policies: Policy[]; atMs: number } | { isForged: true }>;
 
-/** Takes the place of policies that cannot be read: no policy is stricter (I2). */
+/** The policy that replaces policies which cannot be read: it denies every call (I2). */
 const unreadable: Policy = {
   version: 1,
   rules: [{ pattern: '*', action: 'deny', reason: 'The policies of the calling run cannot be read' }],
@@ -119,8 +121,9 @@ const unreadable: Policy = {
 };
 
 /**
- * The activity `countersign.readParents`: checks that signal `parentsChanged` came from the run above, and reads it.
- * Anybody may send a signal, but the server records which workflow sent it, and no client can forge that.
+ * The activity `countersign.readParents`: checks that signal `parentsChanged` came from the run above, and returns its
+ * policies. Any client can send a signal, but the server records which workflow sent it, and no client can forge this
+ * record.
  */
 export const readParents: ReadParents = async ({ runId, eventId, parent, message }) => {
   const event = (await recordedEvents(runId, [eventId])).get(eventId);

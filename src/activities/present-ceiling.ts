@@ -15,12 +15,14 @@ import { splitShell } from '../shell/split.ts';
 /** The members of a tool, or of a gated activity, on which a ruling depends. */
 export type Called = Pick<GatedDefinition, 'name' | 'risk' | 'subject' | 'shellSubject' | 'beside'>;
 
-/** The run that admitted a call, as it says itself. `engine`: the one that rules there; absent: unknown. */
+/**
+ * The run that admitted a call, as its permit describes it. `engine`: the engine that rules there; absent: unknown.
+ */
 export type AdmittedBy = Pick<RulingContext, 'agent' | 'caller' | 'engine'>;
 
 /**
- * The activity `countersign.checkApprovers`: `problem` is why their approval does not count any more, in one sentence.
- * `revoked`: all keys and people that do not count any more.
+ * The activity `countersign.checkApprovers`: `problem` is why the approval of these people does not count any more, in
+ * one sentence. `revoked`: all revoked keys and people.
  */
 export type CheckApprovers = (input: {
   approvedBy: readonly ApprovedBy[];
@@ -38,14 +40,14 @@ export interface PresentCeiling {
   ruleOutside: (called: Called, args: JsonObject) => Ruling;
   /** Why an approval by these voters does not count any more, in one sentence; undefined if it does. */
   revocation: (approvedBy: readonly ApprovedBy[]) => string | undefined;
-  /** Keys and people that do not count any more. */
+  /** All revoked keys and people. */
   revoked: Revoked | undefined;
 }
 
 /**
- * Compiles the ceiling for the second gate. Both the engine that the run recorded and the newest one rule on an admitted
- * call, and either denial counts: the number of an engine comes from the caller, and an older engine may overlook what a
- * newer one denies. A number that no engine has is not used.
+ * Compiles the ceiling for the second gate. Both the engine that the run recorded and the newest one rule on an
+ * admitted call, and either denial counts: the caller gives the number of the engine, and an older engine may allow a
+ * call that a newer one denies. A number that no engine has is not used.
  */
 export function presentCeiling(ceiling: Policy | undefined, hasOutsideCalls = false): PresentCeiling {
   const layers = { ceiling: ceiling && compilePolicy(knownCeiling(ceiling), 'ceiling') };
@@ -70,8 +72,8 @@ export function presentCeiling(ceiling: Policy | undefined, hasOutsideCalls = fa
       people: allIdsOf(ceiling.directory, ceiling.revoked.people, keyOf),
     },
     revocation(approvedBy) {
-      const [gone] = approvedBy.flatMap((voter) => revokedOf(ceiling?.revoked, voter, keyOf) ?? []);
-      return gone && `the approval of this call counts no more: ${revokedSentence(gone)}`;
+      const [revokedName] = approvedBy.flatMap((voter) => revokedOf(ceiling?.revoked, voter, keyOf) ?? []);
+      return revokedName && `the approval of this call counts no more: ${revokedSentence(revokedName)}`;
     },
     denial(called, args, { engine: recorded, ...by }) {
       if (ceiling === undefined) return undefined;

@@ -49,13 +49,13 @@ export async function recordedEvents(runId: string, eventIds: readonly string[])
 export function firstEvent(execution: Execution): Promise<ServerEvent | undefined> {
   const { connection, options } = getClient();
   const request = { namespace: options.namespace, execution, maximumPageSize: 1 };
-  return outermost(() => connection.workflowService.getWorkflowExecutionHistory(request));
+  return firstReadEvent(() => connection.workflowService.getWorkflowExecutionHistory(request));
 }
 
 /**
- * The event by which an execution continued as new; null if it ended otherwise, undefined if the server does not show its
- * end. Asks for the status, too, because the server shows such an event also for an execution that was retried. Does not
- * read the history in reverse, which a crash of the server can make impossible (docs/decisions/0022).
+ * The event by which an execution continued as new; null if it ended otherwise, undefined if the server does not show
+ * its end. The status is read, too, because the server also shows such an event for an execution that was retried. The
+ * history is not read in reverse, which a crash of the server can make impossible (docs/decisions/0022).
  */
 export async function continuedEvent(execution: Execution): Promise<ServerEvent | null | undefined> {
   const { connection, options } = getClient();
@@ -70,10 +70,10 @@ export async function continuedEvent(execution: Execution): Promise<ServerEvent 
   if (!status || status === running) return undefined;
   if (status !== continuedAsNew) return null;
   const request = { namespace, execution, historyEventFilterType: closeEventOnly };
-  return outermost(() => connection.workflowService.getWorkflowExecutionHistory(request));
+  return firstReadEvent(() => connection.workflowService.getWorkflowExecutionHistory(request));
 }
 
-function outermost(
+function firstReadEvent(
   read: () => Promise<{ history?: temporal.api.history.v1.IHistory | null }>,
 ): Promise<ServerEvent | undefined> {
   return unlessGone(async () => (await read()).history?.events?.[0]);
@@ -81,6 +81,7 @@ function outermost(
 
 const grpcNotFound = 5;
 
+/** The result of `read`; undefined if the server does not find the execution. */
 async function unlessGone<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();

@@ -8,10 +8,10 @@ import type { JsonObject } from '../core/base/tool-call.ts';
 import { saidText } from '../core/base/user-files.ts';
 import type { CallModelInput, CallModelResult, ModelCall } from './model-turn.ts';
 
-/** Longest part of a text beside the calls that is searched; reviewers see its beginning. */
+/** The longest part of a text beside the calls that is searched. Reviewers see only its beginning. */
 const mostSearched = 4_000;
 
-/** Adds to each call that can run what reviewers do not see of its arguments. */
+/** The calls, each with the redaction of its arguments if it can run. */
 export function redactCalls(
   calls: readonly ModelCall[],
   toolNamed: (name: string) => Pick<Tool, 'subject' | 'shellSubject'> | undefined,
@@ -23,6 +23,7 @@ export function redactCalls(
   );
 }
 
+/** What reviewers do not see of one call's arguments. */
 export function redactCall(
   args: JsonObject,
   tool: Pick<Tool, 'subject' | 'shellSubject'> | undefined,
@@ -33,8 +34,8 @@ export function redactCall(
 }
 
 /**
- * The model's text, else the last user message, without what the policies' own patterns match, and without what is hidden
- * of any call of the turn: the text is shown beside each of them.
+ * The text that is shown beside each call of a turn: the model's text, else the last user message. It is redacted by
+ * the policies' own patterns, and holds no hidden value of any call of the turn. Empty if it needs no redaction here.
  */
 export function shownBeside(
   text: string,
@@ -42,12 +43,12 @@ export function shownBeside(
   calls: readonly ModelCall[],
 ): Pick<CallModelResult, 'contextSummary'> {
   if (redact === undefined) return {};
-  // The view of a single call leaves out by itself what is hidden of that call.
+  // A single call needs no redaction here: its view leaves out its own hidden values.
   const hidden = calls.length < 2 ? [] : calls.filter(({ redaction }) => (redaction?.values.length ?? 0) > 0);
   if (redact.patterns.length === 0 && hidden.length === 0) return {};
-  const said = messages.findLast(({ role }) => role === 'user');
-  const beside = text.trim() !== '' || said === undefined ? text : saidText(said);
-  let shown = beside.slice(0, mostSearched);
-  for (const { args = {}, redaction } of hidden) shown = withoutHidden(shown, args, redaction!.values);
-  return { contextSummary: redactText(shown, redact.kinds, findOwn(redact.patterns)) };
+  const lastUserMessage = messages.findLast(({ role }) => role === 'user');
+  const beside = text.trim() !== '' || lastUserMessage === undefined ? text : saidText(lastUserMessage);
+  let summary = beside.slice(0, mostSearched);
+  for (const { args = {}, redaction } of hidden) summary = withoutHidden(summary, args, redaction!.values);
+  return { contextSummary: redactText(summary, redact.kinds, findOwn(redact.patterns)) };
 }

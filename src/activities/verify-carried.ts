@@ -14,11 +14,11 @@ export type VerifyCarried = () => Promise<void>;
 export interface RecordedPast {
   runId: string;
   started: Started;
-  /** Undefined if retention has removed it. */
+  /** The execution before this one; undefined if retention has removed it. */
   before?: { started: Started; continued: ContinuedAsNew | undefined };
 }
 
-/** Attempts until an execution that the server does not show counts as gone: a minute, by the retry intervals. */
+/** The attempts after which an execution that the server does not show counts as removed: about a minute. */
 const attemptsToFind = 10;
 
 const { ContinueAsNewInitiator } = proto.temporal.api.enums.v1;
@@ -31,12 +31,12 @@ export const verifyCarried: VerifyCarried = async () => {
   const past = await recordedPast(activityExecution());
   const problem = pastProblem(past);
   if (problem === undefined) return;
-  const nonRetryable = isWhole(past) || activityInfo().attempt >= attemptsToFind;
+  const nonRetryable = isComplete(past) || activityInfo().attempt >= attemptsToFind;
   throw ApplicationFailure.create({ message: problem, type: 'forbidden', nonRetryable });
 };
 
-/** False if the server may not show everything yet, as after a restart or while a shard moves. */
-function isWhole({ started, before }: RecordedPast): boolean {
+/** False if the server may not show all events yet, as after a restart or while a shard moves. */
+function isComplete({ started, before }: RecordedPast): boolean {
   return started.workflowType != null && (before !== undefined || !started.continuedExecutionRunId);
 }
 
