@@ -45,9 +45,9 @@ import type { RunEvent } from '../events/run-event.ts';
 export interface ClientOptions extends TimeLimitOptions {
   /** An open connection to use. The caller closes it. */
   connection?: Connection;
-  /** `HOST:PORT`; default: Temporal's environment configuration, then 127.0.0.1:7233. */
+  /** The address of the server, `HOST:PORT`. Default: Temporal's environment configuration, then 127.0.0.1:7233. */
   address?: string;
-  /** Default: Temporal's environment configuration, then `default`. */
+  /** The namespace of the runs. Default: Temporal's environment configuration, then `default`. */
   namespace?: string;
   /** The task queue on which runs start. Default `countersign`. */
   taskQueue?: string;
@@ -79,7 +79,7 @@ export interface RunHandle {
   result(options?: { signal?: AbortSignal }): Promise<RunResult>;
   /** Counts, outcomes and refused decisions, as a worker reports them. Throws `no_worker`, `run_not_found`. */
   status(): Promise<RunStatus>;
-  /** As `client.cancel`. */
+  /** Cancels the run, as `client.cancel` does. */
   cancel(options?: CancelOptions): Promise<void>;
 }
 
@@ -220,9 +220,10 @@ export interface CountersignClient {
   decide(decisions: Decision[], options?: RequestOptions): Promise<Receipt[]>;
   /**
    * Gives one answer to exactly the reviewed requests, whatever other requests are open now: each counts only under the
-   * reviewed digest. Returns a receipt for each, in order, and throws for an unknown option alone: a refused one, such
-   * as a request that has changed (`digest_mismatch`) or was settled elsewhere (`already_settled`, with `settledBy`),
-   * has a code. All requests of a run are sent in one update, and eight runs are called at the same time.
+   * reviewed digest. Returns a receipt for each, in order. A refused decision does not throw: its receipt has a code,
+   * such as `digest_mismatch` if the request has changed, or `already_settled`, with `settledBy`, if it was settled
+   * elsewhere. Throws only for an unknown option. All requests of a run are sent in one update, and eight runs are
+   * called at the same time.
    */
   decideAll(reviewed: readonly ReviewedRequest[], decision: CommonDecision, options?: SendOptions): Promise<Receipt[]>;
   /**

@@ -78,7 +78,7 @@ async function otherRuns(client: CountersignClient, agent: string, own: string):
   return found;
 }
 
-/** A run that cannot be read, or was removed meanwhile, has no calls. */
+/** The past calls of a tool in one run; none if the run cannot be read or was removed meanwhile. */
 async function readCalls(client: CountersignClient, workflowId: string, tool: string): Promise<PastCall[]> {
   try {
     return await pastCalls(client.session, workflowId, tool);

@@ -330,7 +330,7 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'client/send/find-request.ts': ['findRequest', 'knowsRequest'],
     'client/send/get-approval.ts': ['getApproval', 'glanceAtApproval'],
     'client/send/start-run.ts': ['requireSameStart', 'startRun'],
-    'client/send/recorded-receipt.ts': ['standingsOf'],
+    'client/send/recorded-receipt.ts': ['listingsOf'],
     'client/send/set-policy-of-runs.ts': ['setPolicyOfRuns'],
     'client/inbox/deliveries.ts': ['deliveriesOf', 'markUndelivered'],
     'client/server/ask-worker.ts': ['askWorker', 'requireCodec'],

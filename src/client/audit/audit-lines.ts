@@ -6,8 +6,8 @@ import type { AuditedRun } from './audited-run.ts';
 import type { PlacedEntry } from '../history/fetch-journal.ts';
 
 /**
- * The lines of one run, in as many parts as it is read: each part has the new lines. `run`: its number in the export;
- * `withheld`: the members that the export withholds.
+ * The lines of one run. A followed run is read several times, and each reading gives one part: the lines that are new
+ * since the last part. `run`: the run's number in the export. `withheld`: the members that the export leaves out.
  */
 export class RunLines {
   readonly #number: number;
@@ -26,7 +26,10 @@ export class RunLines {
     return this.#lastSeq;
   }
 
-  /** The new lines of the run since the last part. `isLast`: its head follows. */
+  /**
+   * Yields the lines that are new since the last part. `isLast`: true for the last part, which ends with the line of
+   * the head.
+   */
   *part(run: AuditedRun, isLast: boolean): Generator<AuditLine> {
     const { secret, before } = run.tree;
     // A run that has only begun does not show yet whether it commits itself to its entries.
@@ -39,7 +42,7 @@ export class RunLines {
     for (const placed of run.entries) {
       const { entry, place } = placed;
       if (entry.seq <= this.#lastSeq) continue;
-      // Entries may still arrive with a later payload: while the run goes on, wait for them.
+      // Entries before this one may still arrive with a later payload: while the run goes on, wait for them.
       if (entry.seq > this.#lastSeq + 1 && !isLast && before === undefined) break;
       yield* this.#gap(entry.seq, before);
       yield entryLine({
@@ -92,7 +95,7 @@ export class RunLines {
     if (next < seq) yield { line: 'gap', run: this.#number, first: next, last: seq - 1, why: 'missing' };
   }
 
-  /** Activities, once they have ended; open ones, once the run has ended. */
+  /** Yields the activities that have ended; in the last part also those that are still open. */
   *#ran({ activities }: AuditedRun, isLast: boolean): Generator<AuditLine> {
     for (const activity of activities) {
       const key = `${activity.runId} ${activity.scheduledEventId}`;
@@ -118,13 +121,16 @@ export class RunLines {
   }
 }
 
-/** Outcomes decided by a message. */
+/** The outcomes that a reviewer's message decides. */
 const decided: readonly string[] = ['approved', 'denied', 'responded'];
 
 type Entry = PlacedEntry['entry'];
 type EventPlace = PlacedEntry['place'];
 
-/** History's facts about each entry, except its place. Call it with the entries in their order. */
+/**
+ * Returns a function that gives the facts of the history about an entry, except its place. Call that function with the
+ * entries in their order.
+ */
 function contexts({
   entries,
   messages,
@@ -137,7 +143,8 @@ function contexts({
   const openedAt = new Map<string | undefined, string>();
   const digests = new Map<number, string>();
   const order = new Map(executions.map(({ runId }, index) => [runId, index]));
-  // Only these can have led to the entry, so a later export says the same.
+  // Only an earlier message can have led to an entry. Later messages are ignored, so every later export gives the same
+  // answer.
   const isBefore = (one: EventPlace, other: EventPlace): boolean =>
     one.runId === other.runId ? one.eventId < other.eventId : order.get(one.runId)! < order.get(other.runId)!;
   let { policyDigest } = tree;
@@ -146,8 +153,11 @@ function contexts({
     policyDigest = entry.policyDigest ?? policyDigest;
     if (policyDigest !== undefined) digests.set(entry.seq, policyDigest);
   }
-  /** Besides retries, only a unique text is certain. */
-  const saidBefore = (digest: string | undefined, place: EventPlace): MessagePlace | undefined => {
+  /**
+   * The message with this text before a place. Undefined if several messages, not counting retries, have the text: it
+   * is unknown which one is meant.
+   */
+  const messageBefore = (digest: string | undefined, place: EventPlace): MessagePlace | undefined => {
     const same = (texts.get(digest) ?? []).filter((each) => isBefore(each.place, place));
     const [first, another] = same.filter(
       ({ messageId }, index) =>
@@ -162,13 +172,14 @@ function contexts({
     const sent = isDecided ? (decisions.get(requestId) ?? []) : [];
     const about = sent.filter((each) => isBefore(each.place, place));
     const exact = about.filter((each) => each.decisionId === decisionId);
-    // A repeated message counts once. Without an id, only a message that is the only one about the request is certain.
+    // A repeated message counts once. Without a decision id, the message is known only if no other message is about the
+    // request.
     const [message, another] = decisionId === undefined ? about : exact.slice(0, 1);
     return {
       ...(digests.has(seq) && { policyDigest: digests.get(seq) }),
       ...(isAnswer && opened !== undefined && { openForMs: Date.parse(at) - Date.parse(opened) }),
       ...(message !== undefined && another === undefined && { message: message.place }),
-      ...messageMember(kind === 'message' ? saidBefore(digest, place) : undefined),
+      ...messageMember(kind === 'message' ? messageBefore(digest, place) : undefined),
     };
   };
 }

@@ -14,7 +14,7 @@ import { publicKeyOf, readPrivateKey } from '../send/reviewer-key.ts';
 /** What to export: a run by its workflow id, or all runs that a visibility query finds. */
 export type AuditScope = { workflowId: string } | { query: string };
 
-/** A run, by its newest execution. */
+/** A run, identified by its newest execution. */
 interface FoundRun {
   workflowId: string;
   /** Temporal's run id of that execution. */
@@ -87,9 +87,9 @@ export async function* audit(
 
 interface ExportedRun extends FoundRun {
   lines: RunLines;
-  /** Its growth at the last poll. */
+  /** The result of `growthOf` at the last poll. */
   seen: string;
-  /** True once its head was exported. */
+  /** True once the run's head was exported; then no line of the run follows. */
   isClosed: boolean;
 }
 
@@ -123,7 +123,10 @@ async function* newLines(
   yield* lines.part(run, isClosed);
 }
 
-/** After continue-as-new, the next poll finds the next execution. */
+/**
+ * The states of an execution after which the run may have further events: after continue-as-new, the next poll finds
+ * the next execution.
+ */
 const openStates: readonly string[] = ['RUNNING', 'CONTINUED_AS_NEW'];
 
 function withholdable(names: readonly string[]): ReadonlySet<string> {
@@ -159,7 +162,7 @@ async function newestOf(session: Session, workflowId: string): Promise<FoundRun>
   return { workflowId, runId };
 }
 
-/** Changes whenever the history of an execution grows. */
+/** A text that changes whenever the history of an execution grows. */
 async function growthOf(session: Session, { workflowId, runId }: FoundRun): Promise<string> {
   const { status, historyLength } = await callServer(
     session,

@@ -27,7 +27,7 @@ export interface AuditedRun extends CommittedRun {
   executions: readonly ReadExecution[];
   entries: PlacedEntry[];
   tree: RecordedTree;
-  /** By request id and decision id. */
+  /** The decisions that people sent to the run, with the place of each message. */
   messages: { requestId: string; decisionId?: string; place: MessagePlace }[];
   /** The messages of the run's user, by the digest of their content; a retry has the same `messageId`. */
   said: { digest: string; messageId?: string; place: MessagePlace }[];
@@ -42,7 +42,7 @@ export interface AuditedRun extends CommittedRun {
 export interface RecordedTree {
   /** The secret of the salts. Absent: the run ended before it recorded one. */
   secret?: string;
-  /** The digest of the policies with which it started, or with which its oldest execution did. */
+  /** The digest of the policies in force at the start of the run, or of its oldest execution that is kept. */
   policyDigest?: string;
   /** The head over the most entries that the run wrote. */
   head?: RecordedHead;
@@ -50,7 +50,10 @@ export interface RecordedTree {
   before?: TreeState;
 }
 
-/** Reads a run for an audit. `runId`: of its last execution; default: the newest under this workflow id. */
+/**
+ * Reads a run for an audit. `runId`: Temporal's run id of the run's last execution; default: the newest execution with
+ * this workflow id.
+ */
 export async function fetchAuditedRun(session: Session, workflowId: string, runId?: string): Promise<AuditedRun> {
   return auditedRun(session.namespace, workflowId, await fetchRun(session, workflowId, runId));
 }
@@ -90,7 +93,7 @@ function endOf(last: HistoryEvent | undefined): { status: string; closedAt?: str
   return kind in statuses ? { status: statuses[kind as RunEnd['kind']], closedAt: last!.at } : { status: 'RUNNING' };
 }
 
-/** Temporal's names. */
+/** Temporal's names of the states in which an execution can end. */
 const statuses: Readonly<Record<RunEnd['kind'], string>> = {
   completed: 'COMPLETED',
   failed: 'FAILED',

@@ -34,7 +34,7 @@ export class EvidenceCalls {
   /** The calls of each turn of the model. */
   readonly #turns = new Map<number, readonly EvidenceArguments[]>();
   readonly #edits: { tool: unknown; parsed: EvidenceArguments }[] = [];
-  /** Tools that had changed before the start of a call. */
+  /** The tools whose definition had changed between the ruling on a call and its start. */
   readonly #changes: { atMs: number; permit: ClaimedPermit; change: ChangedTool }[] = [];
   /** The arguments of activities behind the gate. `values`: positional, for a guarded activity. */
   readonly #started: { activity: string; permit: ClaimedPermit; values: (Json | undefined)[] }[] = [];
@@ -81,8 +81,8 @@ export class EvidenceCalls {
   }
 
   /**
-   * The call of an entry, without arguments if no history keeps them; undefined if even its tool is unknown. `tools`:
-   * those of the agent in charge. `limits`: those of the policies in force.
+   * The call that an entry is about. It lacks arguments if no history keeps them; undefined if even the tool is
+   * unknown. `tools`: the tools of the agent in charge. `limits`: the limits of the policies in force.
    */
   of(entry: JournalEntry, tools: readonly ToolDefinition[], limits: RunLimits = {}): EvidenceCall | undefined {
     const { kind, requestId = '', digest } = entry;
@@ -138,7 +138,7 @@ export class EvidenceCalls {
     return newest === undefined ? undefined : callOf(newest, {});
   }
 
-  /** Every definition of a tool up to then, the newest first. */
+  /** Every definition of a tool up to a time, the newest first. */
   #definitions(name: string, tools: readonly ToolDefinition[], atMs: number): ToolDefinition[] {
     const known = tools.filter((tool) => tool.name === name);
     for (const { atMs: sinceMs, permit, change } of this.#changes) {
@@ -201,7 +201,7 @@ function toContinue({ toolName, digest }: JournalEntry, limits: RunLimits): Evid
   if (toolName !== continueDefinition.name) return undefined;
   const amounts = runMeasures.flatMap((measure) => {
     const { ask, end } = limits[measure] ?? {};
-    // An unknown cost asks instead of ending the run, too.
+    // If the cost is unknown, a limit that would end the run asks instead.
     return [ask, end].flatMap((amount) => (amount === undefined ? [] : [{ measure, amount }]));
   });
   const args = amounts.map(continueArguments).find((each) => {
@@ -210,7 +210,10 @@ function toContinue({ toolName, digest }: JournalEntry, limits: RunLimits): Evid
   return args && callOf(continueDefinition, { args, assessment: continueAssessment });
 }
 
-/** The changed tool that a worker refused to start. A tool's own failure cannot pass for that. */
+/**
+ * The changed tool that a worker refused to start; undefined for any other end of an activity. A failure that the tool
+ * itself throws is never read as such a refusal.
+ */
 function changeIn(end: ActivityEnd): ChangedTool | undefined {
   const [by, change] = 'failure' in end ? (end.failure.details ?? []) : [];
   const { definition } = isObject(change) ? change : {};

@@ -75,7 +75,7 @@ interface Context {
   context: EvidenceContext;
 }
 
-/** Caller and metadata, from the start of each execution on. */
+/** The caller and the metadata of the run, from the start of each execution on. */
 function contextsOf(executions: readonly ReadExecution[]): Context[] {
   return executions.map(({ events }) => {
     let context: EvidenceContext = { unknown: ['caller', 'metadata'] };
@@ -84,7 +84,7 @@ function contextsOf(executions: readonly ReadExecution[]): Context[] {
         const { caller, metadata } = what.input as EvidenceContext;
         context = { ...(caller !== undefined && { caller }), ...(metadata !== undefined && { metadata }) };
       }
-      // Only the code of a custom workflow knows it, and passes it to an activity.
+      // In a custom workflow only the workflow's code knows the context, and it passes the context to an activity.
       const activity = what?.kind === 'scheduled' ? what.activity : undefined;
       if (activity?.kind !== 'config' && activity?.kind !== 'verified') continue;
       if (isObject(activity.given['context'])) context = activity.given['context'];

@@ -12,9 +12,9 @@ export interface PastCall {
   workflowId: string;
   callId: string;
   toolName: string;
-  /** Absent: some are hidden from reviewers. */
+  /** Absent if some of the arguments are hidden from reviewers. */
   args?: JsonObject;
-  /** ISO 8601: the time of its ruling. */
+  /** The time of the ruling on the call, in ISO 8601. */
   at: string;
   outcome: string;
 }
@@ -41,7 +41,7 @@ export async function pastCalls(session: Session, workflowId: string, tool: stri
   });
 }
 
-/** The values that the run's policies hide in total. */
+/** All values that any policy of the run hides. */
 function hiddenIn(executions: readonly ReadExecution[]): HiddenByPolicies {
   const hidden = new HiddenByPolicies();
   for (const event of executions.flatMap(({ events }) => events)) hidden.learn(event);

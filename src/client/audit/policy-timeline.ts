@@ -5,15 +5,18 @@ import { policyDigest, type PolicyLayers } from '../../core/policy/policy.ts';
 import type { AgentConfig } from '../../core/policy/run-config.ts';
 import type { PolicyChange } from '../../core/policy/run-side.ts';
 
-/** The policies in force; `why` if they are unknown. */
+/** The policies in force; or `why`, the reason why they are unknown. */
 export type InForce = { agent: string } & ({ layers: PolicyLayers; why?: never } | { layers?: never; why: string });
 
-/** The policies of a run's calls, entry by entry: its config, `setPolicy`, the policies of its caller, handoffs. */
+/**
+ * The policies in force for each entry of a run. They start with the run's config, and change by `setPolicy`, by the
+ * policies of the calling run and by handoffs.
+ */
 export class PolicyTimeline {
   readonly #recorded: RecordedPolicies;
   readonly #agents: readonly (Pick<AgentConfig, 'agent' | 'run'> & Partial<AgentConfig>)[];
   readonly #changes: PolicyChange[];
-  readonly #leads = new Map<string, Changed & { changes: Map<string | undefined, PolicyChange> }>();
+  readonly #changesByAgent = new Map<string, Changed & { changes: Map<string | undefined, PolicyChange> }>();
   #agent: string;
   #changed: Changed;
   #why: string | undefined;
@@ -34,7 +37,7 @@ export class PolicyTimeline {
   /** The policies in force for an entry. Call it for every entry, in order. */
   at({ kind, agent, policyDigest: digest }: JournalEntry): InForce {
     if (agent !== undefined) this.#agent = agent;
-    if (kind === 'policy' && digest !== undefined) this.#find(digest);
+    if (kind === 'policy' && digest !== undefined) this.#applyChangeTo(digest);
     const layers = this.#layers(this.#agent, this.#changed);
     if (this.#why !== undefined || layers === undefined) {
       return { agent: this.#agent, why: this.#why ?? `the history does not keep the policies of '${this.#agent}'` };
@@ -50,10 +53,10 @@ export class PolicyTimeline {
   }
 
   /**
-   * Applies the one change, by `setPolicy` or by the calling run, that leads to the policies of this digest. After a
-   * handoff the change may precede the first entry that names the new agent in charge.
+   * Finds the change, by `setPolicy` or by the calling run, that results in policies with this digest, and applies it.
+   * After a handoff the change may precede the first entry that names the new agent in charge.
    */
-  #find(digest: string): void {
+  #applyChangeTo(digest: string): void {
     const { change: before, parents } = this.#changed;
     const { inherited } = this.#recorded;
     this.#why = undefined;
@@ -72,17 +75,20 @@ export class PolicyTimeline {
     this.#why = 'the history does not keep the policies that were set here';
   }
 
-  /** The changes of an agent by the digests to which they lead; the policies of the calling run seldom change. */
+  /**
+   * The possible changes of an agent's policies, by the digest of the resulting policies. Kept, because the policies of
+   * the calling run seldom change.
+   */
   #changesOf(agent: string): Map<string | undefined, PolicyChange> {
     const { parents } = this.#changed;
-    const known = this.#leads.get(agent);
+    const known = this.#changesByAgent.get(agent);
     if (known !== undefined && known.parents === parents) return known.changes;
     const changes = new Map<string | undefined, PolicyChange>();
     for (const change of this.#changes) {
       const digest = this.#digest(agent, { change, parents });
       if (!changes.has(digest)) changes.set(digest, change);
     }
-    this.#leads.set(agent, { parents, changes });
+    this.#changesByAgent.set(agent, { parents, changes });
     return changes;
   }
 

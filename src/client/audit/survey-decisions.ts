@@ -92,7 +92,7 @@ async function newestRuns(
   return { found, more: false };
 }
 
-/** Undefined if it cannot be read, or not in time. */
+/** The decisions of one run; undefined if its history cannot be read in time. */
 async function surveyedRun(
   session: Session,
   { workflowId, runId }: Found,
@@ -116,13 +116,13 @@ function factsOf(executions: readonly ReadExecution[]): Omit<SurveyedRun, 'workf
     startedAt: executions[0]?.events[0]?.at ?? '',
     entries: entriesOf(executions),
     ended: executions.slice(-1).some(wasEnded),
-    ...(typeof config?.agent === 'string' && { agent: config.agent, ...whatItUsed(executions) }),
+    ...(typeof config?.agent === 'string' && { agent: config.agent, ...usageOf(executions) }),
     ...(ceiling != null && { policy: ceiling.digest, directory: ceiling.policy.directory }),
     ...(ceiling !== undefined && { ceiling }),
   };
 }
 
-function whatItUsed(executions: readonly ReadExecution[]): Pick<SurveyedRun, 'used' | 'isNested'> {
+function usageOf(executions: readonly ReadExecution[]): Pick<SurveyedRun, 'used' | 'isNested'> {
   const begin = executions[0]?.events[0]?.what;
   const lineage = begin?.kind === 'started' ? readRunInput(begin.input)?.lineage : undefined;
   const end = executions.at(-1)?.events.at(-1)?.what;

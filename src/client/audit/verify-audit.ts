@@ -50,7 +50,10 @@ export async function verifyAudit(
 /** The bytes before the 32 bytes of an Ed25519 public key in its SPKI form (RFC 8410). */
 const prefix = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** Node's own Ed25519, which is faster than that of the core; keys of small order are refused, as there. */
+/**
+ * Returns a check of signatures by Node's Ed25519, which is faster than the one in the core. Like that one, it refuses
+ * keys of small order.
+ */
 function signatures(): VerifierOptions['isSigned'] {
   const keys = new Map<string, KeyObject | undefined>();
   return (publicKey, text, signature) => {

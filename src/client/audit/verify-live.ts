@@ -48,7 +48,10 @@ export class LiveComparison {
     return { findings: findings.sort((one, other) => one.line - other.line), notes };
   }
 
-  /** The present run: the newest under its id, or the one whose execution the export names. */
+  /**
+   * The exported run as the server has it now: the newest run with its id, or else the one with an execution that the
+   * export names. Undefined if the server has neither.
+   */
   async #fetch({ workflowId, firstRunId, lastRunId }: ExportedRun): Promise<AuditedRun | undefined> {
     for (const runId of [undefined, lastRunId, firstRunId]) {
       try {
@@ -71,7 +74,7 @@ export class LiveComparison {
     const isCutShort = run.tree.before !== undefined;
     return [...lines].flatMap(([key, { leaf, line, seq }]) => {
       const now = live.get(key);
-      // Lines that retention has removed cannot be compared, and the line of the run reports it.
+      // Retention has removed what these lines say, so they cannot be compared.
       if (now === leaf || (isCutShort && (now === undefined || key === 'run'))) return [];
       const what = now === undefined ? 'does not have this line' : 'says something else';
       const message = `the history on the server ${what}`;

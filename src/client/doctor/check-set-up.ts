@@ -23,7 +23,7 @@ const toleratedMs = 5_000;
 
 const pollMs = 5_000;
 
-const looks = 20;
+const mostLooks = 20;
 
 const lookEveryMs = 100;
 
@@ -36,8 +36,8 @@ export interface CheckOptions {
 const dayMs = 86_400_000;
 
 /**
- * Checks what a client needs, in the order of dependence. Without the namespace it checks nothing further. Throws no
- * error that is a finding.
+ * Checks what a client needs, in the order of dependence. Without the namespace it checks nothing further. A problem is
+ * never thrown: it is one of the returned findings.
  */
 export async function checkSetUp(
   session: Session,
@@ -62,7 +62,7 @@ export async function checkSetUp(
     await checkAttributes(session),
     await runCheck('retention', async () => {
       const days = await callServer(session, () => namespaceRetentionDays(session.connection, namespace));
-      return retention(namespace, days, longestWaitMs);
+      return retentionCheck(namespace, days, longestWaitMs);
     }),
     ...(await checkWorkers(session, taskQueue, clock.isOk)),
     await runCheck('version', () => checkVersions(session, clock.isOk)),
@@ -70,7 +70,7 @@ export async function checkSetUp(
   ];
 }
 
-/** The check that needs no server. */
+/** Checks the SDK: the only check that needs no server. */
 export function checkSdk(): Promise<Check> {
   return runCheck('sdk', () => {
     requireOneSdk();
@@ -102,8 +102,11 @@ async function checkAttributes(session: Session): Promise<Check> {
   });
 }
 
-/** A waiting run may have continued as new: its earlier executions are closed, and are kept only for the retention. */
-function retention(namespace: string, days: number, longestWaitMs: number) {
+/**
+ * Checks that closed executions are kept as long as a request may wait: if a waiting run has continued as new, its
+ * earlier executions are closed.
+ */
+function retentionCheck(namespace: string, days: number, longestWaitMs: number) {
   const neededDays = Math.ceil(longestWaitMs / dayMs);
   if (days * dayMs >= longestWaitMs) return fine(`Closed executions are kept for ${days} days.`);
   const command = `temporal operator namespace update --namespace ${namespace} --retention ${neededDays}d`;
@@ -114,8 +117,8 @@ function retention(namespace: string, days: number, longestWaitMs: number) {
 }
 
 /**
- * Compares this machine's clock with the server's. No response of the server has its time, but it records when a task
- * queue was polled last: this polls an unused queue for a moment, and writes nothing.
+ * Compares this machine's clock with the server's. The server never states its time, but it records when a task queue
+ * was polled last. So this function polls an unused queue for a moment; it writes nothing.
  */
 async function checkClock(session: Session): Promise<CheckOutcome> {
   const { connection, namespace } = session;
@@ -130,13 +133,13 @@ async function checkClock(session: Session): Promise<CheckOutcome> {
     )
     .catch(() => undefined);
   try {
-    for (let look = 0; look < looks; look += 1) {
+    for (let look = 0; look < mostLooks; look += 1) {
       const { pollers } = await callServer(session, () =>
         connection.workflowService.describeTaskQueue({ namespace, taskQueue }),
       );
       const [poller] = pollers;
       if (poller?.lastAccessTime != null) {
-        return compare(tsToMs(poller.lastAccessTime), beforeMs, Date.now());
+        return clockOutcome(tsToMs(poller.lastAccessTime), beforeMs, Date.now());
       }
       await sleep(lookEveryMs);
     }
@@ -149,8 +152,11 @@ async function checkClock(session: Session): Promise<CheckOutcome> {
   }
 }
 
-/** The server recorded its time between two instants of this machine. */
-function compare(serverMs: number, beforeMs: number, afterMs: number): CheckOutcome {
+/**
+ * The finding about the clocks. `serverMs`: the time that the server recorded between `beforeMs` and `afterMs` of this
+ * machine's clock.
+ */
+function clockOutcome(serverMs: number, beforeMs: number, afterMs: number): CheckOutcome {
   const aheadMs = Math.max(0, beforeMs - serverMs) || Math.min(0, afterMs - serverMs);
   if (Math.abs(aheadMs) <= toleratedMs) return fine("This machine's clock agrees with the server's.");
   const by = formatDuration(Math.round(Math.abs(aheadMs) / 1_000) * 1_000);

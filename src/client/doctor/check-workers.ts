@@ -9,7 +9,10 @@ import type { Session } from '../server/connect.ts';
 import { isOfVersion, moveCommand, type PinnedVersion, pinnedVersionOf } from '../server/pinned-version.ts';
 import { noWorker } from '../server/worker-presence.ts';
 
-/** A poll lasts up to a minute. The server lists a worker for minutes after it has stopped. */
+/**
+ * A worker whose last poll began longer ago than this has stopped: a poll lasts up to a minute. The server lists such a
+ * worker for some minutes more.
+ */
 const pollSeconds = 75;
 
 /** The number of runs that are checked for a missing version. */
@@ -39,7 +42,7 @@ export async function checkWorkers(session: Session, taskQueue: string, isClockR
   });
   if (identities.length === 0) return [worker];
   const engine = await runCheck('engine', async () => {
-    // Rulings load the condition language, which no other check needs.
+    // Imported only here: this module loads the condition language, which no other check needs.
     const { engine: own } = await import('../../core/policy/ruling.ts');
     return compareEngines(own, taskQueue, identities);
   });
@@ -110,7 +113,10 @@ async function pollersOf({ connection, namespace, ...session }: Session, taskQue
   }));
 }
 
-/** A run has the policy of the worker that starts it, and the worker of each of its tools also checks its own. */
+/**
+ * Checks that all workers have the same policy. A run has the policy of the worker that starts it, and each worker that
+ * runs a tool also checks its own policy.
+ */
 function comparePolicies(taskQueue: string, identities: readonly string[]): CheckOutcome {
   const known = identities.flatMap((identity) => {
     const policy = workerFacts(identity)?.policy;

@@ -28,7 +28,7 @@ export interface Check {
   isOk: boolean;
   /** One sentence; a problem includes its remedy. */
   message: string;
-  /** The command that fixes it, if there is one. */
+  /** The command that solves the problem, if there is one. */
   command?: string;
 }
 
@@ -42,7 +42,7 @@ export function wrong(message: string, command?: string): CheckOutcome {
   return { isOk: false, message, ...(command !== undefined && { command }) };
 }
 
-/** Runs one check. A problem that it throws is its finding. */
+/** Runs one check. If the check throws a problem, that problem is its finding. */
 export async function runCheck(
   check: Check['check'],
   find: () => CheckOutcome | Promise<CheckOutcome>,

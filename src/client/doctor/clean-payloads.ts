@@ -83,7 +83,7 @@ async function namesIn(session: Session, { key }: PayloadFolder, execution: Exec
       try {
         return await workflowService.getWorkflowExecutionHistory(request);
       } catch (error) {
-        // Retention has removed it since it was listed.
+        // Retention has removed the execution since it was listed.
         if (grpcStatusOf(error) === grpcStatus.NOT_FOUND) return undefined;
         throw error;
       }

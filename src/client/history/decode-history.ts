@@ -14,7 +14,9 @@ export function decodeHistory(session: Session, events: readonly Event[]): Promi
   return decodeWith((payloads) => decodePayloads(session, payloads), events);
 }
 
-/** The same, with any decoder. */
+/**
+ * Decodes all payloads of the events in place by `decode`. Returns the number of payloads that `decode` cannot decode.
+ */
 export async function decodeWith(
   decode: (payloads: Payload[]) => Promise<Payload[]>,
   events: readonly Event[],
@@ -31,7 +33,7 @@ export async function decodeWith(
   return unread;
 }
 
-/** Without search attributes and headers, which no codec encodes. */
+/** All payloads in a value, except search attributes and headers, which no codec encodes. */
 function payloadsIn(value: unknown): Payload[] {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return [];
   if (isPayload(value)) return [value];

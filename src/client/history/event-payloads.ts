@@ -33,19 +33,22 @@ export class EventPayloads {
     return value;
   }
 
-  /** The same of the first one. */
+  /** The value of the first payload, which is a source of run events. */
   first(payloads: Payloads): unknown {
     return this.value(payloads?.payloads?.[0]);
   }
 
-  /** The value of any payload. */
+  /** The value of a payload that is not a source of run events: not counted by `takeUnread`. */
   glance(payload: Payload): unknown {
     if (payload == null) return undefined;
     if (!this.#values.has(payload)) this.#values.set(payload, this.#read(payload));
     return this.#values.get(payload);
   }
 
-  /** An `ActivityFailure` and its like only wrap the failure inside them. */
+  /**
+   * The failure of an activity or a workflow. An `ActivityFailure` only wraps another failure, and then this is the
+   * inner one.
+   */
   failure(given: Failure): PlainFailure {
     const failure = given?.activityFailureInfo == null ? given : (given.cause ?? given);
     const message = this.#message(failure);
@@ -60,7 +63,7 @@ export class EventPayloads {
     return { kind: Number(timeout?.timeoutType) === 2 ? 'schedule_to_start' : 'other', message };
   }
 
-  /** A codec may have encrypted the message. */
+  /** The message of a failure. If a codec has encrypted it, the message is in `encodedAttributes`. */
   #message(failure: Failure): string {
     const encoded = this.value(failure?.encodedAttributes);
     const message = isObject(encoded) ? encoded['message'] : undefined;

@@ -57,7 +57,9 @@ function readHistory(text: string): Event[] {
 /** The members that contain payloads, by name: a list of them, or an object of them. */
 const holders = ['payloads', 'fields', 'indexedFields'];
 
-/** Temporal's tools can write payloads as their JSON values. */
+/**
+ * The value with every payload in the form of the protocol: Temporal's tools can write a payload as its JSON value.
+ */
 function withPayloads(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withPayloads);
   if (typeof value !== 'object' || value === null) return value;

@@ -46,7 +46,10 @@ export interface PlacedEntry {
   place: { runId: string; eventId: number };
 }
 
-/** The same with their places. Of several versions of an entry, the last one counts. */
+/**
+ * Every entry that the executions carry, once, in the order of the decisions, with its place. Of several versions of an
+ * entry, the last one counts.
+ */
 export function placedEntries(executions: readonly ReadExecution[]): PlacedEntry[] {
   const found = new Map<number, PlacedEntry>();
   for (const { runId, events } of executions) {
@@ -57,7 +60,9 @@ export function placedEntries(executions: readonly ReadExecution[]): PlacedEntry
   return [...found.values()].sort((one, other) => one.entry.seq - other.entry.seq);
 }
 
-/** True if an execution was terminated or timed out: it could not record the end of its open requests. */
+/**
+ * True if an execution was terminated or timed out. Such an execution could not record the end of its open requests.
+ */
 export function wasEnded({ events }: ReadExecution): boolean {
   return events.some(({ what }) => what?.kind === 'terminated' || what?.kind === 'timed_out');
 }

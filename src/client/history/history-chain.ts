@@ -60,7 +60,10 @@ export function readHistories(
   return executions.map(({ runId, events }) => ({ runId, events: events.map((event) => reader.read(event)) }));
 }
 
-/** The input of an agent run. `runId`: default the newest. Undefined for a custom workflow. */
+/**
+ * The input of an agent run; undefined for a custom workflow. `runId`: Temporal's run id of an execution; default: the
+ * newest one.
+ */
 export async function inputOf(session: Session, execution: { workflowId: string; runId?: string }): Promise<unknown> {
   const { events } = await readPage(session, execution, { size: 1 });
   await decodeHistory(session, events);
@@ -68,7 +71,7 @@ export async function inputOf(session: Session, execution: { workflowId: string;
   return started?.what?.kind === 'started' ? started.what.input : undefined;
 }
 
-/** The first argument of a workflow of any type; undefined without one. */
+/** The first argument of a workflow of any type; undefined if it has no argument. */
 export async function argumentOf(
   session: Session,
   execution: { workflowId: string; runId?: string },
@@ -78,7 +81,10 @@ export async function argumentOf(
   return payload == null ? undefined : readPayload(session, payload);
 }
 
-/** Fetches the histories of all executions of a run. `last`: as above. */
+/**
+ * Fetches the histories of all executions of a run. `last`: Temporal's run id of its last execution; default: the
+ * newest one under this workflow id.
+ */
 export async function fetchHistoryChain(session: Session, workflowId: string, last?: string): Promise<HistoryChain> {
   const fetchOne = (runId: string | undefined): Promise<HistoryExecution | undefined> =>
     callServer(
@@ -121,8 +127,8 @@ export async function findExecutions(session: Session, workflowId: string): Prom
 }
 
 /**
- * Walks from the last execution of a run back to the first one that the server still has. `read` returns the last one
- * for undefined; it returns undefined for a removed one.
+ * Walks from the last execution of a run back to the first one that the server still has. `read` gets a run id, or
+ * undefined for the last execution; it returns undefined if the server has removed the execution.
  */
 async function walkBack<Execution extends { events: readonly Event[] }>(
   read: (runId: string | undefined) => Promise<Execution | undefined>,

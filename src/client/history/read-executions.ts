@@ -8,7 +8,7 @@ type Event = temporal.api.history.v1.IHistoryEvent;
 /** One part of an execution's history. Payloads are not decoded. */
 export interface HistoryPage {
   events: Event[];
-  /** Absent: the history has no more events now, or for good. */
+  /** The token of the next page. Absent: the history has no further events now. */
   next?: Uint8Array;
 }
 
@@ -17,7 +17,7 @@ const longPollMs = 60_000;
 const callMs = 10_000;
 
 /**
- * Reads a part of an execution's history. `wait`: returns only after a new event, or some seconds. Throws the server's
+ * Reads a part of an execution's history. `wait`: waits for a new event, but only some seconds. Throws the server's
  * errors unchanged.
  */
 export async function readPage(
@@ -65,7 +65,7 @@ export interface DescribedExecution {
   resetRunId?: string;
 }
 
-/** Throws the server's errors unchanged. */
+/** Describes an execution. Throws the server's errors unchanged. */
 export async function describeExecution(
   { connection, namespace }: Session,
   execution: { workflowId: string; runId?: string },
@@ -82,7 +82,7 @@ export async function describeExecution(
   };
 }
 
-/** Undefined if the server has no such execution. */
+/** Describes an execution; returns undefined if the server does not have it. */
 export async function findExecution(
   session: Session,
   execution: { workflowId: string; runId: string },

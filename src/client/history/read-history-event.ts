@@ -207,7 +207,7 @@ const ourActivities: ReadonlyMap<
   string,
   { kind: 'config' | 'verified' | 'policy' | 'parents' | 'edit'; place: number }
 > = new Map([
-  // The first argument is the starter's; only a gate's is followed by another one.
+  // The first argument is the input of the starter. The gate writes the second one; without a gate there is none.
   [activityNames.loadAgent, { kind: 'config', place: 1 }],
   [activityNames.loadGate, { kind: 'config', place: 1 }],
   [activityNames.verifyCarried, { kind: 'verified', place: 0 }],
@@ -239,7 +239,7 @@ const endings = {
 
 const ourMessages: readonly RecordedMessage['name'][] = Object.values(messageNames);
 
-/** In milliseconds since 1970. Histories read from a file have plain numbers. */
+/** The time of an event, in milliseconds since 1970. In a history from a file, its parts are plain numbers. */
 function eventTimeMs({ eventTime }: Event): number {
   return Number(eventTime?.seconds ?? 0) * 1_000 + Math.floor((eventTime?.nanos ?? 0) / 1_000_000);
 }

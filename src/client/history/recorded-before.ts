@@ -41,7 +41,7 @@ export function recordedBefore(unapplied: readonly RecordedDecision[], decision:
   return earlier.filter((each) => each.decision.requestId === decision.requestId);
 }
 
-/** Newest first. */
+/** The events after the last completed workflow task, newest first. */
 async function eventsSinceTask(session: Session, workflowId: string): Promise<HistoryEvent[]> {
   const { connection, namespace } = session;
   const reader = new HistoryReader(valueReader(session));

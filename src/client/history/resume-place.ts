@@ -8,9 +8,9 @@ import { readValue } from '../server/read-payload.ts';
 
 /** The place at which a stream resumes. */
 export interface ResumePlace {
-  /** Undefined: from the beginning that the server still has. */
+  /** Undefined: the stream starts with the first event that the server still has. */
   place?: EventPlace;
-  /** The stream begins with it. */
+  /** The gap with which the stream begins, if events after the place were lost. */
   gap?: GapEvent;
 }
 
@@ -23,7 +23,7 @@ export async function findPlace(session: Session, workflowId: string, id: string
   if (place === undefined) throw foreign(workflowId, id, 'an id is RUNID.EVENTID.INDEX');
   const { executions, missing } = await findExecutions(session, workflowId);
   const execution = await findExecution(session, { workflowId, runId: place.runId });
-  // Retention has removed it; the stream begins with the gap.
+  // Retention has removed the execution: the stream begins with what is left, and reports the gap.
   if (execution === undefined && missing !== undefined) return {};
   if (execution === undefined) throw foreign(workflowId, id, 'the run has no such execution');
   if (execution.historyLength < place.eventId) throw foreign(workflowId, id, 'the execution has fewer events');
@@ -39,7 +39,10 @@ function foreign(workflowId: string, id: string, why: string): ProblemError {
   });
 }
 
-/** A reset execution repeats the events before the reset under its own run id. Later ones are gone. */
+/**
+ * The place in the execution that replaced a reset one. It repeats the events before the reset under its own run id;
+ * the events after the reset are gone.
+ */
 async function afterReset(
   session: Session,
   workflowId: string,

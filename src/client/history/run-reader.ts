@@ -34,9 +34,12 @@ export class RunReader {
   #next: Uint8Array | undefined;
   /** True once the present execution has been read to its end, as far as it goes now. */
   #isAtEnd = false;
-  /** Until it has passed this reset, a reader repeats earlier events. */
+  /** The run id of a reset execution. Until the reader has passed the reset, it repeats earlier events. */
   #repeatsUntil: string | undefined;
-  /** The known following executions: after a reset, an execution does not name the one that counts. */
+  /**
+   * The known executions after the present one. Needed after a reset: then an execution does not name the one that
+   * follows it.
+   */
   #ahead: string[];
   /** The executions read so far, in order. */
   readonly executions: string[];
@@ -103,11 +106,12 @@ export class RunReader {
     const { runId, eventId } = this.#place;
     const from = { workflowId: this.#workflowId, runId };
     const page = await readPage(this.#session, from, { ...options, ...(this.#next && { after: this.#next }) });
-    // A page that begins anew, after an error, repeats earlier events.
+    // After an error the page is read again from its beginning, so it repeats earlier events.
     const fresh = page.events.filter((event) => Number(event.eventId) > eventId);
     await decodeHistory(this.#session, fresh);
     const last = fresh.at(-1);
-    // Alone, because after an error it is read again with the others.
+    // A reader of its own reads this event, because `#history` reads it below too, and must not read it twice if this
+    // page is read again.
     const { what: end } = last === undefined ? {} : new HistoryReader(this.#values).read(last);
     const resetRunId = end?.kind === 'terminated' ? await this.#resetOf(runId) : undefined;
     const before = this.redactor?.policyVersion;
@@ -115,7 +119,7 @@ export class RunReader {
     const events = taken.flatMap((event) => this.#project(this.#history.read(event)));
     const stays = taken.findLast((event) => !mayBeWithdrawn(event));
     if (stays !== undefined) this.#place = { runId, eventId: Number(stays.eventId) };
-    // A policy among them may hide more of the calls before it.
+    // A policy in these events may hide more in the calls before it.
     if (this.redactor?.policyVersion !== before) this.redactor?.note(events);
     const follower = resetRunId ?? (end !== undefined && 'next' in end ? end.next : undefined);
     this.#next = page.next;
@@ -173,7 +177,10 @@ function mayBeWithdrawn({ workflowTaskScheduledEventAttributes: scheduled, ...ev
   return (scheduled ?? event.workflowTaskStartedEventAttributes) != null;
 }
 
-/** An execution begins with the state of the previous one, so the newest one has all policies. */
+/**
+ * Shows the redactor all events of the run's newest execution. That execution begins with the state of the previous
+ * one, so its events contain every policy.
+ */
 async function learnPolicies(
   session: Session,
   execution: { workflowId: string; runId: string },

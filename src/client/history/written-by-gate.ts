@@ -28,8 +28,8 @@ export function writtenIn(event: Event, isAgentRun: boolean, read: (payload: Pay
   const valuesOf = (payloads: (Payload | null | undefined)[]): unknown[] =>
     payloads.flatMap((payload) => (payload == null ? [] : [read(payload)]));
   if (!isAgentRun) {
-    // Most payloads are the author's own. The gate's are in Countersign's activities, in memos, and in the metadata of
-    // payloads.
+    // Most payloads belong to the author of the workflow. The gate writes in Countersign's activities, in memos, and in
+    // the metadata of payloads.
     const isOurs = activity.startsWith('countersign.') && !unwritten.has(activity);
     return [permitIn(first?.metadata), ...valuesOf([isOurs ? first : undefined, ...memos])];
   }
@@ -45,7 +45,10 @@ export function writtenIn(event: Event, isAgentRun: boolean, read: (payload: Pay
   ]);
 }
 
-/** Our activities whose first argument is not the gate's: the starter's input, event ids, what people sent. */
+/**
+ * Countersign's activities whose first argument the gate does not write: the argument is the starter's input, an event
+ * id, or a message from people.
+ */
 const unwritten = new Set<string>([
   activityNames.loadAgent,
   activityNames.loadGate,

@@ -11,7 +11,10 @@ export interface CancelOptions {
 
 const longestReason = 1_000;
 
-/** Asks a run to stop. Throws `run_not_found`, and `run_closed`, where the server itself would report success. */
+/**
+ * Asks a run to stop. Throws `run_not_found`. Throws `run_closed` for a run that has ended; the server itself would
+ * report success.
+ */
 export async function cancelRun(
   session: Session,
   workflowId: string,
@@ -33,7 +36,8 @@ export async function cancelRun(
           message: `Run '${workflowId}' is closed already.`,
         });
       }
-      // The SDK's handle has no reason. As there, a continued run is cancelled in its newest execution.
+      // Not by the SDK's handle, which takes no reason. A run that has continued as new is cancelled in its newest
+      // execution, as by the handle.
       await connection.workflowService.requestCancelWorkflowExecution({
         namespace,
         workflowExecution: { workflowId },

@@ -58,7 +58,7 @@ export async function extendRequest(
   message: ExtendMessage,
   options: RequestOptions = {},
 ): Promise<Receipt> {
-  const extension = sound(readExtend(message), message);
+  const extension = withMessageId(readExtend(message), message);
   const workflowId = options.workflowId ?? (await findRequest(session, extension.requestId));
   return sendControl(session, workflowId, messageNames.extend, extension, options);
 }
@@ -68,7 +68,7 @@ export async function delegateRequest(
   message: DelegateMessage,
   options: RequestOptions = {},
 ): Promise<Receipt> {
-  const delegation = sound(readDelegate(message), message);
+  const delegation = withMessageId(readDelegate(message), message);
   const workflowId = options.workflowId ?? (await findRequest(session, delegation.requestId));
   return sendControl(session, workflowId, messageNames.delegate, delegation, options);
 }
@@ -79,7 +79,7 @@ export async function revokeGrants(
   message: RevokeMessage,
   options: SendOptions = {},
 ): Promise<Receipt> {
-  const payload = sound(readRevoke(message), message);
+  const payload = withMessageId(readRevoke(message), message);
   return sendControl(session, workflowId, messageNames.revoke, payload, options);
 }
 
@@ -89,7 +89,7 @@ export async function setPolicyOf(
   message: SetPolicyMessage,
   options: SendOptions = {},
 ): Promise<Receipt> {
-  const payload = sound(readSetPolicy(message), message);
+  const payload = withMessageId(readSetPolicy(message), message);
   return sendControl(session, workflowId, messageNames.setPolicy, payload, options);
 }
 
@@ -100,18 +100,18 @@ export async function messageRun(
   message: UserMessage,
   options: Omit<SendOptions, 'sign'> = {},
 ): Promise<Receipt> {
-  const payload = sound(readUserMessage(message), message);
+  const payload = withMessageId(readUserMessage(message), message);
   return deliverControl(session, workflowId, messageNames.message, payload, options);
 }
 
 /** Sends a signal and then one query: a run that ends has no time to answer an update. */
 export async function closeRun(session: Session, workflowId: string, message: CloseMessage = {}): Promise<Receipt> {
-  const payload = sound(readClose(message), message);
+  const payload = withMessageId(readClose(message), message);
   await requireCodec(session, workflowId);
   const recorded = await recordBySignal(session, { workflowId, name: messageNames.close, payload });
   if (!recorded) throw runClosed(workflowId);
   try {
-    // Not query `run`: a workflow that has only the gate does not answer it.
+    // Query `grants`, not `run`: a workflow that has only the gate does not answer query `run`.
     await queryRun(session, workflowId, queryNames.grants, [], session.limits.glanceTimeoutMs);
     return { requestId: '', accepted: true, message: `run '${workflowId}' is closing` };
   } catch (error) {
@@ -136,13 +136,13 @@ async function sendControl(
 async function deliverControl(
   session: Session,
   workflowId: string,
-  name: keyof typeof words,
+  name: keyof typeof nouns,
   message: ControlMessage & { requestId?: string },
   { timeoutMs }: Pick<SendOptions, 'timeoutMs'>,
 ): Promise<Receipt> {
   const route: MessageRoute<typeof message> = {
     name,
-    what: words[name],
+    what: nouns[name],
     look: (_session, _workflowId, _message, lookMs) => glanceAtReceipt(session, workflowId, { name, message }, lookMs),
   };
   const [receipt] = await deliver(session, workflowId, route, [message], { timeoutMs });
@@ -150,7 +150,7 @@ async function deliverControl(
 }
 
 /** The nouns that receipts use for these messages. */
-const words = {
+const nouns = {
   extend: 'extension',
   delegate: 'delegation',
   revoke: 'revocation',
@@ -177,7 +177,7 @@ async function glanceAtReceipt(
 }
 
 /** The message, with an id if it has none. A signed message stays unchanged: its signature identifies it. */
-function sound<Message extends { messageId?: string; signature?: unknown }>(
+function withMessageId<Message extends { messageId?: string; signature?: unknown }>(
   read: { message: Message } | { problem: Problem },
   source: object,
 ): Message {

@@ -45,7 +45,7 @@ export async function decideAll(
 ): Promise<Receipt[]> {
   const receipts: Receipt[] = [];
   const groups = new Map<string, number[]>();
-  // Once the server does not answer, further attempts stop: each takes its whole time limit.
+  // Once the server does not answer, no further run is called: each call would take its whole time limit.
   let away: Error | undefined;
   const failed = (index: number, error: unknown): void => {
     receipts[index] = failure(reviewed[index]!, error);
@@ -61,7 +61,7 @@ export async function decideAll(
     }
   });
   await inParallel([...groups], runsAtOnce, async ([workflowId, members]) => {
-    // Of two entries about one request, the first in the list is sent first.
+    // If two decisions are about one request, the first one in the list is sent first.
     members.sort((one, other) => one - other);
     for (let from = 0; from < members.length; from += maxDecisions) {
       const group = members.slice(from, from + maxDecisions);

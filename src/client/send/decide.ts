@@ -60,10 +60,11 @@ export async function decideMany(
   decisions: Decision[],
   options: RequestOptions = {},
 ): Promise<Receipt[]> {
-  const placed = await Promise.all(decisions.map((decision) => place(session, decision, options)));
+  const placed = await Promise.all(decisions.map((decision) => findRunOf(session, decision, options)));
   const receipts: Receipt[] = [];
   const groups = new Map<string, { index: number; decision: Keyed }[]>();
-  // Group only after all have their runs: of two decisions for one request, the first in the list must stay the first.
+  // Group the decisions only after all their runs are known: of two decisions about one request, the first in the list
+  // must stay the first.
   for (const [index, found] of placed.entries()) {
     if ('refused' in found) receipts[index] = found.refused;
     else groups.set(found.workflowId, [...(groups.get(found.workflowId) ?? []), { index, decision: found.decision }]);
@@ -83,8 +84,11 @@ export async function decideMany(
   return receipts;
 }
 
-/** The run of a decision, and the decision with an id; or a refusal if it has no run. */
-async function place(
+/**
+ * The run to which a decision belongs, and the decision with an id; or the receipt that refuses a decision without a
+ * run.
+ */
+async function findRunOf(
   session: Session,
   source: Decision,
   { workflowId: knownRun, sign }: RequestOptions,

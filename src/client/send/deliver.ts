@@ -3,7 +3,7 @@ import { type Problem, ProblemError, isProblemError, isTransient } from '../../c
 import { readingRemedy } from '../../connection/server-error.ts';
 import type { Session } from '../server/connect.ts';
 import { recordBySignal, type Unanswered, sendByUpdate, unreadable } from './send-by-update.ts';
-import { recordedReceipt, standingsOf, unknownIn } from './recorded-receipt.ts';
+import { recordedReceipt, listingsOf, unknownRequest } from './recorded-receipt.ts';
 
 /** How one kind of message is sent to a run. */
 export interface MessageRoute<Message> {
@@ -20,7 +20,7 @@ export interface MessageRoute<Message> {
 export interface DeliverOptions {
   /** How long to wait for an answer before the messages are recorded by signal, in milliseconds. Default: the client's. */
   timeoutMs?: number;
-  /** True if the run must process the messages again, whatever it answered before. */
+  /** True if the run must process the messages again, even if it has answered them before. */
   isAgain?: boolean;
 }
 
@@ -38,7 +38,8 @@ export async function deliver<Message extends { requestId?: string }>(
 ): Promise<Receipt[]> {
   const { isAgain = false } = options;
   const receipts = await send(session, workflowId, route, messages, options);
-  // The refusal may be an earlier one that the server repeats.
+  // For a known update the server repeats an earlier refusal. If the cause may have passed since then, the message is
+  // sent again.
   const again = isAgain ? [] : messages.filter((_message, index) => isTransient(receipts[index]?.code));
   if (again.length === 0) return receipts;
   const answers = await send(session, workflowId, route, again, { ...options, isAgain: true });
@@ -82,13 +83,19 @@ async function send<Message extends { requestId?: string }>(
   }
 }
 
-/** The receipt of an answered message whose answer is unreadable: it never reports a failure. */
+/**
+ * The receipt for a message whose answer cannot be read. It never reports a failure, because the run has accepted the
+ * message.
+ */
 function unreadReceipt(what: string, { requestId = '' }: { requestId?: string }, why: string): Receipt {
   const message = `The run has taken the ${what}, but its receipt cannot be read: ${why}. ${readingRemedy}`;
   return { requestId, accepted: true, recorded: true, message };
 }
 
-/** Records messages in the run's history, to wait for a worker; none about a request that the run does not have. */
+/**
+ * Records messages in the run's history, where they wait for a worker, and returns their receipts. Refuses a message
+ * about a request that the run does not have.
+ */
 async function record<Message extends { requestId?: string }>(
   session: Session,
   workflowId: string,
@@ -97,7 +104,7 @@ async function record<Message extends { requestId?: string }>(
   { timeoutMs, ...unanswered }: Unanswered & { timeoutMs: number },
 ): Promise<Receipt[]> {
   const ids = messages.map(({ requestId }) => requestId);
-  const standings = await standingsOf(session, workflowId, ids, unanswered);
+  const standings = await listingsOf(session, workflowId, ids, unanswered);
   const sent = messages.filter((_message, index) => standings[index] !== 'unknown');
   const isOpen = sent.length === 0 || (await recordBySignal(session, { workflowId, name, payload: payloadOf(sent) }));
   let isSilent = unanswered.silent && isOpen;
@@ -107,11 +114,11 @@ async function record<Message extends { requestId?: string }>(
     const { requestId = '' } = message;
     const standing = standings[index]!;
     if (standing === 'unknown') {
-      receipts.push(refusedReceipt(message, unknownIn(workflowId, requestId)));
+      receipts.push(refusedReceipt(message, unknownRequest(workflowId, requestId)));
       continue;
     }
-    // A closed run keeps its answers, so a retry of a message gets its receipt. There is no other answer, so this waits
-    // for a slow worker.
+    // Look for the run's own answer. A closed run keeps its answers, so a retry gets the original receipt; nothing else
+    // can answer, so this query waits for a slow worker.
     const seen = isSilent
       ? undefined
       : await look(session, workflowId, message, isOpen ? session.limits.glanceTimeoutMs : timeoutMs);
@@ -127,7 +134,7 @@ async function record<Message extends { requestId?: string }>(
   return receipts;
 }
 
-/** A single message as it is, several as a list. */
+/** The payload of a signal or update: a single message as it is, several as a list. */
 function payloadOf(messages: readonly unknown[]): unknown {
   return messages.length === 1 ? messages[0] : messages;
 }

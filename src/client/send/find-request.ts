@@ -9,28 +9,28 @@ import { type ApprovalDetails, queryNames } from '../../contract.ts';
 import { queryRun } from '../server/query-run.ts';
 
 const requestIdShape = /^[0-9a-f]{32}$/;
-/** Rows of one look-up, running workflows first: a long chain has one row for each of its executions. */
+/** How many rows one look-up reads: a run that has continued as new often has one row for each of its executions. */
 const rowsRead = 100;
 /** The maximum number of workflows that are queried for a request. */
-const claimsAsked = 10;
+const mostQueried = 10;
 
 /** A workflow whose row in visibility carries the request's id. Anyone who starts a workflow can write such a row. */
 interface Claim {
   workflowId: string;
   /**
-   * `lists`: its memo lists the request. `cut`: its memo had no room for all, or cannot be read here. `carries`: it has
-   * only the id.
+   * `lists`: the workflow's memo lists the request. `cut`: the memo had no room for all requests, or cannot be read
+   * here. `carries`: only the row has the request's id.
    */
   memo: 'lists' | 'cut' | 'carries';
-  /** True if the row has the id only as that of a settled request. */
+  /** True if the row has the id only among its settled requests. */
   isSettled: boolean;
 }
 
 /**
- * The workflow id of the run of `requestId`. A row is no proof: a workflow whose memo does not list the request must
- * confirm it, and so must all if several claim it. Throws `unknown_request`: after the client's `lookUpTimeoutMs` if no
- * run is found, because visibility lags; at once for a malformed id, and if two runs cannot be told apart. Throws
- * `no_worker` if a workflow that may have the request did not answer.
+ * The workflow id of the run of `requestId`. A row proves nothing: if the memo of the only workflow does not list the
+ * request, or if several workflows claim the request, they must confirm that they have it. Throws `unknown_request`:
+ * after the client's `lookUpTimeoutMs` if no run is found, because visibility lags; at once for a malformed id, and if
+ * two runs cannot be told apart. Throws `no_worker` if a workflow that may have the request did not answer.
  */
 export async function findRequest(session: Session, requestId: string): Promise<string> {
   const malformed = malformedRequestId(requestId);
@@ -47,10 +47,11 @@ export async function findRequest(session: Session, requestId: string): Promise<
   if (known !== undefined) throw ambiguous(requestId, known);
   const unasked = others.filter(({ isSilent }) => isSilent);
   if (unasked.length > 0) {
-    const message = `It is not known yet which run has request ${requestId}: ${quotedIds(unasked.map(idOf))} lists its id and could not be asked. Ask again, or name the run: --run, or workflowId.`;
+    const message = `It is not known yet which run has request ${requestId}: ${quotedIds(unasked.map(workflowIdOf))} lists its id and could not be asked. Ask again, or name the run: --run, or workflowId.`;
     throw new ProblemError({ code: 'no_worker', message });
   }
-  const carriers = others.length === 0 ? '' : ` ${quotedIds(others.map(idOf))} lists its id but does not have it.`;
+  const carriers =
+    others.length === 0 ? '' : ` ${quotedIds(others.map(workflowIdOf))} lists its id but does not have it.`;
   throw new ProblemError({
     code: 'unknown_request',
     message: `No run lists request ${requestId}, and one that has just opened may not be listed yet: \`countersign approvals\` lists the open ones.${carriers}`,
@@ -76,15 +77,17 @@ interface Judged {
 
 async function judge(session: Session, requestId: string, claims: readonly Claim[]): Promise<Judged[]> {
   const [first] = claims;
-  // Usually this costs the run nothing: the run answers the update or query that follows anyway.
+  // If only one workflow claims the request, and its memo lists it, do not query it: the update or query that follows
+  // reaches it anyway.
   if (claims.length === 1 && first?.memo === 'lists') {
     return [{ workflowId: first.workflowId, holds: true, isSilent: false }];
   }
   return Promise.all(
-    claims.slice(0, claimsAsked).map(async ({ workflowId, memo, isSettled }) => {
+    claims.slice(0, mostQueried).map(async ({ workflowId, memo, isSettled }) => {
       const answer = await knowsRequest(session, workflowId, requestId);
       const isSilent = answer === 'silent';
-      // Without a worker, accept the memo; for a settled request accept the tag, its only remaining trace there.
+      // If no worker answers, accept what the memo says. For a settled request accept the tag, because the memo no
+      // longer lists the request.
       return { workflowId, holds: answer === 'yes' || (isSilent && (memo !== 'carries' || isSettled)), isSilent };
     }),
   );
@@ -135,18 +138,18 @@ function ambiguous(requestId: string, workflowIds: readonly string[]): ProblemEr
   });
 }
 
-const idOf = ({ workflowId }: Judged): string => workflowId;
+const workflowIdOf = ({ workflowId }: Judged): string => workflowId;
 
 function quotedIds(workflowIds: readonly string[]): string {
   return workflowIds
-    .slice(0, claimsAsked)
+    .slice(0, mostQueried)
     .map((id) => `'${id.slice(0, 200)}'`)
     .join(' and ');
 }
 
 /**
- * Queries a run for a request, open or recently settled. `no` also for a workflow that is not a run of Countersign;
- * `silent` if no worker answers.
+ * Asks a run whether it has a request, open or recently settled. `no` is also the answer for a workflow that is not a
+ * run of Countersign; `silent`: no worker answers.
  */
 export async function knowsRequest(
   session: Session,

@@ -6,8 +6,8 @@ import { lookUp } from '../server/look-up.ts';
 import { queryRun } from '../server/query-run.ts';
 
 /**
- * Reads one request with its full arguments from the run itself; it may be settled.
- * With `workflowId` no search is needed. Throws `unknown_request` after the client's `lookUpTimeoutMs`, `run_not_found`, `no_worker`.
+ * Reads one request, open or settled, with its full arguments from its run. With `workflowId` no search for the run is
+ * needed. Throws `unknown_request` after the client's `lookUpTimeoutMs`, `run_not_found`, `no_worker`.
  */
 export async function getApproval(
   session: Session,
@@ -25,7 +25,7 @@ export async function getApproval(
   throw new ProblemError({ code: 'unknown_request', message: `Run '${workflowId}' has no request ${requestId}.` });
 }
 
-/** Undefined if the run has no such request now. */
+/** Reads a request from a run; undefined if the run does not have it now. */
 async function approvalIn(
   session: Session,
   workflowId: string,

@@ -13,10 +13,10 @@ import type { Unanswered } from './send-by-update.ts';
 export type Listing = 'known' | 'unknown' | 'unlisted';
 
 /**
- * Checks whether a run has the requests before messages about them are sent by signal: every workflow accepts a signal,
- * and one without the request ignores it. Throws `run_not_found`.
+ * Checks for each request whether a run has it. Call it before messages about the requests are sent by signal: every
+ * workflow accepts a signal, and a workflow without the request ignores the message. Throws `run_not_found`.
  */
-export async function standingsOf(
+export async function listingsOf(
   session: Session,
   workflowId: string,
   requestIds: readonly (string | undefined)[],
@@ -29,7 +29,8 @@ export async function standingsOf(
     unread === undefined ? rows.some((row) => row.requestId === requestId) : run.openIds.includes(requestId);
   return Promise.all(
     requestIds.map(async (requestId) => {
-      // A closed run records nothing, and its earlier answers are looked up afterwards.
+      // A closed run counts as one that has the request: it records no message, and its earlier answer is looked up
+      // afterwards.
       if (requestId === undefined || !run.isRunning || isListed(requestId)) return 'known';
       const answer = silent ? 'silent' : await knowsRequest(session, workflowId, requestId);
       return answer === 'yes' ? 'known' : answer === 'no' ? 'unknown' : 'unlisted';
@@ -37,7 +38,8 @@ export async function standingsOf(
   );
 }
 
-export function unknownIn(workflowId: string, requestId: string): ProblemError {
+/** The error if a run does not have a request. */
+export function unknownRequest(workflowId: string, requestId: string): ProblemError {
   return new ProblemError({ code: 'unknown_request', message: `Run '${workflowId}' has no request ${requestId}.` });
 }
 

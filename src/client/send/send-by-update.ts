@@ -14,18 +14,21 @@ export interface UpdateRequest {
   workflowId: string;
   name: string;
   payload: unknown;
-  /** True if the run must process it again, whatever it answered before. */
+  /** True if the run must process the message again, even if it has answered it before. */
   isAgain?: boolean;
 }
 
 /** The update got no answer, but a signal may still reach the run. `reason` completes "not yet applied: …". */
 export interface Unanswered {
   reason: string;
-  /** True if a query of the run would get no answer either. */
+  /** True if the run would not answer a query either. */
   silent: boolean;
 }
 
-/** Statuses after which the run may still exist: no worker answered, a limit on updates, a continue-as-new. */
+/**
+ * Statuses of failed updates after which a signal may still reach the run: no worker answered, the server's limit on
+ * updates was reached, or the run continued as new.
+ */
 const worthRecording: (number | undefined)[] = [
   grpcStatus.DEADLINE_EXCEEDED,
   grpcStatus.CANCELLED,
@@ -35,7 +38,10 @@ const worthRecording: (number | undefined)[] = [
   grpcStatus.NOT_FOUND,
 ];
 
-/** The run has answered, but this client cannot decode the answer. A refusal would have been thrown. */
+/**
+ * The run has answered, and this client cannot decode the answer. The run has accepted the message: a refusal would
+ * have been thrown.
+ */
 export interface UnreadReply {
   unread: string;
 }
@@ -75,6 +81,7 @@ export async function sendByUpdate(
   }
 }
 
+/** The error if the run's answer is no receipt. */
 export function unreadable(workflowId: string): ProblemError {
   return new ProblemError({
     code: 'internal',
@@ -83,8 +90,9 @@ export function unreadable(workflowId: string): ProblemError {
 }
 
 /**
- * Derives the id from the whole content, not only from the message's own id: the server answers a known update id with
- * the old result without calling the run, but the run must receive, and refuse, a changed message under an old id.
+ * The id of an update: a digest of the whole content, not only of the message's own id. For a known update id, the
+ * server returns the old result and does not call the run. A changed message under an old id needs another update id,
+ * so that the run receives and refuses it.
  */
 function updateIdOf(name: string, payload: unknown): string {
   const content = JSON.stringify(payload, (_key, value: unknown) =>
@@ -96,16 +104,16 @@ function updateIdOf(name: string, payload: unknown): string {
 }
 
 /**
- * The server's own refusal: a worker that was ending completed the task that contained the update, and the run never
- * received it.
+ * True if the server itself refused the update: a worker completed the task with the update while it was shutting down,
+ * and the run never received the message.
  */
 export function isUnprocessed({ cause }: WorkflowUpdateFailedError): boolean {
   return cause instanceof ApplicationFailure && cause.type === 'UnprocessedUpdate';
 }
 
 /**
- * The receipts of messages of which none counts: they contain more than the failure, such as the reviewer who settled a
- * request.
+ * The receipts of messages that were all refused. They contain more than the failure, such as the reviewer who settled
+ * a request.
  */
 function receiptsIn({ cause }: WorkflowUpdateFailedError, count: number): Receipt[] | undefined {
   const details: unknown[] = (cause instanceof ApplicationFailure && cause.details) || [];
@@ -124,6 +132,7 @@ function refusedByRun(workflowId: string, error: WorkflowUpdateFailedError): Pro
   );
 }
 
+/** The sentence without its full stop. */
 function withoutStop(sentence: string): string {
   return sentence.replace(/\.$/, '');
 }

@@ -32,7 +32,7 @@ export interface SetPolicyOfRunsOptions extends SendOptions {
   dryRun?: boolean;
   /** Sends to no further run; the remaining ones are yielded as `unsent`. */
   signal?: AbortSignal;
-  /** The delay before it searches for runs that have started meanwhile, in milliseconds. Default 2,000. */
+  /** The delay before the next search, for runs that have started meanwhile, in milliseconds. Default 2,000. */
   lookAgainMs?: number;
 }
 
@@ -66,12 +66,15 @@ export interface PolicyResult {
 
 type Row = temporal.api.workflow.v1.IWorkflowExecutionInfo;
 type Change = Omit<SetPolicyMessage, 'signature'>;
-type Fate = Omit<PolicyResult, 'workflowId' | 'workflowType'>;
+type Outcome = Omit<PolicyResult, 'workflowId' | 'workflowType'>;
 
 const runsAtOnce = 8;
-/** Bounds the search while new runs keep starting. Runs that it misses have the policy of their worker. */
+/**
+ * How often the search is repeated at most while new runs keep starting. Runs that it misses have the policy of their
+ * worker.
+ */
 const mostLooks = 10;
-/** The index lags by up to seconds. */
+/** The default of `lookAgainMs`: the index of runs lags by up to some seconds. */
 const lookAgainByDefaultMs = 2_000;
 
 /**
@@ -91,7 +94,7 @@ export async function* setPolicyOfRuns(
   let isAway = false;
   const isStopped = (): boolean => signal?.aborted === true || isAway;
   const act = async (row: Row): Promise<PolicyResult> => {
-    const fate = isStopped() ? unsent : await fateOf(session, row, { message, change, options });
+    const fate = isStopped() ? unsent : await changePolicyOf(session, row, { message, change, options });
     isAway ||= fate.code === 'server_unreachable';
     return { workflowId: idOf(row), workflowType: row.type?.name ?? '', ...fate };
   };
@@ -112,7 +115,7 @@ export async function* setPolicyOfRuns(
   }
 }
 
-const unsent: Fate = { outcome: 'unsent', message: 'Nothing was sent: the change was stopped before.' };
+const unsent: Outcome = { outcome: 'unsent', message: 'Nothing was sent: the change was stopped before.' };
 
 /** The change as a run records it. Throws `policy_invalid`. */
 async function readChange(message: Change): Promise<PolicyChange> {
@@ -122,7 +125,10 @@ async function readChange(message: Change): Promise<PolicyChange> {
   return { policy: document === undefined ? undefined : await policyIn(document), mode, channels };
 }
 
-/** Like `readPolicy` of the run's worker, but without the limits of its ceiling. */
+/**
+ * Reads a policy document as the run's worker does, but without the limits that the worker's ceiling sets. Throws
+ * `policy_invalid`.
+ */
 async function policyIn(document: JsonObject): Promise<Policy> {
   const { parseRunPolicy } = await import('../../policy-file/parse-run-policy.ts');
   const parsed = parseRunPolicy(document, { maxTimeoutMs: null });
@@ -148,7 +154,10 @@ async function openRuns(session: Session, query: string | undefined): Promise<Ro
   return found;
 }
 
-/** Calls `act` for all of them, some at a time. Each `act` must resolve. */
+/**
+ * Calls `act` for each element, eight at a time, and yields each result as soon as it is known. Every `act` must
+ * resolve.
+ */
 async function* asTheyEnd<One, Result>(
   all: readonly One[],
   act: (one: One) => Promise<Result>,
@@ -178,7 +187,7 @@ interface Sending {
   options: SetPolicyOfRunsOptions;
 }
 
-async function fateOf(session: Session, row: Row, { message, change, options }: Sending): Promise<Fate> {
+async function changePolicyOf(session: Session, row: Row, { message, change, options }: Sending): Promise<Outcome> {
   const workflowId = idOf(row);
   try {
     const before = await policiesOf(session, row, options);
@@ -198,16 +207,19 @@ async function fateOf(session: Session, row: Row, { message, change, options }: 
   }
 }
 
-/** The outcome for a run whose change has failed with this code. The run was open when it was listed. */
+/**
+ * The outcome if the change of a run failed with this code. The run was open when it was listed, so a run that is not
+ * found has ended.
+ */
 function outcomeOf(code: ProblemCode): PolicyOutcome {
   if (code === 'run_closed' || code === 'run_not_found') return 'closed';
   return code === 'server_unreachable' || code === 'no_worker' ? 'unanswered' : 'refused';
 }
 
 /**
- * Reads the policies of a run. Returns undefined for a run that has a gate but does not report them: it gets the change
- * anyway. Returns `ungated` for a workflow that neither answers the query nor is listed as gated: it gets no signal,
- * because every workflow would accept one.
+ * Reads the policies of a run. Returns undefined for a run that has a gate but does not report its policies; such a run
+ * gets the change anyway. Returns `ungated` for a workflow that neither answers the query nor is listed as gated; it is
+ * sent nothing, because every workflow accepts a signal.
  */
 async function policiesOf(
   session: Session,

@@ -34,7 +34,7 @@ export interface StartOptions {
   metadata?: JsonObject;
   /** Keeps the run open for further messages of its user (`client.message`), until it is closed or cancelled. */
   session?: boolean;
-  /** Default: the client's. */
+  /** The task queue of the run. Default: the client's. */
   taskQueue?: string;
 }
 
@@ -84,18 +84,23 @@ export async function startRun(
   return workflowId;
 }
 
-/** Memo: the digest of a caller's key and its input. */
+/** The memo of a run with the digest of its `idempotencyKey` and input. */
 export const startMemoName = 'approvalStart';
 
 export interface KeyedStart {
   workflowId: string;
-  /** 64 hex characters of the key and its input: without the key, the input cannot be found by trial. */
+  /**
+   * A digest of the key and the input, 64 hex characters. Who does not know the key cannot find the input by trial.
+   */
   inputDigest: string;
 }
 
 const longestKey = 1_000;
 
-/** The workflow id of a caller's key, and the digest of its input. Throws `internal` for an invalid key. */
+/**
+ * The workflow id that follows from an `idempotencyKey`, and the digest of the key and the input. Throws `internal` for
+ * an invalid key.
+ */
 export function keyedStart(
   { idempotencyKey, workflowId }: { idempotencyKey?: string; workflowId?: string },
   input: RunInput,
@@ -105,7 +110,7 @@ export function keyedStart(
   }
   const isSound = typeof idempotencyKey === 'string' && idempotencyKey !== '' && idempotencyKey.length <= longestKey;
   if (!isSound) throw internalProblem(`an idempotencyKey is a text of 1 to ${longestKey} characters`);
-  // Undefined members are not sent, so they make no difference.
+  // Members that are undefined are not sent, so they do not change the digest.
   const sent = parseJson(JSON.stringify(input)) as Json;
   return {
     workflowId: `key-${sha256(idempotencyKey).slice(0, 40)}`,
@@ -115,7 +120,8 @@ export function keyedStart(
 
 /**
  * Returns if the run under this id was started by the same key with the same input; throws `already_started` otherwise.
- * The starter wrote the memo, so it does not prove their identity: it only keeps a key from meaning two things.
+ * The memo proves no identity, because anyone who starts a run writes it: the check only keeps one key from starting
+ * two different runs.
  */
 export async function requireSameStart(session: Session, start: KeyedStart, cause: unknown): Promise<void> {
   const { connection, namespace } = session;

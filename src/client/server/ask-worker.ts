@@ -11,9 +11,9 @@ const graceMs = 1_500;
 
 /**
  * Calls a run for an answer that needs a worker (a query, an update), for at most `timeoutMs`. Throws `undecodable` if
- * its workers could not read this client's payloads, `no_worker` early if nothing polls the run's task queue, or no
- * worker of the version to which the run is pinned, and when the time is up; other errors are thrown as the SDK throws
- * them.
+ * the run's workers could not read this client's payloads. Throws `no_worker` when the time is up; and early if nothing
+ * polls the run's task queue, or no worker of the version to which the run is pinned. Throws other errors of the SDK
+ * unchanged.
  */
 export async function askWorker<Answer>(
   session: Session,
@@ -39,12 +39,12 @@ export async function askWorker<Answer>(
   try {
     return await asked;
   } catch (error) {
-    if (!saysNobodyAnswers(error)) throw error;
+    if (!isUnanswered(error)) throw error;
     await watched;
-    if (queue?.isPolled === true && !saysNobodyPolls(error)) throw notAnswered(session, queue.name, timeoutMs, error);
+    if (queue?.isPolled === true && !isUnpolled(error)) throw notAnswered(session, queue.name, timeoutMs, error);
     if (queue?.version !== undefined) throw noWorkerOfVersion(session, workflowId, queue.version, error);
     if (queue !== undefined) throw noWorker(session, queue.name, error);
-    // The server itself reported a queue without pollers; the failed description of the run does not change it.
+    // The run could not be described, but the server itself has reported that its queue has no poller.
     if (grpcStatusOf(error) !== grpcStatus.FAILED_PRECONDITION) throw error;
     const message = `No worker answers for run '${workflowId}': start one with \`countersign worker\`.`;
     throw new ProblemError({ code: 'no_worker', message }, { cause: error });
@@ -52,16 +52,17 @@ export async function askWorker<Answer>(
 }
 
 /**
- * True if time is up, if the client gave up, or if the server refuses to wait because the queue had no poller for
- * minutes.
+ * True if an error means that no worker has answered: the time is up, the client gave up, or the server refuses to wait
+ * because the queue had no poller for minutes.
  */
-function saysNobodyAnswers(error: unknown): boolean {
+function isUnanswered(error: unknown): boolean {
   const status = grpcStatusOf(error);
   if (status === grpcStatus.DEADLINE_EXCEEDED || status === grpcStatus.CANCELLED) return true;
-  return saysNobodyPolls(error);
+  return isUnpolled(error);
 }
 
-function saysNobodyPolls(error: unknown): boolean {
+/** True if an error of the server means that the queue has no poller. */
+function isUnpolled(error: unknown): boolean {
   return grpcStatusOf(error) === grpcStatus.FAILED_PRECONDITION && /no poller/i.test(serverWords(error));
 }
 

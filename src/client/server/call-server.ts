@@ -42,7 +42,7 @@ export async function untilAborted<Answer>(
   }
 }
 
-/** Calls `act` for all of them, at most `most` at a time, and returns the results in their order. */
+/** Calls `act` for each element, at most `most` at a time, and returns the results in the order of the elements. */
 export async function inParallel<One, Result>(
   all: readonly One[],
   most: number,

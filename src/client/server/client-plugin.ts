@@ -28,7 +28,7 @@ export interface ClientPluginOptions {
    */
   largePayloads?: LargePayloads | false;
   /**
-   * For how many milliseconds a query is repeated while its run cannot answer yet, at least 6,000. Default:
+   * How long a query is repeated while its run cannot answer yet, in milliseconds; at least 6,000. Default:
    * `COUNTERSIGN_QUERY_TIMEOUT`, else 5,000.
    */
   queryTimeoutMs?: number;
@@ -100,7 +100,10 @@ function withAskPast(given: ClientInterceptors | undefined, askPast: AskPast): C
 
 type Query = NonNullable<WorkflowClientInterceptor['query']>;
 
-/** Longer than a worker waits for a task that the server may withdraw (workflows/sandbox/untaken-events.ts). */
+/**
+ * The shortest time for which a query is repeated. It is longer than a worker waits for a task that the server may
+ * withdraw (workflows/sandbox/untaken-events.ts).
+ */
 const leastMs = 6_000;
 
 const { QUERY_REJECT_CONDITION_NOT_OPEN: ifOpen } = proto.temporal.api.enums.v1.QueryRejectCondition;
@@ -136,8 +139,8 @@ export class AskPast implements WorkflowClientInterceptor {
 }
 
 /**
- * The last events of a terminated run may wait for a task for ever, so its state after them is undefined. The events of
- * a run that completes meanwhile were processed, so a closed run is queried once more.
+ * Queries a run only while it is open; a closed run is queried once more. If the run completed meanwhile, its events
+ * were processed, and it answers. If it was terminated, its last events may never be processed: throws `run_closed`.
  */
 const askIfOpen: Query = async (input, next) => {
   try {
@@ -195,7 +198,7 @@ export class ReadingCodec implements PayloadCodec {
   async decode(payloads: Payload[], context?: Context): Promise<Payload[]> {
     const decoded = await this.#decodeAll(payloads, context).catch(() => undefined);
     if (decoded !== undefined) return decoded.map((each, index) => readable(each, payloads[index]));
-    // One of several failed: the others are read.
+    // One of several payloads cannot be decoded. Decode them one by one, so that the others are still read.
     if (payloads.length === 1) return [unreadPayload('encoded', keyIdOf(payloads[0]))];
     return Promise.all(payloads.map(async (payload) => (await this.decode([payload], context))[0]!));
   }

@@ -60,7 +60,8 @@ export async function connect(options: ConnectOptions = {}): Promise<Session> {
       ...settings,
       connectTimeout: connectTimeoutMs,
       interceptors: repeatedCalls,
-      // gRPC ignores the SDK's name for it, and a history in pages of 4 MB could not be fetched.
+      // gRPC ignores the name that the SDK gives this option. Without it, a history in pages of 4 MB could not be
+      // fetched.
       channelArgs: { 'grpc.max_receive_message_length': maxMessageBytes },
     });
     await connection.ensureConnected();

@@ -1,10 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const pollMs = 200;
-/** A busy server may need longer than the whole look-up for one response, which may show an earlier state. */
+/**
+ * How often `probe` is called at least: a busy server may need longer for one response than the look-up lasts, and the
+ * response may show an earlier state.
+ */
 const fewestProbes = 4;
 
-/** Repeats `probe` until it finds a value: for up to `longestMs`, and up to 4 times if it takes longer. */
+/**
+ * Repeats `probe` until it finds a value, and returns the value. Gives up, and returns undefined, after `longestMs` and
+ * at least 4 attempts.
+ */
 export async function lookUp<Found>(
   probe: () => Promise<Found | undefined>,
   longestMs: number,

@@ -41,7 +41,10 @@ export function memoRows({ memo, workflowId }: WithMemo): MemoRows {
 
 type RawRow = temporal.api.workflow.v1.IWorkflowExecutionInfo;
 
-/** Raw rows of which only Countersign's memo is decoded, so that other data in a stranger's run cannot hide it (I5). */
+/**
+ * The workflows of raw rows, with Countersign's memo decoded. Nothing else is decoded, so other data in the run of a
+ * stranger cannot make the memo unreadable (I5).
+ */
 export async function withMemos(session: Session, rows: readonly RawRow[]): Promise<WithMemo[]> {
   const payloads = rows.flatMap(({ memo }) => memo?.fields?.[memoName] ?? []);
   const values = await readPayloads(session, payloads);
@@ -116,10 +119,13 @@ function isRow(row: unknown): row is ApprovalSummary {
   );
 }
 
-/** A run writes shorter texts: this bounds what another workflow can make readers keep. */
+/**
+ * The most characters of a text in a row. Runs write shorter texts; the limit is for other workflows, whose memos
+ * readers keep too.
+ */
 const longestText = 1_000;
 
-/** The row without the parts that no run of ours writes in this form: it then says less. */
+/** The row without the texts and lists that are too long, or of the wrong type, to be from a run of Countersign. */
 function withBounds(row: ApprovalSummary): ApprovalSummary {
   const { sentence, reviewers, approvers, cannotBeApproved, callerName, ...bare } = row;
   const isText = (value: unknown): boolean => typeof value === 'string' && value.length <= longestText;

@@ -20,7 +20,7 @@ export function pinnedVersionOf(
   return at === -1 ? undefined : { deploymentName: version.slice(0, at), buildId: version.slice(at + 1) };
 }
 
-/** The server writes these attributes itself, as JSON. */
+/** The text in a payload of a search attribute that the server itself writes, as JSON. */
 function textIn(payload: temporal.api.common.v1.IPayload | undefined): string | undefined {
   const value = payload?.data == null ? undefined : parseJson(Buffer.from(payload.data).toString());
   return typeof value === 'string' ? value : undefined;

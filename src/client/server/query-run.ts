@@ -32,7 +32,7 @@ export async function queryRun<Answer>(
     if (isUndecodable(answer)) throw unreadAnswer(workflowId, answer.why);
     return answer;
   } catch (error) {
-    // Its cause may have a status with another meaning below.
+    // Do not look at the cause of a `ProblemError`: its status may mean something else in the checks below.
     if (isProblemError(error)) throw error;
     if (isNotTakenUp(error)) {
       const message = `Run '${workflowId}' continues as new, and no worker has verified yet what it continues: ask again.`;

@@ -12,7 +12,10 @@ export async function decodePayloads({ client }: Session, payloads: Payload[]): 
   return decoded;
 }
 
-/** Reads such payloads. Never throws: a value that cannot be read is an `Undecodable`. */
+/**
+ * Decodes and reads payloads that the SDK's client returns as stored on the server. Never throws: a value that cannot
+ * be read is an `Undecodable`.
+ */
 export async function readPayloads(session: Session, payloads: Payload[]): Promise<unknown[]> {
   const decoded = await decodePayloads(session, payloads);
   const read = valueReader(session);
@@ -31,7 +34,7 @@ export function valueReader({ client }: Session): ReadValue {
   return (payload) => payloadConverter.fromPayload(payload);
 }
 
-/** The same without a client, for payloads from files. */
+/** Reads a payload from a file, without a client. Never throws. */
 export function readValue(payload: Payload): unknown {
   const { metadata, data } = payload;
   const unread = Buffer.from(metadata?.['encoding'] ?? []).toString() === unreadEncoding;

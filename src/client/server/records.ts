@@ -24,7 +24,7 @@ const recordQueue = 'countersign-records';
 const memoKey = 'record';
 const prefix = 'countersign-record';
 
-/** One of a list. The list has the digests of the ids only. */
+/** A record in a list. The list has only the digests of the ids. */
 export interface ListedRecord {
   value: JsonObject;
   /** True if the record has this id. */

@@ -10,9 +10,9 @@ import { readPayload } from './read-payload.ts';
 const longestIdBytes = 1_000;
 
 /**
- * Throws `run_not_found` unless a workflow has a gate: an agent run, or a custom workflow that has ruled on a call. For
- * edges whose senders must not reach the other workflows of the namespace. A workflow that only pretends to have a gate
- * exposes itself and no other.
+ * Throws `run_not_found` unless a workflow has a gate: an agent run, or a custom workflow that has ruled on a call. Use
+ * it where the sender of a message must not reach the other workflows of the namespace. A workflow that only pretends
+ * to have a gate exposes itself and no other workflow.
  */
 export async function requireGated(session: Session, workflowId: string): Promise<void> {
   const { connection, namespace, attributes } = session;

@@ -3,22 +3,29 @@ import { parseDuration } from '../../core/base/duration.ts';
 
 /** How long a client waits, in milliseconds. Each limit also has a variable (docs/operations.md). */
 export interface TimeLimitOptions {
-  /** For the server, when the client is opened. Default: `COUNTERSIGN_CONNECT_TIMEOUT`, such as `30s`, else 4,000. */
+  /**
+   * How long to wait for the server when the client is opened. Default: `COUNTERSIGN_CONNECT_TIMEOUT`, such as `30s`,
+   * else 4,000.
+   */
   connectTimeoutMs?: number;
-  /** For a run's answer to a query; without one, `no_worker` is thrown. Default: `COUNTERSIGN_QUERY_TIMEOUT`, else 5,000. */
+  /**
+   * How long to wait for a run's answer to a query. Without an answer, `no_worker` is thrown. Default:
+   * `COUNTERSIGN_QUERY_TIMEOUT`, else 5,000.
+   */
   queryTimeoutMs?: number;
   /**
-   * For an optional answer, such as the runs' own facts for a list's rows. Default: `COUNTERSIGN_GLANCE_TIMEOUT`, else
-   * 2,000.
+   * How long to wait for an optional answer, such as the runs' own facts for the rows of a list. Default:
+   * `COUNTERSIGN_GLANCE_TIMEOUT`, else 2,000.
    */
   glanceTimeoutMs?: number;
   /**
-   * For the receipt of a message; without one, the message waits in the run's history, and the receipt says `recorded`.
-   * Default: `COUNTERSIGN_RECEIPT_TIMEOUT`, else 5,000.
+   * How long to wait for the receipt of a message. Without an answer, the message waits in the run's history, and its
+   * receipt has `recorded`. Default: `COUNTERSIGN_RECEIPT_TIMEOUT`, else 5,000.
    */
   receiptTimeoutMs?: number;
   /**
-   * For a request to become visible before it counts as unknown. Default: `COUNTERSIGN_LOOK_UP_TIMEOUT`, else 3,000.
+   * How long to wait for a request to become visible, before it counts as unknown. Default:
+   * `COUNTERSIGN_LOOK_UP_TIMEOUT`, else 3,000.
    */
   lookUpTimeoutMs?: number;
 }

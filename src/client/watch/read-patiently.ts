@@ -16,8 +16,8 @@ const final: readonly (number | undefined)[] = [
 ];
 
 /**
- * Reads the next page, and waits for an unavailable server without a limit. Returns undefined once `signal` aborts.
- * Throws errors that no retry changes.
+ * Reads the next page, and waits without a limit for a server that is unavailable. Returns no events once `signal`
+ * aborts. Throws errors that no retry changes.
  */
 export async function readPatiently(
   reader: RunReader,
@@ -30,7 +30,7 @@ export async function readPatiently(
     } catch (error) {
       if (signal.aborted) return [];
       const status = grpcStatusOf(error);
-      // The server gives this after a long wait without an event.
+      // The server returns this status after a long wait without an event.
       if (status === grpcStatus.DEADLINE_EXCEEDED) pauseMs = firstPauseMs;
       else if (final.includes(status) || isClosed(error)) throw error;
       reader.restart();
@@ -40,7 +40,7 @@ export async function readPatiently(
   return [];
 }
 
-/** True if the client itself was closed (repeated-calls.ts). */
+/** True if the error means that the client itself was closed. */
 function isClosed(error: unknown): boolean {
   return grpcStatusOf(error) === grpcStatus.CANCELLED;
 }

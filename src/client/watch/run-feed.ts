@@ -13,7 +13,7 @@ import { readPayload } from '../server/read-payload.ts';
  */
 export interface FeedLimits {
   events: number;
-  /** Characters of JSON. */
+  /** The most characters of JSON in the kept events. */
   characters: number;
 }
 
@@ -21,14 +21,15 @@ interface KeptEvent {
   event: RecordedEvent;
   place: EventPlace;
   size: number;
-  /** The last redacted version, and the version of the policies that redacted it. */
+  /** The event as it was last redacted, and the version of the policies by which it was redacted. */
   shown?: { event: RecordedEvent; version: number };
 }
 
 const defaultLimits: FeedLimits = { events: 1_000, characters: 4_000_000 };
 /**
  * The pauses between two descriptions of a run whose model streams, in milliseconds: after new text, the worker sends
- * none for a while (`maxHeartbeatThrottleInterval`, 250 milliseconds); then a viewer should receive the next text soon.
+ * no text for 250 milliseconds (`maxHeartbeatThrottleInterval`), so the first pause is long; the pauses after it are
+ * short, so that a viewer soon receives the next text.
  */
 const pausesMs = { afterNews: 200, least: 20, most: 250 };
 
@@ -46,13 +47,13 @@ export class RunFeed {
   #reader: RunReader | undefined;
   readonly #redacted: boolean;
   #events: KeptEvent[] = [];
-  /** The events that were dropped: the ordinal of the first one that is kept. */
+  /** How many events were dropped. It is also the number of the first event that is kept. */
   #dropped = 0;
   #size = 0;
   #change = Promise.withResolvers<void>();
   #tokenViewers = 0;
   #polls = false;
-  /** The last read part of the answer. */
+  /** The streamed text that was read last, before redaction. */
   #read: { turn: number; tail: TokenTail } | undefined;
   /** The text that the model streams now. */
   tail: { turn: number; tail: TokenTail } | undefined;
@@ -84,7 +85,7 @@ export class RunFeed {
     return ordinal < this.#dropped ? 'dropped' : this.#shown(this.#events[ordinal - this.#dropped]);
   }
 
-  /** True if the feed has read the place. */
+  /** True if the feed has read the event at this place. */
   knows(place: EventPlace): boolean {
     return this.#reader !== undefined && this.error === undefined && this.#hasRead(this.#reader, place);
   }
@@ -164,7 +165,7 @@ export class RunFeed {
         await this.changed;
         continue;
       }
-      // The stream of events reports problems of the server.
+      // Ignore errors here: the stream of events reports problems of the server.
       const tail = await readModelTail(this.#session, this.#workflowId, call).catch(() => undefined);
       if (
         tail !== undefined &&

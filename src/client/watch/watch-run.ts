@@ -15,13 +15,16 @@ const most = 4;
 
 const longestMs = 2_000;
 
-/** The right to hold a page of history for a viewer that is behind its feed. */
+/**
+ * The turn of a viewer to read the history itself, because it is behind its feed. Only some viewers have a turn at a
+ * time: each keeps a page of history in memory.
+ */
 interface CatchUp {
-  /** True once the viewer has lost its turn: it has to begin again at its place. */
+  /** True once the turn is over. The viewer then has to read again from its place. */
   isOver(): boolean;
   /**
-   * Offers the viewer an event: `letGo` is called if it does not read it in time. The viewer calls the result when it
-   * has.
+   * Call it before an event is yielded to the viewer. If the viewer does not read the event in time, `letGo` is called
+   * and the turn ends. Call the returned function once the viewer has read the event.
    */
   offer(letGo: () => void): () => void;
   end(): void;
@@ -33,15 +36,15 @@ const running = new WeakMap<Session, { count: number; waiting: (() => void)[] }>
 export interface WatchOptions {
   /** The id of an event: the stream resumes after it. Default: from the beginning of the run. */
   after?: string;
-  /** Ends the stream, as closing the client does. */
+  /** Ends the stream when it aborts. Closing the client ends the stream too. */
   signal?: AbortSignal;
   /** False: the stream ends after the present events. Default true: it ends with the run. */
   follow?: boolean;
-  /** False: without `RawResponseEvent`. Default true. */
+  /** False: the stream has no `RawResponseEvent`. Default true. */
   tokens?: boolean;
   /**
-   * True: the texts, arguments and results as the run's policies let reviewers see them (docs/gateway-events.md). Default
-   * false.
+   * True: the stream shows texts, arguments and results as the run's policies let reviewers see them
+   * (docs/gateway-events.md). Default false.
    */
   redacted?: boolean;
 }
@@ -63,7 +66,10 @@ export async function* watchRun(
   }
 }
 
-/** The same; resolves once `after` is known to be a place in the run. The stream also ends when the client is closed. */
+/**
+ * Opens the stream of `watchRun`. Resolves once `after` is known to be a place in the run. The stream also ends when
+ * the client is closed.
+ */
 export async function openWatch(
   session: Session,
   workflowId: string,
@@ -163,7 +169,7 @@ async function* followRun(
       }
       if (feed.error !== undefined) throw feed.error;
       if (feed.isComplete) return;
-      // Other watchers may read the tokens of the same run.
+      // The feed has tokens if any watcher of the run reads them; this watcher may not want them.
       const delta = !tokens || feed.tail === undefined ? undefined : cursor.next(feed.tail.turn, feed.tail.tail);
       if (delta !== undefined) yield { type: 'RawResponseEvent', workflowId, at: new Date().toISOString(), ...delta };
       else await changedOrAborted(changed, signal);

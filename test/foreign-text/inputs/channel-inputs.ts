@@ -18,7 +18,7 @@ import { unreadRun } from '../../../src/client/inbox/list-approvals.ts';
 import { refusalFor, refusedReceipt, runClosed } from '../../../src/client/send/deliver.ts';
 import { malformedRequestId } from '../../../src/client/send/find-request.ts';
 import { keyedStart } from '../../../src/client/send/start-run.ts';
-import { recordedReceipt, unknownIn } from '../../../src/client/send/recorded-receipt.ts';
+import { recordedReceipt, unknownRequest } from '../../../src/client/send/recorded-receipt.ts';
 import { publicKeyOf, readPrivateKey } from '../../../src/client/send/reviewer-key.ts';
 import { unreadable } from '../../../src/client/send/send-by-update.ts';
 import { signDecision, signMessage } from '../../../src/client/send/sign-message.ts';
@@ -134,7 +134,7 @@ export const channelInputs: Inputs = {
     (text) => keyedStart({ idempotencyKey: text }, { agent: text, input: text }),
     ...objects((metadata) => keyedStart({ idempotencyKey: 'a' }, { agent: 'a', input: 'b', metadata: metadata })),
   ],
-  'client/send/recorded-receipt.ts unknownIn': (text) => unknownIn(text, text),
+  'client/send/recorded-receipt.ts unknownRequest': (text) => unknownRequest(text, text),
   'client/send/recorded-receipt.ts recordedReceipt': (text) =>
     recordedReceipt(text, { reason: text }, { requestId: text, workflowId: text, standing: 'unlisted', before: text }),
   'client/send/reviewer-key.ts publicKeyOf': publicKeyOf,
