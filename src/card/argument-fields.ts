@@ -8,13 +8,13 @@ import { type CardBounds, cutInline, cutLine, cutLines } from './cut-text.ts';
 import { type Beside, fieldReading } from './field-reading.ts';
 import { jsonText, memberSchema, schemaText } from './member-schema.ts';
 
-/** Longest name, title and description, in characters. */
+/** The most characters of a name, of a title and of a description. */
 const longestWords = 200;
 
-/** The fields, in the order of the arguments, and warnings about misleading ones. */
+/** The fields of a call, in the order of the arguments, and warnings about misleading names. */
 export interface ArgumentFields {
   fields: CardField[];
-  /** Members without a field, because there are too many. */
+  /** The number of values without a field, because there are too many. */
   left: number;
   warnings: string[];
   /** True if a value is not opened, because it is nested too deeply. */
@@ -23,7 +23,7 @@ export interface ArgumentFields {
   isNameCut: boolean;
 }
 
-/** `schema`: the JSON Schema of all arguments; `{}` if it is unknown. */
+/** Makes the fields of a call. `schema`: the JSON Schema of all arguments; `{}` if it is unknown. */
 export function argumentFields(args: JsonObject, schema: JsonObject, bounds: CardBounds): ArgumentFields {
   const result: ArgumentFields = { fields: [], left: 0, warnings: [], isDeep: false, isNameCut: false };
   openObject(args, { name: '', key: '', schema, root: schema, depth: 1 }, bounds, result);
@@ -31,9 +31,9 @@ export function argumentFields(args: JsonObject, schema: JsonObject, bounds: Car
 }
 
 interface Place {
-  /** Visible, such as `items[0].sku`. */
+  /** The name of the value on the card, such as `items[0].sku`. Invisible characters are escaped. */
   name: string;
-  /** The nearest key, which names the value. */
+  /** The key of the value; for an element of a list, the key of the list. */
   key: string;
   schema: JsonObject;
   root: JsonObject;
@@ -42,12 +42,12 @@ interface Place {
 
 function openObject(value: JsonObject, place: Place, bounds: CardBounds, result: ArgumentFields): void {
   const keys = Object.keys(value);
-  warnOfTwins(keys, place.name, result);
+  warnOfLookAlikes(keys, place.name, result);
   const beside = currencyBeside(value);
   for (const key of keys) {
     const longest = bounds.value === Infinity ? Infinity : longestWords;
-    // A member's own name is whole. As a prefix of its members' names it is cut: each of thousands would repeat all of
-    // it.
+    // The name of a value with members is cut, because it is repeated before the name of each of its members, which may
+    // be thousands.
     const longestOwn = isOpened(value[key]!, place.depth, bounds) ? longestWords : longest;
     const own = fieldName(key, longestOwn);
     result.isNameCut ||= key.length > longestOwn && isCut(cutLine(key, longestOwn));
@@ -71,17 +71,17 @@ function addValue(value: Json, place: Place, beside: Beside, bounds: CardBounds,
     }
     return;
   }
-  if (holdsMembers(value)) result.isDeep = true;
+  if (hasMembers(value)) result.isDeep = true;
   result.fields.push(fieldOf(value, place, beside, bounds));
 }
 
-function holdsMembers(value: Json): value is Json[] | JsonObject {
+function hasMembers(value: Json): value is Json[] | JsonObject {
   return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
 }
 
 /** True if each member is a separate field. */
 function isOpened(value: Json, depth: number, bounds: CardBounds): value is Json[] | JsonObject {
-  return depth < bounds.depth && holdsMembers(value);
+  return depth < bounds.depth && hasMembers(value);
 }
 
 function fieldOf(value: Json, { name, key, schema }: Place, beside: Beside, bounds: CardBounds): CardField {
@@ -101,8 +101,8 @@ function fieldOf(value: Json, { name, key, schema }: Place, beside: Beside, boun
 }
 
 /**
- * A text as it is; in quotes if it could pass for a number, for nothing or for another text, or if its end could not be
- * seen.
+ * A text as it is shown. It is in quotes if it could be taken for a number, for an empty or another text, or if its
+ * beginning or end would be invisible.
  */
 function writtenText(text: string): string {
   const isLikeJson = /^(?:null|true|false|[-\d.].*)$/s.test(text) && isJson(text);
@@ -110,14 +110,14 @@ function writtenText(text: string): string {
   return isQuoted && !text.includes('\n') ? `"${text}"` : text;
 }
 
-/** A key as part of a name; in quotes if it could pass for several parts. */
+/** A key as it is shown in a name. It is in quotes if it could be taken for several keys. */
 function fieldName(key: string, longest: number = longestWords): string {
   const shown = cutInline(key, longest);
   return /^[^ .[\]"]+$/.test(key) ? shown : `"${shown.replaceAll('"', '\\u{0022}')}"`;
 }
 
-/** Warns of two keys that look alike. */
-function warnOfTwins(keys: readonly string[], place: string, result: ArgumentFields): void {
+/** Adds a warning for two keys of an object that look alike. */
+function warnOfLookAlikes(keys: readonly string[], place: string, result: ArgumentFields): void {
   const seen = new Map<string, string>();
   for (const key of keys) {
     const look = looksLike(key).trim();
@@ -132,14 +132,14 @@ function warnOfTwins(keys: readonly string[], place: string, result: ArgumentFie
 
 function currencyBeside(value: JsonObject): Beside {
   const found = Object.keys(value).filter((key) => nameWords(key).includes('currency'));
-  // Of several, the amount's currency is unknown.
+  // If there are several currencies, it is unknown which one an amount has.
   const currency = found.length === 1 ? value[found[0]!] : undefined;
   return typeof currency === 'string' && /^[A-Za-z]{3,5}$/.test(currency) ? { currency } : {};
 }
 
-// The format of an argument: by its schema, else by its name and value.
+// The format of an argument follows from its schema, or else from its name and value.
 
-const bySchema: Readonly<Record<string, FieldFormat>> = {
+const schemaFormats: Readonly<Record<string, FieldFormat>> = {
   email: 'address',
   'idn-email': 'address',
   uri: 'url',
@@ -163,13 +163,13 @@ const bySchema: Readonly<Record<string, FieldFormat>> = {
 };
 
 const words = (list: string): ReadonlySet<string> => new Set(list.split(' '));
-const numbers: readonly (readonly [ReadonlySet<string>, FieldFormat])[] = [
+const numberFormats: readonly (readonly [ReadonlySet<string>, FieldFormat])[] = [
   [words('ms millis milliseconds sec secs seconds minutes hours days duration timeout ttl'), 'duration'],
   [words('bytes byte'), 'bytes'],
   [words('amount price cost fee total subtotal sum refund payment budget salary tip cents'), 'money'],
   [words('at date time since until deadline expires timestamp'), 'date'],
 ];
-const texts: readonly (readonly [ReadonlySet<string>, FieldFormat])[] = [
+const textFormats: readonly (readonly [ReadonlySet<string>, FieldFormat])[] = [
   [words('url uri href link endpoint webhook'), 'url'],
   [
     words('to cc bcc recipient recipients email emails mail address addresses payee beneficiary iban account'),
@@ -181,7 +181,7 @@ const texts: readonly (readonly [ReadonlySet<string>, FieldFormat])[] = [
   [words('duration timeout ttl'), 'duration'],
 ];
 
-const weak = words('to cc bcc');
+const ambiguousAddressWords = words('to cc bcc');
 
 /**
  * The format of a value that is not an object or array. `name`: the key of the value, or of the list that contains it.
@@ -190,21 +190,24 @@ export function fieldFormat(name: string, schema: JsonObject, value: Json): Fiel
   if (typeof value === 'boolean') return 'flag';
   if (value === null) return 'text';
   const declared = schema['format'];
-  if (typeof declared === 'string' && Object.hasOwn(bySchema, declared)) return bySchema[declared]!;
+  if (typeof declared === 'string' && Object.hasOwn(schemaFormats, declared)) return schemaFormats[declared]!;
   if (typeof schema['contentMediaType'] === 'string') return 'code';
   const own = nameWords(name);
-  if (typeof value === 'number') return formatOf(numbers, own) ?? 'number';
+  if (typeof value === 'number') return formatOf(numberFormats, own) ?? 'number';
   if (typeof value !== 'string') return 'json';
   if (/^[a-z][a-z0-9+.-]{1,20}:\/\//i.test(value)) return 'url';
-  const format = formatOf(texts, own);
+  const format = formatOf(textFormats, own);
   if (format === 'money' && !/\d/.test(value)) return 'text';
   if (format === 'address' && !isAddress(own, value)) return 'text';
   return format ?? (/^\d{4}-\d\d-\d\d(?:$|T)/.test(value) ? 'date' : 'text');
 }
 
-/** A journey also has a `to`: such a name marks an address only with a value like an address, or its placeholder. */
+/**
+ * True if a value is an address. A name such as `to` proves nothing, because a journey has one too: then the value must
+ * look like an address, or like the placeholder of one.
+ */
 function isAddress(own: readonly string[], value: string): boolean {
-  return !own.every((each) => weak.has(each)) || /[@\d]|\[[A-Z_]+\]/.test(value);
+  return !own.every((each) => ambiguousAddressWords.has(each)) || /[@\d]|\[[A-Z_]+\]/.test(value);
 }
 
 function formatOf(

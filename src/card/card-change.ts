@@ -7,7 +7,10 @@ import { type CardChange, type DiffLine, isCut } from './card.ts';
 import { type CardBounds, cutInline, cutLine, countedNoun, grouped } from './cut-text.ts';
 import { jsonText } from './member-schema.ts';
 
-/** Two texts that differ in more lines are shown as one removed and one added. */
+/**
+ * Two texts that differ in more lines than this are shown without a comparison: all lines of the first as removed, and
+ * all lines of the second as added.
+ */
 const mostEdits = 1_000;
 
 type TableRow = (CardChange & { kind: 'table' })['rows'][number];
@@ -44,7 +47,7 @@ function cutVisible(text: string, { value }: CardBounds) {
   return shown.length <= value ? { text: shown } : cutLine(text, value);
 }
 
-const kinds = { '+': 'added', '-': 'removed', ' ': 'same', '\\': 'place' } as const;
+const lineKinds = { '+': 'added', '-': 'removed', ' ': 'same', '\\': 'place' } as const;
 
 function diffLines(before: string, after: string): { kind: DiffLine['kind']; text: string }[] {
   const patch = structuredPatch('', '', before, after, '', '', { context: 3, maxEditLength: mostEdits });
@@ -54,7 +57,7 @@ function diffLines(before: string, after: string): { kind: DiffLine['kind']; tex
   }
   return patch.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
     { kind: 'place' as const, text: `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@` },
-    ...lines.map((line) => ({ kind: kinds[line[0] as keyof typeof kinds], text: line.slice(1) })),
+    ...lines.map((line) => ({ kind: lineKinds[line[0] as keyof typeof lineKinds], text: line.slice(1) })),
   ]);
 }
 
@@ -98,7 +101,10 @@ type Rows = (Change & { kind: 'table' })['rows'];
 
 const mostDecimals = 6;
 
-/** How many rows change, and the sums of the columns with only numbers: of all rows, shown or not. */
+/**
+ * How many rows change, and the sum of each column that has only numbers. Rows that the card does not show are counted
+ * too.
+ */
 export function tableTotals(columns: readonly string[], rows: Rows): string[] {
   const of = (count: number, what: string): string[] => (count === 0 ? [] : [`${countedNoun(count, 'row')} ${what}`]);
   const added = rows.filter(({ before }) => before === null).length;
@@ -122,7 +128,7 @@ export function tableTotals(columns: readonly string[], rows: Rows): string[] {
   return [...counts, ...sums];
 }
 
-/** Undefined if a cell is not a number that can be summed exactly. */
+/** The sum of one column; undefined if a cell is not a number that can be summed exactly. */
 function sumOf(rows: Rows, side: 'before' | 'after', index: number): string | undefined {
   const values = rows.flatMap((row): (Json | undefined)[] => (row[side] === null ? [] : [row[side][index]]));
   let sum = 0n;
@@ -143,11 +149,14 @@ type TableChange = CardChange & { kind: 'table' };
 type RowKind = TableChange['rows'][number]['kind'];
 
 const rowMarks: Record<RowKind, string> = { same: '', removed: '-', added: '+', changed: '~' };
-const gap = '  ';
-/** Cells beside a wider one are not padded: one long cell among thousands would make a text of gigabytes. */
+const cellGap = '  ';
+/** Cells are padded to at most this width: one long cell would otherwise make each of thousands of rows as long. */
 const widestColumn = 2_000;
 
-/** A table of a change as cells: a changed one is `BEFORE → AFTER`, and the first column names the kind of change. */
+/**
+ * A table of a change as rows of cells. A changed cell is `BEFORE → AFTER`, and the first cell of a row has the sign of
+ * its kind of change.
+ */
 export function changeTable({ columns, rows }: TableChange): { kind: RowKind | 'head'; cells: string[] }[] {
   return [
     { kind: 'head', cells: ['', ...columns] },
@@ -165,7 +174,10 @@ export function changeTable({ columns, rows }: TableChange): { kind: RowKind | '
   ];
 }
 
-/** The same as lines of text, in columns. `columnsOf`: the columns of a text. */
+/**
+ * A table of a change as lines of text with aligned cells. `columnsOf`: returns how many columns of a terminal a text
+ * takes.
+ */
 export function tableText(
   change: TableChange,
   columnsOf: (text: string) => number,
@@ -179,6 +191,6 @@ export function tableText(
   );
   return rows.map(({ kind, cells }) => {
     const padded = cells.map((cell, column) => cell + ' '.repeat(Math.max(0, widths[column]! - columnsOf(cell))));
-    return { kind, text: padded.join(gap).trimEnd() };
+    return { kind, text: padded.join(cellGap).trimEnd() };
   });
 }

@@ -26,11 +26,14 @@ export interface CardOptions {
   nowMs?: number;
   /** True: nothing is cut. */
   all?: boolean;
-  /** The widest grant that "always" may make. Default: the request's, else the one that rules admit by default. */
+  /**
+   * The widest grant that the answer "always" can make. Default: the one that the request names, else the one that
+   * rules admit by default.
+   */
   always?: OfferedAlways;
   /** Further warnings, as sentences. */
   warnings?: readonly string[];
-  /** The JSON text of the call as written, if its value alone does not represent all of it. */
+  /** The JSON text of the call as it was written, if the parsed value does not contain all of it. */
   written?: string;
 }
 
@@ -44,7 +47,7 @@ export function cardOf(
 ): Card {
   const bounds = all ? noBounds : cardBounds;
   const args = argumentFields(request.arguments, request.schema ?? {}, bounds);
-  const rowFields = shownFields(request);
+  const rowFields = listFields(request);
   const fields = [...args.fields, ...rowFields];
   const notShown = request.shown === 'part' ? (request.notShown ?? request.argumentNames ?? []) : [];
   const card: Omit<Card, 'answers' | 'whole' | 'warnings'> = {
@@ -65,7 +68,7 @@ export function cardOf(
     raw: rawOf(request, written),
   };
   const whole = isWhole(card, args, request, bounds);
-  // A reviewer approves later calls only after reading all of this one.
+  // The answer "always" also approves later calls, so the reviewer must first have read all of this one.
   const isAllRead = whole && redactedNames(request).length === 0;
   return {
     ...card,
@@ -80,7 +83,7 @@ export function cardOf(
 }
 
 /** The arguments that a list shows without a worker. Their texts are escaped already. */
-function shownFields({ shown, shownArguments = {} }: CardRequest): CardField[] {
+function listFields({ shown, shownArguments = {} }: CardRequest): CardField[] {
   if (shown === 'all') return [];
   return Object.entries(shownArguments).map(([name, text]) => ({
     name: visibleText(name),
@@ -209,8 +212,8 @@ function isWhole(
 }
 
 /**
- * The tool's own sentence, else one that is built from the call: `Refund: order o-17, amount 120.00 EUR`. `more`: what it
- * says of values that it has no room for.
+ * The tool's own sentence; without one, a sentence that is built from the call, such as `Refund: order o-17, amount
+ * 120.00 EUR`. `more`: the end of a built sentence, about the values for which it has no room.
  */
 function cardSentence(
   request: Pick<CardRequest, 'toolName' | 'sentence'>,
@@ -222,7 +225,7 @@ function cardSentence(
   if (sentence !== undefined && sentence.trim() !== '') return { ...cutLine(sentence, bounds.sentence), by: 'tool' };
   const title = titleOf(toolName);
   const parts = fields.slice(0, mostValues).map(({ name, value, reading, format }) => {
-    const shown = format === 'money' && reading !== undefined ? reading : oneLine(value.text);
+    const shown = format === 'money' && reading !== undefined ? reading : firstLine(value.text);
     return `${name} ${shown}`;
   });
   const text = parts.length === 0 ? title : `${title}: ${parts.join(', ')}${more}`;
@@ -244,8 +247,9 @@ const longestName = 200;
 const mostNames = 10;
 
 /**
- * The sentence of a row of a list: the card's, as far as the row has the arguments, else names of arguments, as in
- * `Refund (order, amount)`. Bounded, and what is invisible is made visible. Any text of the row may be hostile.
+ * The sentence of a row of a list. It is the sentence of the card if the row has that sentence or values of arguments;
+ * else it names the arguments, as in `Refund (order, amount)`. It is bounded, and invisible characters in it are made
+ * visible. Any text of the row may be hostile.
  */
 export function rowSentence(
   row: Pick<ApprovalSummary, 'toolName' | 'sentence' | 'shownArguments' | 'argumentNames'>,
@@ -262,14 +266,14 @@ export function rowSentence(
     const hasMore = shown.length > fields.length || argumentNames.some((name) => !Object.hasOwn(shownArguments, name));
     return wholeText(cardSentence({ toolName, sentence }, fields, cardBounds, hasMore ? ', and more' : ''));
   }
-  // A row does not say how many arguments there are.
+  // A row may lack names of arguments, so no number of further ones is given.
   const names = argumentNames.slice(0, mostNames).map((name) => cutInline(name, longestValue));
   if (argumentNames.length > mostNames) names.push('and more');
   return names.length === 0 ? titleOf(toolName) : `${titleOf(toolName)} (${names.join(', ')})`;
 }
 
 /** The first line of a visible text, shortened. */
-function oneLine(text: string): string {
+function firstLine(text: string): string {
   const [line = ''] = text.split('\n');
   const short = line
     .replaceAll('\t', ' ')
@@ -279,15 +283,15 @@ function oneLine(text: string): string {
 }
 
 /**
- * Identifies the shown content: SHA-256 over the canonical JSON of the card without the time left, as 64 lower-case hex
- * digits.
+ * Identifies the content that a card shows: SHA-256 over the canonical JSON of the card, but without the time left. 64
+ * lower-case hex digits.
  */
 export function cardDigest({ time, ...card }: Card): string {
   const { left: _, ...fixed } = time;
   return jsonDigest({ ...card, time: fixed } as unknown as Json);
 }
 
-/** `chosen`: any grant, which the reviewer chooses next. */
+/** The widest grant that a card offers. `chosen`: the reviewer chooses the grant in the next step. */
 type OfferedAlways = Always | 'chosen';
 
 const alwaysEffects: Record<Exclude<OfferedAlways, false> | 'unknown', (tool: string) => string> = {
@@ -301,10 +305,10 @@ const alwaysEffects: Record<Exclude<OfferedAlways, false> | 'unknown', (tool: st
 };
 
 /**
- * The widest grant that rules admit by default, as far as the request shows: it does not show whether the call is a
- * shell command.
+ * The widest grant that rules admit by default for a risk. `unknown` if it also depends on whether the call is a shell
+ * command, which the request does not show.
  */
-function likely(risk: Risk): 'call' | 'unknown' {
+function defaultGrant(risk: Risk): 'call' | 'unknown' {
   return defaultAlways({ risk }) === 'call' ? 'call' : 'unknown';
 }
 
@@ -320,7 +324,7 @@ function cardAnswers(request: CardRequest, always: OfferedAlways | undefined, of
     { name: 'deny', effect: 'It does not run. The model is told "Denied:" and your reason.' },
   ];
   if (always !== false && offersAlways)
-    answers.push({ name: 'always', effect: alwaysEffects[always ?? likely(riskLevel)](tool) });
+    answers.push({ name: 'always', effect: alwaysEffects[always ?? defaultGrant(riskLevel)](tool) });
   if (shown === 'all') {
     answers.push({
       name: 'edit',
@@ -340,11 +344,12 @@ function ifNobodyAnswers({ requestedAt, deadline, onTimeout = 'deny' }: CardRequ
   return `It does not run. The model is told "Denied: no decision${time}".`;
 }
 
-// Explains the escapes of a card in words.
+// Warnings about misleading texts of a card, in words.
 
-/** Longest part of a value that is quoted in a warning. */
+/** The most characters of a word that a warning quotes. */
 const longestQuote = 80;
 
+/** The warnings about texts with misleading characters, order or addresses. */
 export function misleading(
   { toolName, agentName, sentence = '' }: CardRequest,
   fields: readonly CardField[],
@@ -367,30 +372,39 @@ export function misleading(
   ];
 }
 
-/** Hebrew, Arabic and others, without the controls, which are escaped. */
+/**
+ * Letters that are written from right to left: Hebrew, Arabic and others. The control characters for direction are not
+ * included, because a card shows them as escapes.
+ */
 const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-/** Beside such letters, digits and signs are displayed in another order: `/srv/א/12/34` as `/srv/12/34/א`. */
+/**
+ * Warns of a text with letters that are written from right to left: digits and signs beside them are displayed in
+ * another order, such as `/srv/א/12/34` as `/srv/12/34/א`.
+ */
 function orderWarning(name: string, shown: string): string[] {
   if (!rightToLeft.test(shown) || !/[0-9/\\]/.test(shown)) return [];
   return [`${name} has letters written from right to left: what stands beside them may be drawn in another order.`];
 }
 
-/** An address within a text that begins with one host and leads to another: `https://bank.example@evil.example`. */
+/**
+ * Warns of an address in a text that begins with one host and leads to another, such as
+ * `https://bank.example@evil.example`.
+ */
 function hostWarning(name: string, shown: string): string[] {
   const found = /https?:\/\/[^\s/?#@]{1,200}@([^\s/?#@]{1,200})/i.exec(shown);
   return found === null ? [] : [`'${name}' has an address that leads to ${found[1]}: ${found[0]}.`];
 }
 
 function warningsOf(name: string, shown: string): string[] {
-  // Each once: a text may have a million of them.
+  // Read each escape once: a text may have a million of them.
   const escapes = [...new Set(shown.match(visibleEscape))].map(fromVisible);
   if (escapes.length === 0) return [];
   const text = fromVisible(shown);
   const places = lookAlikes(text);
   const odd = new Set(places.map((index) => String.fromCodePoint(text.codePointAt(index)!)));
   const unseen = escapes.filter((character) => character !== '\\' && !odd.has(character));
-  const word = places[0] === undefined ? '' : oddWord(text, places[0]);
+  const word = places[0] === undefined ? '' : describeOddWord(text, places[0]);
   return [
     ...(odd.size === 0 ? [] : [`${name} has characters that pass for others: ${word}.`]),
     ...(unseen.length === 0
@@ -401,8 +415,8 @@ function warningsOf(name: string, shown: string): string[] {
 
 const blank = /\s/;
 
-/** The word with the character at `at`, and its look-alike. */
-function oddWord(text: string, at: number): string {
+/** Names the word that contains the character at `at`, and the word that it looks like. */
+function describeOddWord(text: string, at: number): string {
   let start = at;
   while (start > 0 && !blank.test(text[start - 1]!)) start -= 1;
   const word = /^\S*/.exec(text.slice(start, start + longestQuote))![0];

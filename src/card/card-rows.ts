@@ -8,7 +8,7 @@ import type { CardRow, CardText, CardRequest } from './card.ts';
 import { type CardBounds, cutLine } from './cut-text.ts';
 import { jsonText } from './member-schema.ts';
 
-/** A row of texts, none longer than a value may be; no row if there are no texts. */
+/** The row for these texts, each cut to the length of a value; no row if there are no texts. */
 function rows(label: string, texts: readonly (string | null | undefined)[], bounds: CardBounds): CardRow[] {
   const shown = texts.flatMap((text): CardText[] =>
     text === null || text === undefined || text === '' ? [] : [cutLine(text, bounds.value)],
@@ -35,7 +35,10 @@ export function whyRows(request: CardRequest, bounds: CardBounds): CardRow[] {
   ];
 }
 
-/** The instant precedes the reviewer's text, so that no part of the text passes for it. */
+/**
+ * The row about an earlier denial. The instant stands before the reviewer's text, so that no part of the text can be
+ * taken for the instant.
+ */
 function deniedRow({ at, reviewerId, reason }: NonNullable<CardRequest['deniedBefore']>, bounds: CardBounds): CardRow {
   const who = reviewerId === undefined ? [] : [`by ${quoted(reviewerId)}`];
   const why = reason === undefined ? [...who, 'without a reason'].join(', ') : [...who, reason].join(': ');
@@ -134,7 +137,7 @@ export function settledRows(
   ];
 }
 
-/** A name of this kind in one of the card's own sentences. */
+/** A name from the request in quotes, for a sentence of the card. */
 export function quoted(name: string): string {
   return `'${visibleText(name)}'`;
 }

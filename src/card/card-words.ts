@@ -30,18 +30,18 @@ export function fieldLabel({ title, name }: CardField): string {
   return saysName(title, name) ? (title ?? name) : `${title} (${name})`;
 }
 
-/** True without a title, or if the title differs from the name only in capitals. */
+/** True if there is no title, or if the title differs from the name only in capitals. */
 export function saysName(title: string | undefined, name: string): boolean {
   return title === undefined || title.toLowerCase() === name.toLowerCase();
 }
 
-/** A value's kind and meaning: `money: 120.00 EUR`. Empty for plain values. */
+/** The format and the reading of a value, such as `money: 120.00 EUR`. Empty for plain values. */
 export function fieldNote({ name, format, reading }: CardField): string {
   const isPlain = ['text', 'number', 'flag', 'json'].includes(format) || name.toLowerCase().includes(format);
   return [...(isPlain ? [] : [format]), ...(reading === undefined ? [] : [reading])].join(': ');
 }
 
-/** For a request without arguments. */
+/** The note in place of the arguments, if the card has none; else empty. */
 export function argumentsNote({ arguments: fields, notShown }: Card): string {
   return fields.length === 0 && notShown.length === 0 ? 'none' : '';
 }
@@ -57,7 +57,7 @@ export function changeTitle(change: CardChange): string {
   return `${name} ${what}${counts.length === 0 ? '' : `: ${counts.join(', ')}`}`;
 }
 
-/** The omitted rest of a change; empty if nothing is omitted. */
+/** Says how much of a change is omitted; empty if nothing is. */
 export function changeRest(change: CardChange): string {
   const [hidden, noun] = change.kind === 'table' ? [change.hiddenRows, 'row'] : [change.hiddenLines, 'line'];
   return hidden === 0 ? '' : `${countedNoun(hidden, `more ${noun}`)} hidden`;
@@ -65,7 +65,7 @@ export function changeRest(change: CardChange): string {
 
 export const diffMarks = { same: ' ', removed: '-', added: '+', place: '' } as const;
 
-/** The states of a preview without changes. */
+/** The note about a preview that has no changes to show; undefined if it has some, or if there is no preview. */
 export function previewNote({ preview }: Card): { text: string; message?: string } | undefined {
   if (preview === undefined) return undefined;
   if (preview.state === 'pending') return { text: 'The tool is still working out what would change.' };
@@ -75,7 +75,10 @@ export function previewNote({ preview }: Card): { text: string; message?: string
   return preview.changes.length === 0 ? { text: 'The tool says that nothing would change.' } : undefined;
 }
 
-/** The times of a request on its card, in consecutive parts; `at`: an instant behind the text. */
+/**
+ * The times of a request on its card, as parts that follow each other. `at`: an instant (ISO 8601) that follows the
+ * text of its part.
+ */
 export function timeParts({ time: { requestedAt, deadline, left } }: Card): { text: string; at?: string }[] {
   return [
     deadline === null ? { text: 'no deadline' } : { text: 'until ', at: deadline },

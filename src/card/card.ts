@@ -26,13 +26,13 @@ export interface CardRow {
   texts: CardText[];
 }
 
-/** The format of a value. `json`: an object or array that is not opened further. */
+/** The format of a value. `json`: an object or array whose members have no fields. */
 export type FieldFormat =
   'text' | 'code' | 'money' | 'path' | 'address' | 'url' | 'date' | 'duration' | 'bytes' | 'number' | 'flag' | 'json';
 
 /** One argument, or one member of an argument. */
 export interface CardField {
-  /** Such as `to` or `items[0].sku`. */
+  /** The name of the argument, such as `to` or `items[0].sku`. */
   name: string;
   /** The title that the tool's schema gives the argument. */
   title?: string;
@@ -58,7 +58,7 @@ export type CardChange =
       kind: 'table';
       name: string;
       columns: string[];
-      /** A cell that changes has `before` and `after`, which are otherwise equal; null: there is none. */
+      /** In a cell that changes, `before` and `after` differ. Null: there is no value before, or none after. */
       rows: {
         kind: 'same' | 'removed' | 'added' | 'changed';
         cells: { before: string | null; after: string | null }[];
@@ -68,10 +68,10 @@ export type CardChange =
       totals: string[];
     };
 
-/** An answer that a card offers; `nobody`: the effect without one. */
+/** An answer that a card offers. `nobody`: no answer until the deadline. */
 export type AnswerName = 'approve' | 'deny' | 'always' | 'edit' | 'respond' | 'nobody';
 
-/** The effect of this answer; `nobody`: of no answer. */
+/** The effect of one answer. */
 export interface CardAnswer {
   name: AnswerName;
   effect: string;
@@ -82,7 +82,10 @@ export interface Card {
   version: 1;
   requestId: string;
   toolName: string;
-  /** `tool`: written by the tool's own `describe`. `card`: built from name and arguments. */
+  /**
+   * `by`: `tool` if the tool's own `describe` wrote the sentence, `card` if it is built from the tool's name and the
+   * arguments.
+   */
   sentence: CardText & { by: 'tool' | 'card' };
   /** Sentences about misleading or irreversible parts. */
   warnings: string[];
@@ -98,15 +101,16 @@ export interface Card {
   time: {
     requestedAt: string;
     deadline: string | null;
-    /** Such as `4 min 10 s`; the digest leaves it out. */ left?: string;
+    /** The time left, such as `4 min 10 s`. It is not part of the card's digest. */
+    left?: string;
   };
-  /** Absent: the request is open. */
+  /** How the request was settled. Absent: it is open. */
   settled?: CardRow[];
-  /** Empty for a settled request. */
+  /** The offered answers. Empty for a settled request. */
   answers: CardAnswer[];
-  /** The whole call as canonical JSON, invisible characters escaped as JSON does. */
+  /** The whole call as canonical JSON, with the invisible characters as escapes of JSON. */
   raw: string;
-  /** False: a part is cut, bounded or withheld. */
+  /** False if a part of the call is cut, left out or withheld. */
   whole: boolean;
 }
 
@@ -130,7 +134,7 @@ export interface CardRequest extends ApprovalRequest {
   userMessages?: UserMessages;
   /** The operator's directory entries of the people who are named here. */
   people?: Record<string, NamedPerson>;
-  /** The effect of the deadline. Default: `deny`. */
+  /** The answer that the deadline gives. Default: `deny`. */
   onTimeout?: 'deny' | 'allow';
 }
 
@@ -150,8 +154,8 @@ const unsteady = [
 ] as const;
 
 /**
- * The texts on which a reviewer bases a decision, as one text; without those that may change at any time: votes, seats
- * and who has them, channels, the deadline, the outcome.
+ * The texts on which a reviewer bases a decision, joined into one text. Leaves out what may change at any time: votes,
+ * seats and their holders, channels, the deadline, the outcome.
  */
 export function decidingTexts(request: CardRequest): string {
   const texts: Partial<Record<string, unknown>> = { ...request };

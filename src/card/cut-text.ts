@@ -1,7 +1,7 @@
 import { visibleText, visibleUnit } from '../text/visible-text.ts';
 import type { CardText } from './card.ts';
 
-/** Longest parts that a card shows, in characters, lines, rows and levels. */
+/** How much a card shows at most, in characters, lines, rows and levels. */
 export interface CardBounds {
   sentence: number;
   value: number;
@@ -21,7 +21,7 @@ export const cardBounds: CardBounds = {
   diffLines: 160,
   rows: 20,
 };
-/** Shows everything, except nesting that no layout can show. */
+/** Bounds by which a card shows everything, except values that are nested too deeply for any layout. */
 export const noBounds: CardBounds = {
   sentence: Infinity,
   value: Infinity,
@@ -32,14 +32,16 @@ export const noBounds: CardBounds = {
   rows: Infinity,
 };
 
-/** The share of a cut text's end among its shown characters. */
+/** How many of the shown characters of a cut text are from its end, as a share. */
 const endShare = 0.2;
 /** A text made visible on one line, cut in its middle if it has more than `most` characters. */
 export function cutLine(text: string, most: number): CardText {
   return cut(visibleText(text), most);
 }
 
-/** The same with its line feeds and tabs, and at most `lines` lines. */
+/**
+ * A text made visible, with its line feeds and tabs, cut in its middle to at most `value` characters and `lines` lines.
+ */
 export function cutLines(text: string, { value, lines }: Pick<CardBounds, 'value' | 'lines'>): CardText {
   const shown = visibleText(text, { lines: true });
   const all = shown.split('\n');
@@ -47,7 +49,7 @@ export function cutLines(text: string, { value, lines }: Pick<CardBounds, 'value
   const endLines = Math.floor(lines * endShare);
   const [start, end] = [all.slice(0, lines - endLines).join('\n'), all.slice(all.length - endLines).join('\n')];
   if (start.length + end.length > value * 4) return cut(shown, value * 4);
-  const hidden = unitsOf(shown).length - unitsOf(start).length - unitsOf(end).length;
+  const hidden = charactersOf(shown).length - charactersOf(start).length - charactersOf(end).length;
   return { text: start, hidden, end };
 }
 
@@ -59,7 +61,7 @@ export function cutInline(text: string, most: number): string {
 
 function cut(shown: string, most: number): CardText {
   if (shown.length <= most) return { text: shown };
-  const units = unitsOf(shown);
+  const units = charactersOf(shown);
   if (units.length <= most) return { text: shown };
   const endUnits = Math.floor(most * endShare);
   const startUnits = most - endUnits;
@@ -70,22 +72,22 @@ function cut(shown: string, most: number): CardText {
   };
 }
 
-/** The characters of a visible text; an escape is one. */
-function unitsOf(shown: string): string[] {
+/** The characters of a visible text; each escape counts as one character. */
+function charactersOf(shown: string): string[] {
   return shown.match(visibleUnit) ?? [];
 }
 
-/** A text that may be cut, with a note in place of the hidden part. */
+/** The text as one string; if it is cut, with a note in place of the hidden part. */
 export function wholeText(text: CardText): string {
   return text.hidden === undefined ? text.text : `${text.text} … ${hiddenNote(text)} … ${text.end ?? ''}`;
 }
 
-/** Such as `[1,204 characters hidden]`. */
+/** The note in place of hidden characters, such as `[1,204 characters hidden]`. */
 export function hiddenNote({ hidden = 0 }: CardText): string {
   return `[${countedNoun(hidden, 'character')} hidden]`;
 }
 
-/** Such as `1 row`, `1,204 rows`. */
+/** A number with its noun, such as `1 row` or `1,204 rows`. */
 export function countedNoun(count: number, noun: string): string {
   return `${grouped(String(count))} ${noun}${count === 1 ? '' : 's'}`;
 }
@@ -100,8 +102,8 @@ export function grouped(digits: string): string {
 }
 
 /**
- * Breaks a text into lines of at most this many columns: between words, and within a word that is wider than a line,
- * but never within an escape. `keepsSpaces`: joining the lines gives the text.
+ * Breaks a text into lines of a given width: between words, or within a word that is wider than a line, but never
+ * within an escape. `keepsSpaces`: no space is dropped, so that the joined lines are the text.
  */
 export function wrapText(
   text: string,

@@ -6,19 +6,20 @@ import { visibleText } from '../text/visible-text.ts';
 import type { FieldFormat } from './card.ts';
 import { grouped } from './cut-text.ts';
 
-/** `currency`: the value of a sibling argument with that name. */
+/** What the arguments beside a value say about it. `currency`: the value of an argument with that name. */
 export interface Beside {
   currency?: string;
 }
 
 const longestText = 2_000;
 
-/** Undefined without an addition. */
+/** The meaning of a value; undefined if the value itself shows it. */
 export function fieldReading(name: string, format: FieldFormat, value: Json, beside: Beside): string | undefined {
   if (typeof value === 'number') return readNumber(nameWords(name), format, value, beside);
   if (typeof value !== 'string') return undefined;
   if (format === 'url') return readUrl(value.slice(0, longestText));
-  // Longer texts are neither addresses nor amounts, and the end of a path may lead elsewhere.
+  // No longer text is read: it is no address and no amount, and a path could not be read to its end, which may lead
+  // elsewhere.
   if (value.length > longestText) return undefined;
   if (format === 'address') return readAddress(value);
   if (format === 'path') return readPath(value);
@@ -84,7 +85,7 @@ function readIsoDuration(text: string): string | undefined {
   return read === undefined || read.length === 0 ? undefined : read.join(', ');
 }
 
-/** Seconds or milliseconds since 1970. */
+/** The date and time of a number of seconds or milliseconds since 1970. */
 function readEpoch(words: readonly string[], value: number): string | undefined {
   if (!Number.isInteger(value) || value < 1e8 || value > 1e14) return undefined;
   const atMs = value < 1e11 && !words.includes('ms') ? value * 1_000 : value;
@@ -94,8 +95,8 @@ function readEpoch(words: readonly string[], value: number): string | undefined 
 
 const authority = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i;
 /**
- * Browsers read these as addresses with a host, too: with a number of slashes other than two, or with characters that
- * they ignore.
+ * Texts that browsers also read as addresses with a host: there are more or fewer than two slashes, or characters that
+ * browsers ignore.
  */
 const isLoose = /^\s|[\t\n\r]|^(?:https?|wss?|ftp):(?!\/\/[^/\\])|^[/\\]{2}/i;
 

@@ -4,27 +4,28 @@ import { isObject } from '../core/base/json.ts';
 import { isTooDeep, writeCanonicalJson } from '../core/base/canonical-json.ts';
 import { visibleJson } from '../text/visible-text.ts';
 
-/** Longest chain of references and choices that is followed. */
+/** How many references and choices are followed, one from another. */
 const mostSteps = 10;
 
-/** `{}` if the schema does not describe the member. Never throws. */
+/** The schema of a member; `{}` if the schema of the value does not describe it. Never throws. */
 export function memberSchema(schema: JsonObject, key: string | number, root: JsonObject): JsonObject {
   for (const each of branches(schema, root)) {
     const found = typeof key === 'number' ? itemOf(each, key) : ownObject(own(each, 'properties'), key);
     if (found === undefined) continue;
-    // The texts beside a reference override those of its target.
+    // Later objects override earlier ones, and the branches are reversed: the texts beside a reference override those
+    // of its target.
     return Object.assign({}, ...branches(found, root).toReversed()) as JsonObject;
   }
   return {};
 }
 
-/** `title` or `description`, if it is a non-empty text. */
+/** The `title` or `description` of a schema; undefined if it is not a text, or empty. */
 export function schemaText(schema: JsonObject, name: 'title' | 'description'): string | undefined {
   const text = own(schema, name);
   return typeof text === 'string' && text.trim() !== '' ? text : undefined;
 }
 
-/** The schema, and those that it refers to or chooses from. */
+/** The schema, followed by the schemas to which it refers and from which it chooses. */
 function branches(schema: JsonObject, root: JsonObject): JsonObject[] {
   const found = [schema];
   for (let index = 0; index < found.length && found.length < mostSteps; index += 1) {
@@ -62,7 +63,7 @@ function own(schema: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(schema, key) ? schema[key] : undefined;
 }
 
-/** Deeper values are written without recursion. */
+/** How deep a value may be nested to be written by recursion. */
 const safeDepth = 500;
 
 /** Canonical JSON of any value, made visible with JSON's own escapes. Never throws. */

@@ -12,7 +12,7 @@ import { type AlwaysTerms, pressedScope } from '../core/ledger/make-grant.ts';
 import { cardOf } from './card-of.ts';
 import type { Card, CardRequest } from './card.ts';
 
-/** A decision with more globs, or with a longer name, is refused. */
+/** A decision is refused if its scope names more arguments than this, or an argument with a longer name. */
 const most = { fields: 20, nameLength: 200 };
 
 /** A call of a request, and the terms of that request. */
@@ -23,8 +23,8 @@ export interface AskedAlways {
 }
 
 /**
- * The narrowest proposal: `arguments` with the exact value of each argument, or `call` if that cannot be written or the
- * terms do not admit it.
+ * The narrowest scope to propose. It is `arguments` with the exact value of each argument; or `call`, if the values
+ * cannot be written as globs or the terms do not admit `arguments`.
  *
  * @example
  * narrowestScope({ tool: 'pay', args: { to: 'a*', amount: 20 }, terms: { widest: 'tool' } });
@@ -35,7 +35,7 @@ export function narrowestScope(asked: AskedAlways): RequestedScope {
   const match = exactMatch(asked.args);
   if (match === undefined) return { kind: 'call' };
   const exact: RequestedScope = { kind: 'arguments', match };
-  // Not if the terms admit only `call`, nor for some commands of several parts.
+  // The exact scope does not cover its own call if the terms admit only `call`, and for some commands of several parts.
   return scopeCovers(exact, asked, asked.args) ? exact : { kind: 'call' };
 }
 
@@ -64,7 +64,7 @@ export function scopeCovers(scope: RequestedScope, asked: AskedAlways, args: Jso
   const shell = typeof text === 'string' ? splitShell(text) : notSplit;
   const declared = { args, ...(command !== undefined && { subject: command.argument, shell, beside: command.beside }) };
   const digest = canonicalJson(args) === canonicalJson(asked.args) ? 'same' : 'other';
-  // No rule of a grant asks for the risk.
+  // A grant does not depend on the risk of a call.
   const ready = readyCall({ tool, risk: 'unknown', ...declared }, {});
   const call = { digest, atMs: undefined, ready, command: grantedCommand(declared) };
   return grantFor([{ grantId: '', tool, approved: true, scope: grantScope(scope) }], call, terms.widest) !== undefined;
@@ -76,8 +76,8 @@ function grantScope({ kind, match = {} }: RequestedScope): Grant['scope'] {
 }
 
 /**
- * The whole card for a terminal that reads one line, and the grant of its `A`, as on the card; absent: `A` is not
- * offered.
+ * The whole card for a terminal that reads one line, and the scope of the grant that the answer `A` makes. Without a
+ * scope, `A` is not offered.
  */
 export function lineCard(request: CardRequest, nowMs: number): { card: Card; always?: RequestedScope } {
   const pressed = request.always && pressedScope(request.always);
@@ -86,7 +86,7 @@ export function lineCard(request: CardRequest, nowMs: number): { card: Card; alw
   return { card, ...(isOffered && pressed !== undefined && { always: pressed }) };
 }
 
-/** Why such a terminal does not offer "always". */
+/** Why a terminal that reads one line does not offer "always". */
 export function noAlways({ always }: Pick<CardRequest, 'always'>): string {
   return always === undefined
     ? 'The rule that asks admits no "always".'

@@ -22,12 +22,14 @@ import {
 import { hiddenNote } from './cut-text.ts';
 import { cardStyle } from './html-style.ts';
 
-/** A whole page, which loads nothing and runs nothing. `clock`: its reader's; default UTC. */
+/**
+ * Renders a card as a whole page, which loads nothing and runs nothing. `clock`: the clock of its reader; default UTC.
+ */
 export function renderHtmlPage(card: Card, clock: ReaderClock = {}): string {
   return htmlPage({ title: card.sentence.text, style: cardStyle, body: renderHtml(card, clock) });
 }
 
-/** The card alone, as one `article`. `cardStyle` styles it. `clock`: its reader's; default UTC. */
+/** Renders a card as one `article`, for a page with `cardStyle`. `clock`: the clock of its reader; default UTC. */
 export function renderHtml(shown: Card, clock: ReaderClock = {}): string {
   const card = cardFor(shown, clock);
   const note = argumentsNote(card);
@@ -75,7 +77,7 @@ function fieldHtml(field: CardField): string {
   return entry(fieldLabel(field), `${value(text, format)}${noted}`);
 }
 
-/** `name`: a class of the card. */
+/** A text of the card as HTML. `name`: its class in `cardStyle`. */
 function value(text: CardText, name = 'text'): string {
   return `<bdi class="value ${name}">${textHtml(text)}</bdi>`;
 }
@@ -131,7 +133,7 @@ function tableHtml({ columns, rows }: CardChange & { kind: 'table' }): string {
   return `<div class="table"><table><thead><tr>${head}</tr></thead><tbody>${shown.join('')}</tbody></table></div>`;
 }
 
-/** Escaped text that highlights the escapes of invisible and look-alike characters. */
+/** The text as HTML, with the escapes of invisible and look-alike characters highlighted. */
 function marked(text: string): string {
   return escapeHtml(text).replace(visibleEscape, (each) => `<mark>${each}</mark>`);
 }

@@ -22,7 +22,7 @@ import { hiddenNote, wholeText } from './cut-text.ts';
 
 const seeAll = 'the raw call shows them';
 
-/** `clock`: that of the reader; default UTC. */
+/** Renders a card as Markdown. `clock`: the clock of its reader; default UTC. */
 export function renderMarkdown(shown: Card, clock: ReaderClock = {}): string {
   const card = cardFor(shown, clock);
   const note = argumentsNote(card);
@@ -53,7 +53,10 @@ function texts(list: readonly string[]): CardText[] {
   return list.map((text) => ({ text }));
 }
 
-/** Items of one list on separate lines; a fence between blank lines. */
+/**
+ * Joins the blocks: items of a list follow each other without a blank line, and a fence has a blank line before and
+ * after it.
+ */
 function joinBlocks(blocks: readonly string[]): string {
   return blocks.map((block, index) => (index === 0 ? '' : separator(blocks[index - 1]!, block)) + block).join('');
 }
@@ -101,16 +104,16 @@ function changeFence(change: CardChange): string {
   return fence(change.lines.map(({ kind, text }) => diffMarks[kind] + wholeText(text)).join('\n'), 'diff');
 }
 
-/** Letters only, so that no reader parses it as a link, a mention or markup. */
+/** A word that no reader of Markdown takes for a link, a mention or markup, because it has only letters. */
 const plainWord = /^[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*[,.;:!?]?$/u;
 
-/** A text of one line: plain words as they are, all else in code spans. */
+/** A text of one line as Markdown: plain words stay as they are, and everything else is in code spans. */
 function markdownText(text: string): string {
   const parts: string[] = [];
   let run: string[] = [];
   const flush = (): void => {
     const whole = run.join(' ');
-    // Not by a regular expression, which would restart at each sign of punctuation.
+    // A loop instead of a regular expression, which would start again at each punctuation mark.
     let end = whole.length;
     while (end > 0 && ',.;:!?'.includes(whole[end - 1]!)) end -= 1;
     const [inside, after] = [whole.slice(0, end), whole.slice(end)];

@@ -28,8 +28,8 @@ import {
 } from './slack-blocks.ts';
 
 /**
- * The messages, in order: the card, then the raw call, to send as replies to the first. Each fits Slack's limits. The
- * caller adds buttons.
+ * Renders a card as messages, to be sent in this order: first the card, and then the raw call as replies to the first
+ * message. Each message fits Slack's limits. The caller adds buttons.
  */
 export function renderSlack(card: Card): SlackMessage[] {
   const title: SlackBlock = { type: 'header', text: { type: 'plain_text', text: titleOf(card), emoji: false } };
@@ -55,8 +55,9 @@ export function renderSlack(card: Card): SlackMessage[] {
 }
 
 /**
- * The card in one block of about `most` characters of JSON, for a message about several requests: the call's effect,
- * warnings and arguments, then the reasons, if there is room. `whole`: it contains sentence, warnings and arguments.
+ * The card in one block of about `most` characters of JSON, for a message about several requests. It has the call's
+ * sentence, warnings and arguments, and then the reasons, as far as there is room. `whole`: true if sentence, warnings
+ * and arguments are complete.
  */
 export function renderSlackSummary(card: Card, most: number): { block: SlackBlock; whole: boolean } {
   const title = section([{ text: titleOf(card), bold: true }]);
@@ -82,7 +83,7 @@ export function renderSlackRows(rows: readonly CardRow[], most: number): SlackBl
   return { type: 'rich_text', elements: richText(first === undefined ? [] : [first], others, most).elements };
 }
 
-/** Slack's limit of a header. */
+/** The most characters that Slack accepts in a header. */
 const longestTitle = 150;
 
 function titleOf({ sentence, toolName }: Card): string {

@@ -22,17 +22,17 @@ import { tableText } from './card-change.ts';
 export type CardStyle = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'inverse';
 
 export interface TerminalOptions {
-  /** Columns. Default: lines are not broken. */
+  /** The width of the terminal, in columns. Default: lines are not broken. */
   width?: number;
-  /** Default: no styles. */
+  /** Styles a text. Default: no styles. */
   style?: (style: CardStyle, text: string) => string;
-  /** The columns of a text. Default: one for each character. */
+  /** Returns how many columns a text takes. Default: one for each character. */
   columnsOf?: (text: string) => number;
   /** How to show the hidden part, such as `--all shows it`. */
   seeAll?: string;
-  /** True: with the raw call. Default: it is named, with `seeAll`. */
+  /** True: the raw call is shown. Default: a line says how to see it, with `seeAll`. */
   raw?: boolean;
-  /** Default: instants are in UTC, each with its date. */
+  /** The clock of the reader. Default: instants are in UTC, each with its date. */
   clock?: ReaderClock;
 }
 
@@ -42,13 +42,16 @@ const gap = '  ';
 const gutter = '│ ';
 /** Marks a line broken by the terminal, not by the value. */
 const brokenGutter = '┆ ';
-/** Marks the card's note about a value. No line of a value begins with it. */
+/** Begins a line with the card's note about a value. No line of a value begins with this mark. */
 const noteMark = '↳ ';
 
-/** The last line has no line feed. Every text of the card stays in its place in the layout. */
+/**
+ * Renders a card as text of lines; the last line has no line feed. No text of the card can leave its place in the
+ * layout.
+ */
 export function renderTerminal(shown: Card, options: TerminalOptions = {}): string {
   const read = cardFor(shown, options.clock ?? {});
-  const card = { ...joinersSpelled(read, escapeText), raw: joinersSpelled(shown.raw, jsonEscapes) };
+  const card = { ...withJoinersEscaped(read, escapeText), raw: withJoinersEscaped(shown.raw, jsonEscapes) };
   const terminal: Terminal = {
     width: Infinity,
     style: (_style, text) => text,
@@ -88,13 +91,16 @@ export function renderTerminal(shown: Card, options: TerminalOptions = {}): stri
   ].join('\n');
 }
 
-/** Many terminals draw each letter separately, so that a joiner in a word would be invisible. */
-function joinersSpelled<Value>(value: Value, escape: (text: string) => string): Value;
-function joinersSpelled(value: unknown, escape: (text: string) => string): unknown {
+/**
+ * The value with the joiners in its words escaped: many terminals draw each letter separately, so a joiner would be
+ * invisible.
+ */
+function withJoinersEscaped<Value>(value: Value, escape: (text: string) => string): Value;
+function withJoinersEscaped(value: unknown, escape: (text: string) => string): unknown {
   if (typeof value === 'string') return value.replaceAll(/[\u200c\u200d]\p{M}*/gu, escape);
-  if (Array.isArray(value)) return value.map((each) => joinersSpelled(each, escape));
+  if (Array.isArray(value)) return value.map((each) => withJoinersEscaped(each, escape));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, joinersSpelled(each, escape)]));
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withJoinersEscaped(each, escape)]));
 }
 
 function jsonEscapes(text: string): string {
@@ -127,7 +133,10 @@ function linesOfField(terminal: Terminal, field: CardField, width: number): stri
   return isBlock ? [...lines, ...blockLines(terminal, value)] : lines;
 }
 
-/** The value itself; a line broken by the terminal is marked, so that no part of a value passes for a note. */
+/**
+ * The lines of a value. A line that is broken to fit the terminal is marked, so that no part of a value can be taken
+ * for a note of the card.
+ */
 function valueLines(terminal: Terminal, value: CardText, columns: number): string[] {
   const [first = '', ...rest] = textLines(terminal, value, columns - brokenGutter.length);
   return [first, ...rest.map((line) => terminal.style('dim', brokenGutter) + line)];
@@ -151,13 +160,13 @@ function linesOfRow(terminal: Terminal, { label, texts }: CardRow, width: number
   );
 }
 
-/** Wide enough for all labels, but at most a third of the terminal. */
+/** The width of the labels: wide enough for all of them, but at most a third of the terminal. */
 function labelWidth({ width, columnsOf }: Terminal, labels: readonly string[]): number {
   const widest = labels.reduce((most, label) => Math.max(most, columnsOf(label)), 0);
   return width === Infinity ? widest : Math.min(widest, Math.max(8, Math.floor(width / 3)));
 }
 
-/** A label with lines beside it; below it if the label is too wide. */
+/** A label with lines beside it, or below it if the label is too wide. */
 function beside(
   { columnsOf, style, width: columns }: Terminal,
   label: string,
@@ -191,7 +200,7 @@ function indented({ width, columnsOf }: Terminal, first: string, text: string): 
   return lines.map((line, index) => (index === 0 ? first : ' '.repeat(first.length)) + line);
 }
 
-/** A text of several lines, beside a bar: no line of it can pass for a line of the card. */
+/** A text of several lines, each beside a bar, so that none can be taken for a line of the card. */
 function blockLines(terminal: Terminal, text: CardText): string[] {
   const { seeAll, style } = terminal;
   const start = text.text.split('\n').flatMap((line) => gutterLines(terminal, line));

@@ -8,7 +8,7 @@ interface RichText {
   style?: { bold?: true; italic?: true; code?: true };
 }
 
-/** An instant, which Slack shows by each reader's clock. `timestamp`: in seconds since 1970. */
+/** An instant, which Slack shows to each reader in the reader's time zone. `timestamp`: in seconds since 1970. */
 interface RichDate {
   type: 'date';
   timestamp: number;
@@ -35,7 +35,10 @@ export interface SlackMessage {
 /** Slack's documented limits. */
 const mostBlocks = 50;
 const longestText = 3_000;
-/** Slack refuses a message of about 13,200 characters in all, and does not document how it counts. */
+/**
+ * The most characters of a message. Slack refuses a message of about 13,200 characters, and does not document how it
+ * counts them.
+ */
 const longestMessage = 9_000;
 
 /** One line, or a paragraph. `at`: an instant (ISO 8601) that follows the text. Slack accepts no empty text. */
@@ -67,7 +70,10 @@ export function preformatted(text: string): RichElement {
   return { type: 'rich_text_preformatted', elements: [{ type: 'text', text: text === '' ? ' ' : text }] };
 }
 
-/** As many messages as the groups need; each group begins a block. `first`: a block at the top of the first message. */
+/**
+ * Makes as many messages as the groups of elements need. Each group begins a new block. `first`: a block at the top of
+ * the first message.
+ */
 export function slackMessages(
   title: string,
   groups: readonly (readonly RichElement[])[],
@@ -96,8 +102,8 @@ export function slackMessages(
 }
 
 /**
- * The elements of one block: those of `first`, and as many of the others as fit in `most` characters of JSON. `left`:
- * the number of the rest.
+ * Makes one block from all elements of `first`, and from as many of the others as fit in `most` characters of JSON.
+ * `left`: the number of elements that do not fit.
  */
 export function richText(
   first: readonly RichElement[],
@@ -138,7 +144,7 @@ function elementText(each: RichText | RichDate): string {
   return each.type === 'text' ? each.text : each.fallback;
 }
 
-/** The element, or several of it with short enough texts. */
+/** The element; if its text is too long for Slack, several elements with parts of the text. */
 function fittingElements(element: RichElement): RichElement[] {
   if (element.elements.length === 0) return [];
   if (textLength([element]) < longestText) return [element];
@@ -148,7 +154,7 @@ function fittingElements(element: RichElement): RichElement[] {
   });
 }
 
-/** Parts of a text, without half a surrogate pair. */
+/** The parts of a text, each of at most `most` characters. No part ends within a surrogate pair. */
 function slices(text: string, most: number): string[] {
   const parts: string[] = [];
   for (let from = 0; from < text.length;) {
