@@ -1,7 +1,9 @@
 import { render } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { followSession, meOf, session } from './state/me.ts';
-import { followClicks, currentLocation, hrefOf } from './state/location.ts';
+import { followClicks, currentLocation } from './state/location.ts';
+import { requestKey, requestParams } from './state/paths.ts';
+import { DeskView } from './views/desk.tsx';
 import { Announcer, Header, PageTitle } from './parts/header.tsx';
 import { SignIn } from './parts/sign-in.tsx';
 import { DecisionBar } from './request/decision-bar.tsx';
@@ -27,14 +29,17 @@ function App() {
   const before = useRef<string>(undefined);
   useEffect(() => {
     // In the list again, the row of the request that was open.
-    const href = before.current === undefined ? '' : hrefOf(before.current);
+    const left = requestParams(before.current ?? '');
     before.current = path;
-    const row = [...document.querySelectorAll<HTMLElement>('.requests .open')].find(
-      (each) => each.getAttribute('href') === href,
-    );
-    if (row === undefined) window.scrollTo(0, 0);
+    const rows = [...document.querySelectorAll<HTMLElement>('.requests [data-request]')];
+    const isLeft = ({ dataset }: HTMLElement): boolean => left !== undefined && dataset['request'] === requestKey(left);
+    const row = path === '/' ? rows.find(isLeft)?.querySelector<HTMLElement>('.open') : undefined;
+    if (row == null) window.scrollTo(0, 0);
     else row.scrollIntoView({ block: 'center' });
-    (row ?? document.querySelector('main'))?.focus({ preventScroll: true });
+    const view = document.querySelector<HTMLElement>(
+      path === '/' ? 'main' : '.request-pane, main:not(:has(.request-pane))',
+    );
+    (row ?? view)?.focus({ preventScroll: true });
   }, [path]);
   const me = meOf(signedIn);
   const sessionKey = me?.sessionKey;
@@ -54,7 +59,7 @@ function App() {
         {signedIn.state === 'signed-out' ? (
           <SignIn loginUrl={signedIn.loginUrl} />
         ) : (
-          <View key={path} params={params} />
+          <View key={View === DeskView ? '' : path} params={params} />
         )}
       </main>
       <div class="notices">

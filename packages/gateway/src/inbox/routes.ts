@@ -1,11 +1,10 @@
 import type { ComponentType } from 'preact';
 import type { Role } from '../http/identity/principal.ts';
-import { matchPath, type PathParams, type ViewProps } from './state/paths.ts';
+import { matchPath, type PathParams, requestPattern, type ViewProps } from './state/paths.ts';
 import { DecidedView } from './views/decided.tsx';
-import { InboxView } from './views/inbox.tsx';
+import { DeskView } from './views/desk.tsx';
 import { OperatorView } from './views/operator.tsx';
 import { NotFoundView } from './views/not-found.tsx';
-import { RequestPage } from './views/request.tsx';
 import { RunPage } from './views/run.tsx';
 import { RunsView } from './views/runs.tsx';
 import { StartRunView } from './views/start-run.tsx';
@@ -23,8 +22,8 @@ interface Route {
 
 /** Every view of the inbox. */
 export const routes: readonly Route[] = [
-  { pattern: '/', title: 'Inbox', view: InboxView, link: 'Inbox' },
-  { pattern: '/requests/:workflowId/:requestId', title: 'Request', view: RequestPage },
+  { pattern: '/', title: 'Inbox', view: DeskView, link: 'Inbox' },
+  { pattern: requestPattern, title: 'Request', view: DeskView },
   { pattern: '/decided', title: 'Decided requests', view: DecidedView },
   { pattern: '/runs', title: 'Runs', view: RunsView, link: 'Runs' },
   { pattern: '/runs/:workflowId', title: 'Run', view: RunPage },

@@ -61,7 +61,7 @@ export function FilterBar({ query, tools, agents }: FilterBarProps) {
   const change = (changed: Partial<OpenQuery>): void => {
     // Two changes may come before the bar is drawn again.
     const next = { ...readQuery(currentLocation.get().query), ...changed };
-    navigate(hrefOf(`/${writeQuery(next)}`), { replace: true });
+    navigate(listPath(next), { replace: true });
   };
   const select = (name: 'tool' | 'agent' | 'severity', label: string, values: readonly string[]) => (
     <label>
@@ -128,11 +128,16 @@ export function FilterBar({ query, tools, agents }: FilterBarProps) {
   );
 }
 
+/** The address of a list, beside the request that is open now. */
+function listPath(query: OpenQuery): string {
+  return hrefOf(`${currentLocation.get().path}${writeQuery(query)}`);
+}
+
 /** Shows all requests of the present tab. */
 export function clearFilters(): void {
   const { tab, sort } = readQuery(currentLocation.get().query);
   const all = { ...(tab !== undefined && { tab }), tool: '', agent: '', severity: '', text: '', sort };
-  navigate(hrefOf(`/${writeQuery(all)}`), { replace: true });
+  navigate(listPath(all), { replace: true });
 }
 
 interface SelectionBarProps {

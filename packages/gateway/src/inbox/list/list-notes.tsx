@@ -1,4 +1,5 @@
 import type { OpenQuery } from '../../http/inbox/open-view.ts';
+import { FirstSteps } from '../parts/first-steps.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import type { OpenRequests } from '../state/open-requests.ts';
 import { clearFilters } from './filter-bar.tsx';
@@ -32,7 +33,12 @@ export function ListNotes({ state, query, shown: { view, isSearching, problem } 
       )}
       {open === undefined && stream !== 'lost' && <p class="note">Loading the open requests …</p>}
       {isSearching && <p class="note plain">Searching all open requests …</p>}
-      {hasNone && <p class="note empty">Nothing waits for an answer. New requests appear here by themselves.</p>}
+      {hasNone && (
+        <>
+          <p class="note empty">Nothing waits for an answer. New requests appear here by themselves.</p>
+          <FirstSteps />
+        </>
+      )}
       {!hasNone && !isSearching && view !== undefined && view.matching === 0 && (
         <div class="note empty">
           {isFiltered(query) ? (

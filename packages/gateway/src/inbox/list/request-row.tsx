@@ -2,7 +2,7 @@ import { shownPerson, visibleText } from 'countersign/base';
 import type { InboxRow, WaitsFor } from '../../http/inbox/api.ts';
 import { Foreign, Marked } from '../parts/shown-text.tsx';
 import { TimeLeft, useNow } from '../parts/time.tsx';
-import { requestHref } from '../state/location.ts';
+import { inListHref } from '../state/location.ts';
 import { requestKey } from '../state/paths.ts';
 import { ageText } from '../state/texts.ts';
 
@@ -13,6 +13,8 @@ interface RequestRowProps {
   toggle?: () => void;
   /** True: the row above is that of its run. */
   isInGroup?: boolean;
+  /** True: the request is open beside the list. */
+  isOpen?: boolean;
 }
 
 const longest = 300;
@@ -20,7 +22,7 @@ const longest = 300;
 const mostListedBytes = 32_000;
 
 /** One open request. */
-export function RequestRow({ row, isSelected, toggle, isInGroup = false }: RequestRowProps) {
+export function RequestRow({ row, isSelected, toggle, isInGroup = false, isOpen = false }: RequestRowProps) {
   const now = useNow();
   const { toolName, agentName, callerUserId, severity, requestedAt, deadline, waitsFor, argumentBytes = 0 } = row;
   return (
@@ -31,7 +33,7 @@ export function RequestRow({ row, isSelected, toggle, isInGroup = false }: Reque
           <span class="visually-hidden">Select the request of {visibleText(toolName).slice(0, longest)}</span>
         </label>
       )}
-      <a class="open" href={requestHref(row)}>
+      <a class="open" href={inListHref(row)} aria-current={isOpen ? 'true' : undefined}>
         <Marked text={row.sentence} />
       </a>
       <p class="facts">

@@ -1,8 +1,8 @@
 import { useRef } from 'preact/hooks';
 import type { RefObject } from 'preact';
 import type { InboxRow } from '../../http/inbox/api.ts';
-import { navigate, requestHref } from '../state/location.ts';
-import { requestKey } from '../state/paths.ts';
+import { currentLocation, inListHref, navigate } from '../state/location.ts';
+import { requestKey, requestParams } from '../state/paths.ts';
 import { useShortcuts } from '../state/shortcuts.ts';
 import type { RowGroup } from './filters.ts';
 
@@ -36,19 +36,31 @@ export function useListKeys({ groups, toggle, answer, hasSelection }: ListKeys):
       return groups.find(({ workflowId, rows }) => workflowId === run && rows.length > 1)?.rows ?? [];
     return groups.flatMap(({ rows }) => rows).filter((row) => requestKey(row) === request);
   };
+  /** Beside an open request, these keys are for it, unless the focus is in the list. */
+  const isForRequest = (): boolean =>
+    present() === undefined && requestParams(currentLocation.get().path) !== undefined;
   const prepare = (which: 'approve' | 'deny') => () => {
+    if (isForRequest()) return false;
     const rows = chosen();
     if (answer !== undefined && (hasSelection || rows.length > 1)) answer(which, rows);
-    else if (rows[0] !== undefined) navigate(`${requestHref(rows[0])}?answer=${which}`);
+    else if (rows[0] !== undefined) navigate(inListHref(rows[0], { answer: which }));
+    return true;
+  };
+  const scrollOr = (by: number) => () => {
+    if (isForRequest()) return false;
+    move(by);
+    return true;
   };
   useShortcuts({
     j: () => move(1),
-    ArrowDown: () => move(1),
+    ArrowDown: scrollOr(1),
     k: () => move(-1),
-    ArrowUp: () => move(-1),
+    ArrowUp: scrollOr(-1),
     x: () => {
+      if (isForRequest()) return false;
       const rows = chosen();
       if (rows.length > 0) toggle?.(rows);
+      return true;
     },
     '/': () => document.querySelector<HTMLInputElement>('.filters .search input')?.focus(),
     a: prepare('approve'),

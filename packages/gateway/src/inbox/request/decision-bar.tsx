@@ -1,7 +1,7 @@
 import { answerLostText } from '../api/fetch-json.ts';
 import { Foreign, Marked } from '../parts/shown-text.tsx';
 import { currentLocation, navigate, requestHref } from '../state/location.ts';
-import { isSameRequest, matchPath } from '../state/paths.ts';
+import { isSameRequest, requestParams } from '../state/paths.ts';
 import { announceText, useStore } from '../state/store.ts';
 import { decisions, forgetDecision, type GivenDecision } from './decisions.ts';
 import { UndoBar } from './undo.tsx';
@@ -9,9 +9,9 @@ import { UndoBar } from './undo.tsx';
 /** The last answer, over every view but that of its request: how long it can be undone, or why it does not count. */
 export function DecisionBar() {
   const { path } = useStore(currentLocation);
-  const { workflowId = '', requestId = '' } = matchPath('/requests/:workflowId/:requestId', path) ?? {};
+  const open = requestParams(path);
   const given = [...useStore(decisions).values()].findLast(
-    (each) => isNews(each) && !isSameRequest(each, { workflowId, requestId }),
+    (each) => isNews(each) && (open === undefined || !isSameRequest(each, open)),
   );
   return (
     <section class="decision-bar" aria-label="Your last answer">

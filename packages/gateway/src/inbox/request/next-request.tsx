@@ -1,5 +1,7 @@
 import type { InboxRow } from '../../http/inbox/api.ts';
-import { navigate, requestHref } from '../state/location.ts';
+import { readQuery } from '../list/filters.ts';
+import { localView, shownRows } from '../list/use-open-view.ts';
+import { currentLocation, inListHref, navigate } from '../state/location.ts';
 import { openRequests } from '../state/open-requests.ts';
 import { isSameRequest, type RequestIds } from '../state/paths.ts';
 import { useStore } from '../state/store.ts';
@@ -8,10 +10,12 @@ import { decisionOf, decisions } from './decisions.ts';
 /** Leads to the next open request of this reviewer. */
 export function NextRequest({ class: look, ...shown }: RequestIds & { class?: string }) {
   useStore(decisions);
-  const next = nextRequest(useStore(openRequests).open?.rows ?? [], shown);
+  useStore(currentLocation);
+  useStore(openRequests);
+  const next = nextRequest(listedRows(), shown);
   if (next === undefined) return null;
   return (
-    <a class={look} href={requestHref(next)}>
+    <a class={look} href={inListHref(next)}>
       Next request →
     </a>
   );
@@ -19,8 +23,14 @@ export function NextRequest({ class: look, ...shown }: RequestIds & { class?: st
 
 /** Opens the next open request of this reviewer, if there is one. */
 export function goToNext(shown: RequestIds): void {
-  const next = nextRequest(openRequests.get().open?.rows ?? [], shown);
-  if (next !== undefined) navigate(requestHref(next));
+  const next = nextRequest(listedRows(), shown);
+  if (next !== undefined) navigate(inListHref(next));
+}
+
+/** The requests of the list that the address names, in its order. */
+function listedRows(): readonly InboxRow[] {
+  const query = readQuery(currentLocation.get().query);
+  return shownRows(query) ?? localView(openRequests.get().open, query)?.rows ?? [];
 }
 
 /** The following request in the list, beginning again at its top; undefined: no other waits for this reviewer. */

@@ -3,7 +3,7 @@ import { personsShown } from 'countersign/base';
 import type { ApprovalDetails } from 'countersign/client';
 import { LocalTime } from '../parts/time.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
-import { hrefOf, requestHref } from '../state/location.ts';
+import { inListHref } from '../state/location.ts';
 import { NextRequest } from './next-request.tsx';
 
 interface StandingNoteProps {
@@ -41,12 +41,12 @@ export function StandingNote({ request, decisionId, isNew }: StandingNoteProps) 
       </div>
       {settled?.by === 'edit' && typeof settled.byId === 'string' && (
         <p>
-          <a href={requestHref({ workflowId, requestId: settled.byId })}>Go to the request that continues it</a>
+          <a href={inListHref({ workflowId, requestId: settled.byId })}>Go to the request that continues it</a>
         </p>
       )}
       <p class="buttons">
         <NextRequest workflowId={workflowId} requestId={requestId} class="button primary" />
-        <a class="button" href={hrefOf('/')}>
+        <a class="button" href={inListHref()}>
           To the inbox
         </a>
       </p>

@@ -1,4 +1,4 @@
-import type { RequestIds } from './paths.ts';
+import { type RequestIds, requestParams } from './paths.ts';
 import { createStore } from './store.ts';
 
 const base = '/inbox';
@@ -19,6 +19,20 @@ export function hrefOf(path: string): string {
 /** The address of the view of a request. */
 export function requestHref({ workflowId, requestId }: RequestIds): string {
   return hrefOf(`/requests/${encodeURIComponent(workflowId)}/${encodeURIComponent(requestId)}`);
+}
+
+/**
+ * The address of the list, or of a request beside it: with the filters of the present one, so that the next request and
+ * the way back are those of the list that the reader has chosen.
+ */
+export function inListHref(ids?: RequestIds, more: Record<string, string> = {}): string {
+  const { path, query } = currentLocation.get();
+  const isDesk = path === '/' || requestParams(path) !== undefined;
+  const kept = new URLSearchParams(isDesk ? query : '');
+  kept.delete('answer');
+  for (const [name, value] of Object.entries(more)) kept.set(name, value);
+  const text = kept.toString();
+  return `${ids === undefined ? hrefOf('/') : requestHref(ids)}${text === '' ? '' : `?${text}`}`;
 }
 
 /** The address of the view of a run. */

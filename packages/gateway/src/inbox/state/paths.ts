@@ -45,6 +45,14 @@ export function isSameRequest(one: RequestIds, other: RequestIds): boolean {
   return one.requestId === other.requestId && one.workflowId === other.workflowId;
 }
 
+export const requestPattern = '/requests/:workflowId/:requestId';
+
+/** The request of a path below `/inbox`; undefined for the path of another view. */
+export function requestParams(path: string): RequestIds | undefined {
+  const { workflowId, requestId } = matchPath(requestPattern, path) ?? {};
+  return workflowId === undefined || requestId === undefined ? undefined : { workflowId, requestId };
+}
+
 /** The properties of every view: the parts of the path that its pattern names. */
 export interface ViewProps {
   params: PathParams;

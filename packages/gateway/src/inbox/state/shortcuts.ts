@@ -16,8 +16,8 @@ export function switchShortcuts(on: boolean): void {
   }
 }
 
-/** The action of each key, by the browser's name of the key. */
-export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
+/** The action of each key, by the browser's name of the key. One that returns false leaves the key to others. */
+export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => unknown>>;
 
 /** The keys that repeat while pressed. */
 const repeating = ['j', 'k', 'ArrowDown', 'ArrowUp'];
@@ -33,8 +33,7 @@ export function useShortcuts(shortcuts: Shortcuts): void {
       if (action === undefined || event.defaultPrevented || !shortcutsOn.get()) return;
       if (event.ctrlKey || event.metaKey || event.altKey || (event.repeat && !repeating.includes(key))) return;
       if (isTyping(target) || document.querySelector('dialog[open]') !== null) return;
-      event.preventDefault();
-      action(event);
+      if (action(event) !== false) event.preventDefault();
     };
     document.addEventListener('keydown', press);
     return () => document.removeEventListener('keydown', press);

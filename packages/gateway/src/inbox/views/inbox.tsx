@@ -11,7 +11,7 @@ import { useOpenView } from '../list/use-open-view.ts';
 import { currentLocation } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
 import { openRequests } from '../state/open-requests.ts';
-import { requestKey } from '../state/paths.ts';
+import { isSameRequest, requestKey, requestParams } from '../state/paths.ts';
 import { useStore } from '../state/store.ts';
 
 /** One answer applies to at most this many. */
@@ -21,7 +21,8 @@ const [fewRows, manyRows] = [200, 500];
 
 /** The open requests of all runs, live. */
 export function InboxView() {
-  const { query: address } = useStore(currentLocation);
+  const { path, query: address } = useStore(currentLocation);
+  const open = requestParams(path);
   const state = useStore(openRequests);
   const me = meOf(useStore(session));
   const [limit, setLimit] = useState(fewRows);
@@ -51,6 +52,7 @@ export function InboxView() {
   const rowProps = (row: InboxRow) => ({
     row,
     isSelected: selection.has(requestKey(row)),
+    isOpen: open !== undefined && isSameRequest(row, open),
     toggle: isReviewer ? () => toggle([row]) : undefined,
   });
   const matching = shown.view?.matching ?? 0;

@@ -12,14 +12,13 @@ import { whatChanged } from '../request/what-changed.ts';
 import { useRequest, useWholeCard } from '../request/use-request.ts';
 import { waitsWords } from '../list/request-row.tsx';
 import { LocalTime, TimeLeft, useNow } from '../parts/time.tsx';
-import { currentLocation, hrefOf } from '../state/location.ts';
+import { currentLocation, inListHref } from '../state/location.ts';
 import { useShortcuts } from '../state/shortcuts.ts';
 import { useStore } from '../state/store.ts';
-import type { ViewProps } from '../state/paths.ts';
+import type { RequestIds } from '../state/paths.ts';
 
 /** One request: its card, its answers, and its run. */
-export function RequestPage({ params }: ViewProps) {
-  const { workflowId = '', requestId = '' } = params;
+export function RequestPage({ params: { workflowId, requestId } }: { params: RequestIds }) {
   const { query } = useStore(currentLocation);
   const live = useRequest(workflowId, requestId);
   const decision = useDecision({ workflowId, requestId }, () => void live.reload());
@@ -44,7 +43,7 @@ export function RequestPage({ params }: ViewProps) {
   return (
     <div class="request">
       <p class="crumbs">
-        <a href={hrefOf('/')}>← Inbox</a> <NextRequest workflowId={workflowId} requestId={requestId} />
+        <a href={inListHref()}>← Inbox</a> <NextRequest workflowId={workflowId} requestId={requestId} />
       </p>
       <p class="facts state">
         <span class={`severity ${request.assessment.severity}`}>{request.assessment.severity}</span>
@@ -132,7 +131,7 @@ function NotShown({ problem, reload }: { problem: ApiProblem | undefined; reload
         <button type="button" onClick={() => reload()}>
           Try again
         </button>
-        <a class="button" href={hrefOf('/')}>
+        <a class="button" href={inListHref()}>
           To the inbox
         </a>
       </p>
