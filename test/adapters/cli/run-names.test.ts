@@ -10,7 +10,7 @@ import type { ListedRun } from '../../../src/client/inbox/list-runs.ts';
 import { eventually } from '../../support/eventually.ts';
 import { forAllTests } from '../../support/for-all-tests.ts';
 import { openWorld } from '../../support/world.ts';
-import { terminal } from './support.ts';
+import { cli, terminal } from './support.ts';
 
 const world = forAllTests(() => openWorld());
 const nowMs = Date.parse('2026-11-29T12:00:00.000Z');
@@ -83,6 +83,30 @@ test('a run is named by the first characters of its id', async () => {
   });
   for (const name of [`${prefix}-three`, `${prefix}-t/1.1`, `${prefix}"`, prefix.slice(0, 3)]) {
     await expect(named(name)).rejects.toMatchObject({ code: 'run_not_found' });
+  }
+});
+
+test('every command that takes a run takes the first characters of its id', async () => {
+  const workflowId = `short-${randomUUID()}`;
+  const script = JSON.stringify([{ calls: [{ tool: 'pay', args: { to: 'ann', amount: 5 } }] }, { text: 'done' }]);
+  const policy = { rules: [{ pattern: '*', action: 'ask' }] };
+  await world.client.start('tester', script, { workflowId, policy, session: true });
+  await world.run(workflowId).open();
+  const { address } = world.client.session;
+  const short = workflowId.slice(0, 14);
+  for (const words of [
+    ['show', short],
+    ['show', short, '--events'],
+    ['audit', short],
+    ['grants', 'list', short],
+    ['policy', 'apply', short, '--mode', 'plan'],
+    ['message', short, 'Go on.'],
+    ['cancel', short],
+    ['watch', short],
+  ]) {
+    const { code, stdout, stderr } = await cli([...words, '--address', address]);
+    expect({ words, code, stderr }).toEqual({ words, code: 0, stderr: '' });
+    if (['show', 'audit', 'cancel', 'watch'].includes(words[0]!)) expect(stdout).toContain(workflowId);
   }
 });
 

@@ -426,7 +426,7 @@ test('a mail shows instants by the clock of its reader, and in words', async () 
   const sent = await notify(channel, asked, { step: { kind: 'warned' } });
   await settle(channel, sent);
   const [toAnn, toBob, endForAnn, endForBob] = server.mails.map(({ parts }) => parts.get('text/plain')!);
-  const left = /\. It waits until 2 Jan 2035, (\d\d:\d\d \w+) \(\S+ left\)\./;
+  const left = /\. It waits until 2 Jan 2035, (\d\d:\d\d \w+) \(in [^)]+\)\./;
   expect([left.exec(toAnn!)?.[1], left.exec(toBob!)?.[1]]).toEqual(['04:30 CET', '03:30 UTC']);
   expect(endForAnn).toContain('on 2 Jan 2026, 04:05 CET: denied by ann.');
   expect(endForBob).toContain('on 2 Jan 2026, 03:05 UTC: denied by ann.');

@@ -20,7 +20,7 @@ withChromium('before the first run (needs Chromium)', () => {
     await page.getByText('countersign run tester --input Hello').waitFor();
     await page.getByRole('link', { name: "See its history in Temporal's UI" }).waitFor();
     await page.getByRole('link', { name: 'Start a run here' }).click();
-    await expect.poll(() => page.locator('#start-agents option').count()).toBe(1);
+    await page.locator('#start-agents option[value=tester]').waitFor({ state: 'attached' });
     const agent = page.getByRole('combobox', { name: 'Agent' });
     await agent.fill('testr');
     await page.getByRole('textbox', { name: 'Task' }).fill('[{"text":"Done."}]');

@@ -96,7 +96,10 @@ export const cardInputs: Inputs = {
   },
   'card/card-rows.ts settledRows': (text) =>
     settledRows({ outcome: 'denied', reviewerId: 'ann', reason: text, settledAt: at } as never, {}, noBounds),
-  'card/card-rows.ts editText': (text) => editText({ [text]: text }, { [text]: `${text}x` }),
+  'card/card-rows.ts editText': {
+    places: 4,
+    runs: [(text) => editText({ [text]: text }, { [text]: `${text}x` })],
+  },
   'card/card-rows.ts quoted': quoted,
   'card/card-words.ts fieldLabel': (text) => fieldLabel(fieldOf(text)),
   'card/card-words.ts saysName': (text) => saysName(text, text),

@@ -4,6 +4,7 @@ import { csvSeparators, otherWithholdable, redacted, plainMembers } from 'counte
 import type { AuditOptions } from 'countersign/client';
 import { addAuditVerify } from './audit-verify.ts';
 import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
+import { namedRun } from '../base/named-run.ts';
 import { durationOption, refuseMistyped } from '../base/client-options.ts';
 import { MissingArgumentError, UsageError, untilInterrupted } from '../base/report-error.ts';
 import { readKeyFile } from '../base/reviewer.ts';
@@ -41,9 +42,9 @@ export function addAudit(program: Command): void {
   addAuditVerify(audit);
 }
 
-async function exportAudit(workflowId: string | undefined, flags: ExportOptions): Promise<void> {
+async function exportAudit(run: string | undefined, flags: ExportOptions): Promise<void> {
   const { query, html, csv, separator, follow, interval, sign, redact, withhold } = flags;
-  if ((workflowId === undefined) === (query === undefined)) {
+  if ((run === undefined) === (query === undefined)) {
     const Mistake = query === undefined ? MissingArgumentError : UsageError;
     throw new Mistake('Say what to export: a run, or --query QUERY.');
   }
@@ -51,7 +52,6 @@ async function exportAudit(workflowId: string | undefined, flags: ExportOptions)
     throw new UsageError('--html reports on one run as it is now: leave out --query and --follow.');
   }
   if (separator !== undefined && csv !== true) throw new UsageError('--separator is for --csv.');
-  const scope = workflowId === undefined ? { query: query! } : { workflowId };
   const stop = new AbortController();
   const options: AuditOptions = {
     withhold: [...new Set([...(redact === true ? redacted : []), ...withhold])],
@@ -60,6 +60,7 @@ async function exportAudit(workflowId: string | undefined, flags: ExportOptions)
   };
   if (follow === true) void untilInterrupted().then(() => stop.abort());
   await withClient(flags, async (client, output) => {
+    const scope = run === undefined ? { query: query! } : { workflowId: await namedRun(client, run) };
     const lines = client.audit(scope, options);
     if (csv === true) {
       const { csvRows } = await import('countersign/audit');

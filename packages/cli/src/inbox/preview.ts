@@ -55,7 +55,7 @@ function rendered(card: Card, channel: PreviewOptions['channel'], all: boolean, 
         columnsOf: stringWidth,
         seeAll: '--all shows it',
         raw: all,
-        clock: terminalClock(),
+        clock: terminalClock(Date.now()),
       });
     case 'markdown':
       return renderMarkdown(card);

@@ -7,6 +7,7 @@ import { readPolicyFile, problemLines, type Owner, readPolicyDocument, writtenMe
 import { readFault } from '../base/read-text.ts';
 import { UsageError, MissingArgumentError } from '../base/report-error.ts';
 import { type CommonOptions, withClient } from '../base/command-line.ts';
+import { namedRun } from '../base/named-run.ts';
 import { printReceipt } from '../base/print-receipt.ts';
 import { applyToRuns, type ApplyOptions } from './policy-apply-all.ts';
 import { senderOf, signerOf } from '../base/reviewer.ts';
@@ -73,7 +74,8 @@ export async function applyPolicy(named: readonly string[], options: ApplyOption
   const message = { policy, mode, channels, ...senderOf(options) };
   await withClient(options, async (client, output) => {
     if (workflowId === undefined) return applyToRuns(client, output, message, options);
-    printReceipt(output, await client.setPolicy(workflowId, message, signerOf(options)));
+    const run = await namedRun(client, workflowId);
+    printReceipt(output, await client.setPolicy(run, message, signerOf(options)));
   });
 }
 
