@@ -30,6 +30,12 @@ describe('a placeholder in its place becomes the value', () => {
     ['in a list', { a: [ann, { b: bob }] }, { a: [annShown, { b: bobShown }] }, { a: [ann, { b: bob }] }],
     ['in a list that grew', { a: [{ b: ann }] }, { a: [{ b: annShown }, { b: 'x' }] }, { a: [{ b: ann }, { b: 'x' }] }],
     ['in a list of which another item changed', { a: [ann, 'x'] }, { a: [annShown, 'y'] }, { a: [ann, 'y'] }],
+    [
+      'a masked account',
+      { bank: { iban: 'DE89370400440532013000' }, n: 1 },
+      { bank: { iban: '[IBAN DE89…3000 · faf7]' }, n: 2 },
+      { bank: { iban: 'DE89370400440532013000' }, n: 2 },
+    ],
     ['a number', { n: 4_111_111_111_111_111 }, { n: '[CARD …1111 · 9bbe]' }, { n: 4_111_111_111_111_111 }],
     [
       'written by the model',
@@ -141,4 +147,12 @@ test('a placeholder without a digest keeps its value', () => {
   const kept = keptValues({ a: `Hi ${ann}` }, [{ path: ['a'], spans: [[3, 3 + ann.length, '[EMAIL]']] }]);
   expect(restorePlaceholders({ a: 'Dear [EMAIL]' }, kept)).toEqual({ args: { a: `Dear ${ann}` } });
   expect(restorePlaceholders({ a: `Dear ${annShown}` }, kept)).toEqual({ problem: notThese('arguments.a', '[EMAIL]') });
+});
+
+test('a masked account that was not shown here is refused, however it is written', () => {
+  for (const forged of ['[IBAN DE00…3000 · faf7]', '[IBAN …3000 · faf7]', '[IBAN DE89…]']) {
+    expect(edit({ bank: { iban: 'DE89370400440532013000' } }, { bank: { iban: forged } })).toMatchObject({
+      problem: expect.stringContaining('[IBAN DE89…3000 · faf7]'),
+    });
+  }
 });

@@ -4,12 +4,20 @@
  */
 import { jsonDigest } from '../base/digest.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
-import { isExempt, isStatement, saysOnWhat } from './exempt-names.ts';
+import { isExempt, isStatement, namesAccount, saysOnWhat } from './exempt-names.ts';
 import { findSensitive, withPlaceholders, type FindMore, type Span, namesSecret } from './find-sensitive.ts';
-import { identifyingKinds, mostSpans, placeholderOf, namedKind, valuePlaceholder } from './kinds.ts';
+import {
+  accountPlaceholder,
+  identifyingKinds,
+  mostSpans,
+  placeholderOf,
+  namedKind,
+  valuePlaceholder,
+} from './kinds.ts';
 import {
   type Leaf,
   leavesOf,
+  type Path,
   valueAt,
   type RedactedValue,
   type Redaction,
@@ -61,8 +69,15 @@ function spansOf({ path, value, text }: Leaf, { settings, findMore, command }: F
   // Of the kinds, only card numbers can be recognized in a JSON number.
   const searched = typeof value === 'string' ? hidden : hidden.filter((kind) => kind === 'CARD');
   const found = findSensitive(text, searched, findMore);
-  const spans = isDemanded ? found : withoutActions(text, found, isStatement(path));
+  const spans = isDemanded ? found : shownAccount(path, text, withoutActions(text, found, isStatement(path)));
   return spans.length <= mostSpans ? spans : whole(valuePlaceholder('REDACTED', withPlaceholders(text, spans)));
+}
+
+/** A value that is nothing but the account that its name announces shows how the account begins. */
+function shownAccount(path: Path, text: string, spans: readonly Span[]): readonly Span[] {
+  const [[start, end, placeholder] = [0, 0, ''], ...others] = spans;
+  const isAccount = others.length === 0 && placeholder.startsWith('[IBAN ') && namesAccount(path);
+  return isAccount && text.trim() === text.slice(start, end) ? [[start, end, accountPlaceholder(text.trim())]] : spans;
 }
 
 /** The arguments as reviewers see them. A path that the arguments do not have is skipped. */

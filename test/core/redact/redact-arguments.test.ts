@@ -16,6 +16,26 @@ const shown = (args: JsonObject, settings: Partial<RedactionSettings> = {}, comm
 };
 const mail = 'ann@acme.com';
 
+describe('a bank account that its name announces can be compared with a document', () => {
+  const iban = 'DE89370400440532013000';
+  const masked = '[IBAN DE89…3000 · faf7]';
+
+  test.each<[string, JsonObject, JsonObject]>([
+    ['in an object', { bankDetails: { iban } }, { bankDetails: { iban: masked } }],
+    ['in a list', { payments: [{ iban, amount: 3 }] }, { payments: [{ iban: masked, amount: 3 }] }],
+    ['as a number of an account', { accountNumber: iban }, { accountNumber: masked }],
+    ['in groups', { creditor: { account: 'DE89 3704 0044 0532 0130 00' } }, { creditor: { account: masked } }],
+    ['not within a text', { account: { note: `to ${iban}` } }, { account: { note: 'to [IBAN …3000 · faf7]' } }],
+    ['not elsewhere', { reference: iban }, { reference: '[IBAN …3000 · faf7]' }],
+    ['no card', { details: { account: '4111 1111 1111 1111' } }, { details: { account: '[CARD …1111 · 9bbe]' } }],
+    ['no password', { account: { password: 'hunter22' } }, { account: { password: '[PASSWORD]' } }],
+  ])('%s', (_name, args, expected) => expect(shown(args)).toEqual(expected));
+
+  test('not where a policy names it', () => {
+    expect(shown({ bank: { iban } }, { also: ['iban'] })).toEqual({ bank: { iban: '[IBAN …3000 · faf7]' } });
+  });
+});
+
 describe('arguments that say what a call does stay', () => {
   test.each([
     'command',

@@ -6,7 +6,7 @@ import { globTokens, translateGlob } from '../../../src/core/match/glob-syntax.t
 import { compileGlob, globSubject, listSubject, segmentedSubject } from '../../../src/core/match/glob.ts';
 import { callSubjects, compileFieldGlob, compilePattern, partSubjects } from '../../../src/core/match/matching.ts';
 import { isCard, isEmail, isIban, isPhone, isWrittenPassword } from '../../../src/core/redact/detectors.ts';
-import { isExempt, isStatement, saysOnWhat } from '../../../src/core/redact/exempt-names.ts';
+import { isExempt, isStatement, namesAccount, saysOnWhat } from '../../../src/core/redact/exempt-names.ts';
 import {
   hostsIn,
   findSensitive,
@@ -28,6 +28,7 @@ import { keptValues } from '../../../src/core/redact/kept-values.ts';
 import {
   sensitiveKinds,
   namedKind,
+  accountPlaceholder,
   grantsAccess,
   placeholdersNamed,
   valuePlaceholder,
@@ -91,6 +92,7 @@ export const matchInputs: Inputs = {
   'core/redact/detectors.ts isEmail': isEmail,
   'core/redact/detectors.ts isPhone': isPhone,
   'core/redact/detectors.ts isWrittenPassword': isWrittenPassword,
+  'core/redact/exempt-names.ts namesAccount': (text) => namesAccount([text]),
   'core/redact/exempt-names.ts saysOnWhat': (text) => saysOnWhat([text]),
   'core/redact/exempt-names.ts isStatement': [(text) => isStatement([text]), (text) => isStatement(pieces(text))],
   'core/redact/exempt-names.ts isExempt': [(text) => isExempt([text]), (text) => isExempt(pieces(text))],
@@ -142,6 +144,7 @@ export const matchInputs: Inputs = {
   'core/redact/redaction.ts leavesOf': values((value) => leavesOf(value)),
   'core/redact/redaction.ts valueAt': objects((value) => valueAt(value, ['list', 0])),
   'core/redact/kinds.ts grantsAccess': grantsAccess,
+  'core/redact/kinds.ts accountPlaceholder': accountPlaceholder,
   'core/redact/kinds.ts valuePlaceholder': ['TICKET', 'IBAN', 'EMAIL'].map(
     (name) => (text: string) => valuePlaceholder(name, text),
   ),

@@ -16,7 +16,7 @@ const other = 'marker-bob@acme.com';
 const iban = 'DE89370400440532013000';
 const ticket = 'T-4711';
 const secrets = [email, other, iban, ticket];
-const [emailShown, otherShown, ibanShown] = ['[EMAIL …com · 5623]', '[EMAIL …com · bc70]', '[IBAN …3000 · faf7]'];
+const [emailShown, otherShown, ibanShown] = ['[EMAIL …com · 5623]', '[EMAIL …com · bc70]', '[IBAN DE89…3000 · faf7]'];
 
 const executed: JsonObject[] = [];
 const shellRun: string[] = [];
