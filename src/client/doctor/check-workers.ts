@@ -37,7 +37,8 @@ export async function checkWorkers(session: Session, taskQueue: string, isClockR
     if (!isClockRight) return fine(`A worker polls task queue '${taskQueue}', or did minutes ago.`);
     const seconds = Math.round(Math.min(...pollers.map(({ agoMs }) => agoMs)) / 1_000);
     const seen = `A worker polled task queue '${taskQueue}' ${seconds} s ago`;
-    if (seconds <= pollSeconds) return fine(`${seen}; one that lives polls at least every ${pollSeconds} s.`);
+    if (seconds <= pollSeconds)
+      return fine(`A worker is running for task queue '${taskQueue}' (last seen ${seconds} s ago).`);
     return wrong(`${seen}, and none since: start one with \`countersign worker\`.`, command);
   });
   if (identities.length === 0) return [worker];

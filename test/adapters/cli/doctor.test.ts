@@ -230,7 +230,7 @@ describe('a namespace without attributes that keeps runs for two days', () => {
 });
 
 test.each([
-  [40, true, "A worker polled task queue 'q' 40 s ago; one that lives polls at least every 75 s."],
+  [40, true, "A worker is running for task queue 'q' (last seen 40 s ago)."],
   [90, false, "A worker polled task queue 'q' 90 s ago, and none since: start one with `countersign worker`."],
 ])('a worker that polled %i s ago', async (seconds, isOk, message) => {
   const lastAccessTime = msToTs(Date.now() - seconds * 1_000);
