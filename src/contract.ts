@@ -187,6 +187,7 @@ export const activityNames = {
   verifyCarried: 'countersign.verifyCarried',
   checkApprovers: 'countersign.checkApprovers',
   preview: 'countersign.preview',
+  reconcile: 'countersign.reconcile',
   consultAdvisors: 'countersign.consultAdvisors',
   announce: 'countersign.announce',
   lookAtRequests: 'countersign.lookAtRequests',

@@ -20,6 +20,7 @@ export type {
   CheckContext,
   OpenToolset,
   PreviewContext,
+  Reconciled,
   ResultCheckContext,
   Tool,
   ToolContext,

@@ -61,7 +61,10 @@ async function execute(tool: Tool, args: JsonObject, context: ToolContext, check
   }
 }
 
-function toolContext(context: Context, permit: Permit): ToolContext {
+/** What tells one call of a run from all others, and whose it is. */
+export type CallIdentity = Pick<Permit, 'workflowId' | 'firstExecutionRunId' | 'callId' | 'agent' | 'caller'>;
+
+export function toolContext(context: Context, permit: CallIdentity): ToolContext {
   const { workflowId, firstExecutionRunId, callId, agent, caller } = permit;
   return {
     signal: context.cancellationSignal,
@@ -74,7 +77,7 @@ function toolContext(context: Context, permit: Permit): ToolContext {
   };
 }
 
-function checkOf(tool: Tool, args: JsonObject, toTool: ToolContext): Check | undefined {
+export function checkOf(tool: Tool, args: JsonObject, toTool: ToolContext): Check | undefined {
   if (tool.checkResult === undefined) return undefined;
   const { idempotencyKey: _, signal: cancellation, ...call } = toTool;
   // The tool may change its arguments.
@@ -84,7 +87,12 @@ function checkOf(tool: Tool, args: JsonObject, toTool: ToolContext): Check | und
 }
 
 /** The tool's result, or a sentence for the model in its place. */
-async function givenResult(tool: Tool, result: unknown, maxBytes: number, check: Check | undefined): Promise<unknown> {
+export async function givenResult(
+  tool: Tool,
+  result: unknown,
+  maxBytes: number,
+  check: Check | undefined,
+): Promise<unknown> {
   const read = readResult(result ?? null, maxBytes);
   if ('problem' in read) return sentences.resultNotGiven(read.problem);
   if (check === undefined && ArrayBuffer.isView(result)) return result;

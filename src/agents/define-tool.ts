@@ -5,6 +5,7 @@ import { isObject } from '../core/base/json.ts';
 import { checkOptions, checkPositiveInteger, DefinitionError } from './check-options.ts';
 import {
   type PreviewContext,
+  type Reconciled,
   type ResultCheckContext,
   type Tool,
   type ToolContext,
@@ -84,6 +85,13 @@ export interface ToolOptions<Schema extends ToolSchema> {
   /** Receives exactly the approved arguments. Its result must be JSON. If it throws, the model gets the error. */
   execute: (args: StandardSchemaV1.InferOutput<Schema>, context: ToolContext) => unknown;
   /**
+   * Says what became of a call whose outcome is unknown, such as one whose worker was killed. It must only read, for example
+   * what a service knows under `idempotencyKey`, which is the one that `execute` got. `yes`, with the result if it is known:
+   * the model gets that. `no`: the call did not run and cannot take effect any more; it passes the second gate again and
+   * runs. `unknown`, an error or five attempts of over 30 seconds: the outcome stays unknown. Default: it does.
+   */
+  reconcile?: (args: StandardSchemaV1.InferOutput<Schema>, context: ToolContext) => Reconciled | Promise<Reconciled>;
+  /**
    * Checks each result, a copy of the model's JSON, and the text of each error that `execute` throws. If it returns a
    * text, throws, takes over 30 seconds or returns something else, the result is withheld: it is neither in the
    * transcript nor in history, and the model learns only that the tool ran and why it gets no result. The text must not
@@ -113,6 +121,7 @@ const optionNames = [
   'heartbeat',
   'timeoutMs',
   'execute',
+  'reconcile',
   'checkResult',
 ] as const satisfies (keyof ToolOptions<ToolSchema>)[];
 
@@ -143,7 +152,7 @@ export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schem
   checkOptions('defineTool', options, optionNames);
   checkToolName(options.name);
   const { name, description, input, risk = 'write', subject, show, idempotent = false } = options;
-  const { heartbeat, describe, execute, checkResult, cache, pinned } = options;
+  const { heartbeat, describe, execute, reconcile, checkResult, cache, pinned } = options;
   const place = `tool '${name}'`;
   if (typeof description !== 'string') throw new DefinitionError(`${place}: description must be text`);
   const schema = jsonSchemaOf(`${place}: input`, input);
@@ -162,6 +171,9 @@ export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schem
   if (typeof execute !== 'function') throw new DefinitionError(`${place}: execute must be a function`);
   if (describe !== undefined && typeof describe !== 'function') {
     throw new DefinitionError(`${place}: describe must be a function that returns one sentence`);
+  }
+  if (reconcile !== undefined && typeof reconcile !== 'function') {
+    throw new DefinitionError(`${place}: reconcile must be a function that returns { ran: 'yes', 'no' or 'unknown' }`);
   }
   if (checkResult !== undefined && typeof checkResult !== 'function') {
     throw new DefinitionError(
@@ -187,6 +199,7 @@ export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schem
     ...(describe !== undefined && { describe }),
     ...readPreview(place, options),
     execute,
+    ...(reconcile !== undefined && { reconcile }),
     ...(checkResult !== undefined && { checkResult }),
   });
 }

@@ -82,6 +82,9 @@ export interface ResultCheckContext<Schema extends ToolSchema = ToolSchema>
 /** The result of a check: undefined passes; a text of one line with at most 300 characters refuses, with the reason. */
 export type Verdict = string | undefined | Promise<string | undefined>;
 
+/** What became of a call. `no`: it did not run, and nothing of it can take effect any more. */
+export type Reconciled = { ran: 'yes'; result?: unknown } | { ran: 'no' } | { ran: 'unknown' };
+
 export const toolMark = Symbol.for('countersign.tool');
 
 /** The result of `defineTool` or `agentTool`. Its members are the options, with their defaults. */
@@ -121,6 +124,7 @@ export interface Tool<Schema extends ToolSchema = ToolSchema> {
   describe?(args: StandardSchemaV1.InferOutput<Schema>): string | Promise<string>;
   preview?(args: StandardSchemaV1.InferOutput<Schema>, context: PreviewContext): Previewed | Promise<Previewed>;
   execute(args: StandardSchemaV1.InferOutput<Schema>, context: ToolContext): unknown;
+  reconcile?(args: StandardSchemaV1.InferOutput<Schema>, context: ToolContext): Reconciled | Promise<Reconciled>;
   checkResult?(result: Json, context: ResultCheckContext<Schema>): Verdict;
 }
 

@@ -111,6 +111,7 @@ export function definitionOf(tool: Tool): ToolDefinition {
     timeoutMs,
     previewTimeoutMs,
     bind,
+    ...(tool.reconcile !== undefined && { reconciles: true as const }),
     cache,
     definition: definitionDigest({ name, description, schema, pinned }),
     agent: agent?.name,

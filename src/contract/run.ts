@@ -182,6 +182,8 @@ export interface Permit {
   approvedBy?: ApprovedBy[];
   /** What reviewers saw of the preview of a tool that binds it. Absent: the approval binds no preview. */
   bound?: BoundPreview;
+  /** True: if the outcome is unknown, the tool is asked what became of the call. */
+  reconciles?: true;
   /** True: the worker heartbeats for a gated activity. */
   heartbeats?: boolean;
   /** Entries that no earlier payload carried. */

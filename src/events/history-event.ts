@@ -78,6 +78,8 @@ export interface ClaimedPermit {
   callId: string;
   digest?: unknown;
   definition?: unknown;
+  /** Of an unknown outcome, the run knows more by the next turn. */
+  reconciles?: true;
 }
 
 export type EndState = 'completed' | 'failed' | 'timed out' | 'cancelled';

@@ -10,7 +10,14 @@ import type { Json } from '../core/base/tool-call.ts';
 import { toldText } from '../core/base/user-files.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
 import type { ApprovalEvents } from './approval-events.ts';
-import { type Activity, type ActivityEnd, type Fact, type Started, problemOf } from './history-event.ts';
+import {
+  type Activity,
+  type ActivityEnd,
+  type ClaimedPermit,
+  type Fact,
+  type Started,
+  problemOf,
+} from './history-event.ts';
 import { readModelInput, readModelTurn, readRunInput, type ModelMessage } from './read-payloads.ts';
 import type { EventDraft, RunItem } from './run-event.ts';
 import { type KnownCall, type RunFacts, toolEnd, type RecordedToolEnd } from './run-facts.ts';
@@ -171,7 +178,7 @@ export class TranscriptEvents {
         return [item({ type: 'turn_ended', turn: call.turn, failure: problemOf(end.failure) })];
       }
       case 'tool':
-        return this.#toolEnded(activity.permit.callId, end);
+        return this.#toolEnded(activity.permit, end);
       case 'nested':
         return 'result' in end ? this.#nestedCompleted(activity, end.result) : [];
       case 'edit':
@@ -181,10 +188,12 @@ export class TranscriptEvents {
     }
   }
 
-  #toolEnded(callId: string, end: ActivityEnd): EventDraft[] {
+  #toolEnded({ callId, reconciles }: ClaimedPermit, end: ActivityEnd): EventDraft[] {
     const call = this.#facts.calls.get(callId);
     const ended = toolEnd(end);
-    const drafts = call === undefined || ended === undefined ? [] : this.#answer(call, ended);
+    // The input of the next model call has what became of it.
+    const isOpen = ended === undefined || (ended.ran === 'unknown' && reconciles === true);
+    const drafts = call === undefined || isOpen ? [] : this.#answer(call, ended);
     // No turn ends the calls of a custom workflow.
     if (!this.#isAgentRun) this.#facts.calls.delete(callId);
     return drafts;

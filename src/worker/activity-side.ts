@@ -12,6 +12,7 @@ import { createLoadGate } from '../activities/load-gate.ts';
 import { createNotify } from '../activities/announce.ts';
 import { createCheckApprovers, presentCeiling } from '../activities/present-ceiling.ts';
 import { createPreview } from '../activities/preview.ts';
+import { createReconcile } from '../activities/reconcile.ts';
 import { readParents } from '../activities/parent-of-run.ts';
 import { secondGate } from '../activities/second-gate.ts';
 import { payloadConverter } from './payload-converter.ts';
@@ -134,6 +135,7 @@ export function activitySide(
     [activityNames.verifyCarried]: verifyCarried,
     [activityNames.checkApprovers]: createCheckApprovers(present),
     [activityNames.preview]: createPreview(registry),
+    [activityNames.reconcile]: createReconcile(registry, sizeLimits.resultBytes),
     [activityNames.consultAdvisors]: createConsultAdvisors(advisors),
   };
   const inbound = secondGate({

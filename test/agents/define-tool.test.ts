@@ -106,6 +106,7 @@ describe('defineTool', () => {
     [{ preview: () => [], previewTimeoutMs: 600_001 }, 'previewTimeoutMs: expected a whole number from 1 to 600000'],
     [{ previewTimeoutMs: 1_000 }, 'previewTimeoutMs goes with preview'],
     [{ bind: 'preview' }, 'bind goes with preview'],
+    [{ reconcile: 'no' }, "reconcile must be a function that returns { ran: 'yes', 'no' or 'unknown' }"],
     [{ preview: () => [], bind: true }, "bind must be 'preview'"],
   ])('refuses %j', (overrides, message) => {
     expect(() => define(overrides)).toThrow(message);

@@ -1,17 +1,23 @@
 import { type CountersignWorker, createWorker } from '../../src/worker.ts';
 import { hangsAfterSending, makeChannel } from '../workflows/channels/channel-spec.ts';
+import type { Agent } from '../../src/agents/definitions.ts';
+import { reconcilingAgents } from '../workflows/agent/reconciling-agent.ts';
 import { team } from './team.ts';
 import { testAgent } from './test-agent.ts';
 import type { WorkerProcessOptions } from './worker-process.ts';
 
 const [bundle, ...given] = process.argv.slice(2);
 
+function agentsOf({ folder, team: isTeam, reconciling }: WorkerProcessOptions): Agent[] {
+  if (reconciling === true) return reconcilingAgents(folder);
+  return isTeam === true ? team(folder) : [testAgent(folder)];
+}
+
 async function makeWorker(options: WorkerProcessOptions): Promise<CountersignWorker> {
   const {
     address,
     taskQueue,
     namespace,
-    folder,
     maxConcurrentActivityTaskExecutions,
     maxCachedWorkflows,
     channel: spec,
@@ -23,7 +29,7 @@ async function makeWorker(options: WorkerProcessOptions): Promise<CountersignWor
     address,
     taskQueue,
     ...(namespace !== undefined && { namespace }),
-    agents: options.team === true ? team(folder) : [testAgent(folder)],
+    agents: agentsOf(options),
     workflowBundle: { codePath: bundle! },
     ...(subject !== undefined && { channels: { subject } }),
     ...(options.onlyWorkflows === true && { enableNonLocalActivities: false, maxCachedWorkflows: 0 }),

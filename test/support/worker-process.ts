@@ -15,6 +15,8 @@ export interface WorkerProcessOptions {
   onlyWorkflows?: true;
   /** Uses the agents of `team` instead of `testAgent`. */
   team?: true;
+  /** Uses those whose tools reconcile. */
+  reconciling?: true;
   channel?: ChannelSpec;
   /** Its channel is that of `hangsAfterSending`, with this file. */
   hangsAfterSending?: string;

@@ -127,9 +127,10 @@ export class HistoryReader {
     const values = payloads.map((payload) => this.#payloads.value(payload));
     const beside = permitIn(payloads[0]?.metadata);
     const isArgument = beside === undefined && this.#isAgentRun;
-    const { callId, digest, definition } = objectIn(isArgument ? values[0] : beside);
+    const { callId, digest, definition, reconciles } = objectIn(isArgument ? values[0] : beside);
     if (typeof callId !== 'string') return { kind: 'other' };
-    return { kind: 'tool', name, permit: { callId, digest, definition }, values: values.slice(isArgument ? 1 : 0) };
+    const permit = { callId, digest, definition, ...(reconciles === true && { reconciles: true as const }) };
+    return { kind: 'tool', name, permit, values: values.slice(isArgument ? 1 : 0) };
   }
 
   #attempted(event: Event): Fact | undefined {

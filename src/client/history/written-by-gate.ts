@@ -59,6 +59,7 @@ const unwritten = new Set<string>([
   activityNames.verifyCarried,
   activityNames.checkApprovers,
   activityNames.preview,
+  activityNames.reconcile,
 ]);
 
 /** The journal entries in a value that the gate wrote. */

@@ -54,6 +54,8 @@ export interface ToolDefinition {
   previewTimeoutMs?: number;
   /** If an approved call runs only while its preview holds. Not part of `definition`. */
   bind?: 'preview';
+  /** True: the tool says what became of a call with an unknown outcome. Not part of `definition`. */
+  reconciles?: true;
   /** How long a result answers equal calls. It counts only if the risk is `read_only`. Not part of `definition`. */
   cache?: (typeof cacheScopes)[number];
   /** The tool's `definitionDigest`. */

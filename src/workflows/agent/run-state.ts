@@ -68,6 +68,8 @@ export interface StartableCall extends RequestedCall {
   approvedBy?: Approver[];
   /** How often the tool was not started because its arguments could not be read. */
   unread?: number;
+  /** How often its outcome was unknown and the tool said that it did not run. */
+  reconciled?: number;
 }
 
 /** A call for which a worker checks whether its approval, or the answer in its place, still counts. */

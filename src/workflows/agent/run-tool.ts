@@ -8,7 +8,8 @@ import {
 } from '@temporalio/workflow';
 import type { RunCost } from '../../core/policy/run-cost.ts';
 import type { ChangedDefinition } from '../../activities/call-tool.ts';
-import type { Permit, Usage } from '../../contract.ts';
+import type { Reconcile, ReconciledCall } from '../../activities/reconcile.ts';
+import { activityNames, type Permit, type Usage } from '../../contract.ts';
 import type { Ran } from '../../core/ledger/approval.ts';
 import { resultNotGivenStart, sentences } from '../../core/ledger/sentences.ts';
 import { type Json, type JsonObject, type ToolDefinition, isRepeatable } from '../../core/base/tool-call.ts';
@@ -34,6 +35,8 @@ export interface ToolEnd {
   isResult?: boolean;
   /** True: the tool was not started, because its arguments cannot be read now. It can be started later. */
   unread?: boolean;
+  /** True: its outcome was unknown, and the tool answers that it did not run. It may be started again. */
+  isUndone?: boolean;
   /**
    * If the tool was not started because its definition or its preview has changed: the present definition, and what
    * changed.
@@ -83,6 +86,37 @@ export async function runTool(
 }
 
 const unknown: ToolEnd = { content: sentences.unknownOutcome, isError: true, ran: 'unknown' };
+
+/**
+ * Asks a tool what became of a call whose outcome is unknown (I7). Never throws: without an answer, `unknown` stays as it is.
+ */
+export async function reconcileCall(
+  { name: tool }: ToolDefinition,
+  { workflowId, firstExecutionRunId, callId, agent, caller, definition }: Permit,
+  args: JsonObject,
+  unknown: ToolEnd,
+): Promise<ToolEnd> {
+  const { [activityNames.reconcile]: reconcile } = proxyActivities<{ [activityNames.reconcile]: Reconcile }>({
+    startToCloseTimeout: '1m',
+    retry: { maximumAttempts: 5 },
+    summary: `What became of call ${callId}`,
+  });
+  const call = { workflowId, firstExecutionRunId, callId, agent, caller };
+  try {
+    const end: ReconciledCall | null = await reconcile({ ...call, tool, definition, args });
+    // An operator can complete the activity with any result.
+    if (end?.ran === 'no') return { ...unknown, ran: 'no', isUndone: true };
+    if (end?.ran !== 'yes') return unknown;
+    const { result } = end;
+    if (result === undefined) {
+      return { content: sentences.resultNotGiven('its worker was lost'), isError: false, ran: 'yes' };
+    }
+    return { content: typeof result === 'string' ? result : JSON.stringify(result), isError: false, ran: 'yes' };
+  } catch (error) {
+    const withheld = endOf(error, tool);
+    return withheld.withheld === undefined ? unknown : withheld;
+  }
+}
 
 /** How a tool's activity ended, from its failure. */
 function endOf(error: unknown, tool: string): ToolEnd {

@@ -28,11 +28,17 @@ import {
   type TurnCall,
   agentOf,
 } from './run-state.ts';
-import { runTool, type ToolEnd } from './run-tool.ts';
+import { reconcileCall, runTool, type ToolEnd } from './run-tool.ts';
 import { answerOf } from './transcript.ts';
 
 /** The most starts of a tool whose arguments cannot be read. */
 const startsForUnread = 5;
+/** How often it is started in total if its outcome is unknown and it says each time that it did not run. */
+const startsForUnknown = 3;
+
+function neverRan(tool: string): string {
+  return sentences.failed(`tool '${tool}' was started ${startsForUnknown} times, and says that it did not run`);
+}
 
 export class TurnCalls {
   readonly #gate: Gate;
@@ -293,6 +299,17 @@ export class TurnCalls {
   }
 
   #run(...[tool, permit, args, groups]: Parameters<typeof runTool>): Promise<ToolEnd> {
+    const running = this.#runOnce(tool, permit, args, groups);
+    if (tool.reconciles !== true) return running;
+    return running.then((end) => {
+      const isOver = this.#gate.closing !== undefined || this.#state.stopped !== undefined;
+      if (end.ran !== 'unknown' || isOver) return end;
+      this.#gate.noteCommand();
+      return reconcileCall(tool, permit, args, end);
+    });
+  }
+
+  #runOnce(...[tool, permit, args, groups]: Parameters<typeof runTool>): Promise<ToolEnd> {
     if (this.#state.config.userMayStop !== true) return runTool(tool, permit, args, groups);
     // The user who stops a tool needs to know how it ended.
     return this.#tools.run(() => runTool(tool, permit, args, groups, { awaitsEnd: true }));
@@ -300,13 +317,20 @@ export class TurnCalls {
 
   /** The call after its activity or nested run: answered, ready to start again, or waiting to pass the gate again. */
   #ended(each: StartableCall, tool: ToolDefinition, requestId: string | undefined, end: ToolEnd): TurnCall {
-    const { content, isError, ran, unread, changed, isRevoked, withheld } = end;
+    const { content, isError, ran, unread, changed, isRevoked, isUndone, withheld } = end;
     if (tool.agent !== undefined && ran !== 'no') this.#limits.addNested(tool.agent, end);
     // Without a payload folder no payload can be unread: an operator failed the activity, and the tool may still run
     // (I7).
     const isUnread = unread === true && this.#state.config.sizeLimits !== undefined;
     const starts = (each.unread ?? 0) + 1;
     if (isUnread && starts < startsForUnread) return { ...each, unread: starts };
+    if (isUndone === true) {
+      const reconciled = (each.reconciled ?? 0) + 1;
+      // It passes the second gate again, with the same permit.
+      if (reconciled < startsForUnknown) return { ...each, reconciled };
+      this.#gate.finished(each.call.callId, 'no');
+      return answered(each, withNotice(each, neverRan(tool.name)), true);
+    }
     this.#gate.finished(each.call.callId, ran, withheld);
     if (changed !== undefined) return this.#heldAgain(each, tool, changed, requestId);
     // The notice quotes reviewers, who are revoked if `isRevoked` is true.

@@ -245,6 +245,7 @@ export class Gate {
       digest: callDigest({ tool: tool.name, args: call.args, definition: tool.definition }),
       ...this.#outcome(requestId, approvedBy),
       definition: tool.definition,
+      ...(tool.reconciles === true && { reconciles: true as const }),
       agent,
       caller,
       engine,
