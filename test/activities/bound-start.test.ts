@@ -24,15 +24,29 @@ const purge = defineTool({
   preview: () => ({ changes: [], facts: { rows: 60 } }),
   execute: () => 'purged',
 });
+const again = defineTool({
+  name: 'again',
+  description: 'May be repeated.',
+  input: z.object({ table: z.string() }),
+  idempotent: true,
+  bind: 'preview',
+  preview: () => ({ changes: [], facts: { rows: 60 } }),
+  execute: () => 'done',
+});
 const plain = defineTool({ name: 'plain', description: 'Has none.', input: z.object({}), execute: () => 'done' });
-const agent = defineAgent({ name: 'clerk', instructions: 'Play.', model: scriptedModel([]), tools: [purge, plain] });
+const agent = defineAgent({
+  name: 'clerk',
+  instructions: 'Play.',
+  model: scriptedModel([]),
+  tools: [purge, again, plain],
+});
 const seen = boundFacts({ rows: 60 }, { rows: 60 });
 
 /** What the worker does with the start of a call, with these members of its permit. */
-function start(more: object, tool = purge, given: object = args): Promise<unknown> {
+function start(more: object, tool = purge, given: object = args, attempt = 1): Promise<unknown> {
   const { inbound } = activitySide({ agents: [agent] }, attributeNamesOf(undefined), undefined);
   const environment = new MockActivityEnvironment(
-    { activityType: tool.name, workflowType },
+    { activityType: tool.name, workflowType, attempt },
     { logger: new DefaultLogger('ERROR', () => undefined), interceptors: [() => ({ inbound })] },
   );
   const { definition } = definitionOf(tool);
@@ -86,4 +100,11 @@ test('a call that a policy allowed, or whose preview is hidden from reviewers, s
 
 test('a permit that binds a preview of a tool without one starts as before', async () => {
   expect(await start({ outcome: 'approved', bound: seen }, plain as never, {})).toBe('started');
+});
+
+test('a later attempt whose preview has changed does not run, and may have run before', async () => {
+  const other = boundFacts({ rows: 90 }, { rows: 90 });
+  expect(await start({ outcome: 'approved', bound: other }, purge, args, 2)).toMatchObject({ type: 'outcome_unknown' });
+  expect(await start({ outcome: 'approved', bound: other }, again, args, 2)).toMatchObject({ type: 'outcome_unknown' });
+  expect(await start({ outcome: 'approved', bound: seen }, again, args, 2)).toBe('started');
 });
