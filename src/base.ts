@@ -22,4 +22,4 @@ export { nearestName, unknownName } from './text/check-call-options.ts';
 export { saidText, toldText } from './core/base/user-files.ts';
 export type { ShownFile, UserFile } from './core/base/user-files.ts';
 export { looksLike } from './text/look-alikes.ts';
-export { visibleEscape, visibleLine, visibleText } from './text/visible-text.ts';
+export { visibleEscape, visibleJsonText, visibleLine, visibleText } from './text/visible-text.ts';

@@ -4,7 +4,7 @@ import { looksLike } from '../text/look-alikes.ts';
 import type { Json, JsonObject } from '../core/base/tool-call.ts';
 import { nameWords } from '../assess/finding.ts';
 import { type CardField, isCut, type FieldFormat } from './card.ts';
-import { type CardBounds, cutInline, cutLine, cutLines } from './cut-text.ts';
+import { type CardBounds, cutInline, cutJson, cutLine, cutLines } from './cut-text.ts';
 import { type Beside, fieldReading } from './field-reading.ts';
 import { jsonText, memberSchema, schemaText } from './member-schema.ts';
 
@@ -89,15 +89,18 @@ function fieldOf(value: Json, { name, key, schema }: Place, beside: Beside, boun
   const description = schemaText(schema, 'description');
   const format = fieldFormat(key, schema, value);
   const reading = fieldReading(key, format, value, beside);
-  const written = typeof value === 'string' ? writtenText(value) : jsonText(value);
   return {
     name,
     ...(title !== undefined && { title: cutInline(title, longestWords) }),
     ...(description !== undefined && { description: cutInline(description, longestWords) }),
     format,
-    value: written.includes('\n') ? cutLines(written, bounds) : cutLine(written, bounds.value),
+    value: typeof value === 'string' ? cutText(writtenText(value), bounds) : cutJson(jsonText(value), bounds.value),
     ...(reading !== undefined && { reading }),
   };
+}
+
+function cutText(text: string, bounds: CardBounds): CardField['value'] {
+  return text.includes('\n') ? cutLines(text, bounds) : cutLine(text, bounds.value);
 }
 
 /**

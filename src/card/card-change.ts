@@ -4,7 +4,7 @@ import type { Change } from '../core/base/call-preview.ts';
 import type { Json } from '../core/base/tool-call.ts';
 import { visibleText } from '../text/visible-text.ts';
 import { type CardChange, type DiffLine, isCut } from './card.ts';
-import { type CardBounds, cutInline, cutLine, countedNoun, grouped } from './cut-text.ts';
+import { type CardBounds, cutInline, cutJson, cutLine, countedNoun, grouped, inline } from './cut-text.ts';
 import { jsonText } from './member-schema.ts';
 
 /**
@@ -69,9 +69,10 @@ function tableChange({ name, columns, rows }: Change & { kind: 'table' }, bounds
   let cutCells = 0;
   const textOf = (value: Json | undefined): string | null => {
     if (value === undefined) return null;
-    const text = typeof value === 'string' ? value : jsonText(value);
-    if (isCut(cutLine(text, bounds.value))) cutCells += 1;
-    return cutInline(text, bounds.value);
+    const { value: most } = bounds;
+    const cell = typeof value === 'string' ? cutLine(value, most) : cutJson(jsonText(value), most);
+    if (isCut(cell)) cutCells += 1;
+    return inline(cell);
   };
   const cellOf = (
     before: Json | undefined,

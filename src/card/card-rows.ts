@@ -1,11 +1,11 @@
 /** Why a call needs a decision, and the people and programs that run it. */
 import { adviceSentence } from '../core/policy/advice.ts';
 import { shortened } from '../core/base/text.ts';
-import type { JsonObject } from '../core/base/tool-call.ts';
 import { personsShown } from '../core/people/directory.ts';
+import type { Json, JsonObject } from '../core/base/tool-call.ts';
 import { visibleText } from '../text/visible-text.ts';
 import type { CardRow, CardText, CardRequest } from './card.ts';
-import { type CardBounds, cutLine } from './cut-text.ts';
+import { type CardBounds, cutJson, cutLine } from './cut-text.ts';
 import { jsonText } from './member-schema.ts';
 
 /** The row for these texts, each cut to the length of a value; no row if there are no texts. */
@@ -14,6 +14,11 @@ function rows(label: string, texts: readonly (string | null | undefined)[], boun
     text === null || text === undefined || text === '' ? [] : [cutLine(text, bounds.value)],
   );
   return shown.length === 0 ? [] : [{ label, texts: shown }];
+}
+
+/** The same for a value. */
+function jsonRow(label: string, value: Json | undefined, bounds: CardBounds): CardRow[] {
+  return value === undefined ? [] : [{ label, texts: [cutJson(jsonText(value), bounds.value)] }];
 }
 
 export function whyRows(request: CardRequest, bounds: CardBounds): CardRow[] {
@@ -68,7 +73,7 @@ export function whoRows(request: CardRequest, bounds: CardBounds): CardRow[] {
     ...rows('Run', [request.workflowId], bounds),
     ...rows('Called by', request.lineage.length === 0 ? [] : [request.lineage.join(' > ')], bounds),
     ...rows('For', [request.callerUserId === null ? null : person(request.callerUserId)], bounds),
-    ...rows('Metadata', Object.keys(metadata).length === 0 ? [] : [jsonText(metadata)], bounds),
+    ...jsonRow('Metadata', Object.keys(metadata).length === 0 ? undefined : metadata, bounds),
     ...rows('Reviewers', [request.reviewers.map((each) => person(each)).join(', ')], bounds),
     ...rows(
       'Seats',
@@ -127,11 +132,11 @@ export function settledRows(
     },
     ...rows('By', [who], bounds),
     ...rows('Because', [reason], bounds),
-    ...rows('Answer', response === undefined ? [] : [jsonText(response)], bounds),
+    ...jsonRow('Answer', response, bounds),
     ...(isEditShown
       ? [
           ...rows('Changed', [editText(asked, edited.arguments)], bounds),
-          ...rows('What ran', [jsonText(edited.arguments)], bounds),
+          ...jsonRow('What ran', edited.arguments, bounds),
         ]
       : []),
   ];

@@ -39,6 +39,12 @@ export function cutLine(text: string, most: number): CardText {
   return cut(visibleText(text), most);
 }
 
+/** The text of `jsonText`, cut in the same way. It is visible already: a letter behind `\\n` begins a word. */
+export function cutJson(json: string, most: number): CardText {
+  // A backslash stays, unless the text could then be read as an escape.
+  return cut(json.replaceAll('\\u{', '\\u{005C}u{'), most);
+}
+
 /**
  * A text made visible, with its line feeds and tabs, cut in its middle to at most `value` characters and `lines` lines.
  */
@@ -55,7 +61,11 @@ export function cutLines(text: string, { value, lines }: Pick<CardBounds, 'value
 
 /** One line of at most about `most` characters, with a note in place of the hidden ones. */
 export function cutInline(text: string, most: number): string {
-  const line = cutLine(text, most);
+  return inline(cutLine(text, most));
+}
+
+/** A cut text in one line. */
+export function inline(line: CardText): string {
   return line.hidden === undefined ? line.text : `${line.text}…${hiddenNote(line)}…${line.end}`;
 }
 

@@ -143,6 +143,12 @@ export function visibleJson(json: string): string {
   return visibleBeside(json, /\\(?:u[0-9a-f]{4}|.)/gi, unitEscapes);
 }
 
+/** JSON text of any layout with the escapes of `visibleText`, beside those of JSON. For people: it is no JSON. */
+export function visibleJsonText(json: string): string {
+  const lines = json.split('\n');
+  return lines.map((line) => visibleBeside(line, /\\(?:u[0-9a-f]{4}|.)/gi, escaped)).join('\n');
+}
+
 /** A line of `escapeText` or `escapeUnseen`, with look-alikes escaped as well. Not idempotent. */
 export function visibleLine(line: string): string {
   return visibleBeside(line, /\\(?:u\{[0-9A-F]{4,6}\}|.)/g, escaped);

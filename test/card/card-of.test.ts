@@ -508,3 +508,11 @@ describe('a name that is cut', () => {
     expect(card.arguments.at(-1)!.name).toContain('kkonekk');
   });
 });
+
+test('a word behind a line break in a value that is shown as JSON is no look-alike', () => {
+  const value = { note: 'Γεια,\n\nη παραγγελία' };
+  const deep = Array.from({ length: 8 }).reduce<Json>((inner) => [inner], value.note);
+  const texts = JSON.stringify(cardOf(cardRequest({ metadata: value, arguments: { deep } })));
+  expect(texts).toContain('η παραγγελία');
+  expect(texts).not.toContain('{03B7}');
+});

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import * as fc from 'fast-check';
-import { fromVisible, visibleJson, visibleLine, visibleText, wordJoiners } from '../../src/text/visible-text.ts';
+import {
+  fromVisible,
+  visibleJson,
+  visibleJsonText,
+  visibleLine,
+  visibleText,
+  wordJoiners,
+} from '../../src/text/visible-text.ts';
 import { escapeText, escapeUnseen } from '../../src/core/base/text.ts';
 import { hostileText } from '../card/hostile-text.ts';
 import { parseJson } from '../../src/core/base/json.ts';
@@ -123,6 +130,15 @@ describe('names', () => {
     expect(visibleText(name, { asName: true })).not.toBe(name);
   });
 });
+
+test.each(['Γεια,\n\nη παραγγελία', 'Привет\nмир', 'مرحبا\nعليكم', 'नमस्ते\nदुनिया', 'שלום\nעולם', 'สวัสดี\nชาวโลก'])(
+  'a word that follows a line break of JSON is no look-alike: %j',
+  (body) => {
+    const json = JSON.stringify({ body }, undefined, 2);
+    expect(visibleJsonText(json)).toBe(json);
+    expect(visibleJsonText(JSON.stringify({ body: `${body}\u202Eраypal` }))).toMatch(/\\u\{202E\}.*\\u\{0440\}/);
+  },
+);
 
 describe('visibleJson', () => {
   test('has the same value, and shows nothing that cannot be seen', () => {

@@ -257,7 +257,10 @@ withChromium('the view of a request (needs Chromium)', () => {
     await form.getByRole('button', { name: 'Approve with these arguments' }).click();
     await passUndo(page);
     await page.getByText(/^You \w+ this at/).waitFor();
+    await page.getByText('Changed before it ran: amount 412.5 → 1').waitFor();
     await asked.run.result();
+    await page.goto(`${world.gateway.url}/inbox/runs/${asked.workflowId}`);
+    await page.getByText('changed by a reviewer: amount 412.5 → 1').waitFor();
     expect(world.ran()).toContain('pay nia 1');
     expect(world.ran()).not.toContain('pay nia 412.5');
   });
@@ -415,6 +418,16 @@ withChromium('the view of a request (needs Chromium)', () => {
     await button(page, 'Respond').click();
     await page.getByText(/^You \w+ this at/).waitFor();
     expect((await asked.run.result()).output).toBe('The bank was told already');
+  });
+
+  test('a word behind a line break is no misleading text', async () => {
+    const { page, world } = inbox;
+    const asked = await inbox.ask('pay', { to: 'Γεια,\n\nη παραγγελία', amount: 13 });
+    await inbox.show(asked);
+    await page.locator('section.run pre.arguments').first().waitFor();
+    expect(await page.locator('section.run pre.arguments').first().innerText()).toContain('Γεια,\\n\\nη παραγγελία');
+    expect(await page.locator('section.run mark').count()).toBe(0);
+    await world.client.cancel(asked.workflowId);
   });
 
   test('a name is asked about where no directory could know it', async () => {

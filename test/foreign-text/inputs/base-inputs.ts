@@ -35,6 +35,7 @@ import {
   shownName,
   fromVisible,
   visibleJson,
+  visibleJsonText,
   visibleLine,
   visibleText,
 } from '../../../src/text/visible-text.ts';
@@ -175,6 +176,7 @@ export const baseInputs: Inputs = {
   },
   'text/visible-text.ts fromVisible': fromVisible,
   'text/visible-text.ts visibleLine': visibleLine,
+  'text/visible-text.ts visibleJsonText': { places: 2, runs: documents(visibleJsonText) },
   'text/visible-text.ts visibleJson': { places: 2, runs: documents(visibleJson) },
   'core/base/text.ts TextSearch.next': (text) => new TextSearch(almostWithin(text)).next(text),
   'core/base/text.ts TextSearch.places': [

@@ -5,7 +5,17 @@ import { cardDigest, cardOf, misleading } from '../../../src/card/card-of.ts';
 import { type CardRequest, type Card, type CardField, decidingTexts } from '../../../src/card/card.ts';
 import { quoted, editText, settledRows } from '../../../src/card/card-rows.ts';
 import { fieldLabel, fieldNote, saysName } from '../../../src/card/card-words.ts';
-import { cutInline, cutLine, cutLines, grouped, noBounds, wholeText, wrapText } from '../../../src/card/cut-text.ts';
+import {
+  cutInline,
+  cutJson,
+  cutLine,
+  cutLines,
+  grouped,
+  inline,
+  noBounds,
+  wholeText,
+  wrapText,
+} from '../../../src/card/cut-text.ts';
 import { fieldReading } from '../../../src/card/field-reading.ts';
 import { jsonText } from '../../../src/card/member-schema.ts';
 import { renderHtml, renderHtmlPage } from '../../../src/card/render-html.ts';
@@ -105,6 +115,8 @@ export const cardInputs: Inputs = {
   'card/card-words.ts saysName': (text) => saysName(text, text),
   'card/card-words.ts fieldNote': (text) => fieldNote(fieldOf(text)),
   'card/cut-text.ts cutLine': [(text) => cutLine(text, 100), (text) => cutLine(text, Infinity)],
+  'card/cut-text.ts cutJson': (text) => cutJson(text, 100),
+  'card/cut-text.ts inline': (text) => inline({ text, hidden: 1, end: text }),
   'card/cut-text.ts cutLines': (text) => cutLines(text, { value: 1_200, lines: 40 }),
   'card/cut-text.ts cutInline': (text) => cutInline(text, 200),
   'card/cut-text.ts wholeText': (text) => wholeText({ text, hidden: 1, end: text }),

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import { visibleText, type JsonObject } from 'countersign/base';
+import { visibleJsonText, visibleText, type JsonObject } from 'countersign/base';
 import { jsonPlace } from 'countersign/json';
 import { saysName, schemaText } from 'countersign/card';
 import { Foreign } from '../parts/shown-text.tsx';
@@ -178,7 +178,10 @@ function Control({ node, marks, change }: ControlProps) {
         >
           {node.options.map((option, index) => (
             <option key={index} value={String(index)}>
-              {visibleText(typeof option === 'string' ? option : JSON.stringify(option)).slice(0, longestLine)}
+              {(typeof option === 'string' ? visibleText(option) : visibleJsonText(JSON.stringify(option))).slice(
+                0,
+                longestLine,
+              )}
             </option>
           ))}
         </select>

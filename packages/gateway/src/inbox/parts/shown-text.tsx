@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { visibleEscape, visibleText } from 'countersign/base';
+import { type Json, visibleEscape, visibleJsonText, visibleText } from 'countersign/base';
 import { hiddenNote, type CardText } from 'countersign/card';
 import { temporalHref } from '../state/paths.ts';
 import { meOf, session } from '../state/me.ts';
@@ -35,18 +35,34 @@ export function ShownText({ text }: { text: CardText }) {
 
 const step = 20_000;
 
-/** Untrusted text: made visible, and bounded. `lines`: it may have several. */
-export function Foreign({ text, most = 2_000, lines = false }: { text: string; most?: number; lines?: boolean }) {
+interface ForeignProps {
+  text: string;
+  most?: number;
+  /** True: it may have several lines. */
+  lines?: boolean;
+  /** True: it is JSON, whose escapes stay: a letter behind `\n` begins a word. */
+  json?: boolean;
+}
+
+/** Untrusted text: made visible, and bounded. */
+export function Foreign({ text, most = 2_000, lines = false, json = false }: ForeignProps) {
   const [shown, setShown] = useState(most);
-  if (text.length <= shown) return <Marked text={visibleText(text, { lines })} />;
+  const visible = (part: string): string => (json ? visibleJsonText(part) : visibleText(part, { lines }));
+  if (text.length <= shown) return <Marked text={visible(text)} />;
   return (
     <>
-      <Marked text={visibleText(text.slice(0, shown).toWellFormed(), { lines })} />
+      <Marked text={visible(text.slice(0, shown).toWellFormed())} />
       <button type="button" class="more" onClick={() => setShown(shown + step)}>
         … show more ({(text.length - shown).toLocaleString('en')} characters left)
       </button>
     </>
   );
+}
+
+/** A value: a text as it is, all else as JSON. */
+export function ForeignValue({ value, most }: { value: Json; most: number }) {
+  if (typeof value === 'string' && value !== '') return <Foreign text={value} most={most} lines />;
+  return <Foreign text={JSON.stringify(value)} most={most} json />;
 }
 
 /** A long visible text, in steps: drawing a megabyte at once blocks the page. */

@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import type { RecordedEvent, RunItem, RunCompleteEvent, ApprovalResultEvent } from 'countersign/client';
-import { toldText, unfinishedText, shownPerson } from 'countersign/base';
+import { type Json, toldText, unfinishedText, shownPerson } from 'countersign/base';
 import { requestHref, runHref } from '../state/location.ts';
 import { LocalTime } from './time.tsx';
-import { Foreign } from './shown-text.tsx';
+import { Foreign, Marked } from './shown-text.tsx';
+import { valueChanges } from '../request/what-changed.ts';
 
 /** Why a run could not begin, by code. Its own message is hidden if no policy says what reviewers may see. */
 const sentences: Partial<Record<string, string>> = {
@@ -12,9 +13,22 @@ const sentences: Partial<Record<string, string>> = {
   arguments_invalid: 'The input of the run is not valid.',
 };
 
+/** The arguments with which the model called, by the id of the call. */
+export type AskedArguments = ReadonlyMap<string, Json>;
+
+export function askedArguments(events: readonly RecordedEvent[]): AskedArguments {
+  return new Map(
+    events.flatMap((event) =>
+      event.type === 'RunItemEvent' && event.item.type === 'tool_call' && event.item.arguments !== undefined
+        ? [[event.item.callId, event.item.arguments] as const]
+        : [],
+    ),
+  );
+}
+
 /** One event of a run, as one item of a list. A turn that ended with an answer shows nothing: the answer is shown. */
-export function TimelineItem({ event }: { event: RecordedEvent }) {
-  const parts = partsOf(event);
+export function TimelineItem({ event, asked }: { event: RecordedEvent; asked: AskedArguments }) {
+  const parts = partsOf(event, asked);
   if (parts === undefined) return null;
   const { label, agent, tone, body } = parts;
   return (
@@ -35,10 +49,10 @@ interface Parts {
   body: ComponentChildren;
 }
 
-function partsOf(event: RecordedEvent): Parts | undefined {
+function partsOf(event: RecordedEvent, asked: AskedArguments): Parts | undefined {
   switch (event.type) {
     case 'RunItemEvent':
-      return itemParts(event.item);
+      return itemParts(event.item, asked);
     case 'ApprovalRequestEvent':
       return {
         label: 'Approval requested',
@@ -85,7 +99,7 @@ function resultLabel({ withheld, resultOf, isError }: Extract<RunItem, { type: '
   return isError ? 'Error' : 'Result';
 }
 
-function itemParts(item: RunItem): Parts | undefined {
+function itemParts(item: RunItem, asked: AskedArguments): Parts | undefined {
   switch (item.type) {
     case 'message':
       return {
@@ -94,7 +108,7 @@ function itemParts(item: RunItem): Parts | undefined {
         tone: item.role === 'user' ? 'user' : 'plain',
         body: (
           <>
-            <Foreign text={toldText(item.content, item.files ?? [])} lines />
+            <Foreign text={toldText(item.content, item.files ?? [])} lines json={isJson(item.content)} />
             <Finish of={item} />
           </>
         ),
@@ -132,13 +146,8 @@ function itemParts(item: RunItem): Parts | undefined {
                 item.ran === 'no' && ' – it did not run'
               )}
             </p>
-            <Foreign text={item.content} lines />
-            {item.arguments !== undefined && (
-              <>
-                <p class="soft">It ran with these arguments:</p>
-                <Arguments value={item.arguments} />
-              </>
-            )}
+            <Foreign text={item.content} lines json={isJson(item.content)} />
+            {item.arguments !== undefined && <Edited before={asked.get(item.callId)} after={item.arguments} />}
           </>
         ),
       };
@@ -169,10 +178,39 @@ function Finish({ of: { finish } }: { of: Pick<RunCompleteEvent, 'finish'> }) {
   return finish === undefined ? null : <p class="soft">{unfinishedText(finish)}</p>;
 }
 
+/** What a call ran with, if it was changed, and the changes. */
+function Edited({ before, after }: { before: Json | undefined; after: Json }) {
+  const changes = before === undefined ? [] : valueChanges(before, after);
+  return (
+    <>
+      <p class="soft">
+        It ran with these arguments
+        {changes.length > 0 && (
+          <>
+            , changed by a reviewer: <Marked text={changes.join(', ')} />
+          </>
+        )}
+      </p>
+      <Arguments value={after} />
+    </>
+  );
+}
+
+/** True for the JSON of an object or a list, as most results of tools are. */
+function isJson(text: string): boolean {
+  if (!/^\s*[[{]/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function Arguments({ value }: { value: unknown }) {
   return (
     <pre class="arguments">
-      <Foreign text={JSON.stringify(value, undefined, 2)} lines most={1_000} />
+      <Foreign text={JSON.stringify(value, undefined, 2)} json most={1_000} />
     </pre>
   );
 }

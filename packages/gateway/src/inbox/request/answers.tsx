@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { shownName } from 'countersign/base';
 import type { ApprovalDetails } from 'countersign/client';
-import { Foreign } from '../parts/shown-text.tsx';
+import { Marked } from '../parts/shown-text.tsx';
 import { announceText, useStore } from '../state/store.ts';
 import { type AnswerActions, answerActions, useShortcuts } from '../state/shortcuts.ts';
 import { meOf, session } from '../state/me.ts';
@@ -148,7 +149,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
       {!(form === 'edit' && decision.kind === 'refused') && <DecisionNote state={decision} request={request} />}
       {decision.kind === 'delayed' && (
         <UndoBar held={decision.held} undo={takeBack}>
-          <Foreign text={decision.summary} most={300} />
+          <Marked text={decision.summary} />
         </UndoBar>
       )}
       {why !== undefined && form === undefined && (
@@ -184,17 +185,21 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
   );
 }
 
-/** The content of a delayed approval, such as `Approved with your changes: amount 20 → 30`. */
+const mostChanges = 5;
+
+/** The content of a delayed approval, made visible, such as `Approved with your changes: amount 20 → 30`. */
 function answerSummary(request: Pick<ApprovalDetails, 'arguments' | 'toolName'>, answer: GivenAnswer): string {
   const { modifiedArguments, always, reason } = answer;
   if (modifiedArguments !== undefined) {
-    return `Approved with your changes: ${valueChanges(request.arguments, modifiedArguments).join(', ')}`;
+    const changes = valueChanges(request.arguments, modifiedArguments);
+    const more = changes.length > mostChanges ? `, and ${changes.length - mostChanges} more` : '';
+    return `Approved with your changes: ${changes.slice(0, mostChanges).join(', ')}${more}`;
   }
   if (typeof always !== 'object') return reason === undefined ? 'Approved' : 'Approved with your comment';
   const scopes = {
     call: 'and the same call again',
-    arguments: `and further calls of ${request.toolName} that match`,
-    tool: `and every further call of ${request.toolName}`,
+    arguments: `and further calls of ${shownName(request.toolName)} that match`,
+    tool: `and every further call of ${shownName(request.toolName)}`,
   } as const;
   return `Approved, ${scopes[always.kind]}`;
 }

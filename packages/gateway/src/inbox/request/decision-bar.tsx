@@ -42,7 +42,7 @@ function News({ given }: { given: GivenDecision }) {
     };
     return (
       <UndoBar held={state.held} undo={undo} focus={false}>
-        <Foreign text={state.summary} most={300} /> · <Marked text={sentence} />
+        <Marked text={state.summary} /> · <Marked text={sentence} />
       </UndoBar>
     );
   }

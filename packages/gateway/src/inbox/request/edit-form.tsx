@@ -4,7 +4,7 @@ import { readJson } from 'countersign/json';
 import { changedValues, type ChangedValue, formRoot, placedProblems, readForm } from '../form/read-form.ts';
 import { formOf } from '../form/form-node.ts';
 import { SchemaForm } from '../form/schema-form.tsx';
-import { Foreign } from '../parts/shown-text.tsx';
+import { Foreign, ForeignValue } from '../parts/shown-text.tsx';
 import { AnswerForm, type AnswerFormProps } from './answer-form.tsx';
 import type { DecisionState } from './decisions.ts';
 
@@ -138,12 +138,12 @@ function Changes({ changes, isReadable }: { changes: readonly ChangedValue[]; is
           <dd>
             {before !== undefined && (
               <del>
-                <Foreign text={valueText(before)} most={500} lines />
+                <ForeignValue value={before} most={500} />
               </del>
             )}{' '}
             {after !== undefined && (
               <ins>
-                <Foreign text={valueText(after)} most={500} lines />
+                <ForeignValue value={after} most={500} />
               </ins>
             )}
           </dd>
@@ -151,8 +151,4 @@ function Changes({ changes, isReadable }: { changes: readonly ChangedValue[]; is
       ))}
     </dl>
   );
-}
-
-function valueText(value: Json): string {
-  return typeof value === 'string' && value !== '' ? value : JSON.stringify(value);
 }

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ApprovalDetails, RecordedEvent } from 'countersign/client';
 import { problemText } from '../state/texts.ts';
 import { Foreign, TemporalLink } from '../parts/shown-text.tsx';
-import { TimelineItem } from '../parts/timeline-item.tsx';
+import { askedArguments, TimelineItem } from '../parts/timeline-item.tsx';
 import { runHref } from '../state/location.ts';
 import type { RunEvents } from '../../http/inbox/api.ts';
 import { apiPath, getJson } from '../api/fetch-json.ts';
@@ -64,6 +64,7 @@ export function RunContext({ request: { workflowId, lineage, settled } }: { requ
 }
 
 function Events({ events, earlier, isCut }: EventsSoFar) {
+  const asked = askedArguments(events);
   return (
     <>
       {isCut && <p class="note">This run has more events than are read here: these are not the newest.</p>}
@@ -75,7 +76,7 @@ function Events({ events, earlier, isCut }: EventsSoFar) {
       {events.length === 0 && <p class="soft">Nothing has happened yet.</p>}
       <ol class="run-events">
         {events.map((event) => (
-          <TimelineItem key={event.id} event={event} />
+          <TimelineItem key={event.id} event={event} asked={asked} />
         ))}
       </ol>
     </>

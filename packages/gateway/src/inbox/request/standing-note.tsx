@@ -2,7 +2,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import { personsShown } from 'countersign/base';
 import type { ApprovalDetails } from 'countersign/client';
 import { LocalTime } from '../parts/time.tsx';
-import { Foreign } from '../parts/shown-text.tsx';
+import { Foreign, Marked } from '../parts/shown-text.tsx';
+import { valueChanges } from './what-changed.ts';
 import { inListHref } from '../state/location.ts';
 import { NextRequest } from './next-request.tsx';
 
@@ -37,6 +38,12 @@ export function StandingNote({ request, decisionId, isNew }: StandingNoteProps) 
           <p>Its deadline has passed: it can no longer be answered.</p>
         ) : (
           <Settled settled={settled} people={people} isOwn={isOwn} />
+        )}
+        {settled?.edited !== undefined && (
+          <p>
+            Changed before it ran:{' '}
+            <Marked text={valueChanges(request.arguments, settled.edited.arguments).join(', ')} />
+          </p>
         )}
       </div>
       {settled?.by === 'edit' && typeof settled.byId === 'string' && (

@@ -1,4 +1,4 @@
-import type { Json } from 'countersign/base';
+import { type Json, visibleJsonText, visibleText } from 'countersign/base';
 import type { ApprovalDetails } from 'countersign/client';
 import { changedValues } from '../form/read-form.ts';
 import { whoCanAnswer } from './who-answers.ts';
@@ -16,7 +16,7 @@ const parts: readonly [name: string, of: (request: ApprovalDetails) => unknown][
   ['what is hidden from you', ({ shown, redacted }) => [shown, redacted]],
 ];
 
-/** What has changed in a request, such as `amount 6 → 600, what the user wrote`. */
+/** What has changed in a request, such as `amount 6 → 600, what the user wrote`, made visible. */
 export function whatChanged(before: ApprovalDetails, after: ApprovalDetails): string {
   const values = valueChanges(before.arguments, after.arguments);
   const [from, to] = [whoCanAnswer(before), whoCanAnswer(after)];
@@ -24,20 +24,24 @@ export function whatChanged(before: ApprovalDetails, after: ApprovalDetails): st
     ...values.slice(0, mostValues),
     ...(values.length > mostValues ? [`${values.length - mostValues} more arguments`] : []),
     ...parts.filter(([, of]) => JSON.stringify(of(before)) !== JSON.stringify(of(after))).map(([name]) => name),
-    ...(from !== to && from !== undefined && to !== undefined ? [`reviewers ${from} → ${to}`] : []),
+    ...(from !== to && from !== undefined && to !== undefined ? [visibleText(`reviewers ${from} → ${to}`)] : []),
   ];
   return changed.length === 0 ? 'the tool' : changed.join(', ');
 }
 
-/** What an edit changes, value by value, such as `amount 89 → 50`. */
+/** What an edit changes, value by value, such as `amount 89 → 50`, made visible. */
 export function valueChanges(before: Json, after: Json): string[] {
   return changedValues(before, after).map(
-    (each) => `${each.place} ${valueText(each.before)} → ${valueText(each.after)}`,
+    (each) => `${visibleText(each.place)} ${valueText(each.before)} → ${valueText(each.after)}`,
   );
 }
 
 function valueText(value: Json | undefined): string {
   if (value === undefined) return 'nothing';
-  const text = typeof value === 'string' && value !== '' ? value : JSON.stringify(value);
+  if (typeof value === 'string' && value !== '') return visibleText(bounded(value));
+  return visibleJsonText(bounded(JSON.stringify(value)));
+}
+
+function bounded(text: string): string {
   return text.length > longestValue ? `${text.slice(0, longestValue).toWellFormed()}…` : text;
 }

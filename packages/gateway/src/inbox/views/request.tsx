@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { ApiProblem } from '../api/fetch-json.ts';
-import { Foreign } from '../parts/shown-text.tsx';
+import { Foreign, Marked } from '../parts/shown-text.tsx';
 import { Answers } from '../request/answers.tsx';
 import { CardArticle } from '../request/card-article.tsx';
 import { DecisionNote, Votes } from '../request/decision-note.tsx';
@@ -67,7 +67,7 @@ export function RequestPage({ params: { workflowId, requestId } }: { params: Req
       {isOpen && shown.hasChanged && (
         <div class="note" role="alert">
           <p>
-            Changed since you opened it: <Foreign text={whatChanged(shown.seen, request)} most={600} />.
+            Changed since you opened it: <Marked text={whatChanged(shown.seen, request)} />.
           </p>
           <p class="buttons">
             <button type="button" onClick={live.lookAgain}>

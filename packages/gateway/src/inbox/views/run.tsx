@@ -13,7 +13,7 @@ import { currentLocation } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
 import { useStore, announceText } from '../state/store.ts';
 import type { ViewProps } from '../state/paths.ts';
-import { TimelineItem } from '../parts/timeline-item.tsx';
+import { askedArguments, TimelineItem } from '../parts/timeline-item.tsx';
 import type { RecordedEvent } from 'countersign/client';
 import { LocalTime } from '../parts/time.tsx';
 import { ConfirmDialog } from '../parts/modal.tsx';
@@ -81,6 +81,7 @@ function TimelineList({ timeline, state }: TimelineListProps) {
   const [most, setMost] = useState(atOnce);
   const { events, dropped, writing } = timeline;
   const hidden = Math.max(0, events.length - most);
+  const asked = askedArguments(events);
   return (
     <section aria-labelledby="timeline-title">
       <h2 id="timeline-title">
@@ -102,7 +103,7 @@ function TimelineList({ timeline, state }: TimelineListProps) {
       {events.length === 0 && state !== 'lost' && <p class="soft">Nothing has happened yet.</p>}
       <ol class="run-events">
         {events.slice(hidden).map((event) => (
-          <TimelineItem key={event.id} event={event} />
+          <TimelineItem key={event.id} event={event} asked={asked} />
         ))}
       </ol>
       {writing !== undefined && (
