@@ -204,6 +204,41 @@ withChromium('the view of a request (needs Chromium)', () => {
     expect((await asked.run.result()).output).toBe('Denied: No receipt');
   });
 
+  test('Escape leaves the form, then the request; Ctrl-Enter sends the form, and u leads to the list', async () => {
+    const { page, world } = inbox;
+    const asked = await inbox.ask('pay', { to: 'kay', amount: 22 }, [last]);
+    await inbox.show(asked);
+    await page.locator('[data-form=approve][aria-disabled=false]').waitFor();
+    const form = page.getByRole('form');
+    await page.keyboard.press('t');
+    await page.getByLabel('Extend by').waitFor();
+    await page.keyboard.press('Escape');
+    await form.waitFor({ state: 'detached' });
+    await page.keyboard.press('d');
+    await page.locator('textarea:focus').waitFor();
+    // The focus may be outside the form.
+    await page.locator('article.card h1').click();
+    await page.keyboard.press('Escape');
+    await form.waitFor({ state: 'detached' });
+    await page.keyboard.press('Escape');
+    await page.waitForURL(`${world.gateway.url}/inbox/`);
+    await inbox.show(asked);
+    await page.locator('[data-form=approve][aria-disabled=false]').waitFor();
+    await page.keyboard.press('d');
+    await page.locator('textarea:focus').waitFor();
+    await page.keyboard.type('Too much');
+    await page.keyboard.press('Enter');
+    expect(await settlement(asked)).toBeUndefined();
+    await page.keyboard.press('Control+Enter');
+    await page.getByText(/^You denied this at/).waitFor();
+    await page.keyboard.press('u');
+    await page.waitForURL(`${world.gateway.url}/inbox/`);
+    expect((await asked.run.result()).output).toMatch(/^Denied: Too much/);
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).getByText('back to the list', { exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+  });
+
   test('an edit with an invalid value is refused at its field, and a valid one runs', async () => {
     const { page, world } = inbox;
     const asked = await inbox.ask('pay', { to: 'dora', amount: 20 });

@@ -80,6 +80,7 @@ withChromium('the list of open requests (needs Chromium)', () => {
     // The key alone has sent nothing.
     expect(await world.client.approvals.get(second.requestId)).not.toHaveProperty('settled');
     await page.keyboard.press('Enter');
+    await page.getByText('Press Enter to approve.').waitFor({ state: 'detached' });
     await passUndo(page);
     await page.getByText(/^You \w+ this at/).waitFor();
     await page.keyboard.press('n');

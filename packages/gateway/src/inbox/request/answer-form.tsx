@@ -25,7 +25,7 @@ const first = 'input:not([type=radio]), input:checked, textarea, select';
 /** The attributes of a field for the name of a person. */
 export const personInput = { autocomplete: 'off', autocapitalize: 'off', maxLength: 200 } as const;
 
-/** A form below the card: it gets the focus, Escape closes it, and its own button sends it. */
+/** A form below the card: it gets the focus, Escape closes it, and its own button or Ctrl-Enter sends it. */
 export function AnswerForm({
   title,
   verb,
@@ -54,6 +54,11 @@ export function AnswerForm({
         if (!isBusy && isBlocked !== true) submit();
       }}
       onKeyDown={(event) => {
+        if (event.isComposing) return;
+        if (event.key === 'Enter' && event.ctrlKey !== event.metaKey && !event.repeat) {
+          event.preventDefault();
+          form.current?.requestSubmit();
+        }
         if (event.key !== 'Escape') return;
         event.stopPropagation();
         cancel();

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { shownName } from 'countersign/base';
 import type { ApprovalDetails } from 'countersign/client';
 import { Marked } from '../parts/shown-text.tsx';
-import { announceText, useStore } from '../state/store.ts';
+import { announcement, announceText, useStore } from '../state/store.ts';
 import { type AnswerActions, answerActions, useShortcuts } from '../state/shortcuts.ts';
 import { meOf, session } from '../state/me.ts';
 import { AlwaysForm } from './always-form.tsx';
@@ -66,6 +66,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
   };
   const answer = (given: GivenAnswer): void => {
     if (!isArmed || isBusy) return;
+    forgetHint();
     const about = {
       workflowId: request.workflowId,
       requestId: request.requestId,
@@ -95,7 +96,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
   const focusApprove = (): void => {
     if (form !== undefined || isBusy) return;
     section.current?.querySelector<HTMLElement>('[data-form=approve]')?.focus({ preventScroll: true });
-    announceText(why ?? 'Press Enter to approve.');
+    announceText(why ?? hint);
   };
   useEffect(() => {
     if (!isArmed || prepared === undefined) return;
@@ -120,6 +121,8 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
     ...(canMove && { move: open('move') }),
   };
   useAnswerKeys(actions);
+  useShortcuts(form === undefined || isBusy ? {} : { Escape: close });
+  useEffect(() => forgetHint, []);
   const forms = { request, cancel: close, isBusy };
   const moveForm = form === 'move' && <MoveForm {...forms} then={() => void live.reload()} />;
   if (!mayAnswer) {
@@ -183,6 +186,12 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
       </div>
     </section>
   );
+}
+
+const hint = 'Press Enter to approve.';
+
+function forgetHint(): void {
+  if (announcement.get()?.text === hint) announcement.set(undefined);
 }
 
 const mostChanges = 5;
@@ -300,6 +309,6 @@ export function useAnswerKeys(actions: AnswerActions): void {
     d: () => run('deny'),
     e: () => run('edit'),
     r: () => run('respond'),
-    x: () => run('extend'),
+    t: () => run('extend'),
   });
 }

@@ -12,7 +12,7 @@ import { whatChanged } from '../request/what-changed.ts';
 import { useRequest, useWholeCard } from '../request/use-request.ts';
 import { waitsWords } from '../list/request-row.tsx';
 import { LocalTime, TimeLeft, useNow } from '../parts/time.tsx';
-import { currentLocation, inListHref } from '../state/location.ts';
+import { currentLocation, inListHref, navigate } from '../state/location.ts';
 import { useShortcuts } from '../state/shortcuts.ts';
 import { useStore } from '../state/store.ts';
 import type { RequestIds } from '../state/paths.ts';
@@ -27,6 +27,8 @@ export function RequestPage({ params: { workflowId, requestId } }: { params: Req
   const { whole, unfold } = useWholeCard(shown);
   useShortcuts({
     v: unfold,
+    u: toList,
+    Escape: toList,
     n: () => goToNext({ workflowId, requestId }),
   });
   const standing = shown === undefined ? undefined : requestStanding(shown.view.request, now);
@@ -116,6 +118,10 @@ export function RequestPage({ params: { workflowId, requestId } }: { params: Req
       </div>
     </div>
   );
+}
+
+function toList(): void {
+  navigate(inListHref());
 }
 
 function NotShown({ problem, reload }: { problem: ApiProblem | undefined; reload: () => void }) {
