@@ -55,6 +55,10 @@ function App() {
         Skip to the content
       </a>
       <Header />
+      <div class="notices">
+        <DecisionBar />
+        <Announcer />
+      </div>
       <main id="main" tabIndex={-1}>
         {signedIn.state === 'signed-out' ? (
           <SignIn loginUrl={signedIn.loginUrl} />
@@ -62,10 +66,6 @@ function App() {
           <View key={View === DeskView ? '' : path} params={params} />
         )}
       </main>
-      <div class="notices">
-        <DecisionBar />
-        <Announcer />
-      </div>
       <Overlay />
       <PageTitle title={route.title} />
     </>
