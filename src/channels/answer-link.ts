@@ -25,12 +25,15 @@ export function inboxUrl(origin: string, { workflowId, requestId }: Place): stri
   return `${origin}/inbox/${requestId === undefined ? `runs/${run}` : `requests/${run}/${asPart(requestId)}`}`;
 }
 
-/** Half a surrogate pair is not valid in an address. */
+/** A text as a part of an address, where half a surrogate pair is not valid. */
 function asPart(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-/** The permission of a link: one answer of one person to one request, in its state when the link was made. */
+/**
+ * What a link permits: one answer of one person to one request, in the state that the request had when the link was
+ * made.
+ */
 export interface Link {
   readonly requestId: string;
   readonly workflowId: string;
@@ -41,7 +44,10 @@ export interface Link {
 const defaultMs = 7 * 24 * 3_600_000;
 const longestMs = 30 * 24 * 3_600_000;
 
-/** When a link ends: with its request at the latest. Throws a `ProblemError` for an instant out of range. */
+/**
+ * The time at which a link expires, in milliseconds since 1970: no later than the deadline of its request. Throws a
+ * `ProblemError` for an instant out of range.
+ */
 export function linkExpiry({ deadline }: Pick<ApprovalDetails, 'deadline'>, wanted: string | undefined): number {
   const nowMs = Date.now();
   const wantedMs = wanted === undefined ? nowMs + defaultMs : instantMs(wanted);
@@ -63,7 +69,7 @@ export function linkUrl(origin: string, link: string): string {
   return `${origin}/links/${link}`;
 }
 
-/** Throws a `ProblemError` (`forbidden`) for an invalid or expired link. */
+/** Reads a sealed link. Throws a `ProblemError` (`forbidden`) for an invalid or expired one. */
 export async function openLink(seals: Seals | undefined, text: string): Promise<Link> {
   const content = await seals?.open('link', text);
   if (content !== undefined) return content as unknown as Link;
@@ -71,7 +77,10 @@ export async function openLink(seals: Seals | undefined, text: string): Promise<
   throw new ProblemError({ code: 'forbidden', message });
 }
 
-/** The `decisionId` of the one answer that a link can give: the run stores it, so the gateway need not. */
+/**
+ * The `decisionId` of the one answer that a link can give. The run stores it and so refuses a second answer; the
+ * gateway stores nothing.
+ */
 export function decisionIdOf(link: string): string {
   return `link-${createHash('sha256').update(link).digest('hex')}`;
 }

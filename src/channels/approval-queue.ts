@@ -16,7 +16,7 @@ export interface QueueOptions {
   tool?: string;
   /** Only requests of this run. */
   workflowId?: string;
-  /** The reviewer, unless an answer names another. It is a claim unless `sign` proves it. */
+  /** The reviewer of every answer that does not name one. Only `sign` proves who it is. */
   reviewerId?: string;
   /** Signs the answers. */
   sign?: Signer;
@@ -24,8 +24,8 @@ export interface QueueOptions {
 
 /**
  * The open requests as a queue, for a page or a program that answers them, in any process. The requests stay in their
- * runs: the queue stores only which of them it has shown, so losing it loses no request. Methods throw the client's
- * errors.
+ * runs, and the queue only remembers which of them it has shown: if the queue is lost, no request is lost. Methods
+ * throw the client's errors.
  */
 export interface ApprovalQueue {
   /** The open requests, the earliest deadline first. Needs no worker. */
@@ -51,9 +51,14 @@ export interface ApprovalQueue {
 }
 
 const lookEveryMs = 1_000;
-/** A pause is at least this many times as long as the poll before it, so polling takes at most a fifth of the time. */
+/**
+ * A pause lasts at least this many times as long as the poll before it. So polling takes at most a fifth of the time.
+ */
 const pausePerLook = 4;
-/** How long an unreadable request is skipped: each attempt takes seconds, during which the others wait. */
+/**
+ * How long a request that could not be read is skipped, in milliseconds: each attempt takes seconds, and the other
+ * requests wait meanwhile.
+ */
 const unreadAgainMs = 5_000;
 
 /**
@@ -77,11 +82,11 @@ export function approvalQueue(client: CountersignClient, options: QueueOptions =
   checkOptions('approvalQueue', options, { agent: true, tool: true, workflowId: true, reviewerId: true, sign: true });
   if (options.sign !== undefined) checkOptions('approvalQueue: sign', options.sign, signerNames);
   const { reviewerId, sign, ...filter } = options;
-  // All three hold open requests only.
-  /** As first shown, because reviewers answer the shown content. */
+  // The next three collections are by the key of a request, and keep only requests that are open.
+  /** The requests as the queue has first shown them: answers are about the shown content. */
   const shown = new Map<string, ApprovalSummary & Pick<ChannelAnswer, 'userMessages'>>();
   const given = new Set<string>();
-  /** When the unreadable ones are retried, in milliseconds. */
+  /** The requests that could not be read, with the time at which they are read again, in milliseconds. */
   const unread = new Map<string, number>();
 
   const look = async (): Promise<ApprovalSummary[]> => {
@@ -101,7 +106,9 @@ export function approvalQueue(client: CountersignClient, options: QueueOptions =
       { approved, ...(reason !== undefined && { reason }), ...(reviewerId !== undefined && { reviewerId }) },
       { sign },
     );
-  /** Undefined if it was settled meanwhile, or cannot be read now. */
+  /**
+   * Reads a request that `next` has not returned yet. Undefined if it was settled meanwhile, or cannot be read now.
+   */
   const take = async (row: ApprovalSummary): Promise<ApprovalDetails | undefined> => {
     const key = requestKey(row);
     if (given.has(key) || (unread.get(key) ?? 0) > performance.now()) return undefined;
@@ -154,7 +161,7 @@ export function approvalQueue(client: CountersignClient, options: QueueOptions =
       };
       const place = { sign, ...(row && { workflowId: row.workflowId }) };
       const receipt = await client.decide(decision, place).catch((error: unknown) => {
-        // The user has written since: `next` returns it again.
+        // The user has written since the request was shown: `next` returns it again.
         if (row !== undefined && isProblemError(error) && error.code === 'request_changed')
           given.delete(requestKey(row));
         throw error;
@@ -170,7 +177,10 @@ export function approvalQueue(client: CountersignClient, options: QueueOptions =
   };
 }
 
-/** Not the id alone: everyone who can start workflows can list a request under the id of another run's. */
+/**
+ * Identifies a request. The request id alone is not enough: everyone who can start workflows can list a request under
+ * an id that belongs to another run.
+ */
 function requestKey({ requestId, workflowId }: ApprovalSummary): string {
   return `${requestId} ${workflowId}`;
 }

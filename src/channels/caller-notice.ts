@@ -9,7 +9,8 @@ import { shownName, visibleLine, visibleText } from '../text/visible-text.ts';
 import type { ChannelRequest } from './channel.ts';
 
 /**
- * Texts without markup and invisible characters. They contain no link: a caller cannot approve a call of their own run.
+ * A notice for the caller, in texts without markup and without invisible characters. It contains no link, because a
+ * caller cannot approve a call of their own run.
  */
 export interface CallerNotice {
   title: string;
@@ -22,7 +23,7 @@ export type CallersOption = 'also' | 'only';
 
 export const callersOptions = ['also', 'only'] as const satisfies readonly CallersOption[];
 
-/** Throws a `DefinitionError` for another value. */
+/** Throws a `DefinitionError` for a value that is not one of `callersOptions`. */
 export function checkCallers(where: string, callers: CallersOption | undefined): void {
   if (callers === undefined || callersOptions.includes(callers)) return;
   throw new DefinitionError(`${where}: 'callers' must be one of ${callersOptions.join(', ')}.`);
@@ -105,7 +106,10 @@ function outcomeWords({ outcome, runs, by }: Settlement, who: string): [title: s
   }
 }
 
-/** Values only of the arguments that `show` of the policy or of the tool names; names of the others. */
+/**
+ * The call as its caller may see it: the values of the arguments that `show` in the policy or in the tool names, and
+ * only the names of the others.
+ */
 function callShown({
   toolName,
   arguments: args,
@@ -116,12 +120,15 @@ function callShown({
   return argumentNames.length === 0 ? shownName(toolName) : `${shownName(toolName)}(${shortened(text, longestCall)})`;
 }
 
-/** A visible text, cut before it is read and after its escapes have made it longer. */
+/**
+ * A text made visible, of at most `most` characters. It is cut twice: before it is read, and after escapes have made it
+ * longer.
+ */
 function bounded(text: string, most: number): string {
   return shortened(visibleText(shortened(text, most)), most);
 }
 
-/** The awaited reviewers: those whose approval would count, if known. */
+/** The people for whom the run waits: those whose approval would count if they are known, else all reviewers. */
 function awaited({ approvers = [], reviewers, people }: ChannelRequest): string {
   const person = personsShown(people);
   const names = approvers.length > 0 ? approvers : reviewers;

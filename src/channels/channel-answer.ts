@@ -37,7 +37,8 @@ export function answerTo(request: ChannelRequest, approved: boolean, reason?: An
 }
 
 /**
- * Validates the members of an answer like those of a decision about this request. An empty reviewer counts as absent.
+ * Validates the members of an answer as those of a decision about this request are validated. An empty reviewer counts
+ * as absent.
  */
 export function parseAnswer(
   { userMessages, reviewerId, ...members }: Readonly<Record<string, unknown>>,
@@ -63,7 +64,10 @@ export class InvalidAnswer extends Error {
   override readonly name = 'InvalidAnswer' as const;
 }
 
-/** The members of a decision that a channel sets. It does not set the others, such as the request and the signature. */
+/**
+ * The members of a decision that a channel may set. The others, such as the request and the signature, are not in an
+ * answer.
+ */
 export const answerMembers = {
   approved: true,
   always: true,
@@ -75,7 +79,7 @@ export const answerMembers = {
   userMessages: true,
 } satisfies Record<keyof ChannelAnswer, true>;
 
-/** `parseDecision` validates whole decisions, so the answer gets an id of that form. */
+/** A request id for answers without a request, because `parseDecision` validates only whole decisions. */
 const anyRequestId = '0'.repeat(32);
 
 /**
@@ -107,7 +111,10 @@ export function checkAnswer(value: unknown): ChannelAnswer {
   return parsed.answer;
 }
 
-/** Ties an answer to the shown request: the run refuses it for another call, and if the user has written since. */
+/**
+ * The members by which an answer counts only for the shown request: the run refuses it if the call is another one, or
+ * if the user has written since.
+ */
 export function whatWasShown({
   digest,
   userMessages,

@@ -9,21 +9,29 @@ export function policyInvalid(message: string): ProblemError {
   return new ProblemError({ code: 'policy_invalid', message });
 }
 
-/** A duration of a channel file, such as `30s`, as milliseconds. `longest` is a duration, too. `never` is not valid. */
+/**
+ * The form of a duration in a channel file, such as `30s`, which it parses to milliseconds. `longest`: the longest
+ * valid duration, such as `365d`. `never` is not valid.
+ */
 export function durationShape(longest: string): z.ZodType<number, string> {
   const sentence = durationSentence.replace(', or never', '');
-  return shapeOf((durationMs) =>
+  return durationShapeBy((durationMs) =>
     durationMs === undefined ? sentence : durationMs > msOf(longest)! ? `must be at most ${longest}` : undefined,
   );
 }
 
-/** A duration with a least and a greatest value, as milliseconds. All three arguments are durations. */
+/**
+ * The form of a duration from `least` to `most`, which it parses to milliseconds. All three arguments are durations,
+ * such as `30s`.
+ */
 export function durationBetween(least: string, most: string, example: string): z.ZodType<number, string> {
   const sentence = `must be a duration from ${least} to ${most}, such as ${example}`;
-  return shapeOf((durationMs = 0) => (durationMs < msOf(least)! || durationMs > msOf(most)! ? sentence : undefined));
+  return durationShapeBy((durationMs = 0) =>
+    durationMs < msOf(least)! || durationMs > msOf(most)! ? sentence : undefined,
+  );
 }
 
-function shapeOf(problemOf: (durationMs: number | undefined) => string | undefined): z.ZodType<number, string> {
+function durationShapeBy(problemOf: (durationMs: number | undefined) => string | undefined): z.ZodType<number, string> {
   return z.string().transform((text, context) => {
     const durationMs = msOf(text);
     const problem = problemOf(durationMs);
@@ -48,8 +56,8 @@ export function readPem(path: string, member: string): string {
 }
 
 /**
- * Throws `policy_invalid` unless an optional package is installed. It only finds the package; the first message loads
- * it, which takes time.
+ * Throws `policy_invalid` unless an optional package is installed. It does not load the package, which takes time: the
+ * first message does.
  */
 export function requirePackage(name: string, what: string): void {
   try {
@@ -61,17 +69,19 @@ export function requirePackage(name: string, what: string): void {
   }
 }
 
-/** The expected value of a secret member. */
+/** The text for an error message about a member that must name the place of a secret. */
 export const secretPlace =
   'must say where the secret is, { env: NAME } or { file: PATH }: it never stands in the file itself';
 
-/** A secret in a channel file: its place, never the secret itself. */
+/** The form of a secret in a channel file: the place of the secret, never the secret itself. */
 export const secretShape = z.union(
   [z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })],
   secretPlace,
 );
 
-/** Reads a secret, without a line break at its end. Throws `policy_invalid` if it is missing or empty. */
+/**
+ * Reads a secret from its place, without a line break at its end. Throws `policy_invalid` if it is missing or empty.
+ */
 export function readSecret(place: z.infer<typeof secretShape>): string {
   const where = 'env' in place ? `the environment variable ${place.env}` : `the file ${place.file}`;
   const secret = ('env' in place ? process.env[place.env] : readText(place.file))?.trimEnd();
@@ -89,9 +99,11 @@ function readText(path: string): string | undefined {
 
 /** A kind of channel that a channel file (docs/channels.md) can name. */
 export interface ChannelKind<Members = unknown> {
-  /** The members of its entry in the file, without `kind`: snake_case, durations such as `30s`. */
+  /**
+   * The form of an entry of this kind, without the member `kind`. Names are in snake_case, and durations such as `30s`.
+   */
   shape: z.ZodType<Members>;
-  /** The members that name other entries of the file. */
+  /** The names of the members that refer to other entries of the file. */
   refersTo?: readonly string[];
   make(members: Members, context: ChannelContext): Channel | Promise<Channel>;
 }
@@ -100,7 +112,7 @@ export interface ChannelKind<Members = unknown> {
 export interface ChannelContext {
   /** The name of the entry. */
   name: string;
-  /** Another entry of the file, by name. Throws `policy_invalid` if there is none. */
+  /** The channel of another entry of the file, by name. Throws `policy_invalid` if there is no such entry. */
   channel(name: string): Promise<Channel>;
 }
 
@@ -121,7 +133,10 @@ export class ChannelBuilder {
     this.#entries = entries;
   }
 
-  /** Throws `policy_invalid` for a channel that refers to itself, and the kind's errors. */
+  /**
+   * Makes the channel of an entry. Throws `policy_invalid` for a channel that refers to itself, and the errors of the
+   * kind.
+   */
   make(name: string): Promise<Channel> {
     const made = this.#made.get(name) ?? this.#makeNew(name, this.#entries.get(name)!);
     this.#made.set(name, made);
@@ -138,7 +153,7 @@ export class ChannelBuilder {
       name,
       channel: async (other) => {
         if (!this.#entries.has(other)) throw policyInvalid(`there is no channel '${other.slice(0, 64)}'`);
-        // Checked before waiting: two channels that wait for each other would never end.
+        // Checked before waiting for the other channel: two channels that wait for each other would wait for ever.
         const path = this.#pathFrom(other, name);
         if (path !== undefined) throw policyInvalid(`it refers to itself: ${[name, ...path].join(' → ')}`);
         this.#needs.set(name, (this.#needs.get(name) ?? new Set()).add(other));

@@ -11,28 +11,28 @@ export interface ChannelOptions {
   channels?: Readonly<Record<string, Channel | ChannelFunction>>;
   /**
    * The routes of requests to channels: a table, or a function that looks them up when a run starts, such as in a
-   * directory of people. The run records the result; it does not begin before, and an error is retried.
+   * directory of people. The run records the result, and begins only then; an error is retried.
    */
   routes?: Partial<WorkerRoutes> | (() => Partial<WorkerRoutes> | Promise<Partial<WorkerRoutes>>);
   /**
-   * When channels send no notifications. A channel without `notify`, and one whose answer is automatic, is called
-   * anyway; one that notifies is called after its notification. Default: never.
+   * The hours in which channels send no notifications. A channel without `notify`, or with an automatic answer, is
+   * called in these hours too; any other channel is called after its notification. Default: no such hours.
    */
   quietHours?: QuietHours;
-  /** Quiet hours of single channels, which replace these, by name; `false`: none. */
+  /** The quiet hours of single channels, by name, in place of `quietHours`. `false`: no quiet hours. */
   quietHoursOf?: Readonly<Record<string, QuietHours | false>>;
   /** How long a channel with `batch` collects the requests of a run before it is called, in milliseconds. Default 0. */
   batchMs?: number;
 }
 
-/** The channels of a worker, checked. */
+/** The valid channels of a worker, with their routes. */
 export interface ChannelSet {
   channels: ReadonlyMap<string, Channel>;
-  /** The routes of a run that starts now. Throws a `DefinitionError` for routes that do not fit. */
+  /** Returns the routes of a run that starts now. Throws a `DefinitionError` for invalid routes. */
   routes: () => Promise<ChannelRoutes>;
-  /** The routes of all runs. Absent: a function makes them for each run. */
+  /** The routes, if all runs have the same. Absent: a function makes them for each run. */
   table?: ChannelRoutes;
-  /** When this channel sends no notifications. Absent: at no time. */
+  /** Returns the quiet hours of a channel; undefined if it has none. */
   quietHoursOf: (name: string) => QuietHours | undefined;
   batchMs: number;
 }
@@ -46,7 +46,10 @@ export const ofCallers = ':caller';
 const nameForm = /^[a-z0-9_-]{1,64}$/;
 const longestBatchMs = 600_000;
 
-/** Undefined: the worker has no channels. Throws a `DefinitionError` for invalid names and routes. */
+/**
+ * Checks the channels of a worker; returns undefined if there are none. Throws a `DefinitionError` for invalid names
+ * and routes.
+ */
 export function channelSetOf({
   channels: given = {},
   routes = {},
@@ -72,7 +75,7 @@ export function channelSetOf({
   }
   const ofChannel = (name: string): QuietHours | undefined =>
     Object.hasOwn(quietHoursOf, name) ? quietHoursOf[name] || undefined : quietHours;
-  // A table is validated at once, a function's result when it returns.
+  // A table of routes is validated at once; the result of a function is validated when it returns.
   const table = typeof routes === 'function' ? undefined : routesOf(channels, routes);
   const routesOfRun = async (): Promise<ChannelRoutes> =>
     typeof routes === 'function' ? routesOf(channels, await routes()) : table!;
@@ -87,7 +90,9 @@ function checkQuietHours(place: string, hours: QuietHours): void {
   throw new DefinitionError(`${place}${found.member === undefined ? '' : `.${found.member}`} ${found.problem}`);
 }
 
-/** The channels against which a policy can be checked. Without channels nothing is sent. */
+/**
+ * The steps that each channel sends, and the routes, to check a policy against them. Without channels nothing is sent.
+ */
 export function knownChannelsOf(set: ChannelSet | undefined): KnownChannels {
   const stepsOf = (channel: Channel): readonly string[] =>
     channel.notify === undefined ? [] : (channel.steps ?? stepKinds);
@@ -132,11 +137,14 @@ function routesOf(channels: ReadonlyMap<string, Channel>, routes: Partial<Worker
 
 /** The routes of requests to channels. */
 export interface WorkerRoutes {
-  /** The channels of requests without a matching route. Default: all that no route names. */
+  /** The channels of requests for which no route matches. Default: all channels that no route names. */
   default: readonly string[];
-  /** By person, or `group:NAME`. */
+  /** The channels of the requests for a reviewer, by person or `group:NAME`. */
   reviewers: Readonly<Record<string, readonly string[]>>;
-  /** By tool, agent and severity. Every matching route counts, also those of reviewers. */
+  /**
+   * The channels of requests by tool, agent and severity. Every route that matches counts, and so do the routes of
+   * reviewers.
+   */
   requests?: readonly RequestRoute[];
 }
 
@@ -145,8 +153,10 @@ export interface ChannelSetUp {
   channels: Record<string, Channel>;
   routes: WorkerRoutes;
   quietHours?: QuietHours;
-  /** Quiet hours of single channels, which replace these; `false`: none. */
+  /** The quiet hours of single channels, by name, in place of `quietHours`. `false`: no quiet hours. */
   quietHoursOf?: Readonly<Record<string, QuietHours | false>>;
-  /** For how long the requests of one run are collected into one message, in milliseconds. Absent: not at all. */
+  /**
+   * How long the requests of one run are collected into one message, in milliseconds. Absent: they are not collected.
+   */
   batchMs?: number;
 }

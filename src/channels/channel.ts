@@ -3,28 +3,33 @@ import type { Json, JsonObject } from '../core/base/tool-call.ts';
 import type { Records } from '../client/server/records.ts';
 
 /**
- * A way to reach reviewers, or to answer in their place. Each member is optional. A workflow beside the run calls them
- * as activities of the run's worker (docs/channels.md), so they survive crashes, and the run itself never waits for
- * one: the first valid decision counts, from any source.
+ * A way to reach reviewers, or to answer in their place. Each member is optional. A workflow beside the run calls the
+ * members as activities of the run's worker (docs/channels.md). So the calls survive crashes, and the run itself never
+ * waits for a channel: the first valid decision counts, from any source.
  */
 export interface Channel {
-  /** Called when a worker starts. Throws if the channel cannot work there, such as without a package: the worker does not start. */
+  /**
+   * Called when a worker starts. Throws if the channel cannot work there, such as without an optional package; then the
+   * worker does not start.
+   */
   check?(): void;
   /**
-   * Checks, without sending anything, whether the channel can send: its host, its credentials, its place. Throws one
-   * sentence that names the missing part. A worker calls it after its start, and logs its error.
+   * Checks, without sending anything, whether the channel can send: its host, its credentials, its place. Throws an
+   * error with one sentence that names the missing part. A worker calls this after its start, and logs the error.
    */
   reach?(signal: AbortSignal): Promise<void>;
   /**
-   * Sends a message that declares itself a test that needs no answer, for `countersign channels test`. Returns the
-   * message and its receiver, as `a message to channel C0123456789`. Throws one sentence that names the missing part.
+   * Sends a test message, for `countersign channels test`; the message says that it needs no answer. Returns words for
+   * the message and its receiver, such as `a message to channel C0123456789`. Throws an error with one sentence that
+   * names the missing part.
    */
   test?(context: TestContext): Promise<string>;
   /**
    * Carries an open request to people: once when it opens, and once for each reminder, warning and escalation that
    * concerns the channel, and each time the user of the run writes. Returns JSON that finds the message again, of at
    * most 4,000 bytes. After an error it is retried while the request is open, with pauses that grow to two minutes, or
-   * after the `nextRetryDelay` of an `ApplicationFailure`; a non-retryable one ends that. An error never decides.
+   * after the `nextRetryDelay` of an `ApplicationFailure`; a non-retryable one ends the attempts. An error never
+   * decides.
    */
   notify?(request: ChannelRequest, context: NotifyContext): Promise<Json | void> | Json | void;
   /**
@@ -45,17 +50,20 @@ export interface Channel {
     context: ResolveContext,
   ): Promise<ChannelAnswer | boolean> | ChannelAnswer | boolean;
   /**
-   * Notifies people on the channel how a request was settled, there or elsewhere; also if `notify` failed, because it
-   * may have reached people. `sent` is absent then. An error is retried: five times in a row, and then after growing
-   * waits of up to an hour, for seven days. A non-retryable `ApplicationFailure` ends that. Returns JSON that replaces
-   * the result of `notify`, if any.
+   * Notifies people on the channel how a request was settled, there or elsewhere. Called even if `notify` failed,
+   * because its message may have reached people; then `sent` is absent. An error is retried: five times in a row, and
+   * then after growing waits of up to an hour, for seven days. A non-retryable `ApplicationFailure` ends the attempts.
+   * Returns JSON that replaces the result of `notify`, if any.
    */
   settled?(
     request: ChannelRequest,
     settlement: Settlement,
     context: SettledContext,
   ): Promise<Json | void> | Json | void;
-  /** Notifies the caller of the run that it waits, and of the outcome. Absent: the channel does not notify callers. */
+  /**
+   * How the channel notifies the caller of the run that the run waits, and of the outcome. Absent: it does not notify
+   * callers.
+   */
   caller?: CallerNotices;
   /**
    * Reads an answer that was posted to the gateway for this channel, and returns the decision that the gateway then
@@ -64,13 +72,13 @@ export interface Channel {
    */
   receive?(post: PostedAnswer): Promise<Decision> | Decision;
   /**
-   * True: one call of `notify` carries all requests of a run that are due now, and one call of `settled` all requests
-   * of that message that were settled since the last one. Default false.
+   * True: one call of `notify` carries all requests of a run that are due now, and one call of `settled` carries all
+   * requests of that message that were settled since the last call. Default false.
    */
   readonly batch?: boolean;
   /**
-   * The steps that `notify` sends; it ignores others. `policy check` warns of steps that no channel sends. Default:
-   * all.
+   * The steps for which `notify` sends a message; it ignores other steps. `policy check` warns of steps that no channel
+   * sends. Default: all.
    */
   readonly steps?: readonly ChannelStep['kind'][];
   /** True: `resolve` may be called again after an error, and after a refused answer. Default false. */
@@ -82,22 +90,25 @@ export interface Channel {
 }
 
 /**
- * The notices of a channel to callers. They are sent for the requests of the channel, as separate messages: no failure
- * keeps a message from the reviewers, or the other way round.
+ * The notices of a channel to callers, about the requests of the channel. They are separate messages: if a notice
+ * fails, the reviewers still get their message, and the reverse.
  */
 export interface CallerNotices {
-  /** False for a caller unknown to the channel: nothing is sent. An error counts as false. Default: it knows all. */
+  /**
+   * Returns false for a caller that the channel does not know; then nothing is sent. An error counts as false. Default:
+   * the channel knows all callers.
+   */
   knows?(request: ChannelRequest): boolean;
-  /** As `notify` of a channel, once, when the request opens. `step` is `asked`. */
+  /** Works as `notify` of a channel, but is called only once, when the request opens. `step` is `asked`. */
   notify(request: ChannelRequest, context: NotifyContext): Promise<Json | void> | Json | void;
-  /** As `settled` of a channel. */
+  /** Works as `settled` of a channel. */
   settled(request: ChannelRequest, settlement: Settlement, context: SettledContext): Promise<Json | void> | Json | void;
 }
 
 /** Any function that answers is a channel. */
 export type ChannelFunction = NonNullable<Channel['resolve']>;
 
-/** A request as its reviewers may see it, with the same values hidden and redacted. */
+/** A request as its reviewers may see it: the values that are hidden from them, or redacted, are so here too. */
 export type ChannelRequest = ApprovalDetails;
 
 /** Why a channel is called. */
@@ -119,11 +130,14 @@ export const stepKinds = [
 /** The context of `notify`. */
 export interface NotifyContext {
   step: ChannelStep;
-  /** The same for each attempt to send this message, and for no other message: an idempotency key. */
+  /** An idempotency key: the same for each attempt to send this message, and different for every other message. */
   key: string;
-  /** 1, or more: an earlier attempt failed, or its worker was lost, perhaps after sending the message. */
+  /**
+   * The number of this attempt, from 1. More than 1: an earlier attempt failed, or its worker was lost, perhaps after
+   * it had sent the message.
+   */
   attempt: number;
-  /** The requests of this call, the first one included. More than one for channels with `batch` only. */
+  /** The requests of this call, the first one included. Only a channel with `batch` gets more than one. */
   requests: readonly ChannelRequest[];
   /** The earlier result of `notify` for this request, such as the id of a message. */
   sent?: Json;
@@ -134,14 +148,14 @@ export interface NotifyContext {
 
 /** The context of `test`. */
 export interface TestContext {
-  /** A new one for each test. */
+  /** An idempotency key: a new one for each test. */
   key: string;
   /** Opens the records of the namespace, for channels that store some. Throws if the server does not answer. */
   records: () => Promise<Records>;
   signal: AbortSignal;
 }
 
-/** The text of every test message. It must not pass for a request. */
+/** The text of every test message. It must be clear that it is no request. */
 export const testText = 'Test message of Countersign: this channel works. Nothing waits for an answer.';
 
 /** The context of `resolve`, besides the request and its signal. */
@@ -151,7 +165,7 @@ export interface ResolveContext {
   sent?: Json;
   /**
    * Why the run refused the channel's last answer, with that answer's digest, for channels with `retries`. `code` is
-   * absent if that answer counted, but the request needs others, too.
+   * absent if the answer counted, but the request needs further answers.
    */
   refused?: { code?: string; message: string; digest: string };
 }
@@ -160,15 +174,18 @@ export interface ResolveContext {
 export interface SettledContext {
   key: string;
   attempt: number;
-  /** True: an error of this attempt is recorded, and the next one follows after a wait, as attempt 1. */
+  /**
+   * True: if this attempt fails, its error is recorded, and the next attempt follows after a wait. That one is attempt
+   * 1 again.
+   */
   isLastAttempt?: boolean;
   /** The result of `notify` for the request. Absent if it returned nothing, or failed. */
   sent?: Json;
-  /** The requests of the same message in their present state, this one included. */
+  /** All requests of the same message in their present state, the settled one included. */
   requests: readonly ChannelRequest[];
   /**
-   * The requests of this call, the first one included: those settled since the last one. More than one for channels
-   * with `batch` only. Absent: the first one alone.
+   * The requests of this call: those settled since the last call, the first one included. Only a channel with `batch`
+   * gets more than one. Absent: the first one alone.
    */
   settled?: readonly ChannelRequest[];
   /** Records of the worker's namespace. Absent: no worker makes the call. */
@@ -180,15 +197,15 @@ export interface SettledContext {
 export interface PostedAnswer {
   /** The name of the channel. */
   channel: string;
-  /** As the path names it. */
+  /** The id of the request in the path. */
   requestId: string;
-  /** By lower-case name. */
+  /** The headers, by their names in lower case. */
   headers: Readonly<Record<string, string>>;
-  /** Exactly as sent: signatures cover it. */
+  /** The body, exactly as sent: a signature of the sender covers it. */
   body: string;
 }
 
-/** A decision without the members that the channel's caller adds: true alone approves, false alone denies. */
+/** A decision without the members that are added for the channel. `true` alone approves, and `false` alone denies. */
 export interface ChannelAnswer {
   approved: boolean;
   always?: boolean | RequestedScope;
@@ -197,8 +214,11 @@ export interface ChannelAnswer {
   response?: Json;
   /** The reviewer. Default: `channel:NAME`. It is unsigned, so the run records it as `claimed`. */
   reviewerId?: string;
-  /** The digest of the shown call: the run refuses the answer if it is another call's. */
+  /**
+   * The digest of the call that the channel has shown. The run refuses the answer if the request is about another call
+   * now.
+   */
   digest?: string;
-  /** How many messages of the user were shown: the run refuses an approval if there are more. */
+  /** How many messages of the user the channel has shown. The run refuses an approval if there are more by now. */
   userMessages?: number;
 }

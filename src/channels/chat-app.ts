@@ -5,13 +5,16 @@ import type { Records } from '../client/server/records.ts';
 /** The part of a chat channel that receives its users' answers. */
 export interface ChatApp {
   /**
-   * Answers a request of the chat service, passed on by a route of the gateway. The sender is unknown: the app verifies
-   * the service's signature. Absent: the service sends nothing to the gateway's address.
+   * Answers a request that the chat service has sent to a route of the gateway. The gateway does not authenticate the
+   * sender: the app verifies the service's signature. Absent: the service sends nothing to the gateway.
    */
   receive?(request: ChatRequest, gateway: ChatGateway): Promise<Response>;
-  /** Connects to the chat service, which sends answers over the connection. Absent: it does not. */
+  /**
+   * Connects to the chat service, which sends people's answers over the connection. Absent: the service uses no
+   * connection.
+   */
   connect?(gateway: ChatGateway): ChatConnection;
-  /** Waits for the answers in flight: some take longer than the service waits. */
+  /** Waits until all answers are processed: some take longer than the service waits for the response. */
   drain(): Promise<void>;
 }
 
@@ -31,15 +34,15 @@ export interface ChatRequest {
 export interface ChatAccount {
   team: string;
   user: string;
-  /** Its display name at the service. It proves nothing. */
+  /** The display name of the account at the service. It proves nothing. */
   name: string;
 }
 
 /** The gateway, for a chat app. */
 export interface ChatGateway {
-  /** The person who has linked this account, as of now; undefined without a link. */
+  /** The person who is linked to this account now; undefined if there is none. */
   personOf(account: ChatAccount): Promise<LinkedPerson | undefined>;
-  /** The page on which a signed-in person links this account. It is valid for a few minutes. */
+  /** The address of the page on which a signed-in person links this account. It is valid for a few minutes. */
   linkUrl(account: ChatAccount): Promise<string>;
   /** Reads a request from its run. Throws as `client.approvals.get` does. */
   request(workflowId: string, requestId: string): Promise<ApprovalDetails>;
@@ -53,30 +56,34 @@ export interface LinkedPerson {
   decide(workflowId: string, decision: ChatDecision): Promise<Receipt>;
 }
 
-/** A decision whose reviewer is its sender. `decisionId` is the same for a retry. */
+/** A decision whose reviewer is the person who sends it. A retry has the same `decisionId`. */
 export type ChatDecision = Omit<Decision, 'reviewerId' | 'signature'> & { decisionId: string };
 
 // The interfaces between web push and the gateway, so that neither adapter imports the other.
 
-/** The part of a web push channel that receives subscriptions: the gateway passes on those of signed-in people. */
+/**
+ * The part of a web push channel that receives subscriptions. The gateway passes on the subscriptions of signed-in
+ * people.
+ */
 export interface PushApp {
   /** The key by which browsers subscribe: base64url, 65 bytes. */
   readonly publicKey: string;
   /** The origin of the gateway in the links of messages. */
   readonly gatewayUrl: string;
   /**
-   * Stores a subscription of a person for 30 days; it replaces one of the same endpoint. A person has at most ten: the
-   * oldest is removed. Throws a `ProblemError` (`arguments_invalid`) for a forbidden endpoint, and for an invalid key.
+   * Stores a subscription of a person for 30 days, in place of an earlier one with the same endpoint. A person has at
+   * most ten: the oldest is removed. Throws a `ProblemError` (`arguments_invalid`) for a forbidden endpoint, and for an
+   * invalid key.
    */
   subscribe(person: SubscribedPerson, subscription: BrowserSubscription, records: Records): Promise<void>;
-  /** True if the person had a subscription of this endpoint. */
+  /** Removes a subscription of a person. Returns true if the person had one with this endpoint. */
   unsubscribe(person: Pick<SubscribedPerson, 'id'>, endpoint: string, records: Records): Promise<boolean>;
 }
 
 /** The person of a subscription, as the gateway knows them. */
 export interface SubscribedPerson {
   id: string;
-  /** Without `group:`. */
+  /** The person's groups, without the prefix `group:`. */
   groups: readonly string[];
 }
 
@@ -84,6 +91,8 @@ export interface SubscribedPerson {
 export interface BrowserSubscription {
   /** The URL to which messages for this browser are posted. */
   endpoint: string;
-  /** base64url: the browser's public key (65 bytes), and a secret that it shares with the sender (16 bytes). */
+  /**
+   * In base64url: the browser's public key (65 bytes), and a secret that the browser shares with the sender (16 bytes).
+   */
   keys: { p256dh: string; auth: string };
 }

@@ -11,11 +11,14 @@ import { type Asking, LineTerminal, type TerminalInput, type TerminalOutput } fr
 
 /** Options of `consoleChannel`. */
 export interface ConsoleOptions {
-  /** Default: the process's standard input. */
+  /** The input of the terminal. Default: the process's standard input. */
   input?: TerminalInput;
-  /** Default: the process's standard output. */
+  /** The output of the terminal. Default: the process's standard output. */
   output?: TerminalOutput;
-  /** The longest time for which a request without another channel stays open. Default 300,000 (5 minutes). */
+  /**
+   * The longest time for which a request without another channel stays open, in milliseconds. Default 300,000 (5
+   * minutes).
+   */
   timeoutMs?: number;
 }
 
@@ -57,7 +60,7 @@ export function consoleChannel(options: ConsoleOptions = {}): Channel {
   };
 }
 
-/** Undefined at the end of the input. */
+/** Asks for the answer to one request; undefined once the input has ended. */
 async function ask(asking: Asking, request: ChannelRequest): Promise<ChannelAnswer | undefined> {
   const shown = whatWasShown(request);
   const isShown = request.shown === 'all';

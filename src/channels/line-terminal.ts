@@ -20,13 +20,15 @@ export interface Asking {
   readonly text: (question: string, signal?: AbortSignal) => Promise<string | undefined>;
 }
 
-/** A line as it was entered. */
+/** An entered line. `hasPasted`: true if a part of it was pasted. */
 interface Entered {
   text: string;
   hasPasted: boolean;
 }
 
-/** A terminal that callers share: each uses it alone, first come, first served. */
+/**
+ * A terminal that several callers share. Only one of them uses it at a time, in the order in which they call `use`.
+ */
 export class LineTerminal {
   static readonly #known = new WeakMap<TerminalInput, LineTerminal>();
   /** The terminals that ask a question now. */
@@ -41,7 +43,7 @@ export class LineTerminal {
     this.#output = output;
   }
 
-  /** The same one for the same input. */
+  /** The terminal of an input: for one input always the same object. */
   static of(input: TerminalInput, output: TerminalOutput): LineTerminal {
     const known = this.#known.get(input) ?? new LineTerminal(input, output);
     this.#known.set(input, known);
@@ -56,8 +58,8 @@ export class LineTerminal {
   }
 
   /**
-   * Calls `ask` once the terminal is free. Undefined if it is not a terminal, or has ended. Rejects with the signal's
-   * reason as soon as it aborts.
+   * Calls `ask` once the terminal is free, and returns its answer. Undefined if the input is not a terminal, or has
+   * ended. Rejects with the signal's reason as soon as it aborts.
    */
   async use<Answer>(signal: AbortSignal, ask: (asking: Asking) => Promise<Answer>): Promise<Answer | undefined> {
     signal.throwIfAborted();
@@ -117,8 +119,8 @@ export class LineTerminal {
   }
 
   /**
-   * Drops input until nothing has been typed for `armingMs`. True: it dropped some. In raw mode, so that a line without
-   * its Enter is dropped, too.
+   * Drops input until nothing has been typed for `armingMs`; returns true if it dropped any. The terminal is in raw
+   * mode meanwhile, so that a line without its Enter is dropped too.
    */
   #untilQuiet(signal: AbortSignal): Promise<boolean> {
     const input = this.#input;
@@ -130,7 +132,8 @@ export class LineTerminal {
     const take = (chunk: Buffer | string): void => {
       hasTyped = true;
       timer.refresh();
-      // In raw mode the terminal sends a key in place of the signal, and on Windows `kill` would call no handler.
+      // In raw mode the terminal sends Ctrl-C as a key, not as a signal. Emit the event first, because on Windows
+      // `kill` calls no handler.
       if (chunk.includes(interruptKey) && !process.emit('SIGINT', 'SIGINT')) process.kill(process.pid, 'SIGINT');
     };
     const stop = (): void => quiet.reject(signal.reason);
@@ -147,7 +150,10 @@ export class LineTerminal {
       .then(() => hasTyped);
   }
 
-  /** Reads one line, edited by the terminal itself; with a paste in it, up to the Enter after the paste. */
+  /**
+   * Reads one line, which the terminal lets the user edit. If it contains a paste, it ends with the first Enter after
+   * the paste.
+   */
   #read(question: string, signal: AbortSignal): Promise<Entered | undefined> {
     const [input, output] = [this.#input, this.#output];
     signal.throwIfAborted();
@@ -155,7 +161,8 @@ export class LineTerminal {
     if (!this.#isOpen()) return Promise.resolve(undefined);
     const marksPastes = input.setRawMode !== undefined && process.env.TERM !== 'dumb';
     const entered = Promise.withResolvers<Entered | undefined>();
-    // Closed after each question: an open interface would keep the process alive, and collect unrelated lines.
+    // A new interface for each question: an open one would keep the process alive, and collect lines that answer
+    // nothing.
     const lines = createInterface({ input, terminal: false });
     let line: Entered = { text: '', hasPasted: false };
     let isPasting = false;
@@ -168,7 +175,7 @@ export class LineTerminal {
       entered.reject(signal.reason);
     };
     lines.on('line', (text) => {
-      // The rest of an input that ended without Enter is not a line.
+      // Input that ended without Enter is not a line.
       if (input.readableEnded) return;
       for (const piece of text.split(pasteMarks)) {
         if (piece === pasteBegin || piece === pasteEnd) isPasting = piece === pasteBegin;
@@ -193,7 +200,7 @@ export class LineTerminal {
 }
 
 const interruptKey = '\u0003';
-/** Around a paste, once a program has turned this on (xterm's "bracketed paste"). */
+/** The terminal writes these marks around a paste, once a program has turned on xterm's "bracketed paste". */
 const pasteBegin = '\u001b[200~';
 const pasteEnd = '\u001b[201~';
 const pasteMarks = new RegExp(String.raw`(\u001b\[20[01]~)`);

@@ -7,21 +7,23 @@ export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as con
 export type Weekday = (typeof weekdays)[number];
 
 /**
- * When only urgent requests are carried to people; the others wait for the end of these hours and days. Has at least
- * one of `from` with `to`, `workdays` and `holidays`.
+ * The hours and days in which only urgent requests are carried to people; other requests wait for their end. Has at
+ * least one of `from` with `to`, `workdays` and `holidays`.
  */
 export interface QuietHours {
   /** A time of day, such as `22:00`. */
   from?: string;
   /** A time of day; before `from` if the hours go past midnight. */
   to?: string;
-  /** Such as `Europe/Berlin`. */
+  /** The time zone of the hours and days, such as `Europe/Berlin`. */
   timeZone: string;
-  /** The days of the week that are not quiet as a whole. Default: all. */
+  /**
+   * The days of the week on which only the hours are quiet; the other days are quiet as a whole. Default: all days.
+   */
   workdays?: readonly Weekday[];
   /** Dates that are quiet as a whole, such as `2026-12-25`. At most 400. */
   holidays?: readonly string[];
-  /** Requests of a higher severity are carried anyway. Default `high`: only critical ones are. */
+  /** Requests of a higher severity are carried at any time. Default `high`: only critical requests are. */
   above?: Severity;
 }
 
@@ -30,9 +32,9 @@ const minutesOfDay = 1_440;
 const mostHolidays = 400;
 
 /**
- * How long a notification waits, in milliseconds: until the first minute that is not quiet by the clocks of the time
- * zone, even if they are changed meanwhile; or not at all. A request that ends before that does not wait, because it
- * would never be notified. `endsAtMs`: its deadline; null: none.
+ * How long the notification of a request waits, in milliseconds: until the first minute that is not quiet by the clocks
+ * of the time zone, even if they are changed meanwhile. 0 for a request with an earlier deadline, because its
+ * notification would be too late. `endsAtMs`: the deadline; null: none.
  */
 export function quietForMs(
   hours: QuietHours,
@@ -50,14 +52,17 @@ export function quietForMs(
     if (left === 0) return untilMs - atMs;
     const minuteBeganMs = untilMs - (untilMs % minuteMs);
     const wholeMs = minuteBeganMs + left * minuteMs;
-    // A change of the clocks meanwhile may move the end of the quiet minutes.
+    // If the clocks are changed meanwhile, the quiet minutes end earlier or later: then go on minute by minute.
     const isSteady = read(wholeMs).minute === (now.minute + left) % minutesOfDay;
     untilMs = isSteady ? wholeMs : minuteBeganMs + minuteMs;
     if (endsAtMs !== null && endsAtMs <= untilMs) return 0;
   }
 }
 
-/** How many minutes of the quiet hours, or of the quiet day, are left at a time, unless the clocks change; 0: none. */
+/**
+ * Returns a function that gives, for a local time, how many quiet minutes follow if the clocks do not change; 0: the
+ * time is not quiet.
+ */
 function quietMinutesLeft({ from, to, workdays = weekdays, holidays = [] }: QuietHours): (at: LocalTime) => number {
   const [start, end] = from === undefined || to === undefined ? [0, 0] : [minuteOf(from), minuteOf(to)];
   const free = new Set(holidays);
@@ -76,7 +81,7 @@ function minuteOf(clock: string): number {
 interface LocalTime {
   date: string;
   weekday: string;
-  /** Of the day. */
+  /** The minute of the day, from 0. */
   minute: number;
 }
 
@@ -92,7 +97,7 @@ function clockOf(timeZone: string): (atMs: number) => LocalTime {
   };
 }
 
-/** The problem of quiet hours, and its member; undefined if they are valid. For values from a file or from code. */
+/** The problem of quiet hours from a file or from code, and the member that has it; undefined if they are valid. */
 export function quietHoursProblem(hours: QuietHours): { member?: keyof QuietHours; problem: string } | undefined {
   const { from, to, timeZone, workdays, holidays, above } = hours;
   for (const [member, clock] of Object.entries({ from, to }) as ['from' | 'to', unknown][]) {

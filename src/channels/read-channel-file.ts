@@ -29,7 +29,7 @@ const isWithoutRepetition = (names: readonly string[]): boolean => new Set(names
 const repeated = 'must not name a channel twice';
 const channelNames = listOfNames.refine(isWithoutRepetition, repeated);
 const mostRoutes = 100;
-/** A route of requests. Its conditions are checked as those of a worker's options. */
+/** The form of a route of requests. Its conditions are checked later, as those of a worker's options are. */
 const requestRoute = z
   .strictObject({
     tool: z.string().optional(),
@@ -59,10 +59,10 @@ const quietHours = z
     context.addIssue({ code: 'custom', message: found.problem, path });
   });
 
-/** A time zone in a channel file. */
+/** The form of a time zone in a channel file. */
 export const timeZoneShape = z.string().refine(isTimeZone, 'must be a time zone that exists, such as Europe/Berlin');
 
-/** The content of a channel file, except the members of each channel, which its kind defines. */
+/** The form of a channel file, except the members of each channel: the kind of the channel defines those. */
 export const channelFileShape = z.strictObject({
   channels: z.record(
     channelName,
@@ -81,12 +81,15 @@ export const channelFileShape = z.strictObject({
 
 export type ChannelDocument = z.infer<typeof channelFileShape>;
 
-/** As in code. The values are validated separately. */
+/** The quiet hours with the member names that code uses. The values are validated separately. */
 export function quietHoursOf({ time_zone: timeZone, ...hours }: z.infer<typeof quietHours>): QuietHours {
   return { ...hours, timeZone } as QuietHours;
 }
 
-/** The valid entries, and the problems of the others and of the routes. */
+/**
+ * Reads the entries of a channel file. Returns the valid entries, and the problems of the other entries and of the
+ * routes.
+ */
 export async function readEntries(
   document: Pick<ChannelDocument, 'channels' | 'routes'>,
   kinds: Readonly<Record<string, ChannelKind>>,
@@ -178,7 +181,7 @@ export async function readChannelFile(
   return setUpOf(shaped.data, entries, placed);
 }
 
-/** Problems inside channel entries, reported with all others. */
+/** The problems inside the entries of channels, to be reported together with all other problems of the file. */
 async function problemsOfChannels(
   document: unknown,
   kinds: Readonly<Record<string, ChannelKind>>,

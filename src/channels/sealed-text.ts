@@ -2,15 +2,17 @@ import { hkdfSync, randomBytes, type KeyObject } from 'node:crypto';
 import { EncryptJWT, type JWTPayload, jwtDecrypt } from 'jose';
 
 const purposes = ['session', 'login', 'link', 'account', 'account-link', 'push'] as const;
-/** The purpose of a sealed text, which is invalid for any other one. */
+/** The purpose of a sealed text. The text is invalid for any other purpose. */
 export type Purpose = (typeof purposes)[number];
 
-/** Seals and opens texts, which only the holders of one key can do. Gateways with the same key share them. */
+/**
+ * Seals and opens texts, which only the holders of a key can do. Gateways with the same key accept each other's texts.
+ */
 export interface Seals {
   seal(purpose: Purpose, content: JWTPayload, expiresMs: number): Promise<string>;
   /**
-   * Undefined for an invalid text: forged, expired, of another purpose or another gateway, or not spelled as it was
-   * sealed.
+   * Opens a sealed text. Undefined for an invalid one: it is forged, expired, of another purpose or gateway, or not
+   * spelled as it was sealed.
    */
   open(purpose: Purpose, text: string): Promise<JWTPayload | undefined>;
 }
@@ -19,20 +21,20 @@ const longestText = 8_000;
 
 /** The secrets and the identity of a gateway. */
 export interface SealOptions {
-  /** Absent: a key of this process. */
+  /** The secret from which the keys are derived. Absent: a random one, for this process only. */
   secret?: KeyObject;
-  /** For links alone, so that a maker of links can make no session. Absent: `secret`. */
+  /** Another secret for links, so that a process that makes links cannot make sessions. Absent: `secret`. */
   linkSecret?: KeyObject;
   /** The gateway's address. */
   publicUrl?: string;
-  /** Temporal's. */
+  /** The namespace of Temporal. */
   namespace: string;
 }
 
 /**
- * Encrypted JWTs (`dir`, A256GCM). Each purpose has a separate key, so no text can pass for one of another purpose, and
- * the gateway's address and namespace are part of the key, so two installations with one secret do not share their
- * sessions. Without a secret, the key belongs to this process.
+ * Encrypted JWTs (`dir`, A256GCM). Each purpose has a separate key, so a text is valid for its purpose only. The
+ * gateway's address and namespace are part of the key, so two installations with the same secret do not share sessions.
+ * Without a secret, the key belongs to this process.
  */
 export function createSeals({ secret, linkSecret = secret, publicUrl = '', namespace }: SealOptions): Seals {
   const context = JSON.stringify([publicUrl, namespace]);
@@ -62,7 +64,8 @@ export function createSeals({ secret, linkSecret = secret, publicUrl = '', names
 }
 
 /**
- * Base64 has several spellings of the same bytes. A text that serves as an identity, such as a used link, has only one.
+ * True if a text is in the only accepted spelling. Base64 has several spellings of the same bytes, but a text that
+ * serves as an identity, such as a used link, must have one.
  */
 function isSpelledOnce(text: string): boolean {
   return text.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);

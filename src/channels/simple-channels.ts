@@ -35,9 +35,9 @@ export function autoDeny(options: ReasonOptions = {}): Channel {
 }
 
 /**
- * A channel that asks a function on the worker, `(request, signal, context)`, async or not. Its answer may be a bare
- * boolean. `reason` applies to answers without one. An error of the function denies (docs/channels.md).
- * Throws a `DefinitionError` for an unknown option.
+ * A channel that asks a function on the worker, `(request, signal, context)`, async or not. The answer may be a
+ * boolean. `reason` is for answers that give none. An error of the function denies (docs/channels.md). Throws a
+ * `DefinitionError` for an unknown option.
  *
  * @example
  * ```ts
@@ -73,9 +73,9 @@ export interface ConditionalOptions extends ReasonOptions {
 }
 
 /**
- * A channel that approves calls below a severity at once without a notification, and leaves all others to another
- * channel; also those that its approval does not settle, because a rule needs certain people or several. Throws a
- * `DefinitionError` for an unknown severity or option.
+ * A channel that approves calls below a severity at once, without a notification, and leaves all other calls to another
+ * channel. It also leaves it the requests that its approval does not settle, because a rule needs certain people, or
+ * several. Throws a `DefinitionError` for an unknown severity or option.
  *
  * @example
  * ```ts
@@ -98,7 +98,7 @@ export function conditional(options: ConditionalOptions): Channel {
   const other = toChannel(otherwise);
   const isBelow = (request: ChannelRequest): boolean => {
     const rank = severityRank(request.assessment.severity);
-    // Fail closed: a severity unknown to this version is below none.
+    // A severity that this version does not know is below none, so the call is not approved.
     return rank >= 0 && rank < severityRank(below);
   };
   return {
@@ -108,9 +108,10 @@ export function conditional(options: ConditionalOptions): Channel {
     ...(other.test && { test: (context: TestContext) => other.test!(context) }),
     ...(other.notify && { notify: (...args) => other.notify!(...args) }),
     resolve: (request, signal, context) => {
-      // The last answer settled nothing: the rule needs certain people, or several.
+      // With `refused`, this channel's approval did not settle the request, because the rule needs certain people, or
+      // several.
       if (isBelow(request) && context.refused === undefined) return answerTo(request, true, reason);
-      // The other channel or another reviewer answers: the request stays open.
+      // The other channel does not answer here: its people or other reviewers do, so wait.
       return other.resolve === undefined ? aborted(signal) : other.resolve(request, signal, context);
     },
     ...(other.settled && { settled: (...args) => other.settled!(...args) }),
@@ -184,7 +185,7 @@ export function toChannel(source: Channel | ChannelFunction): Channel {
   if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0)) {
     throw new DefinitionError(`A channel's timeoutMs is a number of milliseconds above 0.`);
   }
-  // An instance of a class may have further fields.
+  // Only a plain object: an instance of a class may have further members.
   if (isPlain(source)) checkOptions('A channel', source, memberNames);
   return source;
 }
@@ -213,7 +214,7 @@ const consoleKind: ChannelKind<z.infer<typeof consoleShape>> = {
   make: ({ timeout }) => consoleChannel({ timeoutMs: timeout }),
 };
 
-/** The kinds without dependencies, by their names in channel files. */
+/** The kinds of channels that need no other package, by their names in channel files. */
 export const simpleKinds: Readonly<Record<string, ChannelKind>> = {
   auto_approve: autoApproveKind,
   auto_deny: autoDenyKind,

@@ -32,7 +32,9 @@ export async function testChannel(
   }
 }
 
-/** Warns, with one sentence each, of channels that cannot send. It checks without sending, and never rejects. */
+/**
+ * Warns of each channel that cannot send, with one sentence. It checks without sending a message, and never rejects.
+ */
 export async function warnOfUnreached(
   set: ChannelSet | undefined,
   signal: AbortSignal,

@@ -14,20 +14,20 @@ import { isCalledByChannelsOf, type RequestsOfRun } from './requests-of-run.ts';
 import { PartlySent, retryAfterOf } from '../outgoing/not-taken.ts';
 import type { WaitingAnswers } from './waiting-answers.ts';
 
-/** One call of a channel. The activity reads the requests from the run. */
+/** The input of one call of a channel. The activity reads the requests themselves from the run. */
 export interface ChannelCall {
   channel: string;
   workflowId: string;
-  /** The first is the request of this call. The others are announced in the same message of the channel. */
+  /** The ids of the requests. The call is about the first one; the others are in the same message of the channel. */
   requestIds: string[];
-  /** The earlier result of `notify`. */
+  /** The last result of `notify` for the request. */
   sent?: Json;
 }
 
 export interface NotifyCall extends ChannelCall {
   step: ChannelStep;
   key: string;
-  /** How many calls about this message failed before. Absent: none. */
+  /** How many calls for this message have failed before. Absent: none. */
   failed?: number;
 }
 
@@ -37,7 +37,7 @@ export interface ResolveCall extends ChannelCall {
 
 export interface SettledCall extends ChannelCall {
   key: string;
-  /** The requests settled since the last call, of which the channel is notified. */
+  /** The ids of the requests that were settled since the last call: the channel is notified of them. */
   settledIds: string[];
   /** The known facts of requests that the run no longer has, by id. */
   gone?: Record<string, RequestFacts>;
@@ -50,13 +50,13 @@ export interface LastSent {
 
 /** The result of `notify`. */
 export interface SentMessage extends LastSent {
-  /** Why some recipients do not have it yet. Absent: all have it. */
+  /** Why some recipients do not have the message yet. Absent: all have it. */
   rest?: { why: string; retryAfterMs?: number };
 }
 
 /**
- * The calls of channels, as activities. An error of a channel is marked as its own (call-failures.ts), and its name is
- * the failure's type; no name contains a secret.
+ * The calls of channels, as activities. An error that a channel throws is marked (call-failures.ts), to tell it from an
+ * error of the activity. The name of the error is the type of the failure; no name contains a secret.
  */
 export interface ChannelCalls {
   notify: (call: NotifyCall) => Promise<SentMessage>;
@@ -67,7 +67,10 @@ export interface ChannelCalls {
 type Settled = ChannelRequest & { settled: Settlement };
 
 const maxSentBytes = 4_000;
-/** How often the activity heartbeats: a heartbeat's response tells it that the answer is no longer needed. */
+/**
+ * How often the activity heartbeats, in milliseconds. The response to a heartbeat cancels the activity if the call is
+ * no longer needed.
+ */
 const heartbeatMs = 1_000;
 
 export function createChannelCalls(
@@ -77,12 +80,12 @@ export function createChannelCalls(
   return {
     notify: ({ step, key, failed = 0, ...call }) =>
       calling(call, async (channel, found, { signal, attempt }) => {
-        // A caller is notified that the run waits, and of the outcome.
+        // A caller is notified only that the run waits, and of the outcome: not of reminders and escalations.
         if (call.channel.endsWith(ofCallers) && step.kind !== 'asked') return {};
         const requests = found.filter((each) => isCarriedBy(call.channel, each) && !isExpired(each));
         const [request] = requests;
         if (request === undefined) return {};
-        const shown = stepOf(step, request);
+        const shown = stepToShow(step, request);
         if (shown === undefined) return {};
         const { sent } = call;
         const records = recordsOf(session());
@@ -92,7 +95,7 @@ export function createChannelCalls(
     resolve: ({ refused, ...call }) =>
       calling(call, async (channel, [request], { attempt }) => {
         if (channel.resolve === undefined) throw new Error('the channel of this worker does not answer');
-        // Its workflow does not know yet that the channel was switched off, or the request settled.
+        // The calling workflow does not know yet that the channel was switched off, or that the request is settled.
         if (request === undefined || !isCarriedBy(call.channel, request)) {
           throw new Error('the request does not have this channel');
         }
@@ -106,7 +109,8 @@ export function createChannelCalls(
         const isGone = (id: string): boolean =>
           Object.hasOwn(gone, id) && !found.some(({ requestId }) => requestId === id);
         const goneIds = settledIds.filter(isGone);
-        // Only that workflow knows the run's earlier facts about them.
+        // The facts in `gone` count only if the workflow of the run's channels calls: only that workflow has read them
+        // from the run.
         const isProven = goneIds.length > 0 && (await isCalledByChannelsOf(session(), call.workflowId));
         const reason = isRunGone ? 'The run is gone.' : 'The run does not have this request any more.';
         const requests = [
@@ -140,7 +144,7 @@ export function createChannelCalls(
     ) => Promise<Result>,
   ): Promise<Result> {
     const context = Context.current();
-    const channel = addressed(set, name);
+    const channel = channelFor(set, name);
     if (channel === undefined) throw failureOf(new Error(`this worker has no channel '${name}'`));
     context.heartbeat();
     const beats = setInterval(() => context.heartbeat(), heartbeatMs);
@@ -158,7 +162,10 @@ export function createChannelCalls(
   }
 }
 
-/** A request that its run does not have any more, as settled. The values of its arguments are gone with it. */
+/**
+ * A settled request in place of one that its run no longer has. It has no values of arguments: they are gone with the
+ * run.
+ */
 function goneRequest(workflowId: string, requestId: string, facts: RequestFacts, reason: string): Settled {
   const { severity, argumentNames, ...names } = facts;
   const settledAt = new Date().toISOString();
@@ -180,8 +187,8 @@ function goneRequest(workflowId: string, requestId: string, facts: RequestFacts,
   };
 }
 
-/** The channel of this name, or its notices for callers. */
-function addressed(set: ChannelSet | undefined, name: string): Channel | undefined {
+/** The channel of this name; for a name with the suffix `ofCallers`, a channel that notifies the callers. */
+function channelFor(set: ChannelSet | undefined, name: string): Channel | undefined {
   return name.endsWith(ofCallers) ? set?.channels.get(channelOf(name))?.caller : set?.channels.get(name);
 }
 
@@ -189,21 +196,21 @@ function channelOf(name: string): string {
   return name.endsWith(ofCallers) ? name.slice(0, -ofCallers.length) : name;
 }
 
-/** False for a settled request, or one whose channels were switched since. */
+/** True if the request is open and its channels still include this one. */
 function isCarriedBy(name: string, { settled, channels = [] }: ChannelRequest): boolean {
   return settled === undefined && channels.includes(channelOf(name));
 }
 
-/** True once its deadline has passed. The run may not have settled it yet. */
+/** True once the deadline of a request has passed, even if the run has not settled it yet. */
 function isExpired({ deadline }: ChannelRequest): boolean {
   return deadline !== null && Date.parse(deadline) <= Date.now();
 }
 
 /**
- * The step without invented names of a signal: only reviewers of the request stay. Undefined if none is left, or if the
- * model has received the user's message meanwhile.
+ * The step to show on the channel. A signal may contain any names, so an escalation keeps only reviewers of the
+ * request. Undefined if no reviewer is left, or if the model has received the user's message meanwhile.
  */
-function stepOf(step: ChannelStep, { reviewers, userMessages }: ChannelRequest): ChannelStep | undefined {
+function stepToShow(step: ChannelStep, { reviewers, userMessages }: ChannelRequest): ChannelStep | undefined {
   if (step.kind === 'user_wrote' && userMessages === undefined) return undefined;
   if (step.kind !== 'escalated') return { kind: step.kind };
   const to = (step.to ?? []).filter((name) => reviewers.includes(name));

@@ -3,22 +3,25 @@ import { msToNumber } from '@temporalio/common/lib/time.js';
 import { thrownByChannel } from '../../core/base/tool-failure.ts';
 import { NotTaken, retryAfterOf } from '../outgoing/not-taken.ts';
 
-/** The types of failures that are not the channel's, for workflows that do not know the mark. */
-const reserved: readonly string[] = ['NotCalled', 'WorkerShutdown'];
+/**
+ * The types of failures that the activities themselves throw. An error of a channel never gets such a type, because
+ * older workflows tell the two apart by the type only.
+ */
+const reservedTypes: readonly string[] = ['NotCalled', 'WorkerShutdown'];
 
 export function workerShutDown(): ApplicationFailure {
   return ApplicationFailure.retryable('the worker was shut down', 'WorkerShutdown');
 }
 
 /**
- * A worker that shuts down interrupts its channels: the call is repeated, whatever error the channel threw at its
- * signal.
+ * The failure of a call whose signal has aborted. If the worker shuts down, the call is repeated, whatever the channel
+ * threw.
  */
 export function interrupted({ cancellationDetails, cancellationSignal }: Context, error: unknown): unknown {
   return cancellationDetails?.workerShutdown === true ? workerShutDown() : (cancellationSignal.reason ?? error);
 }
 
-/** Runs a function of a channel, and marks its errors as the channel's own failure. */
+/** Runs a function of a channel, and marks its errors as thrown by the channel. */
 export async function ofChannel<Result>(call: () => Promise<Result> | Result): Promise<Result> {
   try {
     return await call();
@@ -27,15 +30,18 @@ export async function ofChannel<Result>(call: () => Promise<Result> | Result): P
   }
 }
 
-/** The failure of a call of a channel. Without the mark, a retry, perhaps on another worker, may succeed. */
+/**
+ * The failure of a call of a channel. An error that the channel did not throw becomes retryable: a retry, perhaps on
+ * another worker, may succeed.
+ */
 export function failureOf(error: unknown): unknown {
   if (error instanceof CompleteAsyncError || isMarked(error)) return error;
   return ApplicationFailure.retryable(errorMessage(error), 'NotCalled');
 }
 
 /**
- * It has the error's name, which the model may see, and its message. The receiver's retry delay is a detail, too,
- * because no workflow can read `nextRetryDelay`.
+ * The failure for an error that a channel threw. It has the error's name, which the model may see, and its message. Its
+ * details have the retry delay of the receiver, because a workflow cannot read `nextRetryDelay`.
  */
 function markedFailure(error: unknown): ApplicationFailure {
   const isFailure = error instanceof ApplicationFailure;
@@ -45,7 +51,7 @@ function markedFailure(error: unknown): ApplicationFailure {
   const nextRetryDelay = isFailure ? error.nextRetryDelay : retryAfterOf(error);
   return ApplicationFailure.create({
     message: errorMessage(error),
-    type: type == null || reserved.includes(type) ? 'Error' : type,
+    type: type == null || reservedTypes.includes(type) ? 'Error' : type,
     nonRetryable: nonRetryable ?? false,
     nextRetryDelay: nextRetryDelay ?? undefined,
     category: category ?? undefined,

@@ -60,7 +60,7 @@ export interface ChannelDecision {
   workflowId: string;
   requestId: string;
   answer: ChannelAnswer;
-  /** The same for each attempt to send this answer. */
+  /** The id of the decision: the same for each attempt to send this answer. */
   decisionId: string;
 }
 

@@ -19,7 +19,9 @@ export interface LookedChannel {
   notifies: boolean;
   resolves: boolean;
   settles: boolean;
-  /** True: it answers without a person, so no notification is sent unless its answer settles nothing. */
+  /**
+   * True: the channel answers without a person. A notification is sent only if that answer does not settle the request.
+   */
   isAutomatic: boolean;
   batch: boolean;
   retries: boolean;
@@ -30,17 +32,20 @@ export interface LookedChannel {
 export interface LookedRequest {
   requestId: string;
   state: 'open' | 'settled';
-  /** Milliseconds since 1970; null: none. */
+  /** The deadline in milliseconds since 1970; null: none. */
   deadlineMs?: number | null;
   /** How many messages the user has written since the request. Absent: none. */
   userMessages?: number;
-  /** For an open request: what its channels are told of it once the run is gone. */
+  /** The facts of an open request for the last message of its channels, if the run is gone by then. */
   facts?: RequestFacts;
-  /** The names of its channels, as the run records them; channels for callers only count if there is no other. */
+  /**
+   * The names of the request's channels, as the run records them. Channels that reach only callers are among them only
+   * if there is no other channel.
+   */
   names: string[];
   /**
-   * Those of them that this worker has, each followed by its messages to the caller of the run (`ofCallers`), if it has
-   * any.
+   * The channels of these names that this worker has. A channel that also notifies the caller of the run is followed by
+   * a second entry, for the caller (`ofCallers`).
    */
   channels: LookedChannel[];
   /** The search attribute of the inbox's tags. Absent: the cluster has none. */
@@ -53,7 +58,7 @@ export interface RequestFacts extends Pick<
   'toolName' | 'agentName' | 'riskLevel' | 'rule' | 'requestedAt' | 'deadline' | 'digest'
 > {
   severity: Severity;
-  /** The first ones, without their values. */
+  /** The names of the first arguments, without their values. */
   argumentNames: string[];
 }
 
@@ -72,7 +77,7 @@ export function createLookAtRequests(
   return async ({ workflowId, requestIds }) => {
     const found = (await requestsOf(workflowId, requestIds)) ?? [];
     if (found.some(({ settled, channels = [] }) => settled === undefined && channels.length > 0)) {
-      // Without it, the channels of a run that ends abruptly are notified later.
+      // An error is only logged: without that workflow, the channels of a run that ends abruptly are notified later.
       await ensureLooking(activityInfo().taskQueue).catch((error: unknown) => {
         log.warn('The workflow that looks for ended runs could not be started', { error: String(error) });
       });
@@ -82,7 +87,7 @@ export function createLookAtRequests(
       const { toolName, agentName, riskLevel, rule, requestedAt, digest } = details;
       const facts = { toolName, agentName, riskLevel, rule, requestedAt, deadline, digest };
       if (settled !== undefined) return { requestId, state: 'settled', names: [], channels: [] };
-      // A channel that reaches only callers does not deliver the request, unless no other channel carries it.
+      // Leave out the channels that reach only callers, unless there is no other channel.
       const reviewed = channels.filter((name) => !isForCallers(set?.channels.get(name)));
       const names = reviewed.length > 0 ? reviewed : channels;
       const endsAtMs = deadline === null ? null : Date.parse(deadline);
@@ -95,7 +100,7 @@ export function createLookAtRequests(
         facts: { ...facts, severity: assessment.severity, argumentNames: argumentNamesOf(details) },
         names,
         channels: channels
-          .flatMap((name) => looked(set, name, details, about))
+          .flatMap((name) => factsOfChannel(set, name, details, about))
           .filter(({ name }) => name.endsWith(ofCallers) || names.includes(name)),
         ...(tags !== null && { tagsName: tags }),
       };
@@ -111,8 +116,11 @@ function argumentNamesOf({ arguments: args, notShown = [], argumentNames = [] }:
   return [...names].filter(({ length }) => length <= longestName).slice(0, mostNames);
 }
 
-/** A channel that the run has recorded and this worker does not have is left out. */
-function looked(
+/**
+ * The facts of one channel of a request, and of its messages to the caller if there are any. Empty if this worker does
+ * not have the channel.
+ */
+function factsOfChannel(
   set: ChannelSet | undefined,
   name: string,
   request: ApprovalDetails,
@@ -144,15 +152,18 @@ function looked(
     retries: channel.retries === true,
     delayMs: Math.max(quietMs, batch ? set.batchMs : 0),
   };
-  return !answersAlone && tellsCaller(channel, request) ? [own, toCaller] : [own];
+  return !answersAlone && notifiesCaller(channel, request) ? [own, toCaller] : [own];
 }
 
 function isForCallers(channel: Channel | undefined): boolean {
   return channel?.caller !== undefined && channel.notify === undefined && channel.resolve === undefined;
 }
 
-/** A caller who is asked as a reviewer gets no second message. */
-function tellsCaller({ caller }: Channel, request: ApprovalDetails): boolean {
+/**
+ * True if the channel also notifies the caller of the run. A caller who is a reviewer of the request gets no second
+ * message.
+ */
+function notifiesCaller({ caller }: Channel, request: ApprovalDetails): boolean {
   if (caller === undefined || request.callerUserId === null || asksCaller(request)) return false;
   try {
     return caller.knows?.(request) !== false;

@@ -16,21 +16,21 @@ import {
 } from '../../contract.ts';
 import { isProblemError } from '../../core/base/problem.ts';
 
-/** `open`: how many runs of the task queue have channels that carry requests. */
+/** `open`: the number of runs of the task queue that have an open workflow of channels. */
 export type LookForEndedRuns = () => Promise<{ open: number }>;
 
 type Listed = temporal.api.workflow.v1.IWorkflowExecutionInfo;
 
-/** Ids in one visibility query. */
+/** The most ids in one visibility query. */
 const mostIds = 100;
-/** Request ids in one signal. */
+/** The most request ids in one signal. */
 const mostInSignal = 100;
 const atOnce = 10;
 const prefix = channelsWorkflowId('');
 
 /**
- * The activity `countersign.lookForEndedRuns`: lists the open workflows of channels, and the open ones of their runs,
- * and signals those whose run is closed to check its requests.
+ * The activity `countersign.lookForEndedRuns`: finds the open workflows of channels whose run is closed, and signals
+ * each of them to check the requests of its run.
  */
 export function createLookForEndedRuns(session: () => Session): LookForEndedRuns {
   return () => lookForEndedRuns(session(), activityInfo().taskQueue);
@@ -53,7 +53,7 @@ export async function lookForEndedRuns(session: Session, taskQueue: string): Pro
       await inParallel(
         some.filter(({ run }) => !running.has(run)),
         atOnce,
-        (each) => tell(session, each),
+        (each) => signalEndOfRun(session, each),
       );
     }
   }
@@ -65,7 +65,10 @@ interface ChannelsOfRun {
   run: string;
 }
 
-/** A workflow of channels, and the id of its run. Undefined: another workflow, or its memo cannot be read here. */
+/**
+ * The workflow of channels in a row, and the id of its run. Undefined if the row is another workflow, or if its memo
+ * cannot be read here.
+ */
 async function channelsOf(session: Session, { execution, memo }: Listed): Promise<ChannelsOfRun | undefined> {
   const channelsId = execution?.workflowId ?? '';
   if (!channelsId.startsWith(prefix)) return undefined;
@@ -75,7 +78,7 @@ async function channelsOf(session: Session, { execution, memo }: Listed): Promis
 }
 
 async function runningOf(session: Session, workflowIds: readonly string[]): Promise<Set<string>> {
-  // A run that is paused is open, too.
+  // By the close time, because a paused run is open too but has another status.
   const query = `CloseTime IS NULL AND WorkflowId IN (${workflowIds.map(quoted).join(', ')})`;
   const found = new Set<string>();
   for await (const page of listedExecutions(session, { query })) {
@@ -85,11 +88,12 @@ async function runningOf(session: Session, workflowIds: readonly string[]): Prom
 }
 
 /**
- * Names the requests that the workflow still follows: none if it knows that they are settled, so it is signalled once.
+ * Signals the workflow of channels of an ended run, with the requests that it still follows. Once it knows that they
+ * are settled, it follows none, and gets no further signal.
  */
-async function tell(session: Session, { channelsId, run }: ChannelsOfRun): Promise<void> {
+async function signalEndOfRun(session: Session, { channelsId, run }: ChannelsOfRun): Promise<void> {
   try {
-    // The index may lag, and finds no id with a quotation mark.
+    // Ask the server again: the index may lag, and a query finds no id with a quotation mark.
     if (await isOpen(session, run)) return;
     const followed = await queryRun<Delivered[]>(session, channelsId, deliveriesName);
     const requestIds = followed.map(({ requestId }) => requestId);
@@ -99,7 +103,7 @@ async function tell(session: Session, { channelsId, run }: ChannelsOfRun): Promi
       await callServer(session, () => handle.signal(changedName, changed), { workflowId: channelsId });
     }
   } catch (error) {
-    // It has ended meanwhile, or no worker answers for it now: the next check is in a minute.
+    // The workflow of channels has ended meanwhile, or no worker answers for it now. The next check is in a minute.
     if (!isProblemError(error)) throw error;
   }
 }
@@ -122,8 +126,8 @@ function quoted(text: string): string {
 const ensureEveryMs = 30_000;
 
 /**
- * Returns a function that starts the workflow that looks for ended runs, unless it runs. Its errors are those of the
- * server.
+ * Returns a function that starts the workflow that looks for ended runs, unless it is running already. That function
+ * throws the server's errors.
  */
 export function createEnsureLooking(session: () => Session): (taskQueue: string) => Promise<void> {
   const ensuredMs = new Map<string, number>();

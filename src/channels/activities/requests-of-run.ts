@@ -7,8 +7,8 @@ import { type ApprovalDetails, channelsWorkflowId, queryNames } from '../../cont
 import { isProblemError } from '../../core/base/problem.ts';
 
 /**
- * Reads requests from their run. Leaves out those that the run does not have; undefined: there is no such run. Throws
- * if the run does not answer, so that the activity is retried.
+ * Reads requests from their run, without those that the run does not have. Undefined if there is no such run. Throws if
+ * the run does not answer, so that the activity is retried.
  */
 export type RequestsOfRun = (
   workflowId: string,
@@ -16,20 +16,21 @@ export type RequestsOfRun = (
 ) => Promise<ApprovalDetails[] | undefined>;
 
 /**
- * Channels carry requests only of runs that this worker trusts: executions of one of `workflowTypes`, on the task queue
- * of the call. A stranger's workflow may answer the same query, with any content.
+ * Returns a function that reads requests, only from runs that this worker trusts: executions of one of `workflowTypes`
+ * on the task queue of the call. The workflow of a stranger may answer the same query with any content.
  */
 export function createRequestsOfRun(session: () => Session, workflowTypes: readonly string[]): RequestsOfRun {
   return async (workflowId, requestIds) => {
-    const run = await described(session(), workflowId);
+    const run = await describeRun(session(), workflowId);
     if (run === undefined || run.taskQueue !== activityInfo().taskQueue) return undefined;
     if (!workflowTypes.includes(run.type)) {
-      // During a roll-out, another worker of the queue may have this type.
+      // This is an error, and not an absent run, because during a roll-out another worker of the queue may trust the
+      // type.
       throw new Error(`this worker does not trust workflow type '${run.type}': name it in 'workflowTypes'`);
     }
     const found = await queryRequests(session(), run, requestIds);
     if (run.status.name === 'RUNNING') return found;
-    // A run that was terminated has settled nothing.
+    // A run that was terminated could not settle its requests, so they are settled here.
     const settledAt = new Date().toISOString();
     const settled = { outcome: 'cancelled', runs: false, reason: 'the run has ended', settledAt } as const;
     return found.map((details) => ({ settled, ...details }));
@@ -43,12 +44,12 @@ export function createRequestsOfRun(session: () => Session, workflowTypes: reado
 export async function isCalledByChannelsOf(session: Session, workflowId: string): Promise<boolean> {
   const { workflowExecution, taskQueue } = activityInfo();
   if (workflowExecution?.workflowId !== channelsWorkflowId(workflowId)) return false;
-  const caller = await described(session, workflowExecution.workflowId, workflowExecution.runId);
+  const caller = await describeRun(session, workflowExecution.workflowId, workflowExecution.runId);
   return caller?.taskQueue === taskQueue;
 }
 
-/** Undefined if there is no such execution. */
-async function described(
+/** Describes an execution; undefined if there is none. */
+async function describeRun(
   session: Session,
   workflowId: string,
   runId?: string,
@@ -64,7 +65,7 @@ async function described(
 
 type Answer = (ApprovalDetails | null)[];
 
-/** Asks for all at once, and again for those that did not fit into the answer. */
+/** Queries a run for all requests at once, and again for those that did not fit into the answer. */
 async function queryRequests(
   session: Session,
   { workflowId, runId, status }: WorkflowExecutionDescription,
@@ -75,7 +76,7 @@ async function queryRequests(
     for (let asked = 0; asked < requestIds.length;) {
       const rest = requestIds.slice(asked);
       const args = [{ requestIds: rest }];
-      // The described execution: a newer execution of this id may belong to a stranger.
+      // Query the described execution: a newer execution with this id may belong to a stranger.
       const answer = await queryRun<unknown>(session, workflowId, queryNames.approvals, args, undefined, runId);
       if (!isAnswerFor(rest, workflowId, answer)) {
         throw new Error(`the answer of run '${workflowId}' is not about the requests that it was asked about`);
@@ -85,13 +86,14 @@ async function queryRequests(
     }
     return found;
   } catch (error) {
-    // It ended before it could have a request. The server refuses to query some open runs, too.
+    // The run ended before its first task, so it has no requests. For an open run the error is thrown: the server
+    // refuses to query some open runs too.
     if (isProblemError(error) && error.code === 'run_closed' && status.name !== 'RUNNING') return [];
     throw error;
   }
 }
 
-/** An entry for each of the first ids, or null if the run does not have the request. */
+/** True if an answer has, for each of the first ids, the request of this run or null. */
 function isAnswerFor(requestIds: readonly string[], workflowId: string, answer: unknown): answer is Answer {
   const isOf = (details: ApprovalDetails | null, index: number): boolean =>
     details === null || (details?.requestId === requestIds[index] && details?.workflowId === workflowId);

@@ -10,9 +10,12 @@ import { aborted } from '../../text/aborted.ts';
 import type { ChannelAnswer } from '../channel.ts';
 import { failureOf, ofChannel, workerShutDown } from './call-failures.ts';
 
-/** How long an answer may take in the activity's slot, in milliseconds. */
+/** How long a call waits for its answer before it releases the slot of its activity, in milliseconds. */
 const quickMs = 100;
-/** How often a waiting channel checks whether its answer is still needed: the longer it waits, the less often. */
+/**
+ * The shortest and the longest time between two heartbeats of a waiting call, in milliseconds. The longer it has
+ * waited, the less often it heartbeats.
+ */
 const [firstBeatMs, longestBeatMs] = [1_000, 10_000];
 const waitedPerBeat = 20;
 
@@ -26,18 +29,21 @@ interface Waiting {
 }
 
 /**
- * The calls of `resolve` on this worker. A waiting call releases its activity slot and completes by its task token
- * (docs/decisions/0055).
+ * The calls of `resolve` on this worker. A waiting call releases the slot of its activity, and later completes the
+ * activity by its task token (docs/decisions/0055).
  */
 export class WaitingAnswers {
   readonly #waiting = new Map<string, { stop: AbortController; over: Promise<void> }>();
 
-  /** Call it in the activity. `key` identifies the question: a newer call replaces an older one. */
+  /**
+   * Gets the answer of a channel; call it in the activity. `key` identifies the question: a newer call with the same
+   * key stops an older one.
+   */
   async answer(key: string, resolve: Resolve): Promise<ChannelAnswer> {
     const { cancellationSignal, info } = Context.current();
     const stop = new AbortController();
     const signal = AbortSignal.any([cancellationSignal, stop.signal]);
-    // A function may ignore the signal.
+    // The channel's function may ignore the signal, so wait for the signal too.
     const answer = Promise.race([ofChannel(() => resolve(signal)), aborted(signal)]);
     const isOver = answer.then(
       () => true,
@@ -54,7 +60,7 @@ export class WaitingAnswers {
     throw new CompleteAsyncError();
   }
 
-  /** For a worker that stops: the next one calls these channels again. */
+  /** Stops all waiting calls, because the worker stops. The next worker calls their channels again. */
   async stop(): Promise<void> {
     const all = [...this.#waiting.values()];
     for (const { stop } of all) stop.abort(workerShutDown());
@@ -63,21 +69,21 @@ export class WaitingAnswers {
 }
 
 /**
- * Waits for the answer and reports it to the server. Never rejects: without an answer, the server misses the
- * heartbeats.
+ * Waits for the answer and reports it to the server. Never rejects: if the report fails, no heartbeat follows, and the
+ * server retries the activity.
  */
 async function report({ taskToken, server, answer, stop }: Waiting): Promise<void> {
   const isOver = new AbortController();
-  void beat(server, taskToken, stop, isOver.signal);
+  void heartbeatUntil(server, taskToken, stop, isOver.signal);
   const send = await answer.then(
     (value) => () => server.complete(taskToken, value),
-    (error: unknown) => () => tellFailure(server, taskToken, stop.signal.aborted ? stop.signal : error),
+    (error: unknown) => () => reportFailure(server, taskToken, stop.signal.aborted ? stop.signal : error),
   );
   isOver.abort();
   await send().catch(() => undefined);
 }
 
-async function tellFailure(server: AsyncCompletionClient, taskToken: Uint8Array, failed: unknown): Promise<void> {
+async function reportFailure(server: AsyncCompletionClient, taskToken: Uint8Array, failed: unknown): Promise<void> {
   if (!(failed instanceof AbortSignal)) return server.fail(taskToken, failureOf(failed));
   const { reason } = failed;
   if (reason instanceof ActivityNotFoundError) return undefined;
@@ -86,8 +92,10 @@ async function tellFailure(server: AsyncCompletionClient, taskToken: Uint8Array,
   return server.fail(taskToken, workerShutDown());
 }
 
-/** Stops the channel once the server reports that its answer is not needed. */
-async function beat(
+/**
+ * Heartbeats until the call is answered. Stops the channel once the server reports that the answer is no longer needed.
+ */
+async function heartbeatUntil(
   server: AsyncCompletionClient,
   taskToken: Uint8Array,
   stop: AbortController,
@@ -98,7 +106,8 @@ async function beat(
     try {
       await server.heartbeat(taskToken);
     } catch (error) {
-      // Without a connection the call goes on; after a long outage the server counts it as lost.
+      // Without a connection the call goes on. After a long outage the server counts the activity as lost, and repeats
+      // it.
       if (!(error instanceof ActivityCompletionError)) return stop.abort(error);
     }
     const beatMs = Math.min(longestBeatMs, Math.max(firstBeatMs, (Date.now() - sinceMs) / waitedPerBeat));

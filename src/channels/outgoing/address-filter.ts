@@ -9,7 +9,10 @@ export interface AddressFilter {
   isRefused(address: string): boolean;
 }
 
-/** The special IPv4 addresses of IANA's registry, and the address of Azure's own services, which is a public one. */
+/**
+ * The special IPv4 addresses of IANA's registry. Also the address of Azure's internal services, although it is a public
+ * one.
+ */
 const specialIpv4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -32,7 +35,9 @@ const specialIpv4 = [
 ];
 /** All addresses that IANA has assigned for public use: `::/96`, mapped, translated and local addresses are outside. */
 const publicIpv6 = ['2000::/3'];
-/** The special ranges within it: tunnels that contain an IPv4 address, documentation, and other protocols. */
+/**
+ * The special ranges within `publicIpv6`: tunnels that contain an IPv4 address, documentation, and other protocols.
+ */
 const specialIpv6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'];
 
 const special = blockList([...specialIpv4, ...specialIpv6]);
@@ -61,7 +66,10 @@ interface Networks {
   ipv6: BlockList;
 }
 
-/** One list for each version: Node also matches IPv4 networks with mapped IPv6 addresses, which are not allowed. */
+/**
+ * Lists of networks, one for each version of IP: in a common list, Node would also match mapped IPv6 addresses with
+ * IPv4 networks.
+ */
 function blockList(networks: readonly string[]): Networks {
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const network of networks) {
@@ -87,7 +95,7 @@ function familyOf(address: string): 'ipv4' | 'ipv6' | undefined {
   return ([undefined, 'ipv4', 'ipv6'] as const)[[0, 4, 6].indexOf(isIP(address))];
 }
 
-/** Without the zone of a link-local address: `fe80::1%eth0`. */
+/** The address without the zone that a link-local address may have, as in `fe80::1%eth0`. */
 function bare(address: string): string {
   return address.replace(/%.*$/, '');
 }

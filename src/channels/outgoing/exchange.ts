@@ -16,20 +16,20 @@ export interface Outgoing {
   signal: AbortSignal;
 }
 
-/** Its response. */
+/** The response of a receiver. */
 export interface Incoming {
   status: number;
   headers: IncomingHttpHeaders;
-  /** Undefined: more than 64 kB, or not UTF-8. */
+  /** The body as text. Undefined if it is longer than 64 kB, or not UTF-8. */
   text?: string;
 }
 
 const mostBytes = 65_536;
 
 /**
- * Sends one request, follows no redirect, and reads at most 64 kB of the response. Throws a `ProblemError`: `internal`
- * if the receiver is unavailable or too slow, `forbidden` for a forbidden address; and the signal's reason. Errors name
- * the origin only: paths and queries may contain secrets.
+ * Sends one request, follows no redirect, and reads at most 64 kB of the response. Throws a `ProblemError`, `internal`
+ * if the receiver is unavailable or too slow, and `forbidden` for a forbidden address; throws the signal's reason if it
+ * aborts. Errors name only the origin, because paths and queries may contain secrets.
  */
 export async function exchange(outgoing: Outgoing, agents: FilteredAgents, timeoutMs: number): Promise<Incoming> {
   const { url, signal } = outgoing;
@@ -50,8 +50,8 @@ export async function exchange(outgoing: Outgoing, agents: FilteredAgents, timeo
 }
 
 /**
- * Checks whether a host answers at all, without a path, which may contain a secret or have an effect. Throws as
- * `exchange`.
+ * Checks whether a host answers at all. The request has no path, because a path may contain a secret or have an effect.
+ * Throws as `exchange` does.
  */
 export async function reachHost(
   { origin }: URL,
@@ -62,12 +62,12 @@ export async function reachHost(
   await exchange({ method: 'HEAD', url: new URL(origin), headers: {}, signal }, agents, timeoutMs);
 }
 
-/** Statuses by which a receiver refuses a request for its content: invalid, or too large in a part or as a whole. */
+/** The statuses by which a receiver refuses the content of a request: it is invalid, or too large. */
 const aboutContent: readonly number[] = [400, 413, 414, 422, 431];
 
 /**
- * The problem of a status other than success. A retry may help for `rate_limited` and `internal`; for the others, only
- * after a fix on either side.
+ * The error for a response that is not a success. For `rate_limited` and `internal` a retry may succeed; for other
+ * codes only after one side is changed.
  */
 export function refusedStatus({ origin }: URL, { status, headers }: Incoming): NotTaken {
   const isRedirect = status >= 300 && status < 400;
@@ -106,7 +106,7 @@ async function readText(response: IncomingMessage): Promise<string | undefined> 
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    // Leaving the loop closes the connection.
+    // Returning from the loop closes the connection.
     if (bytes > mostBytes) return undefined;
     chunks.push(chunk);
   }
@@ -121,9 +121,9 @@ async function readText(response: IncomingMessage): Promise<string | undefined> 
 export interface HttpSettings {
   /** Private addresses that may be reached, such as `10.20.0.7` or `10.20.0.0/16`. Default: none. */
   allowAddresses?: readonly string[];
-  /** For one request and its response, in milliseconds. Default 10,000. */
+  /** The time limit of one request with its response, in milliseconds. Default 10,000. */
   requestTimeoutMs?: number;
-  /** Default: the system's resolver. */
+  /** The function that resolves names of hosts. Default: the system's resolver. */
   lookup?: LookupFunction;
 }
 
@@ -139,11 +139,12 @@ export interface HttpRequest {
 export type SendHttp = (request: HttpRequest) => Promise<string>;
 
 /**
- * A sender that reaches public addresses only, checked at each connection, so a name that resolves elsewhere the second
- * time gains nothing. It follows no redirect. Throws a `ProblemError`: `policy_invalid` for an invalid entry of the
- * list; when it sends, `forbidden` for a refused address and for a redirect, `rate_limited` for 429, `internal` if the
- * service is unavailable, too slow or answers 408 or 5xx, else `invalid_message`. A refusal is a `NotTaken`. Errors
- * name the origin only: paths and headers may contain secrets.
+ * Returns a function that sends requests, only to public addresses and those of `allowAddresses`. Each connection is
+ * checked, so a name that later resolves to another address does not escape the check. The function follows no
+ * redirect. Throws a `ProblemError`: `policy_invalid` for an invalid entry of `allowAddresses`; the function throws
+ * `forbidden` for a refused address and for a redirect, `rate_limited` for 429, `internal` if the service is
+ * unavailable, too slow or answers 408 or 5xx, else `invalid_message`. A refusal by the receiver is a `NotTaken`.
+ * Errors name only the origin, because paths and headers may contain secrets.
  */
 export function httpSender({ allowAddresses = [], requestTimeoutMs = 10_000, lookup }: HttpSettings = {}): SendHttp {
   const agents = filteredAgents({ filter: addressFilter(allowAddresses), lookup, tls: {} });
@@ -154,7 +155,7 @@ export function httpSender({ allowAddresses = [], requestTimeoutMs = 10_000, loo
   };
 }
 
-/** Checks whether a host answers, by the same rules. */
+/** Returns a function that checks whether a host answers, under the rules of `httpSender`. */
 export function httpReacher({ allowAddresses = [], requestTimeoutMs = 10_000, lookup }: HttpSettings = {}): (
   url: URL,
   signal: AbortSignal,

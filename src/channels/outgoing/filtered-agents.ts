@@ -9,15 +9,15 @@ import { policyInvalid } from '../channel-kind.ts';
 
 export interface AgentSettings {
   filter: AddressFilter;
-  /** Default: the system's resolver. */
+  /** The function that resolves names of hosts. Default: the system's resolver. */
   lookup?: LookupFunction;
   /** The URL of an HTTP proxy, which then does the DNS lookups. */
   proxy?: string;
-  /** PEM texts. */
+  /** The client's certificate and key, and the trusted authorities, as PEM texts. */
   tls: { cert?: string; key?: string; ca?: string };
 }
 
-/** The agents of one channel. They connect to no address that its filter refuses. */
+/** The HTTP agents of one channel. They do not connect to an address that the channel's filter refuses. */
 export interface FilteredAgents {
   readonly filter: AddressFilter;
   agentFor(url: URL): http.Agent;
@@ -27,8 +27,8 @@ const idleMs = 30_000;
 const mostKept = 1_000;
 
 /**
- * Agents that check the address at each connection, so that a name which resolves elsewhere the second time gains nothing.
- * A proxy resolves names itself: with one, only addresses in URLs are checked.
+ * Makes agents that check the address of each connection, so a name that later resolves to another address does not
+ * escape the check. A proxy resolves names itself; behind one, only addresses in URLs are checked.
  */
 export function filteredAgents({ filter, lookup = systemLookup, proxy, tls }: AgentSettings): FilteredAgents {
   const common = { keepAlive: true, timeout: idleMs, ...tls };
@@ -36,7 +36,8 @@ export function filteredAgents({ filter, lookup = systemLookup, proxy, tls }: Ag
     const proxyEnv = { HTTP_PROXY: proxy, HTTPS_PROXY: proxy };
     return choose(filter, new http.Agent({ ...common, proxyEnv }), new https.Agent({ ...common, proxyEnv }));
   }
-  // The library compares single addresses as texts, so it gets each address of the allowed networks on demand.
+  // The library compares addresses as texts and knows no networks. So each address of an allowed network is added when
+  // it is first used.
   const allowed: string[] = [];
   const allow = (address: string): void => {
     if (!filter.isAllowed(address) || allowed.includes(address)) return;
@@ -55,7 +56,7 @@ export function filteredAgents({ filter, lookup = systemLookup, proxy, tls }: Ag
   };
 }
 
-/** The host of a URL, an IPv6 address without its brackets. */
+/** The host of a URL; an IPv6 address is without its brackets. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }
@@ -71,14 +72,14 @@ function choose(filter: AddressFilter, plain: http.Agent, secure: http.Agent): F
     filter,
     agentFor: (url) => {
       const host = hostOf(url);
-      // An address in the URL is not looked up, so it is checked here.
+      // An address in a URL is never resolved, so check it here.
       if (isIP(host) !== 0 && filter.isRefused(host)) throw addressRefused(host, host);
       return url.protocol === 'https:' ? secure : plain;
     },
   };
 }
 
-/** Looks a name up, and fails if one of its addresses is refused. */
+/** Returns a function that resolves a name, and fails if the filter refuses any of its addresses. */
 function checkedLookup(
   lookup: LookupFunction,
   filter: AddressFilter,
@@ -101,8 +102,8 @@ function checkedLookup(
 const longestMs = 5_000;
 
 /**
- * Throws `policy_invalid` if a URL leads to a refused address. A name that cannot be resolved now passes: each
- * connection checks again. Behind a proxy only addresses are checked, and the names of this machine.
+ * Throws `policy_invalid` if a URL leads to a refused address. Accepts a name that cannot be resolved now, because each
+ * connection checks again. Behind a proxy it checks only addresses, and names of this machine.
  */
 export async function checkAddress(
   url: URL,

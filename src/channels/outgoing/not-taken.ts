@@ -16,11 +16,11 @@ interface NotTakenFacts {
 
 /** A receiver did not accept a message. */
 export class NotTaken extends ProblemError {
-  /** Its requested retry delay, at most an hour. Undefined: it requests none. */
+  /** The retry delay that the receiver requests, at most an hour. Undefined: it requests none. */
   readonly retryAfterMs: number | undefined;
-  /** True: it refuses the message for its size or its form. A shorter one may pass. */
+  /** True: the receiver refuses the size or the form of the message. It may accept a shorter one. */
   readonly refusesMessage: boolean;
-  /** True: it refuses the short form, too, so there is no further attempt. */
+  /** True: the receiver refuses the short form too, so there is no further attempt. */
   readonly isFinal: boolean;
 
   constructor(problem: Problem, { retryAfterMs, refusesMessage, isFinal, cause }: NotTakenFacts) {
@@ -31,7 +31,10 @@ export class NotTaken extends ProblemError {
   }
 }
 
-/** A message has reached some of its recipients: `sent` finds it again, and another call sends it to the rest. */
+/**
+ * Thrown if a message has reached only some of its recipients. `sent` finds the message again, and another call sends
+ * it to the others.
+ */
 export class PartlySent extends Error {
   readonly sent: Json;
 
@@ -47,7 +50,8 @@ export function retryAfterOf(error: unknown): number | undefined {
 }
 
 /**
- * The header `Retry-After` (RFC 9110), seconds or a date, in milliseconds. Undefined: there is none, or it is invalid.
+ * The delay of a header `Retry-After` (RFC 9110), which is in seconds or a date; in milliseconds. Undefined if there is
+ * no header, or if it is invalid.
  */
 export function readRetryAfter(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined || header.length > 40) return undefined;
@@ -57,8 +61,8 @@ export function readRetryAfter(header: string | undefined, nowMs: number): numbe
 }
 
 /**
- * Sends a message, and once more in its short form if its receiver refuses its content. If the receiver refuses that,
- * too, throws an error that ends the attempts.
+ * Sends a message. If the receiver refuses its content, sends it once more in its short form. If the receiver refuses
+ * that too, throws an error that ends the attempts.
  */
 export async function inFullOrShort<Result>(send: (isShort: boolean) => Promise<Result>): Promise<Result> {
   try {
@@ -77,7 +81,7 @@ export async function inFullOrShort<Result>(send: (isShort: boolean) => Promise<
 
 const mostNames = 5;
 
-/** A request without its potentially large parts: the names and the size of its arguments, and its digest, stay. */
+/** A request without the parts that may be large. It keeps the names and the size of its arguments, and its digest. */
 export function shortRequest(request: ChannelRequest): ChannelRequest {
   const { argumentNames = Object.keys(request.arguments), argumentBytes = bytesOf(request.arguments) } = request;
   const without = { schema: undefined, preview: undefined, advice: undefined, userMessages: undefined };
