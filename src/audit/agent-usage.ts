@@ -11,28 +11,33 @@ import type { RuleLines } from '../core/policy/rule-place.ts';
 
 /** One run: its agent, its tokens and its costs. */
 export interface UsingRun {
-  /** The agent with which it was started. Absent: a custom workflow. */
+  /** The agent with which the run was started. Absent: a custom workflow. */
   agent?: string;
-  /** With nested runs. Absent: it has not ended, or it ended without a result. */
+  /**
+   * The tokens and the cost of the run and of its nested runs. Absent: the run has not ended, or it ended without a
+   * result.
+   */
   used?: { usage: Usage; cost?: RunCost };
-  /** True: another run called it, and the result of that run counts what this one used. */
+  /** True: another run called this one, and the result of that other run includes what this one used. */
   isNested?: boolean;
 }
 
-/** The sums of one agent: over its runs, and over the nested runs that these called. */
+/** The sums for one agent, over its runs and over the nested runs that they called. */
 export interface AgentUsage extends Usage {
   agent: string;
-  /** Runs with a result: the other figures are theirs. */
+  /** The number of runs with a result. The other figures are sums over these runs. */
   runs: number;
-  /** Runs that are open, or ended without a result. */
+  /** The number of runs that are open, or ended without a result. */
   others: number;
-  /** One for each currency, by the prices that each run recorded. */
+  /** The costs, one amount for each currency, by the prices that each run recorded. */
   costs: { currency: string; amount: number }[];
-  /** Runs whose costs are unknown or incomplete: a price was missing, or a model reported no token counts. */
+  /**
+   * The number of runs whose costs are unknown or incomplete: a price was missing, or a model reported no token counts.
+   */
   unpriced: number;
 }
 
-/** One row for each agent; the one with the most tokens comes first. */
+/** Returns one row for each agent; the agent with the most tokens comes first. */
 export function agentUsage(runs: readonly UsingRun[]): AgentUsage[] {
   const rows = new Map<string, AgentUsage>();
   for (const { agent, used, isNested = false } of runs) {
@@ -60,7 +65,10 @@ function withRun(row: AgentUsage, { usage, cost }: NonNullable<UsingRun['used']>
 
 const mostCurrencies = 20;
 
-/** Undefined if the cost is not an amount in a currency: everyone who runs workers can write a result. */
+/**
+ * The costs with one more added. Undefined if it is not an amount in a currency: everyone who runs workers can write a
+ * result.
+ */
 function withCost(costs: AgentUsage['costs'], { currency, amount }: RunCost): AgentUsage['costs'] | undefined {
   const before = costs.find((each) => each.currency === currency);
   const sum = (before?.amount ?? 0) + amount;

@@ -14,7 +14,7 @@ export type AuditLine = ExportLine | RunLine | GapLine | EntryLine | ActivityLin
 /** A line with its place in the export. */
 export type SealedLine = AuditLine & { proof: LineProof };
 
-/** Commits the exporter to this line and to all lines before it. */
+/** The proof of a line: commits the exporter to this line and to all lines before it. */
 export interface LineProof {
   /** The number of this line, from 1. */
   size: number;
@@ -39,7 +39,7 @@ export interface ExportLine {
   withheld: string[];
 }
 
-/** A run: before all its entries. Later lines name it by `run`. */
+/** The line of a run, before all of its entries. Later lines name the run by `run`. */
 export interface RunLine {
   line: 'run';
   /** The number of the run in this export, from 1. */
@@ -54,13 +54,13 @@ export interface RunLine {
   agent?: string;
   /** The user of the run, as its starter claims. */
   caller?: Json;
-  /** False for a run without the secret of its salts: its entries have none, and it wrote no head. */
+  /** False for a run that recorded no secret for its salts: its entries have no salts, and it wrote no head. */
   committed: boolean;
-  /** The tree over the missing entries, whose executions retention has removed. */
+  /** The tree over the first entries, which are missing because retention has removed their executions. */
   before?: TreeState;
 }
 
-/** Entries that no payload in history holds. */
+/** The place of entries that no payload in history holds. */
 export interface GapLine {
   line: 'gap';
   run: number;
@@ -83,14 +83,14 @@ export interface EntryLine {
   context: EntryContext;
 }
 
-/** History's facts about an entry; not part of the run's own tree. */
+/** The facts of the history about an entry. They are not part of the tree to which the run commits itself. */
 export interface EntryContext {
   /** The event that holds the entry: Temporal's run id of its execution, and the number of the event. */
   runId: string;
   eventId: number;
-  /** The digest of the policies that were active for the agent that the run started with, or were set later. */
+  /** The digest of the policies in force: those of the agent with which the run started, until other ones are set. */
   policyDigest?: string;
-  /** For a vote and a settled request: milliseconds since the request was opened. */
+  /** For the entry of a vote or of a settled request: how long the request had been open, in milliseconds. */
   openForMs?: number;
   /** The message that the entry answers, if that is certain. */
   message?: MessagePlace;
@@ -101,7 +101,7 @@ export interface MessagePlace {
   via: 'signal' | 'update';
   runId: string;
   eventId: number;
-  /** When the server recorded it: ISO 8601. */
+  /** When the server recorded the message, in ISO 8601. */
   at: string;
   /** The identity that the sender's Temporal client states; it is unverified. */
   sender?: string;
@@ -122,7 +122,7 @@ export interface ActivityLine {
   closedAt?: string;
   state: 'completed' | 'failed' | 'timed out' | 'cancelled' | 'open';
   attempt?: number;
-  /** The identity of the worker that ran it. */
+  /** The identity of the worker that ran the activity. */
   worker?: string;
 }
 

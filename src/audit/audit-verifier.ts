@@ -1,4 +1,7 @@
-/** Checks an export line by line, without a server: pure, with memory proportional to its open runs. */
+/**
+ * Checks an export line by line, without a server. It is pure, and its memory grows only with the number of runs whose
+ * head has not been read yet.
+ */
 import type { JournalHead } from '../core/ledger/journal-entry.ts';
 import { auditFormat, type EndLine, type ExportLine, type RunLine, type SealedLine } from './audit-line.ts';
 import type { AuditVerdict, RunToRule, VerifierOptions, AuditFinding, FindingKind } from './finding.ts';
@@ -49,27 +52,27 @@ export class AuditVerifier {
   take(read: { text: string } | { problem: string }): void {
     const number = ++this.#lines;
     if (this.#ended)
-      return this.#find(number, { kind: 'foreign', message: 'there is a line after the end of the export' });
+      return this.#addFinding(number, { kind: 'foreign', message: 'there is a line after the end of the export' });
     const found = 'problem' in read ? read : readLine(read.text);
     if ('problem' in found) {
-      return this.#find(number, { kind: 'unreadable', message: `the line cannot be read: ${found.problem}` });
+      return this.#addFinding(number, { kind: 'unreadable', message: `the line cannot be read: ${found.problem}` });
     }
     const { line } = found;
-    if (number === 1) this.#begin(line);
+    if (number === 1) this.#checkFirstLine(line);
     const workflowId = 'run' in line ? this.#runs.get(line.run)?.run.workflowId : undefined;
     const wrong = this.#dispatch(line);
-    if (wrong !== undefined) this.#find(number, wrong, workflowId);
+    if (wrong !== undefined) this.#addFinding(number, wrong, workflowId);
     const wasWhole = this.#chain?.broken === undefined;
     this.#chain?.take(number, line);
     if (wasWhole && this.#chain?.broken !== undefined) this.#brokenAt = placeOf(line);
     this.#last = describe(line);
   }
 
-  /** Call it after the last line. */
+  /** Returns the result. Call it after the last line. */
   end(): AuditVerdict {
     if (!this.#ended) {
       const message = `the file ends after ${this.#last}: the rest of the export was cut off`;
-      this.#find(this.#lines + 1, { kind: 'cut off', message });
+      this.#addFinding(this.#lines + 1, { kind: 'cut off', message });
     }
     for (const key of this.#options.since?.keys() ?? []) {
       if (!this.#seen.has(key)) this.#notes.push(`run '${workflowIdIn(key)}' of the older export is not in this one`);
@@ -91,11 +94,11 @@ export class AuditVerifier {
     };
   }
 
-  #begin(line: SealedLine): void {
+  #checkFirstLine(line: SealedLine): void {
     if (line.line !== 'export') {
-      this.#find(1, { kind: 'deleted', message: 'the first line of the export is missing' });
+      this.#addFinding(1, { kind: 'deleted', message: 'the first line of the export is missing' });
     } else if (line.format !== auditFormat) {
-      this.#find(1, {
+      this.#addFinding(1, {
         kind: 'unreadable',
         message: `the export has another format than ${auditFormat}, which this verifier knows`,
       });
@@ -105,9 +108,9 @@ export class AuditVerifier {
     const { publicKey } = this.#options;
     const named = this.#export?.publicKey;
     if (publicKey !== undefined && named !== undefined && named !== publicKey) {
-      this.#find(1, { kind: 'signature', message: `the export is signed with the key ${named}` });
+      this.#addFinding(1, { kind: 'signature', message: `the export is signed with the key ${named}` });
     } else if (publicKey !== undefined && named === undefined) {
-      this.#find(1, { kind: 'signature', message: 'the export is not signed' });
+      this.#addFinding(1, { kind: 'signature', message: 'the export is not signed' });
     }
     this.#chain = new ChainCheck({ publicKey: this.#publicKey, isSigned: this.#options.isSigned });
   }
@@ -120,8 +123,8 @@ export class AuditVerifier {
     if (line.line === 'export') {
       return this.#lines === 1 ? undefined : { kind: 'foreign', message: 'another export begins here' };
     }
-    if (line.line === 'end') return this.#close(line);
-    if (line.line === 'run') return this.#open(line);
+    if (line.line === 'end') return this.#closeExport(line);
+    if (line.line === 'run') return this.#openRun(line);
     if (this.#closed.has(line.run)) return { kind: 'foreign', message: 'the line comes after the head of its run' };
     const check = this.#runs.get(line.run);
     if (check === undefined)
@@ -134,7 +137,7 @@ export class AuditVerifier {
         this.#ruled.get(line.run)?.entries.push(line);
         return check.entry(line);
       case 'head':
-        return this.#finish(line.run, check, check.close(line));
+        return this.#finishLine(line.run, check, check.close(line));
       case 'evidence':
         this.#ruled.get(line.run)?.evidence.push(line);
         return undefined;
@@ -143,7 +146,7 @@ export class AuditVerifier {
     }
   }
 
-  #open(run: RunLine): RunFinding | undefined {
+  #openRun(run: RunLine): RunFinding | undefined {
     if (this.#runs.has(run.run) || this.#closed.has(run.run))
       return { kind: 'repeated', message: `run ${run.run} begins a second time` };
     this.#runCount += 1;
@@ -154,13 +157,13 @@ export class AuditVerifier {
     return undefined;
   }
 
-  #finish(number: number, check: RunCheck, wrong: RunFinding | undefined): RunFinding | undefined {
+  #finishLine(number: number, check: RunCheck, wrong: RunFinding | undefined): RunFinding | undefined {
     const { run, head, notes } = check;
     if (head !== undefined && wrong === undefined) this.#heads.set(runKey(run), head);
     const ruled = this.#ruled.get(number);
     const answer = ruled && this.#options.ruleAgain?.(ruled);
     for (const { seq, message } of answer?.findings ?? []) {
-      this.#find(this.#lines, { kind: 'ruling', message, seq }, run.workflowId);
+      this.#addFinding(this.#lines, { kind: 'ruling', message, seq }, run.workflowId);
     }
     this.#rulings.agreed += answer?.agreed ?? 0;
     const { notMade } = this.#rulings;
@@ -172,7 +175,7 @@ export class AuditVerifier {
     return wrong;
   }
 
-  #close({ runs, entries }: EndLine): RunFinding | undefined {
+  #closeExport({ runs, entries }: EndLine): RunFinding | undefined {
     this.#ended = true;
     const [open] = this.#runs.values();
     if (open !== undefined) return { kind: 'deleted', message: `the head of run '${open.run.workflowId}' is missing` };
@@ -181,7 +184,7 @@ export class AuditVerifier {
     return { kind: 'deleted', message };
   }
 
-  #find(line: number, { kind, message, seq }: RunFinding, workflowId?: string): void {
+  #addFinding(line: number, { kind, message, seq }: RunFinding, workflowId?: string): void {
     this.#findings.push({ line, kind, message, ...(workflowId !== undefined && { workflowId }), ...(seq && { seq }) });
   }
 }
@@ -196,8 +199,8 @@ function describe(line: SealedLine): string {
 }
 
 /**
- * Findings in reading order: by line, and causes first at one line. An entry that is missing in its place and occurs
- * later was moved.
+ * Sorts the findings by line, and at one line the causes first. If an entry is missing in its place and occurs later,
+ * the two findings become one: the entry was moved.
  */
 function orderFindings(found: readonly AuditFinding[]): AuditFinding[] {
   const rank = ({ kind }: AuditFinding): number => (ranks.includes(kind) ? ranks.indexOf(kind) : ranks.length);
@@ -214,7 +217,7 @@ function entryOf({ workflowId = '', seq }: AuditFinding): string {
   return `${seq} ${workflowId}`;
 }
 
-/** Names a run in all exports. */
+/** Identifies a run. The key is the same in every export of the run. */
 function runKey({ workflowId, firstRunId }: Pick<RunLine, 'workflowId' | 'firstRunId'>): string {
   return `${firstRunId} ${workflowId}`;
 }
@@ -230,7 +233,7 @@ export interface ChainOptions {
   isSigned: (publicKey: string, text: string, signature: string) => boolean;
 }
 
-/** A break of the chain of lines: the first one is reported, because every later line differs with it. */
+/** A place where the chain of lines is broken. Only the first one is reported: after it, no line fits the chain. */
 export interface ChainBreak {
   line: number;
   kind: FindingKind;
@@ -247,7 +250,7 @@ export class ChainCheck {
     this.#options = options;
   }
 
-  /** The first break, once all lines were read. */
+  /** The first place where the chain is broken; undefined if there is none. It is final once all lines were read. */
   get broken(): ChainBreak | undefined {
     if (this.#broken === undefined) return undefined;
     const { line, kind, message } = this.#broken;
@@ -257,7 +260,7 @@ export class ChainCheck {
   take(number: number, line: SealedLine): void {
     const { proof } = line;
     if (this.#broken !== undefined) {
-      // The line missing at the break is here: it was moved.
+      // This is the line that is missing where the chain breaks: it was moved.
       if (proof.size === this.#broken.lost) {
         this.#broken = {
           line: this.#broken.line,

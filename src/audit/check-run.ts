@@ -12,7 +12,7 @@ export interface RunFinding {
   seq?: number;
 }
 
-/** Statuses of runs whose last entries may be in no payload: the run had no occasion to write them. */
+/** The states of runs whose last entries may be in no payload, because the run had no opportunity to write them. */
 const cutOff: readonly string[] = ['RUNNING', 'TERMINATED', 'TIMED_OUT'];
 
 /** Checks the entries of one run: their order, and the heads to which the run has committed itself. */
@@ -21,7 +21,7 @@ export class RunCheck {
   readonly #tag: string;
   readonly #older: JournalHead | undefined;
   #tree: TreeState;
-  /** The roots over the first entries, by their number. */
+  /** The roots of the trees over the first entries; the index is the number of these entries. */
   #roots: string[] = [];
   #lastSeq = 0;
   /** False once an entry is missing that the tree needs. */
@@ -36,7 +36,7 @@ export class RunCheck {
     this.#tree = emptyTree;
   }
 
-  /** Merkle head of the entries read so far; undefined if any is missing, or the run wrote no tree. */
+  /** The Merkle head of the entries read so far. Undefined if an entry is missing, or if the run wrote no tree. */
   get head(): JournalHead | undefined {
     return this.run.committed && this.#isWhole ? { size: this.#lastSeq, root: rootOf(this.#tree) } : undefined;
   }

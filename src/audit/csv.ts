@@ -66,11 +66,12 @@ const columns: Readonly<Record<string, Column>> = {
   eventId: ({ context }) => context.eventId,
 };
 
-/** The separators of cells: spreadsheets expect one of them, by the language of their computer. */
+/** The separators of cells. Which one a spreadsheet expects depends on the language of the computer. */
 export const csvSeparators = [',', ';'] as const;
 
 /**
- * Converts lines to rows. The rows of a run follow with its head, because only then all of its activities are known.
+ * Converts lines to rows. The rows of a run are returned for the line of its head, because only then are all of its
+ * activities known.
  */
 export function csvRows(separator: (typeof csvSeparators)[number] = ','): {
   header: string;
@@ -84,7 +85,7 @@ export function csvRows(separator: (typeof csvSeparators)[number] = ','): {
       if (line.line === 'entry') push(entries, line.run, line);
       if (line.line === 'activity') push(activities, line.run, line);
       if (line.line !== 'head') return [];
-      // A call whose tool has changed runs under its last activity.
+      // The last activity of a call counts: a call whose tool has changed is started again.
       const ran = new Map(activities.get(line.run)?.map((each) => [each.callId, each]));
       const rows = (entries.get(line.run) ?? []).map((each) =>
         cellsOf(each, ran.get(cellText(each.entry['callId'] ?? ''))).join(separator),
@@ -103,7 +104,7 @@ function push<Value>(to: Map<number, Value[]>, run: number, value: Value): void 
 }
 
 function cellsOf(line: EntryLine, ran: ActivityLine | undefined): string[] {
-  // The activity belongs to the entries that permit or record a call.
+  // Only an entry that permits or records a call has the cells of the activity.
   const { kind, outcome, runs } = line.entry;
   const isOfRun = kind === 'ran' || outcome === 'allowed' || runs === true;
   return Object.values(columns).map((column) => csvCell(column(line, isOfRun ? ran : undefined)));
@@ -118,12 +119,14 @@ export function csvCell(value: Cell): string {
 }
 
 /**
- * A text that a spreadsheet parses as a number or a date, in any language: an id such as 1.10 or 12e45 would change.
+ * A text that a spreadsheet in some language reads as a number or a date. It would change an id such as 1.10 or 12e45.
  */
 const numberMarks = /^[\p{Nd}\p{Sc}\p{Pd}\s.,:;/'’%()+−e]+$/iu;
 const looksLikeDate =
   /^(?:\p{Nd}{1,4}[\s./-]*)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*(?:[\s.,/-]*\p{Nd}{1,4}){0,2}$/iu;
-/** A text that a spreadsheet parses as a formula; some skip invisible characters before it. */
+/**
+ * The beginning of a text that a spreadsheet reads as a formula. Some spreadsheets skip invisible characters before it.
+ */
 const formula = String.raw`(?:(?![\t\n])[\s\p{Cc}\p{Cf}])*[=+\-@＝＋－＠']`;
 const startsLikeFormula = new RegExp(`^(?:[\\t\\n]|${formula})`, 'u');
 

@@ -42,9 +42,9 @@ const texts = [
 /** The journal of one run, and the policy of its rules. */
 export interface CountedRun extends UsingRun {
   entries: readonly JournalEntry[];
-  /** The digest of the operator's policy that the run recorded. Absent: it has none. */
+  /** The digest of the operator's policy that the run recorded. Absent: it recorded none. */
   policy?: string;
-  /** The directory of that policy, which maps ids to persons. Absent: it has none. */
+  /** The directory of the operator's policy, which maps ids to persons. Absent: the policy has none. */
   directory?: Directory;
   /** True: the run was terminated or timed out, and could not record the end of its open requests. */
   ended?: boolean;
@@ -52,13 +52,13 @@ export interface CountedRun extends UsingRun {
 
 /** The result of `decisionStatistics`. */
 export interface DecisionStatistics {
-  /** The rules that asked most come first. At most 500. */
+  /** The figures of each rule; the rule that asked most comes first. At most 500. */
   rules: RuleStatistics[];
-  /** The reviewers with most answers come first. At most 200. */
+  /** The figures of each reviewer; the one with the most answers comes first. At most 200. */
   reviewers: ReviewerStatistics[];
-  /** The agents with most tokens come first. At most 200. */
+  /** The figures of each agent; the one with the most tokens comes first. At most 200. */
   agents: AgentUsage[];
-  /** Rows that did not fit. */
+  /** How many rows of each list are left out. */
   left: { rules: number; reviewers: number; agents: number };
 }
 
@@ -86,7 +86,7 @@ export function decisionStatistics(runs: readonly CountedRun[], sinceMs: number)
     for (const entry of entries) {
       const { kind, requestId, rule } = entry;
       if (kind === 'opened') asking.set(requestId, entry);
-      // This entry omits the layer of another rule.
+      // The entry `reruled` names the new rule of a request, but not the layer: keep the earlier one.
       else if (kind === 'reruled') asking.set(requestId, { ...asking.get(requestId), rule });
       else if (kind === 'ruling' && timeOf(entry.at) >= sinceMs) tallyOf(run, entry).counts[countOf(entry)] += 1;
     }
@@ -114,7 +114,7 @@ export function decisionStatistics(runs: readonly CountedRun[], sinceMs: number)
   }
   const rules = [...tallies.values()]
     .map(ruleRow)
-    .sort((one, other) => other.asked - one.asked || uses(other) - uses(one));
+    .sort((one, other) => other.asked - one.asked || callsWithoutRequest(other) - callsWithoutRequest(one));
   const people = [...reviewers.values()]
     .map(({ id, answers }) => reviewerRow([id, answers]))
     .sort((one, other) => other.answers - one.answers);
@@ -138,7 +138,7 @@ interface Reviewed {
   answers: Answer[];
 }
 
-/** The person's id as the directory writes it, or else as it is. */
+/** The id of a person as the directory writes it; without an entry in the directory, the id as it is. */
 function idIn(directory: Directory | undefined, reviewerId: string): string {
   const [id = reviewerId] = membersOf(directory, [reviewerId], personKeyIn(directory));
   return shortened(id, longestRowName);
@@ -155,7 +155,7 @@ function countOf({ outcome }: JournalEntry): 'allowed' | 'deniedByPolicy' | 'ans
   return outcome === 'denied_by_policy' ? 'deniedByPolicy' : 'answeredBefore';
 }
 
-function uses({ allowed, deniedByPolicy, answeredBefore }: RuleStatistics): number {
+function callsWithoutRequest({ allowed, deniedByPolicy, answeredBefore }: RuleStatistics): number {
   return allowed + deniedByPolicy + answeredBefore;
 }
 

@@ -5,11 +5,12 @@ import { leafOf, plainMembers, saltedHash, type saltsOf, committable } from '../
 import { canonicalJson } from '../core/base/canonical-json.ts';
 import { type TreeState, emptyTree, leafHash, rootOf, withLeaf } from '../core/ledger/merkle.ts';
 
-/** Members that an export may withhold besides salted members of entries. */
+/** The members that an export may withhold besides the salted members of entries. */
 export const otherWithholdable: readonly string[] = ['caller', 'sender', 'worker', 'arguments'];
 
 /**
- * Members that `--redact` withholds: what people wrote, their identities, and values that could be guessed from a hash.
+ * The members that `--redact` withholds: texts that people wrote, identities of people, and values that could be
+ * guessed from a hash.
  */
 export const redacted: readonly string[] = [
   'reason',
@@ -35,7 +36,7 @@ export interface EntryToWrite {
   withheld: ReadonlySet<string>;
 }
 
-/** The line of an entry: its shown members with their salts, and the hashes of its withheld ones. */
+/** The line of an entry, with its shown members and their salts, and with the hashes of its withheld members. */
 export function entryLine({ run, workflowId, entry, context, saltOf, withheld }: EntryToWrite): EntryLine {
   const shown: Record<string, Json> = {};
   const salts: Record<string, string> = {};
@@ -43,7 +44,7 @@ export function entryLine({ run, workflowId, entry, context, saltOf, withheld }:
   for (const [name, value] of Object.entries(entry) as [string, Json][]) {
     const isPlain = plainMembers.includes(name);
     const salt = isPlain ? undefined : saltOf?.(entry.seq, name);
-    // A name identifies a person, too.
+    // A name identifies a person as much as an id does.
     const isName = name === 'reviewerName' && withheld.has('reviewerId');
     const isWithheld = !isPlain && (isName || withheld.has(name));
     if (!isWithheld) shown[name] = committable(value);
@@ -68,7 +69,7 @@ function shownContext({ message, ...context }: EntryContext, withheld: ReadonlyS
   return { ...context, message: withheld.has('sender') || sender === undefined ? place : { ...place, sender } };
 }
 
-/** The leaf of an entry by its line, or why the line has none. */
+/** The leaf of an entry, computed from its line; or the reason why the line gives none. */
 export function leafOfLine(
   tag: string,
   { entry, salts = {}, withheld = {} }: Pick<EntryLine, 'entry' | 'salts' | 'withheld'>,
@@ -88,7 +89,10 @@ export function leafOfLine(
   return { leaf: leafOf(tag, plain, salted) };
 }
 
-/** The text that an exporter signs after each line. No message to a run has this action. */
+/**
+ * The text that an exporter signs for each line. Its action occurs in no message to a run, so the signature is valid
+ * for nothing else.
+ */
 export function sealText({ size, root }: { size: number; root: string }): string {
   return canonicalJson({ action: 'audit', root, size });
 }
@@ -99,7 +103,10 @@ export function lineLeaf(sealed: AuditLine & { proof?: unknown }): string {
   return leafHash(canonicalJson(line as unknown as Json));
 }
 
-/** Gives each line its place in the export. `sign`: Ed25519 in base64 over a text; absent: the export is not signed. */
+/**
+ * Returns a function that adds to each line the proof of its place in the export. `sign`: signs a text, Ed25519 in
+ * base64; absent: the export is not signed.
+ */
 export function sealer(sign?: (text: string) => string): (line: AuditLine) => SealedLine {
   let tree: TreeState = emptyTree;
   return (line) => {

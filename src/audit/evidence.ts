@@ -1,7 +1,7 @@
 /**
- * The data with which a verifier without a server can rule again on the calls of a run: policies, calls and contexts,
- * each once under the digest of its canonical JSON, and for each ruling in the journal the digests of its inputs. All
- * other inputs of a ruling follow from the journal's earlier entries (standing.ts).
+ * The data with which a verifier can rule again on the calls of a run, without a server. It has each policy, call and
+ * context once, under the digest of its canonical JSON; and for each ruling in the journal the digests of its inputs.
+ * All other inputs of a ruling follow from earlier entries of the journal (standing.ts).
  */
 import type { Assessment } from '../core/assess/assessment.ts';
 import type { JsonObject, Risk, Json } from '../core/base/tool-call.ts';
@@ -18,22 +18,22 @@ import { isObject } from '../core/base/json.ts';
 /** A call as the gate ruled on it. */
 export interface EvidenceCall {
   tool: string;
-  /** Absent if no history keeps them, as for a guarded activity that did not run. */
+  /** The arguments. Absent if no history keeps them, such as those of a guarded activity that did not run. */
   args?: JsonObject;
   risk: Risk;
   /** The digest of the tool's definition. */
   definition: string;
   /** The argument that is the tool's subject. */
   subject?: string;
-  /** The split of a shell subject. */
+  /** The parts of the subject, if it is shell text. */
   shell?: ShellSplit;
-  /** For a shell subject: the other arguments that are harmless beside any command. */
+  /** If the subject is shell text: the names of the other arguments that are harmless beside any command. */
   beside?: readonly string[];
   /** The result of all assessors, including the worker's own, as recorded when the arguments were parsed. */
   assessed?: Assessment;
 }
 
-/** A journal entry, as an export gives it. */
+/** A journal entry, as an export contains it. */
 export type AuditedEntry = JournalEntry & {
   /** The members that a redacted export withholds. */
   withheld?: readonly string[];
@@ -46,7 +46,7 @@ export interface EvidencePolicies {
   run?: string;
 }
 
-/** One ruling of the gate: the journal entry that records it, and its inputs, by digest. */
+/** One ruling of the gate: the number of the journal entry that records it, and the digests of its inputs. */
 export interface Evidence {
   seq: number;
   policies: EvidencePolicies;
@@ -62,7 +62,7 @@ export interface StandingRequest {
   callId: string;
   /** The digest of the call that would run. */
   digest: string;
-  /** The digest of its call in `calls`, and the terms of its question; absent if unknown. */
+  /** The digest of the request's call in `calls`. Absent if the call is unknown; then so are the terms. */
   call?: string;
   terms?: AskTerms;
   definition?: string;
@@ -70,26 +70,26 @@ export interface StandingRequest {
   votes: { reviewerId?: string; identity: Identity; approved: boolean }[];
   requestedAt: string;
   callerUserId: string | null;
-  /** The number that it adds to the count of irreversible calls. */
+  /** How much the request adds to the count of irreversible calls. */
   irreversible: number;
   /** The severity to which an advisor raised the call. */
   raised?: Raised;
-  /** Only people answer it, because its preview changed after they approved it. */
+  /** True: only people answer the request, because its preview changed after they approved it. */
   peopleOnly?: true;
-  /** It asks about arguments that a reviewer edited. */
+  /** True: the request asks about arguments that a reviewer has edited. */
   isEdit?: true;
 }
 
 /** The state after the calls and decisions before a ruling: the parts of the ledger that rulings read. */
 export interface Standing extends Pick<Ledger, 'engine' | 'counts' | 'sums' | 'denied' | 'grants'> {
-  /** The last journal entry that it includes. */
+  /** The number of the last journal entry that this state includes. */
   seq: number;
   open: StandingRequest[];
-  /** Settled requests whose irreversible call runs: a change of their tool may open them again. */
+  /** Settled requests whose irreversible call runs now. A change of the tool may open the request again. */
   running: { requestId: string; callId: string }[];
-  /** Grants whose entries do not say everything: their scope is hidden, or was not recorded. */
+  /** The ids of grants whose scope is unknown: it is hidden, or was not recorded. */
   vague: string[];
-  /** The request that was settled last, for the grant that its votes made. */
+  /** The request that was settled last. The entry of a grant that its votes made follows. */
   settled?: StandingRequest;
 }
 
@@ -99,11 +99,11 @@ export interface RunEvidence {
   policies: Record<string, Policy>;
   calls: Record<string, EvidenceCall>;
   contexts: Record<string, EvidenceContext>;
-  /** In the order of the journal. */
+  /** The rulings, in the order of the journal. */
   rulings: Evidence[];
   /** Rulings that cannot be made again, each with one sentence about the reason. */
   missing: { seq: number; why: string }[];
-  /** For a run whose first executions are gone: the state after them. */
+  /** The state after the first executions, if they are gone. */
   start?: Standing;
 }
 
@@ -134,7 +134,7 @@ export function evidenceParts(evidence: RunEvidence): EvidencePart[] {
   return [...parts, ...began, ...ruled, ...lost];
 }
 
-/** The evidence of these parts, or one sentence about the invalid part. Never throws. */
+/** Joins parts to the evidence of a run; or returns one sentence about the first invalid part. Never throws. */
 export function evidenceOfParts(parts: readonly EvidencePart[]): { evidence: RunEvidence } | { problem: string } {
   const evidence: RunEvidence = { version: 1, policies: {}, calls: {}, contexts: {}, rulings: [], missing: [] };
   for (const [index, { part, key, value }] of parts.entries()) {

@@ -8,15 +8,15 @@ export interface AuditFinding {
   kind: FindingKind;
   message: string;
   workflowId?: string;
-  /** The first journal entry that it concerns. */
+  /** The number of the first journal entry that the finding is about. */
   seq?: number;
 }
 
 /**
- * `deleted`, `reordered`, `repeated`, `edited`, `cut off`: how the file was changed. `foreign`: a line of another run
- * or export. `signature`: signed with another key, or not at all. `head`: the entries are not those to which the run,
- * or an older export, is committed. `unreadable`: not a line of an export. `ruling`: the recorded policy rules
- * otherwise. `live`: the server's history differs.
+ * The kind of a finding. `deleted`, `reordered`, `repeated`, `edited`, `cut off`: how the file was changed. `foreign`:
+ * the line is of another run or export. `signature`: the line is signed with another key, or not at all. `head`: the
+ * run, or an older export, is committed to other entries. `unreadable`: the text is not a line of an export. `ruling`:
+ * the recorded policy rules otherwise. `live`: the server's history differs.
  */
 export type FindingKind =
   | 'deleted'
@@ -45,19 +45,25 @@ export interface RuledAgain {
   findings: { seq?: number; message: string }[];
   /** How many rulings match the record. */
   agreed: number;
-  /** Why each other ruling could not be made again. */
+  /** For each ruling that could not be made again, the reason. */
   notMade: string[];
 }
 
 /** The input of a verification besides the lines. */
 export interface VerifierOptions {
-  /** Ed25519 over a text. All three values are texts of the file: an invalid key or signature is `false`. */
+  /**
+   * True if a signature of a text is valid (Ed25519). All three values are from the file; an invalid key or signature
+   * gives `false`.
+   */
   isSigned: (publicKey: string, text: string, signature: string) => boolean;
   /** The key that must have signed the export: 32 bytes in base64. Default: the key that the export names, if any. */
   publicKey?: string;
-  /** The heads of an older export, by `runKey`: each must be a prefix of the run in this one. */
+  /**
+   * The heads of an older export, by `runKey`. The entries under each head must be the first entries of the same run in
+   * this export.
+   */
   since?: ReadonlyMap<string, JournalHead>;
-  /** Rules again on the calls of a run, and names the entries with another answer. */
+  /** Rules again on the calls of a run, and returns the findings about entries with another answer. */
   ruleAgain?: (run: RunToRule) => RuledAgain;
 }
 
@@ -65,14 +71,19 @@ export interface VerifierOptions {
 export interface AuditVerdict {
   /** True: no problem was found. */
   ok: boolean;
-  /** The first finding is the first place in the file. At most 100. */
+  /** The findings, in the order of the file. At most 100. */
   findings: AuditFinding[];
-  /** Notes that an honest export may have, too, such as about entries that retention has removed. */
+  /**
+   * Notes that are no findings, because an honest export may have them: such as about entries that retention has
+   * removed.
+   */
   notes: string[];
   lines: number;
   runs: number;
   entries: number;
-  /** The number of matching rulings; and the reasons why others were not made again, with their numbers. */
+  /**
+   * `agreed`: how many rulings match the record. `notMade`: how many rulings could not be made again, by the reason.
+   */
   rulings: { agreed: number; notMade: Record<string, number> };
   /** The key whose signatures were checked: 32 bytes in base64. */
   signedBy?: string;

@@ -2,7 +2,7 @@ import { strictJsonProblem, isObject, parseJson } from '../core/base/json.ts';
 import type { EntryLine, SealedLine } from './audit-line.ts';
 import { isHash, isTree } from '../core/ledger/merkle.ts';
 
-/** The depth that the arguments of a call may have, plus that of the line around them. */
+/** How deep a line may be nested: as deep as the arguments of a call, plus the levels of the line around them. */
 const maxDepth = 210;
 
 /** Reads one line of an export: a validated line, or the reason why it is invalid. Never throws. */
@@ -44,7 +44,7 @@ export function isEntryLine(value: unknown): value is Pick<EntryLine, 'entry' | 
   return isObject(value) && Object.entries(entryShape).every(([name, check]) => check(value[name]));
 }
 
-/** The members that the verifier reads of each kind of line. */
+/** The members that the verifier reads, for each kind of line, with their checks. */
 const shapes: Readonly<Record<SealedLine['line'], Readonly<Record<string, Check>>>> = {
   export: { format: isCount, namespace: isText, at: isText, publicKey: optional(isText), withheld: Array.isArray },
   run: {

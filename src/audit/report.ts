@@ -199,7 +199,7 @@ function oversight(entries: readonly EntryLine[]): string {
   ].join('\n');
 }
 
-/** Only a session has any. */
+/** The row about messages of the user; none if there were none, because only a session has messages. */
 function messageRow(messages: number): (readonly [string, string])[] {
   return messages === 0 ? [] : [['Further messages of the user', `${messages}`]];
 }
@@ -242,7 +242,7 @@ function rows(pairs: readonly (readonly [string, string])[]): string {
   );
 }
 
-/** A member of an entry, or that it is withheld. */
+/** The text of a member of an entry; or a note that the member is withheld. */
 function memberText({ entry, withheld = {} }: EntryLine, name: string): string {
   return Object.hasOwn(withheld, name) ? 'withheld' : text(entry[name]);
 }

@@ -23,7 +23,10 @@ export interface RecordedRuling {
   context: EvidenceContext;
   /** The state after the run's earlier calls and decisions. */
   standing: Standing;
-  /** For a request about edited arguments: when they were ruled on, and the request that the edit answered. */
+  /**
+   * For a request about edited arguments: when the edit was ruled on, and the id of the request that the reviewer
+   * answered by the edit.
+   */
   edit?: { atMs: number; requestId: string };
 }
 
@@ -35,7 +38,9 @@ export type Verdict = Pick<JournalEntry, 'rule' | 'layer' | 'severity' | 'reason
 /** The outcome of a call, or of an open request, for each action. */
 const answers: Readonly<Record<Action, string>> = { allow: 'allowed', ask: 'asked', deny: 'denied' };
 
-/** Rules again. Throws only for an engine version that this version of the package does not have. */
+/**
+ * Rules again on a recorded call. Throws only for an engine version that this version of the package does not have.
+ */
 export function ruleAgain(recorded: RecordedRuling): { answer: Case; verdict: Verdict } {
   const { entry, call, rules, agent, context, standing, edit } = recorded;
   const atMs = edit?.atMs ?? instantMs(entry.at) ?? NaN;
@@ -54,7 +59,7 @@ export function ruleAgain(recorded: RecordedRuling): { answer: Case; verdict: Ve
   return { answer, verdict: verdictOf(recorded, answer, digest, atMs) };
 }
 
-/** The entry's own values. */
+/** The verdict that an entry records. */
 export function verdictOfEntry(standing: Standing, entry: JournalEntry): Verdict {
   const { kind, outcome = '', rule, layer, severity, reason, grantId, runs, by, byId, to } = entry;
   if (kind === 'opened') return { answer: 'asked', rule, layer, severity, reason };
@@ -67,13 +72,18 @@ export function verdictOfEntry(standing: Standing, entry: JournalEntry): Verdict
 
 function verdictOf(recorded: RecordedRuling, answer: Case, digest: string, atMs: number): Verdict {
   const { entry, standing } = recorded;
-  if (entry.kind === 'reruled') return reruled(recorded, answer, atMs);
-  if (entry.kind === 'ruling' || entry.kind === 'opened') return admitted(recorded, answer, digest, atMs);
-  return isEdited(standing, entry) ? edited(recorded, answer, digest, atMs) : superseded(recorded, answer, atMs);
+  if (entry.kind === 'reruled') return verdictOnReruled(recorded, answer, atMs);
+  if (entry.kind === 'ruling' || entry.kind === 'opened') return verdictOnCall(recorded, answer, digest, atMs);
+  return isEdited(standing, entry)
+    ? verdictOnEdit(recorded, answer, digest, atMs)
+    : verdictOnSuperseded(recorded, answer, atMs);
 }
 
-/** As the gate admits a call (workflows/gate/admit-call.ts), or a reviewer's edit (workflows/messages/decide.ts). */
-function admitted(recorded: RecordedRuling, { ruling, assessment, limits }: Case, digest: string, atMs: number) {
+/**
+ * The verdict on a new call, or on a reviewer's edit. It follows the gate (workflows/gate/admit-call.ts,
+ * workflows/messages/decide.ts).
+ */
+function verdictOnCall(recorded: RecordedRuling, { ruling, assessment, limits }: Case, digest: string, atMs: number) {
   const { entry, call, standing, edit } = recorded;
   const { action, rule, layer, severity, reason } = ruling;
   const facts = { rule, layer, severity, reason };
@@ -81,7 +91,7 @@ function admitted(recorded: RecordedRuling, { ruling, assessment, limits }: Case
   const replaced = edit === undefined ? undefined : standing.open.find((each) => each.requestId === edit.requestId);
   const reversible =
     assessment.reversible || (edit === undefined ? isCountedBefore(standing, entry) : replaced?.irreversible === 1);
-  // As for a call that needs a decision, though an advisor approves it.
+  // For the limits, a call that an advisor approves counts as one that needs a decision.
   const limited = layer === 'advisor' ? ('ask' as const) : action;
   const asked = { action: edit === undefined ? limited : ('allow' as const) };
   const early = answerBefore(standing, asked, { ruled: call, digest, reversible, atMs }, limits);
@@ -91,25 +101,29 @@ function admitted(recorded: RecordedRuling, { ruling, assessment, limits }: Case
   return { answer: answers[action], ...facts };
 }
 
-function edited(recorded: RecordedRuling, answer: Case, digest: string, atMs: number): Verdict {
+function verdictOnEdit(recorded: RecordedRuling, answer: Case, digest: string, atMs: number): Verdict {
   const { entry, standing } = recorded;
   const request = openRequestOf(standing, entry);
   const edit = { atMs, requestId: entry.requestId ?? '' };
-  const verdict = admitted({ ...recorded, edit }, answer, digest, atMs);
+  const verdict = verdictOnCall({ ...recorded, edit }, answer, digest, atMs);
   const isSame = request?.terms === undefined || sameDemands(answer.terms, request.terms);
   const runs = verdict.answer === 'allowed' || (verdict.answer === 'asked' && isSame);
   return runs ? { answer: 'runs as edited' } : verdict;
 }
 
-function reruled({ entry, call, standing }: RecordedRuling, { ruling, terms }: Case, atMs: number): Verdict {
+function verdictOnReruled({ entry, call, standing }: RecordedRuling, { ruling, terms }: Case, atMs: number): Verdict {
   const { action, rule, reason } = ruling;
   if (action !== 'ask') return { answer: answers[action], rule, reason };
   const openedMs = instantMs(openRequestOf(standing, entry)?.requestedAt) ?? NaN;
   return { answer: 'asked', rule, reason: whyAsked(ruling, call.risk), to: reviewersOf(terms, atMs - openedMs) };
 }
 
-/** An open request that a change of the policies or a new grant settled. */
-function superseded({ entry, call, rules, standing }: RecordedRuling, { ruling }: Case, atMs: number): Verdict {
+/** The verdict on an open request that a change of the policies or a new grant settled. */
+function verdictOnSuperseded(
+  { entry, call, rules, standing }: RecordedRuling,
+  { ruling }: Case,
+  atMs: number,
+): Verdict {
   const request = openRequestOf(standing, entry);
   if (entry.by === 'grant' && request?.terms !== undefined) {
     const { requestedAt, callerUserId, delegations, terms, digest } = request;
@@ -126,8 +140,9 @@ function superseded({ entry, call, rules, standing }: RecordedRuling, { ruling }
 }
 
 /**
- * True for an entry that records a ruling of the policies. A call that was settled without one has no digest: an
- * unknown tool, bad arguments, a closing run. A reviewer's decision is not a ruling, unless it edits the arguments.
+ * True for an entry that records a ruling of the policies. An entry without a digest records none: the tool was
+ * unknown, the arguments were invalid, or the run was closing. A reviewer's decision is not a ruling, unless it edits
+ * the arguments.
  */
 export function isRuling(
   { open }: { open: readonly { requestId: string; digest: string }[] },

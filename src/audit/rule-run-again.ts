@@ -8,7 +8,7 @@ export interface ExportedRun {
   evidence: readonly EvidencePart[];
 }
 
-/** Rules again on the calls of an exported run. A run without evidence gives nothing. Never throws. */
+/** Rules again on the calls of an exported run. For a run without evidence, it makes no ruling. Never throws. */
 export function ruleRunAgain({ entries, evidence: parts }: ExportedRun): RuledAgain {
   if (parts.length === 0) return { findings: [], agreed: 0, notMade: [] };
   const read = evidenceOfParts(parts);

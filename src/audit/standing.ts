@@ -1,6 +1,6 @@
 /**
- * The state after a run's calls and decisions, entry by entry: counts, denials, grants and open requests. It replays
- * the ledger from the journal alone, so that a verifier need not trust the exporter about them.
+ * The state after a run's calls and decisions, entry by entry: counts, denials, grants and open requests. It follows
+ * from the journal alone, so a verifier need not trust the exporter about it.
  */
 import { withShare, withShareSpent, withoutShare } from '../core/ledger/argument-sums.ts';
 import { instantMs } from '../core/messages/control.ts';
@@ -23,18 +23,18 @@ import { raisedBy, type Raised } from '../core/policy/advice.ts';
 import type { Grant } from '../core/policy/grants.ts';
 import type { Standing, StandingRequest } from './evidence.ts';
 
-/** A repeated ruling, for the entry that records it. */
+/** A ruling that was made again, for the entry that records it. */
 export interface Ruled {
   /** The digest of the call in the evidence. */
   call: string;
   definition: string;
-  /** The input of sums; absent if no history keeps its arguments. */
+  /** The call that sums count. Absent if no history keeps its arguments. */
   counting?: { tool: string; args: JsonObject };
   answer: Case;
   callerUserId: string | null;
 }
 
-/** As many as the ledger keeps settled requests. */
+/** The most running calls that are kept: as many as the ledger keeps settled requests. */
 const runningKept = 50;
 
 export function emptyStanding(engine: number): Standing {
@@ -77,7 +77,10 @@ export function openRequestOf({ open }: Standing, { requestId }: JournalEntry): 
   return open.find((each) => each.requestId === requestId);
 }
 
-/** True if an irreversible call is counted already: it replaces one whose tool or preview changed after its approval. */
+/**
+ * True if an irreversible call was counted before, because it is the same call, whose tool or preview has changed since
+ * the approval.
+ */
 export function isCountedBefore({ running }: Standing, { callId = '' }: JournalEntry): boolean {
   const [turn, index, again = '1'] = callId.split('.');
   const earlier = again === '2' ? `${turn}.${index}` : `${turn}.${index}.${Number(again) - 1}`;
@@ -97,7 +100,7 @@ function afterRuling(standing: Standing, entry: JournalEntry, ruled: Ruled | und
   const reversible = ruled === undefined || ruled.answer.assessment.reversible || isCountedBefore(standing, entry);
   const irreversible = outcome === 'allowed' ? irreversibleCount({ reversible }) : 0;
   const used = useGrant(standing, grantUsedBy(entry));
-  const counting = outcome === 'allowed' ? shared(used, callId, ruled) : used;
+  const counting = outcome === 'allowed' ? withShareOf(used, callId, ruled) : used;
   const next = outcome === 'denied' ? withDenial(counting, { toolName, digest, reason, grantId }) : counting;
   return { ...next, counts: counted(next, { calls: 1, irreversible }) };
 }
@@ -125,11 +128,11 @@ function afterOpened(standing: Standing, entry: JournalEntry, ruled: Ruled | und
     ...(by === 'edit' && { isEdit: true as const }),
   };
   const more = { calls: byId == null ? 1 : 0, asks: 1, irreversible: isCounted ? 0 : irreversible };
-  const counting = shared(standing, callId, ruled);
+  const counting = withShareOf(standing, callId, ruled);
   return { ...counting, open: [...standing.open, request], counts: counted(standing, more) };
 }
 
-/** The severity to which advisors raised a call: this one, or the one whose edit it is. */
+/** The severity to which advisors raised the call of an entry; for an edited call, the call before the edit. */
 export function raisedFor(
   { open, settled }: Standing,
   { kind, requestId, by, byId, advice }: JournalEntry,
@@ -179,7 +182,7 @@ function afterSettled(standing: Standing, entry: JournalEntry, ruled: Ruled | un
     running: isRunning ? [...used.running, { requestId, callId }].slice(-runningKept) : used.running,
     settled,
   };
-  // The vote that settles a request has no separate entry.
+  // The last vote has no entry of its own: the entry that settles the request contains it.
   const { reviewerId, identity = 'anonymous' } = entry;
   const votes = [...(settled?.votes ?? []), { reviewerId, identity, approved: outcome === 'approved' }];
   const next = settled === undefined ? closed : { ...closed, settled: { ...settled, votes } };
@@ -187,18 +190,21 @@ function afterSettled(standing: Standing, entry: JournalEntry, ruled: Ruled | un
   return outcome === 'denied' ? withDenial(next, denial) : next;
 }
 
-/** A call that does not run returns its share, and one that a reviewer edited counts its new arguments. */
+/**
+ * The state with the sums after a request is settled: a call that does not run is subtracted, and a call that a
+ * reviewer edited counts with its new arguments.
+ */
 function withSettledShare(
   standing: Standing,
   { callId = '', runs = false }: JournalEntry,
   edited: Ruled | undefined,
 ): Standing {
   if (!runs) return withoutShare(standing, callId);
-  return edited === undefined ? standing : shared(standing, callId, edited);
+  return edited === undefined ? standing : withShareOf(standing, callId, edited);
 }
 
-/** Unknown arguments count nothing: sums are then not ruled on again. */
-function shared(standing: Standing, callId: string, { counting }: Partial<Ruled> = {}): Standing {
+/** A call with unknown arguments adds nothing: rulings that depend on sums are then not made again. */
+function withShareOf(standing: Standing, callId: string, { counting }: Partial<Ruled> = {}): Standing {
   return counting === undefined ? standing : withShare(standing, callId, counting.tool, counting.args);
 }
 
@@ -258,7 +264,8 @@ function withRequest(
 }
 
 /**
- * The parts of a ledger that later rulings read. `callOf`: the digest of a request's call in the evidence, if known.
+ * The parts of a ledger that later rulings read. `callOf`: returns the digest of a request's call in the evidence, if
+ * it is known.
  */
 export function standingOf(ledger: Ledger, callOf: (record: RequestRecord) => string | undefined): Standing {
   const { seq, engine, counts, sums, denied, grants, open, settled } = ledger;

@@ -18,7 +18,7 @@ export interface RuleStatistics {
   deniedByPolicy: number;
   /** Calls that a limit, an earlier denial or the result of an equal call answered. */
   answeredBefore: number;
-  /** Requests that were opened. The next seven add up to it. */
+  /** Requests that were opened. The next seven numbers add up to this one. */
   asked: number;
   approved: number;
   /** Requests that people denied. */
@@ -28,38 +28,47 @@ export interface RuleStatistics {
   cancelled: number;
   superseded: number;
   open: number;
-  /** Of the requests settled by people. */
+  /** The share of approvals among the requests settled by people. */
   approvalRate: Share;
-  /** From request to settlement, of the requests settled by people. In milliseconds. */
+  /** The median time from request to settlement, of the requests settled by people, in milliseconds. */
   medianMs: number | null;
-  /** Of the requests settled by people, without denials in bulk: less than three seconds after they were opened. */
+  /**
+   * The share of the requests settled by people that were settled less than three seconds after they were opened. Denials
+   * in bulk are left out.
+   */
   underThreeSeconds: Share;
-  /** Of the requests that are settled. */
+  /** The share of expired requests among the settled ones. */
   expiredShare: Share;
 }
 
 /** How one reviewer answers. */
 export interface ReviewerStatistics {
-  /** Null: decisions without a reviewer. */
+  /** The id of the reviewer. Null: the row of all decisions without a reviewer. */
   reviewerId: string | null;
   /** The reviewer's display name, from the last decision that has one. */
   reviewerName?: string;
   answers: number;
-  /** Of all answers. */
+  /** The share of approvals among all answers. */
   approvalRate: Share;
-  /** From request to answer, in milliseconds. */
+  /** The median time from request to answer, in milliseconds. */
   medianMs: number | null;
-  /** Of the answers without denials in bulk: less than three seconds after the request was opened. */
+  /**
+   * The share of answers that were given less than three seconds after the request was opened. Denials in bulk are left
+   * out, as in `glanced`.
+   */
   underThreeSeconds: Share;
-  /** Of those whose channel reports how long the card was displayed: less than three seconds. */
+  /**
+   * The share of answers whose card was displayed for less than three seconds, among those whose channel reports the
+   * time.
+   */
   glanced: Share;
-  /** Of all answers: given together with others. */
+  /** The share of answers that were given together with others. */
   inBatches: Share;
-  /** Of all answers: the run verified the sender. */
+  /** The share of answers whose sender the run has verified. */
   verified: Share;
 }
 
-/** A decision in less time is hardly more than a click. */
+/** A decision in less time than this is hardly more than a click. */
 const hastyMs = 3_000;
 /** The most characters of a name in the rows. */
 export const longestRowName = 200;
@@ -73,7 +82,7 @@ type Counts = Omit<RuleStatistics, keyof Place | 'approvalRate' | 'medianMs' | '
 export interface Tally {
   place: Place;
   counts: Counts;
-  /** From request to settlement, of the requests settled by people. */
+  /** The times from request to settlement, of the requests settled by people, in milliseconds. */
   times: number[];
   /** These times without those of denials in bulk. */
   readingTimes: number[];
@@ -84,13 +93,15 @@ export function noCounts(): Counts {
   return { allowed: 0, deniedByPolicy: 0, answeredBefore: 0, asked: 0, ...settled };
 }
 
-/** Rules of different policies may have the same id, such as `run#1`. */
+/**
+ * The rule that decided, with its policy or agent: rules of different policies may have the same id, such as `run#1`.
+ */
 export function placeOf(
   run: { policy?: string; agent?: string },
   { rule = null, layer = 'default', agent = run.agent }: Deciding,
 ): Place {
   const name = rule === null ? null : shortened(rule, longestRowName);
-  // The id of a grant does not identify a rule, and each run has other grants.
+  // A grant is not named: its id does not identify a rule, and each run has other grants.
   if (layer === 'grant' || name === null) return { rule: null, layer };
   if (layer === 'ceiling') return { rule: name, layer, ...(run.policy !== undefined && { policy: run.policy }) };
   return { rule: name, layer, ...(agent !== undefined && { agent: shortened(agent, longestRowName) }) };
@@ -131,7 +142,7 @@ export function isBulkDenial({ approved, inBatch }: Pick<Answer, 'approved' | 'i
   return !approved && inBatch;
 }
 
-/** How many of how many. */
+/** A share: `count` of `of` things. */
 export interface Share {
   count: number;
   of: number;
@@ -149,7 +160,7 @@ export interface Answer {
   verified: boolean;
   /** How long the card was displayed, as reported by the channel of the decision. */
   viewedMs?: number;
-  /** Given together with others, as reported by the channel. */
+  /** True if the channel reports that the answer was given together with others. */
   inBatch: boolean;
 }
 
@@ -161,7 +172,7 @@ export function answersOf(request: ProjectedRequest): Answer[] {
     : [];
   return [...votes, ...settling].flatMap((vote): Answer[] => {
     const afterMs = timeOf(vote.at) - timeOf(request.openedAt);
-    // A settlement without an identity follows from a change of the policy, not from an answer.
+    // Leave out a settlement without an identity: a change of the policy made it, not an answer.
     if (vote.identity === undefined || !(afterMs >= 0)) return [];
     const { viewed: seen } = vote;
     return [
@@ -188,7 +199,7 @@ export function isByPeople(outcome: string | undefined): boolean {
   return outcome === 'approved' || outcome === 'denied' || outcome === 'responded';
 }
 
-/** How many of them satisfy `holds`. */
+/** How many elements satisfy `holds`, and how many there are. */
 export function shareOf<One>(all: readonly One[], holds: (one: One) => boolean): Share {
   return { count: all.filter(holds).length, of: all.length };
 }
@@ -201,7 +212,7 @@ export function median(values: readonly number[]): number | null {
   return sorted.length % 2 === 1 ? sorted[middle]! : Math.round((sorted[middle - 1]! + sorted[middle]!) / 2);
 }
 
-/** In milliseconds; NaN for an invalid time. */
+/** An instant (ISO 8601) in milliseconds since 1970; NaN if it is invalid. */
 export function timeOf(at: string): number {
   // oxlint-disable-next-line no-restricted-globals -- parses a given date; reads no clock
   return Date.parse(at);

@@ -1,6 +1,6 @@
 /**
- * Checks, offline, that the recorded policies on the recorded calls give the rulings in the journal. Counts, denials
- * and grants come from the journal itself; policies and calls must match their digests.
+ * Checks without a server that the recorded policies, applied to the recorded calls, give the rulings in the journal.
+ * Counts, denials and grants come from the journal itself; policies and calls must match their digests.
  */
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { orderedEntries } from '../events/journal.ts';
@@ -24,15 +24,15 @@ const longestText = 120;
 
 /** The result for one run. Each ruling of the journal is in exactly one of the lists. */
 export interface ReRuling {
-  /** The rulings that match the record, by their entries. */
+  /** The rulings that match the record, by the numbers of their entries. */
   agreed: number[];
-  /** The rulings that do not, each with one sentence about the difference. */
+  /** The rulings that do not match the record, each with one sentence about the difference. */
   differing: { seq: number; sentence: string }[];
   /** The rulings that could not be made again, each with the reason. */
   notReRuled: { seq: number; why: string }[];
 }
 
-/** The result of one ruling; `ruled` for the state after it. */
+/** The result of one ruling. `ruled`: what the state after the ruling needs. */
 type Outcome = { ruled?: Ruled } & ({ agrees: true } | Unusable);
 
 /** Rules again on every call with a ruling in the journal. Never throws, whatever the file contains. */
@@ -50,7 +50,7 @@ export function verifyEvidence(entries: readonly AuditedEntry[], evidence: RunEv
   return result;
 }
 
-/** `args`: absent if no history keeps them. */
+/** The inputs of a ruling that was found. `args`: the arguments; absent if no history keeps them. */
 interface Found {
   recorded: RecordedRuling;
   args?: JsonObject;
@@ -60,18 +60,18 @@ class Verifier {
   readonly #evidence: NamedEvidence;
   readonly #rulings: Map<number, Evidence>;
   readonly #missing: Map<number, string>;
-  /** Undefined if earlier results are not all known. */
+  /** The earlier results of calls; undefined if not all of them are known. */
   readonly #results: KeptResults | undefined;
   #standing: Standing | undefined;
-  /** Why the state is uncertain from here on. */
+  /** The reason why the state is uncertain for all later entries. */
   #gap: string | undefined;
-  /** Some irreversible calls are unknown. */
+  /** True if some irreversible calls are unknown. */
   #isCountVague = false;
-  /** Arguments of some admitted calls are unknown. */
+  /** True if the arguments of some admitted calls are unknown. */
   #isSumVague = false;
   /** The digest of the policies that the journal named last, and the agent in charge. */
   #named: { digest: string; agent: string | undefined } | undefined;
-  /** A reviewer's edit that another request continues: the state at its ruling. */
+  /** A reviewer's edit that led to another request, and the state when the edit was ruled on. */
   #edit: { standing: Standing; atMs: number; requestId: string; successor: string } | undefined;
 
   constructor(evidence: RunEvidence) {
@@ -82,7 +82,7 @@ class Verifier {
     this.#results = evidence.start === undefined ? new KeptResults() : undefined;
   }
 
-  /** Processes the next entry; undefined if it records no ruling of the policies. */
+  /** Processes the next entry, and returns the result for its ruling; undefined if it records none. */
   next(entry: AuditedEntry): Outcome | undefined {
     const standing = { ...(this.#standing ?? emptyStanding(entry.engine)), engine: entry.engine };
     const { seq, policyDigest: digest, agent } = entry;
@@ -90,7 +90,7 @@ class Verifier {
     if (seq <= standing.seq) {
       return isOfPolicies ? { why: 'it is older than the first execution whose history is kept' } : undefined;
     }
-    if (seq > standing.seq + 1) this.#lose(`entries ${standing.seq + 1} to ${seq - 1} are missing`);
+    if (seq > standing.seq + 1) this.#noteGap(`entries ${standing.seq + 1} to ${seq - 1} are missing`);
     if (digest !== undefined) this.#named = { digest, agent: agent ?? this.#named?.agent };
     this.#noteEdit(standing, entry);
     const outcome = isOfPolicies ? this.#rule(standing, entry) : undefined;
@@ -107,16 +107,16 @@ class Verifier {
     const isAdmitted = kind === 'opened' || outcome === 'allowed' || isEdited(standing, entry);
     if (isAdmitted && ruled?.counting === undefined) this.#isSumVague = true;
     const lost = lostWith(entry);
-    if (lost !== undefined) this.#lose(lost);
+    if (lost !== undefined) this.#noteGap(lost);
     try {
       return standingAfter(standing, entry, ruled);
     } catch {
-      this.#lose(`entry ${seq} cannot be read`);
+      this.#noteGap(`entry ${seq} cannot be read`);
       return { ...standing, seq };
     }
   }
 
-  #lose(what: string): void {
+  #noteGap(what: string): void {
     this.#gap ??= `${what}, and it may depend on that`;
   }
 
@@ -132,7 +132,7 @@ class Verifier {
       const found = this.#found(now, entry, evidence);
       return 'recorded' in found ? this.#compared(found, entry, evidence) : found;
     } catch (error) {
-      // An engine that this version does not have, or evidence of an invalid shape.
+      // The engine is one that this version does not have, or the evidence has an invalid shape.
       return { why: error instanceof Error ? error.message : String(error) };
     }
   }
@@ -157,7 +157,7 @@ class Verifier {
     const grants = standing.grants.filter(({ tool }) => tool === call.tool);
     const vague = grants.find(({ grantId }) => standing.vague.includes(grantId));
     if (vague !== undefined) return { why: `the journal does not say all about ${vague.grantId}`, ruled };
-    // A requester's own grant does not answer their call.
+    // A grant does not answer a call of the person who made it, so an unknown caller may change the answer.
     if (grants.length > 0 && context.unknown?.includes('caller') === true) {
       return { why: `the history does not keep the caller, and ${grants[0]!.grantId} may not be theirs`, ruled };
     }
@@ -199,7 +199,7 @@ class Verifier {
   }
 }
 
-/** Names the first member in which the two differ, as one clause. */
+/** Names the first member in which two verdicts differ, as one clause; undefined if they are equal. */
 function differenceOf(recorded: Verdict, again: Verdict, withheld: readonly string[] = []): string | undefined {
   const isOther = (each: (typeof members)[number]): boolean => quotedValue(recorded[each]) !== quotedValue(again[each]);
   const member = members.find((each) => !withheld.includes(each) && isOther(each));
@@ -208,14 +208,14 @@ function differenceOf(recorded: Verdict, again: Verdict, withheld: readonly stri
   return `by the recorded policies and call, its ${what} is ${quotedValue(again[member])}; the journal says ${quotedValue(recorded[member])}`;
 }
 
-/** Untrusted text, on one line and of bounded length. */
+/** A value of a verdict for a sentence: untrusted text in quotes, on one line and of bounded length. */
 function quotedValue(value: Verdict[(typeof members)[number]]): string {
   if (value === undefined) return 'none';
   if (typeof value === 'string') return `'${shortened(escapeText(value), longestText)}'`;
   return shortened(escapeText(JSON.stringify(value)), longestText);
 }
 
-/** The calls of a run with a result, by the journal: only these can have answered an equal call. */
+/** The calls of a run that have a result, by the journal. Only such a call can have answered a later equal call. */
 export class KeptResults {
   /** The digest of the last admitted call, by call id. */
   readonly #admitted = new Map<string, string>();
@@ -227,14 +227,17 @@ export class KeptResults {
     else if (digest !== undefined) this.#admitted.set(callId, digest);
   }
 
-  /** The problem of an entry that claims an earlier result as its call's answer, as one clause. */
+  /**
+   * The problem of an entry whose call was answered by an earlier result, as one clause; undefined if the entry is
+   * right.
+   */
   problem({ outcome, resultOf = '', digest }: JournalEntry): string | undefined {
     if (outcome !== 'cached' || this.#ran.get(resultOf) === digest) return undefined;
     return 'the call whose result answers it gave none, or is not equal to it';
   }
 }
 
-/** Why a ruling cannot be made again although call and policies are known; undefined if it can. */
+/** The reason why a ruling cannot be made again although its call and its policies are known; undefined if it can. */
 export function notReRuled(
   { rules, context }: RecordedRuling,
   isVague: { ofCounts: boolean; ofSums: boolean },
@@ -252,7 +255,7 @@ export function notReRuled(
   return undefined;
 }
 
-/** True if the answer to a call may depend on its arguments: then it cannot be given without them. */
+/** True if the answer to a call may depend on its arguments. Without them, such a call cannot be ruled on. */
 export function readsArguments({ layers, assessRules }: RunRules, call: EvidenceCall, { grants }: Standing): boolean {
   const { ceiling, parents = [], run } = layers;
   const subjects = callSubjects({ tool: call.tool, args: {} });
@@ -273,8 +276,8 @@ export function readsArguments({ layers, assessRules }: RunRules, call: Evidence
 }
 
 /**
- * The facts that later rulings lack because of this entry, as a clause; undefined if none. A redacted export leaves out
- * members of entries.
+ * Names, as a clause, the facts that later rulings lack because a redacted export leaves out members of this entry;
+ * undefined if they lack none.
  */
 export function lostWith({ seq, kind, outcome, grantId, withheld = [] }: AuditedEntry): string | undefined {
   const isLost = (name: string): boolean => withheld.includes(name);
@@ -288,10 +291,10 @@ function readsOf({ ceiling, parents = [], run }: PolicyLayers, names: Parameters
   return rules.some(({ when }) => when !== undefined && conditionReads(when, names));
 }
 
-/** Why evidence is not used: it does not match its digest, or it is missing. */
+/** The reason why evidence is not used: it does not match its digest (`differs`), or it is missing (`why`). */
 type Unusable = { differs: string } | { why: string };
 
-/** Evidence by the digests that name it. Only evidence that matches its digest is used. */
+/** The evidence of a run, found by the digests that name it. Only evidence that matches its digest is returned. */
 export class NamedEvidence {
   readonly #evidence: RunEvidence;
   readonly #rules = new Map<string, RunRules | Unusable>();
@@ -300,7 +303,7 @@ export class NamedEvidence {
     this.#evidence = evidence;
   }
 
-  /** `digest`: of the call that would run, by the journal. */
+  /** The call with this key. `digest`: the digest of the call that would run, by the journal. */
   call(key: string, digest: string | undefined): { call: EvidenceCall } | Unusable {
     const call = ownOf(this.#evidence.calls, key);
     if (call === undefined) return { why: 'its call is not in the evidence' };

@@ -12,7 +12,7 @@ export class ApprovalEvents {
   readonly #facts: RunFacts;
   readonly #seen = new SeenEntries();
   #startsLate = false;
-  /** By id, in the order of opening. */
+  /** The open requests by id, in the order in which they were opened. */
   readonly #open = new Map<string, OpenRequest>();
   readonly #settled = new Set<string>();
   /** How the calls were settled, by call id. */
@@ -22,12 +22,18 @@ export class ApprovalEvents {
     this.#facts = facts;
   }
 
-  /** The server no longer has the beginning of the run. */
+  /**
+   * Call it first if the server no longer has the beginning of the run: entries before the first seen one are then not
+   * reported as missing.
+   */
   startLate(): void {
     this.#startsLate = true;
   }
 
-  /** Processes the entries first: the memo of the same event shows their effect. */
+  /**
+   * Processes the journal entries and the memo of one event. The entries come first, because the memo shows their
+   * effect.
+   */
   add({ journal, open }: HistoryEvent): { drafts: EventDraft[]; entries: JournalEntry[] } {
     const entries = journal.filter(({ seq }) => this.#seen.take(seq));
     if (this.#startsLate) this.#seen.startLate();
@@ -37,7 +43,10 @@ export class ApprovalEvents {
     return { drafts: [...drafts, ...this.#announceAll()], entries };
   }
 
-  /** The run has ended: cancels the requests that it could not settle itself, and names the missing entries. */
+  /**
+   * Call it once the run has ended. Returns the events that cancel the requests which the run could not settle itself,
+   * and the gaps of missing entries.
+   */
   end(): EventDraft[] {
     const drafts = this.#announceAll();
     for (const [requestId, { opened, row }] of this.#open) {
@@ -138,11 +147,11 @@ function decisionOf({ outcome }: JournalEntry, grantId: string | undefined): App
 
 /** The journal entries seen so far. Payloads repeat entries, and may carry them out of order. */
 class SeenEntries {
-  /** Every entry up to this one has been seen. */
+  /** The number up to which every entry has been seen. */
   #upTo = 0;
   readonly #beyond = new Set<number>();
 
-  /** True the first time. */
+  /** Marks an entry as seen; returns true if it was not seen before. */
   take(seq: number): boolean {
     if (seq <= this.#upTo || this.#beyond.has(seq)) return false;
     this.#beyond.add(seq);

@@ -1,6 +1,6 @@
 /**
- * The events of a run as its policies let reviewers see them. It reads the policies from the run's own history, so it
- * needs no worker, and the same history gives the same events.
+ * The events of a run as its policies let reviewers see them. It reads the policies from the run's history. So it needs
+ * no worker, and the same history always gives the same events.
  */
 import { defaultAssessment } from '../core/assess/assessment.ts';
 import { hideInRequest } from '../core/ledger/hidden-arguments.ts';
@@ -19,8 +19,8 @@ import { TextRedactor } from './text-redactor.ts';
 import type { TokenTail } from './token-tail.ts';
 
 /**
- * Why a run cannot start, in Countersign's own sentences: they quote at most the agent's name and the policy that its
- * starter sent, and no call.
+ * The codes of failures with which a run cannot start. Their sentences are shown: they are Countersign's own, and quote
+ * no call, but at most the agent's name and the policy that the starter sent.
  */
 const startCodes: readonly ProblemCode[] = [
   'agent_unknown',
@@ -36,29 +36,32 @@ export class EventRedactor {
   readonly #texts = new TextRedactor(this.#policies);
   readonly #tail = new TailRedactor(this.#texts);
 
-  /** False while the run has not loaded its policies: its events have to wait, or show nothing. */
+  /**
+   * False while the policies of the run are unknown, because it has not loaded them: until then its events have to
+   * wait, or show nothing.
+   */
   get isReady(): boolean {
     return this.#policies.version > 0;
   }
 
-  /** Grows whenever more is hidden than before, also of earlier events. */
+  /** Grows whenever more is hidden than before, in earlier events too. */
   get version(): number {
     return this.#policies.version + this.#texts.secrets.size;
   }
 
-  /** Grows with each policy that hides more: earlier notes must be made again. */
+  /** Grows with each policy that hides more. Then call `note` again for earlier events. */
   get policyVersion(): number {
     return this.#policies.version;
   }
 
-  /** Processes the next event of the history. An event may be processed twice. */
+  /** Reads the policies in the next event of the history. The same event may be read twice. */
   learn(event: HistoryEvent): void {
     const { what } = event;
     if (what?.kind === 'started') this.#isAgentRun = what.isAgentRun;
     this.#policies.learn(event);
   }
 
-  /** Notes the projected events of the history, before any of them is shown. */
+  /** Searches events for secrets, which are then hidden in all events. Call it before any of these events is shown. */
   note(events: readonly RecordedEvent[]): void {
     for (const event of events) {
       if (event.type !== 'RunItemEvent') continue;
@@ -81,7 +84,7 @@ export class EventRedactor {
     }
   }
 
-  /** The redacted part of the text that the model is writing; undefined: nothing of it. */
+  /** The part of the text that the model is writing that may be shown, redacted; undefined if no part may be. */
   tail(turn: number, tail: TokenTail): TokenTail | undefined {
     return this.#tail.next(turn, tail);
   }
@@ -160,7 +163,7 @@ export class EventRedactor {
     };
   }
 
-  /** The redacted text of the same JSON; nothing if that is no longer JSON. */
+  /** The structured output with its text redacted; empty if the redacted text is no longer JSON. */
   #output(value: JsonObject | undefined): { structuredOutput?: JsonObject } {
     if (value === undefined) return {};
     const shown = this.#texts.text(JSON.stringify(value));
@@ -173,7 +176,7 @@ export class EventRedactor {
   }
 }
 
-/** As `include_arguments: false` shows a request. */
+/** The event without its arguments, as a policy with `include_arguments: false` shows a request. */
 function withoutArguments(event: ApprovalRequestEvent): ApprovalRequestEvent {
   const { assessment = defaultAssessment(event.riskLevel), reviewers = [] } = event;
   const hidden = hideInRequest({ ...event, assessment, reviewers });

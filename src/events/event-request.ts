@@ -9,11 +9,11 @@ import { redactedArguments, redactedNames } from '../core/redact/redact-argument
 import type { JsonObject } from '../core/base/tool-call.ts';
 import type { KnownCall, RunFacts } from './run-facts.ts';
 
-/** History's facts about an unsettled request. At least one of the first two is known. */
+/** The facts of the history about a request that is not settled. At least one of the first two members is known. */
 export interface OpenRequest {
   opened?: JournalEntry;
   row?: ApprovalSummary;
-  /** True once it has an event. */
+  /** True once the request has its event. */
   isAnnounced: boolean;
 }
 
@@ -34,7 +34,7 @@ export function eventRequest(
   const copy = asked === undefined ? undefined : reviewersCopy(asked, facts);
   const redacted = redactedNames(asked?.redaction?.values ?? []);
   const riskLevel = row?.riskLevel ?? 'unknown';
-  // History keeps the results of assessors; of the policies' own rules, only the resulting severity.
+  // History keeps the results of assessors. Of the `assess` rules of policies it keeps only the resulting severity.
   const recorded = asked?.assessment === undefined ? [] : [asked.assessment];
   const assessment = joinAssessments([defaultAssessment(riskLevel), ...recorded]);
   const { toolName = row?.toolName ?? '', reason = row?.reason ?? '', at = '' } = opened ?? {};
@@ -70,16 +70,16 @@ export function eventRequest(
 
 type Arguments = Pick<ApprovalRequest, 'arguments' | 'shown' | 'argumentNames' | 'argumentBytes'>;
 
-/** The arguments as reviewers see them; undefined if their permitted parts are unknown. */
+/** The arguments as reviewers see them. Undefined if it is unknown which parts they may see. */
 function reviewersCopy({ arguments: args, redaction }: KnownCall, facts: RunFacts): JsonObject | undefined {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return undefined;
-  // Of hidden arguments, only names and sizes are shown.
+  // If all arguments are hidden, return them as they are: the caller shows only their names and sizes.
   if (facts.hidesArguments) return args;
   if (!facts.redacts && !facts.mayHideMore) return args;
   return redaction === undefined || facts.mayHideMore ? undefined : redactedArguments(args, redaction.values);
 }
 
-/** Much longer than the shown text, so that no secret is cut in two. */
+/** The most characters that are searched for secrets. Many more than are shown, so that no secret is cut in two. */
 const mostSearched = 4_000;
 const mostShown = 500;
 

@@ -22,7 +22,7 @@ export class HiddenByPolicies {
     return this.#version;
   }
 
-  /** False until the policies are known, and for good if one of them cannot be read. */
+  /** True if the policies are known. False until they have been read, and forever if one of them cannot be read. */
   get isKnown(): boolean {
     return this.#policies.config !== undefined && !this.#cannotTell;
   }
@@ -32,24 +32,27 @@ export class HiddenByPolicies {
     return this.#hidesArguments;
   }
 
-  /** Undefined: nothing is redacted. */
+  /** What to redact; undefined if nothing is. */
   get settings(): RedactionSettings | undefined {
     return this.#settings;
   }
 
-  /** The argument of a tool that is a command, if it is shell text: it is redacted only if a policy names it. */
+  /**
+   * The name of a tool's argument that is a command in shell text; undefined if there is none. A command is redacted
+   * only if a policy names this argument.
+   */
   commandOf(tool: string): string | undefined {
     const { config } = this.#policies;
     const found = config === undefined ? [] : toolsOf(config, agentsOf(config)).filter(({ name }) => name === tool);
     return found.length > 0 && found.every(({ shellSubject }) => shellSubject === true) ? found[0]!.subject : undefined;
   }
 
-  /** For a custom workflow: the declaration of a gated activity. */
+  /** The declaration of a gated activity of a custom workflow. */
   gatedActivity(name: string): GatedDefinition | undefined {
     return this.#gated?.find((each) => each.name === name);
   }
 
-  /** True for a custom workflow, whose calls have lists of arguments. */
+  /** True for a custom workflow: the arguments of its calls are lists. */
   get isGate(): boolean {
     return this.#gated !== undefined;
   }
@@ -70,7 +73,7 @@ export class HiddenByPolicies {
     if (taken === 'unreadable') this.#hideAll();
   }
 
-  /** Unreadable policies may hide anything. */
+  /** Hides everything, because policies that cannot be read may hide anything. */
   #hideAll(): void {
     this.#cannotTell = true;
     this.#version += 1;

@@ -3,19 +3,19 @@ import type { JournalEntry, JournalHead } from '../core/ledger/journal-entry.ts'
 import { type Problem, problemCodeOf } from '../core/base/problem.ts';
 
 /**
- * One event of a run's history, in the form for all readers of runs: `client/history/read-history-event.ts` converts
- * Temporal's event. Payloads are decoded; see `isUndecodable`.
+ * One event of a run's history, in the form that all readers of runs use. `client/history/read-history-event.ts` makes
+ * it from Temporal's event. Payloads are decoded; one that cannot be decoded is an `Undecodable`.
  */
 export interface HistoryEvent {
-  /** From 1 in each execution. */
+  /** The number of the event, from 1 in each execution. */
   eventId: number;
-  /** ISO 8601: when the server recorded it. */
+  /** When the server recorded the event, in ISO 8601. */
   at: string;
   /** Absent: no reader needs the event. */
   what?: Fact;
   /** The journal entries in payloads that the gate itself wrote. */
   journal: readonly JournalEntry[];
-  /** The head over the most entries, in the same payloads. */
+  /** The head over the most entries in the payloads that the gate wrote. */
   head?: JournalHead;
   /** The open requests that the gate wrote into the memo. */
   open?: readonly ApprovalSummary[];
@@ -33,7 +33,7 @@ export type Fact =
   | RecordedMessage
   /** A worker has processed all events before this one. */
   | { kind: 'task_completed' }
-  /** An operator reset execution `baseRunId`: this execution repeats it up to here. */
+  /** An operator has reset execution `baseRunId`. This execution repeats the events of that one up to here. */
   | { kind: 'reset'; baseRunId: string }
   | RunEnd;
 
@@ -44,7 +44,7 @@ export interface Started {
   /** False: a custom workflow. */
   isAgentRun: boolean;
   workflowId: string;
-  /** Temporal's run ids: of this execution, and of the first one of the run. */
+  /** Temporal's run ids: `runId` of this execution, `firstRunId` of the first execution of the run. */
   runId: string;
   firstRunId: string;
   /** Temporal's run id of the execution that continued as this one. */
@@ -52,8 +52,8 @@ export interface Started {
   /** The input of an agent run; a custom workflow's input is not read. */
   input?: unknown;
   /**
-   * The state that the previous execution handed over, naming itself as the writer. Null: an agent run continues with
-   * an unknown state.
+   * The state that the previous execution handed over, and in which it names itself as the writer. Null: an agent run
+   * goes on with an unknown state.
    */
   carried?: unknown;
 }
@@ -96,7 +96,7 @@ export interface RecordedMessage {
   value: unknown;
 }
 
-/** `next`: Temporal's run id of the execution that follows. */
+/** How an execution ended. `next`: Temporal's run id of the execution that follows it. */
 export type RunEnd =
   | { kind: 'continued'; next?: string }
   | { kind: 'completed'; result: unknown; next?: string }
@@ -108,10 +108,10 @@ export type RunEnd =
 /** The failure that determines how an activity or a run ended, without the failures that wrap it. */
 export interface PlainFailure {
   kind: 'application' | 'schedule_to_start' | 'other';
-  /** Of an application failure. */
+  /** The type of an application failure. */
   type?: string;
   message: string;
-  /** Of a refusal because the tool or its preview has changed. */
+  /** The details of a failure by which a worker refused a tool that has changed, or whose preview has. */
   details?: unknown[];
 }
 

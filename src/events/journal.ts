@@ -1,4 +1,7 @@
-/** Reads the ledger's decisions from the journal that history keeps. Needs no policy, and decides nothing again. */
+/**
+ * Reads the decisions of the ledger from the journal in a history. It needs no policy, because it decides nothing
+ * itself.
+ */
 import type { CallOutcome, OutcomeName, Settlement } from '../core/ledger/approval.ts';
 import type { Viewed } from '../core/messages/viewed.ts';
 import type { Identity } from '../core/people/entitlement.ts';
@@ -14,7 +17,7 @@ export interface ProjectedRequest {
   openedAt: string;
   deadline: string | null;
   rule: string | null;
-  /** Votes before the settling one. */
+  /** The votes before the one that settled the request. */
   votes?: {
     reviewerId?: string;
     reviewerName?: string;
@@ -31,22 +34,24 @@ export interface ProjectedRequest {
   reviewerName?: string;
   identity?: Identity;
   decisionId?: string;
-  /** What the reviewer of the settling vote saw, as reported by their channel. */
+  /** What the reviewer saw whose vote settled the request, as the reviewer's channel reports it. */
   viewed?: Viewed;
-  /** As in `Settlement`: the kind of change that superseded it, and the id of the rule, grant or request. */
+  /**
+   * The kind of change that superseded the request, as in `Settlement`. `byId`: the id of the rule, grant or request.
+   */
   by?: Settlement['by'];
   byId?: string | null;
 }
 
 /** The state after the entries of a journal. */
 export interface Projection {
-  /** In the order of opening. */
+  /** The requests, in the order in which they were opened. */
   requests: ProjectedRequest[];
-  /** In the order in which the calls were settled. */
+  /** The outcomes of calls, in the order in which the calls were settled. */
   outcomes: CallOutcome[];
-  /** Messages that were refused. */
+  /** How many messages were refused. */
   refusals: number;
-  /** Sequence numbers that no payload carried: `[first, last]`. Always reported. */
+  /** Ranges of entries that no payload carried, as `[first, last]`. */
   gaps: [number, number][];
 }
 
@@ -86,7 +91,7 @@ export function takeOutcome(outcomes: Map<string, CallOutcome>, entry: JournalEn
   if (kind === 'ruling' && outcome !== undefined) {
     const settled = { callId, toolName, outcome, ran: outcome === 'allowed' ? ('pending' as const) : ('no' as const) };
     outcomes.set(callId, { ...settled, ...(resultOf !== undefined && { resultOf }) });
-    // A request that another one replaces settles no call.
+    // A request that another request replaces does not settle its call.
   } else if (kind === 'settled' && outcome !== undefined && !isReplaced(entry)) {
     outcomes.set(callId, { callId, toolName, requestId, outcome, ran: runs === true ? 'pending' : 'no' });
   } else if (kind === 'ran' && ran !== undefined && known !== undefined) {
@@ -125,7 +130,7 @@ function settle(request: ProjectedRequest, entry: JournalEntry): void {
   Object.assign(request, Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)));
 }
 
-/** The gaps in entries in their order: `[first, last]`. */
+/** The ranges of missing numbers in ascending numbers, as `[first, last]`. */
 export function gapsIn(seqs: readonly number[], first = 1): [number, number][] {
   const gaps: [number, number][] = [];
   let expected = first;

@@ -6,12 +6,16 @@ import type { RedactedValue } from '../core/redact/redaction.ts';
 
 const mostSecrets = 500;
 const mostCharacters = 200_000;
-/** The work of one search, in characters of a text for each secret: a quarter of a second. */
+/**
+ * The most work of one search: the characters of the text, multiplied by the number of secrets. It takes a quarter of a
+ * second.
+ */
 const mostSearched = 50_000_000;
 
 /**
- * Texts that are known as secret only by their place in a call's arguments, such as the value of `password`: they are
- * hidden in all other places of the run. Texts that a pattern finds are not stored.
+ * Texts that only their place in the arguments of a call shows to be secret, such as the value of `password`. They are
+ * hidden everywhere else in the run too. Texts that a pattern finds are not stored, because the pattern finds them
+ * again.
  */
 export class KnownSecrets {
   readonly #bySecret = new Map<string, HiddenText>();
@@ -22,7 +26,7 @@ export class KnownSecrets {
     return this.#bySecret.size;
   }
 
-  /** True if there were more than the limit: no text of the run can be shown any more. */
+  /** True if the run has more secrets than can be stored. Then no text of the run can be shown any more. */
   get isFull(): boolean {
     return this.#isFull;
   }
@@ -39,14 +43,19 @@ export class KnownSecrets {
     }
   }
 
-  /** The places of any of them in a text, the longest first. If the search would take too long, the whole text. */
+  /**
+   * The places of these secrets in a text, those of the longest secret first. If the search would take too long, the
+   * whole text is one place.
+   */
   spansIn(text: string): Span[] {
     if (text.length * this.size > mostSearched) return [[0, text.length, tooMuch]];
     const longestFirst = [...this.#bySecret.values()].sort((one, other) => other.secret.length - one.secret.length);
     return longestFirst.flatMap((hidden) => hidden.spansIn(text));
   }
 
-  /** Where the end of a text may be the beginning of one of them. The text's length: nowhere. */
+  /**
+   * The offset from which the end of a text may be the beginning of a secret; the length of the text if there is none.
+   */
   beginsAt(text: string): number {
     const overlaps = Array.from(this.#bySecret.values(), (hidden) => hidden.overlap(text));
     return text.length - Math.max(0, ...overlaps);

@@ -28,7 +28,7 @@ export interface RunStart {
   isSession: boolean;
 }
 
-/** The argument of `agentRun`; undefined if the run refuses it. */
+/** Reads the argument of `agentRun`; undefined if the run would refuse it. */
 export function readRunInput(value: unknown): RunStart | undefined {
   const { agent, input, caller, metadata, parent, session } = objectIn(value) ?? {};
   const messages =
@@ -46,7 +46,7 @@ export function readRunInput(value: unknown): RunStart | undefined {
   };
 }
 
-/** The first argument of `countersign.callModel`. */
+/** Reads the first argument of `countersign.callModel`. */
 export function readModelInput(
   value: unknown,
 ): { agent: string; turn: number; messages: ModelMessage[]; redacts: boolean } | undefined {
@@ -60,11 +60,11 @@ export interface ReadCall {
   toolName: string;
   arguments: Json;
   assessment?: Assessment;
-  /** The hidden parts of the arguments. Absent: no activity has searched for them. */
+  /** The parts of the arguments to hide. Absent: no activity has searched the arguments. */
   redaction?: CallRedaction;
 }
 
-/** The part of a `Redaction` with which reviewers' copies are made. */
+/** The part of a `Redaction` from which the arguments for reviewers are made. */
 export type CallRedaction = Pick<Redaction, 'kinds' | 'values'>;
 
 export interface ModelTurn {
@@ -76,7 +76,7 @@ export interface ModelTurn {
   outputProblem?: string;
 }
 
-/** The result of `countersign.callModel`. */
+/** Reads the result of `countersign.callModel`. */
 export function readModelTurn(value: unknown): ModelTurn | undefined {
   const { text, contextSummary, calls, finishReason, structuredOutput, outputProblem } = objectIn(value) ?? {};
   if (typeof text !== 'string' || !Array.isArray(calls)) return undefined;
@@ -155,7 +155,7 @@ function objectIn(value: unknown): Record<string, unknown> | undefined {
 
 const statuses = ['completed', 'closed', 'limit', 'cancelled'] as const;
 
-/** The result of `agentRun`. */
+/** Reads the result of `agentRun`. */
 export function readRunResult(value: unknown): Completion {
   if (isUndecodable(value)) return { status: 'completed', output: '' };
   const { status, output, finish, structuredOutput, usage, nestedUsage, cost, outcomes } = (value ?? {}) as Partial<

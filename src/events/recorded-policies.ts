@@ -1,6 +1,6 @@
 /**
- * The policies of a run, as far as its history has been read: those that its workers loaded, the changes by `setPolicy`
- * and the calling run, and those that its executions handed over.
+ * The policies of a run, as far as its history has been read. They are the policies that its workers loaded, the
+ * changes by `setPolicy` and by the calling run, and the policies that one execution handed over to the next.
  */
 import { isObject } from '../core/base/json.ts';
 import type { ToolDefinition } from '../core/base/tool-call.ts';
@@ -18,8 +18,8 @@ import type { Fact, HistoryEvent } from './history-event.ts';
 type Config = RunConfig | GateConfig;
 
 /**
- * The state that one execution handed to the next. Runs trust it only because `activities/verify-carried.ts` verifies
- * it.
+ * The state that one execution handed to the next. A run trusts this state only because `activities/verify-carried.ts`
+ * verifies it.
  */
 export interface CarriedPast {
   gate: { ledger: Ledger; change?: PolicyChange; tree?: unknown };
@@ -28,7 +28,7 @@ export interface CarriedPast {
   agent?: string;
 }
 
-/** Changes of an agent's policies. */
+/** The changes of an agent's policies since its config was loaded. */
 export interface Changed {
   parents?: Policy[];
   change?: PolicyChange;
@@ -37,26 +37,29 @@ export interface Changed {
 export class RecordedPolicies {
   /** The config at the beginning of the history read so far. */
   first: Config | undefined;
-  /** Present if the first execution of the history is not the first of the run. */
+  /** The state that the first execution of the history took over. Absent if that execution is the first of the run. */
   carried: CarriedPast | undefined;
   /** The config of the present execution. */
   config: Config | undefined;
-  /** The changes since. */
+  /** The changes since that config was loaded. */
   changed: Changed = {};
   /** The states that executions took over, in their order. */
   readonly pasts: CarriedPast[] = [];
   /** The changes by `setPolicy`: policies, as an activity read them, and modes. */
   readonly policies: Policy[] = [];
   readonly modes = new Set<Mode>();
-  /** The policies of the calling runs, each time that they changed. */
+  /** The policies of the calling runs, once for each time that they changed. */
   readonly inherited: Policy[][] = [];
   #executions = 0;
 
-  /** Processes the next fact, and returns whether it shows policies; `unreadable`: it does, but they are unknown. */
+  /**
+   * Processes the next fact. Returns `more` if it contains policies, and `unreadable` if it contains policies that
+   * cannot be read.
+   */
   take(what: Fact | undefined): 'none' | 'more' | 'unreadable' {
     if (what?.kind === 'started') this.#executions += 1;
     try {
-      if (what?.kind === 'started' && what.carried !== undefined) return this.#takeUp(what.carried);
+      if (what?.kind === 'started' && what.carried !== undefined) return this.#takeCarried(what.carried);
       if (what?.kind === 'ended' && 'result' in what.end) return this.#takeResult(what.activity, what.end.result);
     } catch {
       return 'unreadable';
@@ -67,7 +70,7 @@ export class RecordedPolicies {
     return 'none';
   }
 
-  #takeUp(carried: unknown): 'more' {
+  #takeCarried(carried: unknown): 'more' {
     const { gate, state, config } = objectIn(carried);
     const past = {
       gate: objectIn(gate) as unknown as CarriedPast['gate'],
@@ -76,7 +79,7 @@ export class RecordedPolicies {
     };
     if (this.#executions === 1) this.carried = past;
     this.pasts.push(past);
-    this.#begin(past.config);
+    this.#setConfig(past.config);
     this.changed = { change: past.gate.change };
     return 'more';
   }
@@ -86,15 +89,15 @@ export class RecordedPolicies {
     const result = objectIn(given);
     if (activity.kind === 'config') {
       if (result['policyDigest'] === undefined) return 'none';
-      this.#begin(result as unknown as Config);
+      this.#setConfig(result as unknown as Config);
     } else if (activity.kind === 'parents') {
-      // A message from any sender but the calling run has none.
+      // Only a message from the calling run leads to policies.
       if (!Array.isArray(result['policies'])) return 'none';
       const parents = inheritedBeside(this.config?.ceiling, result['policies'] as Policy[]);
       this.inherited.push(parents);
       this.changed.parents = parents;
     } else {
-      // An invalid policy document gives a problem.
+      // For an invalid policy document, the activity returns a problem in place of a policy.
       if (result['policy'] === undefined) return 'none';
       const policy = result['policy'] as Policy;
       this.policies.push(policy);
@@ -103,7 +106,7 @@ export class RecordedPolicies {
     return 'more';
   }
 
-  #begin(config: Config): void {
+  #setConfig(config: Config): void {
     this.first ??= config;
     this.config = config;
   }
@@ -116,12 +119,14 @@ export function policiesOf(executions: readonly { events: readonly HistoryEvent[
   return policies;
 }
 
-/** The agents to which a run can be handed over, its first agent first; of a custom workflow, its gate. */
+/**
+ * The agents of a run: its first one, and those to which it can be handed over. For a custom workflow, its gate alone.
+ */
 export function agentsOf(config: Config): (AgentConfig | GateConfig)[] {
   return [config, ...('handoffs' in config ? (config.handoffs ?? []) : [])];
 }
 
-/** The tools of agents of a run. For a custom workflow: its declared activities, for any named agent. */
+/** The tools of these agents of a run. For a custom workflow: all activities that it declares. */
 export function toolsOf(config: Config, agents: readonly Partial<AgentConfig>[]): ToolDefinition[] {
   return [...agents.flatMap(({ tools = [] }) => tools), ...('gated' in config ? config.gated : [])];
 }
@@ -136,7 +141,7 @@ export function layersOf(
   return { ...(ceiling && { ceiling }), ...(parents && { parents }), ...(run && { run }) };
 }
 
-/** Throws for anything else. */
+/** The value, if it is an object. Throws for any other value. */
 function objectIn(value: unknown): Record<string, unknown> {
   if (!isObject(value) || isUndecodable(value)) throw new TypeError('not an object');
   return value;

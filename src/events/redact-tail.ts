@@ -1,13 +1,22 @@
-/** The redacted part of a text that a model is still writing: a secret must not show before it is complete. */
+/**
+ * Redacts a text that a model is still writing. The end of the text is not shown as long as it may be the beginning of
+ * a secret.
+ */
 import type { TextRedactor } from './text-redactor.ts';
 import { withPlaceholders } from '../core/redact/find-sensitive.ts';
 import { type TokenTail, tokenTail } from './token-tail.ts';
 
-/** The longest text that is searched again with each of its parts. A longer answer is sent as a whole. */
+/**
+ * The longest text that is redacted while it is written, because each new part is searched together with all earlier
+ * ones. A longer answer is shown only when it is complete.
+ */
 const mostWritten = 64_000;
-/** The longest match of a built-in pattern over several words, and of a policy's custom pattern. */
-const severalWords = 80;
-const ownPattern = 1_000;
+/**
+ * The longest match of a built-in pattern that covers several words, and the longest match of a policy's custom
+ * pattern.
+ */
+const longestOfSeveralWords = 80;
+const longestOfOwnPattern = 1_000;
 
 export class TailRedactor {
   readonly #redactor: TextRedactor;
@@ -15,22 +24,24 @@ export class TailRedactor {
   #attempt = 0;
   #written = '';
   #shown = '';
-  /** True: nothing more of this answer can be shown. */
+  /** True if no further part of this answer can be shown. */
   #hasLost = false;
 
   constructor(redactor: TextRedactor) {
     this.#redactor = redactor;
   }
 
-  /** The redacted part of an answer. Its offset counts in the shown text. Undefined: nothing yet. */
+  /**
+   * The redacted text of an answer so far. Its offset counts in the redacted text. Undefined: nothing can be shown yet.
+   */
   next(turn: number, { attempt, offset, tail }: TokenTail): TokenTail | undefined {
-    if (turn !== this.#turn || attempt !== this.#attempt) this.#begin(turn, attempt);
-    // The continuation of a text may be the rest of a secret.
+    if (turn !== this.#turn || attempt !== this.#attempt) this.#startAnswer(turn, attempt);
+    // A part before this text was missed, so this text may begin with the rest of a secret.
     this.#hasLost ||= offset > this.#written.length || offset + tail.length > mostWritten;
     if (!this.#hasLost) {
       this.#written += tail.slice(this.#written.length - offset);
       const shown = this.#shownOf(this.#written);
-      // Less than before: the next part may still belong to a secret whose place is already determined.
+      // Less text can be shown than before: keep what is shown, because the next part may still extend a secret.
       const isLess = shown !== undefined && this.#shown.startsWith(shown);
       this.#hasLost = shown === undefined || (!isLess && !shown.startsWith(this.#shown));
       if (!this.#hasLost && !isLess) this.#shown = shown!;
@@ -38,7 +49,7 @@ export class TailRedactor {
     return this.#shown === '' ? undefined : tokenTail(attempt, this.#shown);
   }
 
-  #begin(turn: number, attempt: number): void {
+  #startAnswer(turn: number, attempt: number): void {
     [this.#turn, this.#attempt, this.#written, this.#shown, this.#hasLost] = [turn, attempt, '', '', false];
   }
 
@@ -56,35 +67,35 @@ export class TailRedactor {
   }
 }
 
-/** A blank or an ideographic sign precedes a word. */
+/** The characters before a word: a blank, or an ideographic or full-width sign. */
 const beforeWord = /[\s\u3000-\u303f\uff01-\uff0f\uff1a-\uff20]/;
-/** Cards, accounts, telephone numbers: words with digits, and all words between them. */
+/** The end of a text that may be part of a card, account or telephone number: from the first word with a digit. */
 const lastDigits = /(?<!\S)\S*[\d+(].*$/s;
-/** A quoted password may have several words. */
+/** The beginning of a quoted password, which may have several words. */
 const openQuote = /(?:pass(?:word|wd|phrase)|secret|key|token|pwd)["']?\s{0,4}(?::|:?=|\s)\s{0,4}["'][^"']*$/i;
 const longestQuote = 1_000;
-/** Nothing of a key's first line is shown before its end shows the kind of key. */
+/** The beginning of a key's first line. Nothing of that line is shown before its end shows the kind of the key. */
 const openKey = /-{1,5}(?:BEGIN [A-Z0-9 ]{0,60})?-{0,5}$/;
 const longestKeyLine = 100;
 
-/** The length of a text that no continuation can turn into a part of a secret. */
+/** The length of the beginning of a text that is certainly not part of a secret, however the text goes on. */
 function settledEnd(text: string, hasOwnPatterns: boolean, secretAt: number): number {
-  if (hasOwnPatterns) return Math.max(0, Math.min(secretAt, text.length - ownPattern));
+  if (hasOwnPatterns) return Math.max(0, Math.min(secretAt, text.length - longestOfOwnPattern));
   const indexOf = (expression: RegExp, start: number): number => {
     const found = expression.exec(text.slice(start));
     return found === null ? text.length : start + found.index;
   };
   return Math.min(
     secretAt,
-    lastWord(text),
-    indexOf(lastDigits, Math.max(0, text.length - severalWords)),
+    lastWordStart(text),
+    indexOf(lastDigits, Math.max(0, text.length - longestOfSeveralWords)),
     indexOf(openQuote, Math.max(0, text.length - longestQuote)),
     indexOf(openKey, Math.max(0, text.length - longestKeyLine)),
   );
 }
 
 /** Returns the offset of the last word. A loop, because a regular expression that ends with `$` takes quadratic time here. */
-function lastWord(text: string): number {
+function lastWordStart(text: string): number {
   let start = text.length;
   while (start > 0 && !beforeWord.test(text[start - 1]!)) start -= 1;
   return start;

@@ -17,9 +17,9 @@ interface Recorded {
 }
 
 /**
- * A request was opened. The fields are the request's. Fields that history does not keep are absent: `assessment` and
- * `reviewers` of a custom workflow. `arguments` is empty and `shown` is `part` if a policy hides arguments, if a
- * reviewer edited them, or in a custom workflow.
+ * A request was opened. The event has the fields of the request. Fields that history does not keep are absent, such as
+ * `assessment` and `reviewers` in a custom workflow. `arguments` is empty and `shown` is `part` if a policy hides
+ * arguments, if a reviewer edited them, or in a custom workflow.
  */
 export interface ApprovalRequestEvent
   extends Recorded, Omit<ApprovalRequest, 'workflowId' | 'assessment' | 'reviewers'> {
@@ -29,7 +29,7 @@ export interface ApprovalRequestEvent
   reviewers?: string[];
 }
 
-/** A request was settled; always after its `ApprovalRequestEvent`. */
+/** A request was settled. Always follows the `ApprovalRequestEvent` of the request. */
 export interface ApprovalResultEvent extends Recorded {
   type: 'ApprovalResultEvent';
   requestId: string;
@@ -40,12 +40,15 @@ export interface ApprovalResultEvent extends Recorded {
   reviewerId: string | null;
   /** The reviewer's name. The sender of the decision claims it. */
   reviewerName?: string;
-  /** `pending`: the tool runs now; its `tool_result` has the result. */
+  /** Whether the tool ran. `pending`: it runs now, and its `tool_result` will say. */
   ran: Ran;
   identity?: Identity;
   /** The grant that the decision's "always" made. */
   grantId?: string;
-  /** For `superseded`: by a policy, a grant or an edit, and the id of the rule, grant or request. */
+  /**
+   * What superseded the request, for `superseded`: a policy, a grant or an edit, and the id of the rule, grant or
+   * request.
+   */
   by?: string;
   byId?: string | null;
 }
@@ -69,20 +72,26 @@ export type RunItem =
       content: string;
       /** The files that the user sent with the message. Absent: none. */
       files?: ShownFile[];
-      /** The id under which the user of a session sent it. */
+      /** The id under which the user of a session sent the message. */
       messageId?: string;
       agentName?: string;
       turn?: number;
       /** Why the model's answer may be incomplete. Absent: it is complete. */
       finish?: Unfinished;
-      /** A final answer of an agent with an `output`, parsed by its schema. Redacted events may leave it out. */
+      /** The parsed final answer of an agent with an `output` schema. Redacted events may leave it out. */
       structuredOutput?: JsonObject;
-      /** Why this is not a final answer: the model receives this text, and answers again. */
+      /**
+       * The problem of an answer that does not fit the `output` schema. The model receives this text, and answers
+       * again.
+       */
       outputProblem?: string;
     }
-  /** A call of the model. `arguments` is absent if history does not keep them. */
+  /** A call of the model. `arguments` is absent if history does not keep the arguments. */
   | { type: 'tool_call'; callId: string; toolName: string; arguments?: Json }
-  /** The model's text for a call. `arguments`: those that ran, if they differ from the model's. */
+  /**
+   * The text that the model receives for a call. `arguments`: the arguments with which the tool ran, if they are not
+   * the model's own.
+   */
   | {
       type: 'tool_result';
       callId: string;
@@ -90,19 +99,20 @@ export type RunItem =
       content: string;
       isError: boolean;
       ran: Ran;
-      /** True: the tool ran, and its check withholds the result. */
+      /** True: the tool ran, but the check of its results withholds this one. */
       withheld?: true;
-      /** The id of the call whose result the model receives again: nothing ran. */
+      /** The id of an earlier call whose result the model receives again. Nothing ran for this call. */
       resultOf?: string;
       arguments?: Json;
     }
   /** A call of an agent started a nested run. */
   | { type: 'nested_run'; callId: string; workflowId: string }
-  /** From now on, `to` is in charge. */
+  /** The agent `to` is in charge from now on, in place of `from`. */
   | { type: 'handoff'; from: string; to: string }
   /**
-   * A session has answered, or its model call failed: it waits for its user, unless they have written meanwhile.
-   * `stopped`: its user has ended the turn, and calls that run may still give results.
+   * A turn of a session has ended: the model has answered, or its call has failed. The session now waits for its user,
+   * unless the user has written meanwhile. `stopped`: the user has ended the turn; calls that still run may give
+   * results.
    */
   | { type: 'turn_ended'; turn: number; failure?: Problem; stopped?: true };
 
@@ -110,18 +120,18 @@ export type RunItem =
 export interface RunCompleteEvent extends Recorded {
   type: 'RunCompleteEvent';
   status: 'completed' | 'failed' | 'cancelled' | 'closed' | 'limit';
-  /** The last text of the run; of a custom workflow, its result as text. */
+  /** The last text of the run. For a custom workflow: its result as text. */
   output: string;
   /** Why `output` may be incomplete. Absent: it is complete. */
   finish?: Unfinished;
   /** The run's structured output. Redacted events leave it out if redaction leaves no JSON. */
   structuredOutput?: JsonObject;
-  /** The tokens of an agent run that could end by itself, and of its nested runs. */
+  /** The tokens of an agent run and of its nested runs. Absent if the run ended without a result. */
   usage?: Usage;
   nestedUsage?: Usage;
   /** The cost of the run. Absent: the operator's policy has no prices. */
   cost?: RunCost;
-  /** The last 200 calls of such a run. */
+  /** The last 200 calls of the run. Absent if the run ended without a result. */
   outcomes?: CallOutcome[];
   failure?: Problem;
 }
@@ -129,7 +139,7 @@ export interface RunCompleteEvent extends Recorded {
 /** How a run ended. */
 export type Completion = Omit<RunCompleteEvent, keyof Recorded | 'type'>;
 
-/** Events are missing here. */
+/** A place in the stream where events are missing. */
 export interface GapEvent extends Recorded {
   type: 'gap';
   /**
@@ -148,10 +158,13 @@ export type RecordedEvent = ApprovalRequestEvent | ApprovalResultEvent | RunItem
 export interface RawResponseEvent {
   type: 'RawResponseEvent';
   workflowId: string;
-  /** ISO 8601: when this reader received it. */
+  /** When this reader received the part, in ISO 8601. */
   at: string;
   turn: number;
-  /** How much of the answer comes before `delta`, in UTF-16 code units. 0 again: a retry starts the answer over. */
+  /**
+   * How much of the answer precedes `delta`, in UTF-16 code units. If it is 0 again, a retry has started the answer
+   * over.
+   */
   offset: number;
   delta: string;
   /** Text before `delta` that this reader has not received, in UTF-16 code units. Absent: none. */
@@ -171,7 +184,7 @@ export interface EventPlace {
   /** Temporal's run id of the execution. */
   runId: string;
   eventId: number;
-  /** From 0: the place among the events with the same history event. */
+  /** The place among the events of the same history event, from 0. */
   index: number;
 }
 
@@ -179,7 +192,7 @@ export function eventIdOf({ runId, eventId, index }: EventPlace): string {
   return `${runId}.${eventId}.${index}`;
 }
 
-/** Undefined for a text that is not an id of an event. */
+/** Parses the id of an event; undefined for any other text. */
 export function parseEventId(id: string): EventPlace | undefined {
   const [, runId, eventId, index] = /^([0-9a-f-]{1,64})\.([1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,5})$/.exec(id) ?? [];
   return runId === undefined ? undefined : { runId, eventId: Number(eventId), index: Number(index) };

@@ -16,7 +16,7 @@ import {
 import { isUndecodable } from '../core/base/undecodable.ts';
 import { type ActivityEnd, type PlainFailure, textOf } from './history-event.ts';
 
-/** The known facts of a run and of the calls of its turn, for the events that name it. */
+/** The known facts of a run and of the calls of its present turn, for its next events. */
 export interface RunFacts {
   readonly workflowId: string;
   /** True once a policy of the run hides arguments from reviewers. */
@@ -30,7 +30,7 @@ export interface RunFacts {
   lineage: string[];
   /** The calls of this turn, by call id. */
   readonly calls: Map<string, KnownCall>;
-  /** The model's text with the calls of this turn, else the last text of the user. */
+  /** The text that the model wrote with the calls of this turn; without one, the last text of the user. */
   contextSummary: string;
 }
 
@@ -61,14 +61,14 @@ export function noFacts(workflowId: string): RunFacts {
   };
 }
 
-/** The model's text for a tool's end, and whether the tool ran. */
+/** How a tool ended: the text that the model receives, and whether the tool ran. */
 export interface RecordedToolEnd {
   content: string;
   isError: boolean;
   ran: Ran;
-  /** True: the tool's check withholds the result. */
+  /** True: the check of the tool's results withholds this one. */
   withheld?: true;
-  /** The call whose result the model receives again. */
+  /** The id of an earlier call whose result the model receives again. */
   resultOf?: string;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Projects the history of a run, all executions of it, to run events. Each call of `add` returns the events of one
- * history event, so a prefix of the history gives a prefix of the events, and their ids are always the same.
+ * Projects the history of a run, with all its executions, to run events. Each call of `add` returns the run events of
+ * one history event. So the beginning of a history gives the beginning of the events, and an event always has the same
+ * id.
  */
 import { ApprovalEvents } from './approval-events.ts';
 import { eventIdOf, type Completion, type EventDraft, type GapEvent, type RecordedEvent } from './run-event.ts';
@@ -38,7 +39,7 @@ export class RunProjection {
     return this.#transcript.pendingModelCall;
   }
 
-  /** A gap precedes the next event. `retention`: the server no longer has the earlier events. */
+  /** Reports a gap before the next event. With the reason `retention`, the server no longer has the earlier events. */
   noteGap(gap: Pick<GapEvent, 'reason' | 'message'>): void {
     if (gap.reason === 'retention') this.#approvals.startLate();
     this.#gap = gap;

@@ -14,7 +14,10 @@ import { KnownSecrets } from './known-secrets.ts';
 /** The longest text that is searched; a longer one is not shown at all. */
 const mostSearched = 1_000_000;
 
-/** Redacts the texts and arguments of a run by its policies, for reviewers. Unknown policies hide everything. */
+/**
+ * Redacts the texts and arguments of a run for reviewers, by the run's policies. If the policies are unknown,
+ * everything is hidden.
+ */
 export class TextRedactor {
   readonly policies: HiddenByPolicies;
   readonly secrets = new KnownSecrets();
@@ -28,7 +31,7 @@ export class TextRedactor {
     return !this.policies.isKnown || this.policies.hidesArguments || this.secrets.isFull;
   }
 
-  /** The redacted text. JSON is read as such. */
+  /** The redacted text. If the text is JSON, its values are redacted one by one. */
   text(text: string): string {
     if (text === '') return text;
     if (this.hidesAll) return this.policies.hidesArguments ? hiddenText : tooMuch;
@@ -41,21 +44,24 @@ export class TextRedactor {
     return withPlaceholders(strings, findSensitive(strings, kinds, findMore));
   }
 
-  /** The hidden parts of a text; undefined: all of it. */
+  /** The parts of a text to hide; undefined if all of it has to be hidden. */
   spansOf(text: string): Span[] | undefined {
     if (this.hidesAll || text.length > mostSearched) return undefined;
     const { settings } = this.policies;
     return settings === undefined ? [] : findSensitive(text, settings.kinds, this.#findMore());
   }
 
-  /** A text beside the arguments that describes a call: only secrets are replaced. */
+  /** Redacts a text that describes a call, beside the call's arguments: replaces only secrets. */
   beside(text: string): string {
     if (this.hidesAll) return '';
     if (this.policies.settings === undefined) return text;
     return withPlaceholders(text, findSensitive(text, secretKinds, this.#findMore()));
   }
 
-  /** The arguments of a call, and the names of those with replacements. Undefined: none is shown. */
+  /**
+   * The redacted arguments of a call, and the names of those in which something was replaced. Undefined if no argument
+   * may be shown.
+   */
   args(tool: string, args: Json): { shown: Json; names: string[] } | undefined {
     if (this.hidesAll) return undefined;
     if (this.policies.settings === undefined) return { shown: args, names: [] };
@@ -83,10 +89,10 @@ export class TextRedactor {
     return redactionOf(args, options).values;
   }
 
-  /** The arguments by name. Undefined: the names are unknown. */
+  /** The arguments by name; undefined if the names are unknown. */
   #named(tool: string, args: Json[] | JsonObject): JsonObject | undefined {
     if (!Array.isArray(args)) return args;
-    // The model may have written a value that is not an object.
+    // Not checked here: the model may have written a value that is not an object.
     if (!this.policies.isGate) return args as unknown as JsonObject;
     const declared = this.policies.gatedActivity(tool);
     const given = declared === undefined ? undefined : gatedArguments(declared, args);
@@ -112,14 +118,14 @@ export class TextRedactor {
     return findSensitive(text, [], (each) => this.secrets.spansIn(each));
   }
 
-  /** Keeps count: one for each text or call. */
+  /** Returns a search for secrets. It counts its matches, so a new one is needed for each text and each call. */
   #findMore(): FindMore {
     const own = findOwn(this.policies.settings?.patterns ?? []);
     return (text) => [...this.secrets.spansIn(text), ...(own?.(text) ?? [])];
   }
 }
 
-/** Every text and number replaced. */
+/** The arguments with every text and number replaced. */
 function whole(args: Json): Json {
   return redactedArguments(args, wholeRedaction(args as JsonObject).values);
 }

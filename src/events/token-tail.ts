@@ -3,11 +3,14 @@ import type { RawResponseEvent } from './run-event.ts';
 
 /** The last text of a model's answer that is still being streamed: the heartbeat details of `countersign.callModel`. */
 export interface TokenTail {
-  /** The attempt of the activity that streams, from 1. A later attempt starts over. */
+  /** The attempt of the activity that streams the answer, from 1. A later attempt starts the answer over. */
   attempt: number;
-  /** How much of the answer comes before `tail`, in UTF-16 code units. */
+  /** How much of the answer precedes `tail`, in UTF-16 code units. */
   offset: number;
-  /** At most 8 KB in UTF-8; never begins or ends within a surrogate pair. Like the answer, it has U+FFFD for half a pair. */
+  /**
+   * The end of the text so far, at most 8 KB in UTF-8. It never begins or ends within a surrogate pair. Half a pair in
+   * the answer is U+FFFD here.
+   */
   tail: string;
 }
 
@@ -27,7 +30,9 @@ export function tokenTail(attempt: number, text: string): TokenTail {
   return { attempt, offset, tail: text.slice(offset, end).toWellFormed() };
 }
 
-/** Reads heartbeat details. Any worker of the namespace can have written them: undefined for an invalid value. */
+/**
+ * Reads heartbeat details; undefined for an invalid value, because any worker of the namespace can have written them.
+ */
 export function readTokenTail(details: unknown): TokenTail | undefined {
   if (typeof details !== 'object' || details === null) return undefined;
   const { attempt, offset, tail } = details as Record<string, unknown>;
@@ -55,10 +60,13 @@ type Delta = Pick<RawResponseEvent, 'turn' | 'offset' | 'delta' | 'hidden'>;
 export class TokenCursor {
   #turn = 0;
   #attempt = 0;
-  /** The viewer has the answer up to here, in UTF-16 code units. */
+  /** How much of the answer the viewer has, in UTF-16 code units. */
   #end = 0;
 
-  /** The new text for the viewer; undefined: none. Tails of an attempt that was replaced are dropped. */
+  /**
+   * The text that is new for the viewer; undefined if there is none. A tail of an earlier attempt than the last one is
+   * dropped.
+   */
   next(turn: number, { attempt, offset, tail }: TokenTail): Delta | undefined {
     const isRetry = turn === this.#turn && attempt > this.#attempt;
     if (turn < this.#turn || (turn === this.#turn && attempt < this.#attempt)) return undefined;

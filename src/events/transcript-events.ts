@@ -34,10 +34,12 @@ export class TranscriptEvents {
   readonly #outcomes: ApprovalEvents['outcomes'];
   /** The model call in flight, and the event that scheduled it. */
   #model: { scheduledEventId: number; call: PendingModelCall } | undefined;
-  /** The messages of the transcript that have their events; undefined if its beginning is unknown. */
+  /**
+   * How many messages of the transcript have their events. Undefined if the beginning of the transcript is unknown.
+   */
   #known: number | undefined;
   #agentName: string | undefined;
-  /** Of the last model call that was scheduled. */
+  /** The turn of the model call that was scheduled last. */
   #turn = 0;
   /** False for a custom workflow, whose calls do not come from a model. */
   #isAgentRun = true;
@@ -53,19 +55,22 @@ export class TranscriptEvents {
     return this.#model?.call;
   }
 
-  /** Turns that the user stopped; of a custom workflow, calls that were answered without an activity. */
+  /**
+   * The events of journal entries: turns that the user stopped; and in a custom workflow, calls that were answered
+   * without an activity.
+   */
   journaled(entries: readonly JournalEntry[]): EventDraft[] {
     if (this.#isAgentRun) {
       const stops = entries.filter(({ kind, digest }) => kind === 'message' && digest === stopDigest);
-      return stops.map(() => item({ type: 'turn_ended', turn: this.#turn, stopped: true }));
+      return stops.map(() => itemEvent({ type: 'turn_ended', turn: this.#turn, stopped: true }));
     }
     this.#outcomes.clear();
     return entries.flatMap(({ kind, callId = '', toolName = '', outcome, reason }) => {
       if (kind !== 'ruling' || outcome === 'allowed' || this.#facts.calls.has(callId)) return [];
       const content = outcome === 'denied_by_policy' ? sentences.deniedByPolicy(toolName, reason) : (reason ?? '');
       return [
-        item({ type: 'tool_call', callId, toolName }),
-        item({ type: 'tool_result', callId, toolName, content, isError: true, ran: 'no' }),
+        itemEvent({ type: 'tool_call', callId, toolName }),
+        itemEvent({ type: 'tool_result', callId, toolName, content, isError: true, ran: 'no' }),
       ];
     });
   }
@@ -89,23 +94,26 @@ export class TranscriptEvents {
     return activity.kind === 'tool' ? this.#toolScheduled(activity) : [];
   }
 
-  /** The input of a model call contains the transcript so far: the model's text for each call, word for word. */
+  /**
+   * The events of the messages that are new in the input of a model call. The input contains the whole transcript so
+   * far, with the result of each call exactly as the model gets it.
+   */
   #modelScheduled({ scheduledEventId, activityId, input: given }: Of<'model'>): EventDraft[] {
     const input = readModelInput(given);
     const { agent: agentName = this.#agentName ?? '', turn = 0, messages } = input ?? {};
     this.#model = { scheduledEventId, call: { turn, activityId } };
     this.#turn = turn;
-    const drafts = messages === undefined ? [] : this.#fresh(messages);
+    const drafts = messages === undefined ? [] : this.#newMessages(messages);
     this.#facts.calls.clear();
     Object.assign(this.#facts, { redacts: input?.redacts ?? true, mayHideMore: false });
     this.#outcomes.clear();
     const from = this.#agentName;
     this.#agentName = agentName;
     if (from === undefined || from === agentName) return drafts;
-    return [...drafts, item({ type: 'handoff', from, to: agentName })];
+    return [...drafts, itemEvent({ type: 'handoff', from, to: agentName })];
   }
 
-  #fresh(messages: readonly ModelMessage[]): EventDraft[] {
+  #newMessages(messages: readonly ModelMessage[]): EventDraft[] {
     const fresh = messages.slice(this.#known ?? messages.length);
     this.#known = messages.length;
     const answered = [...this.#facts.calls.values()];
@@ -138,12 +146,12 @@ export class TranscriptEvents {
       ...(outputProblem !== undefined && { outputProblem }),
     };
     return [
-      ...(hasText ? [item({ type: 'message', role: 'assistant', content: text, agentName, turn, ...more })] : []),
+      ...(hasText ? [itemEvent({ type: 'message', role: 'assistant', content: text, agentName, turn, ...more })] : []),
       ...[...this.#facts.calls.values()].map(({ callId, toolName, arguments: args }) =>
-        item({ type: 'tool_call', callId, toolName, arguments: args }),
+        itemEvent({ type: 'tool_call', callId, toolName, arguments: args }),
       ),
       ...(this.#isSession && calls.length === 0 && outputProblem === undefined
-        ? [item({ type: 'turn_ended', turn })]
+        ? [itemEvent({ type: 'turn_ended', turn })]
         : []),
     ];
   }
@@ -156,9 +164,10 @@ export class TranscriptEvents {
       if (args !== undefined && !isSame(args, known.arguments)) known.ran = args;
       return [];
     }
-    // The call of a custom workflow, or one of a turn that the server no longer has.
+    // This is a call of a custom workflow, or of a turn that the server no longer has, so its first event is the
+    // activity.
     this.#facts.calls.set(callId, { callId, toolName, arguments: args ?? null, isAnswered: false });
-    return [item({ type: 'tool_call', callId, toolName, ...(args !== undefined && { arguments: args }) })];
+    return [itemEvent({ type: 'tool_call', callId, toolName, ...(args !== undefined && { arguments: args }) })];
   }
 
   ended({ activity, state, end }: Extract<Fact, { kind: 'ended' }>): EventDraft[] {
@@ -173,9 +182,9 @@ export class TranscriptEvents {
         if (call === undefined || scheduledEventId !== activity.scheduledEventId) return [];
         this.#model = undefined;
         if ('result' in end) return this.#modelEnded(call, end.result);
-        // Any other run ends with it, and its last event has the failure.
+        // Only a session goes on after a failed model call. Any other run ends, and its last event has the failure.
         if (!this.#isSession || state === 'cancelled') return [];
-        return [item({ type: 'turn_ended', turn: call.turn, failure: problemOf(end.failure) })];
+        return [itemEvent({ type: 'turn_ended', turn: call.turn, failure: problemOf(end.failure) })];
       }
       case 'tool':
         return this.#toolEnded(activity.permit, end);
@@ -194,7 +203,7 @@ export class TranscriptEvents {
     // The input of the next model call has what became of it.
     const isOpen = ended === undefined || (ended.ran === 'unknown' && reconciles === true);
     const drafts = call === undefined || isOpen ? [] : this.#answer(call, ended);
-    // No turn ends the calls of a custom workflow.
+    // A custom workflow has no turns after which all calls are deleted, so delete each call when it ends.
     if (!this.#isAgentRun) this.#facts.calls.delete(callId);
     return drafts;
   }
@@ -202,10 +211,13 @@ export class TranscriptEvents {
   attempted(activity: Activity): EventDraft[] {
     if (activity.kind !== 'nested' || !activity.isAgentRun) return [];
     const { workflowId } = activity;
-    return [item({ type: 'nested_run', callId: callIdOf(activity), workflowId })];
+    return [itemEvent({ type: 'nested_run', callId: callIdOf(activity), workflowId })];
   }
 
-  /** For a nested run with any other end, the input of the next model call contains the model's text. */
+  /**
+   * The result of a nested run that has completed. For any other end, the input of the next model call contains the
+   * text for the model.
+   */
   #nestedCompleted(nested: Of<'nested'>, result: unknown): EventDraft[] {
     const { status, output } = (isUndecodable(result) ? {} : (result ?? {})) as { status?: unknown; output?: unknown };
     const call = nested.isAgentRun ? this.#facts.calls.get(callIdOf(nested)) : undefined;
@@ -219,7 +231,7 @@ export class TranscriptEvents {
     call.isAnswered = true;
     const { callId, toolName } = call;
     return [
-      item({
+      itemEvent({
         type: 'tool_result',
         callId,
         toolName,
@@ -237,7 +249,7 @@ export class TranscriptEvents {
     if (role === 'tool') return [];
     if (role === 'user') this.#facts.contextSummary = toldText(content, files);
     const more = { ...(files.length > 0 && { files }), ...(messageId !== undefined && { messageId }) };
-    return content.trim() === '' && files.length === 0 ? [] : [item({ type: 'message', role, content, ...more })];
+    return content.trim() === '' && files.length === 0 ? [] : [itemEvent({ type: 'message', role, content, ...more })];
   }
 }
 
@@ -248,11 +260,11 @@ function callIdOf({ workflowId }: Of<'nested'>): string {
   return workflowId.slice(workflowId.lastIndexOf('/') + 1);
 }
 
-function item(of: RunItem): EventDraft {
+function itemEvent(of: RunItem): EventDraft {
   return { type: 'RunItemEvent', item: of };
 }
 
-/** Both were parsed from JSON, so the order of their members is that of the texts. */
+/** True if two values are equal. Both were parsed from JSON, so their members have the order of the texts. */
 function isSame(one: Json, other: Json): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
