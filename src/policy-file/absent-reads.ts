@@ -1,6 +1,6 @@
 /**
- * The members that a rule that denies or asks reads, and that a call or a run may lack: then its condition fails, and
- * the rule counts.
+ * Finds the members that a rule reads and that a call or a run may lack. If one is missing, the rule's condition fails,
+ * and a rule that denies or asks then counts.
  */
 import { unparse } from '@bufbuild/cel';
 import { partsOf } from '../core/match/condition-cost.ts';
@@ -18,8 +18,8 @@ import {
 import { indexOf, textOf, type Expression } from './condition-constants.ts';
 
 /**
- * Each as a clause that continues `rule ID`; none for a rule that allows. `isRequired`: whether every call of the rule
- * has an argument.
+ * Returns a clause that continues `rule ID` for each member that may be missing; none for a rule that allows.
+ * `isRequired`: tells whether every call of the rule has an argument.
  */
 export function absentReads(
   { when, args = {}, action }: Rule,
@@ -30,8 +30,11 @@ export function absentReads(
   const condition = when === undefined ? undefined : expressionOf(when);
   const read = condition === undefined ? [] : placesRead(condition);
   const certain = condition && outcomeOf(condition);
-  /** Whether the condition can fail because of an absent member, though it cannot fail if all are present. */
-  const without = (scope: Partial<Scope>): string | undefined => {
+  /**
+   * The words for how many calls count because a member is absent; undefined if its absence makes no difference, or if
+   * the condition can fail anyway.
+   */
+  const countsWithout = (scope: Partial<Scope>): string | undefined => {
     if (condition === undefined || mayBe(certain!, 'failure')) return undefined;
     const some = outcomeOf(condition, { ...variables, ...scope });
     return mayBe(some, 'failure') ? howMany(action, some) : undefined;
@@ -40,7 +43,7 @@ export function absentReads(
     if (isRequired(name)) return [];
     const scope = { ...variables, args: mapOf({ [name]: failure }) };
     const held = condition && outcomeOf(condition, scope);
-    // The condition on its presence only determines whether the rule applies.
+    // Without this argument the condition is always false, so the rule does not count.
     if (held?.kinds.size === 1 && mayBe(held, 'false')) return [];
     const test = testOf('args', name);
     const remedy = when === undefined ? `add when: ${quoted(test)}` : `test ${test} first`;
@@ -52,8 +55,8 @@ export function absentReads(
     if (typeof first !== 'string') return [];
     if (variable === 'args' && steps.length === 1 && (matched.includes(first) || isRequired(first))) return [];
     if (variable === 'caller' && steps.length === 1) return [];
-    const counts = without({
-      [variable]: variable === 'caller' ? callerWith(first, lacking(steps.slice(1))) : lacking(steps),
+    const counts = countsWithout({
+      [variable]: variable === 'caller' ? callerWith(first, withoutLastStep(steps.slice(1))) : withoutLastStep(steps),
     });
     if (counts === undefined) return [];
     switch (variable) {
@@ -69,8 +72,8 @@ export function absentReads(
         return [`${counts} call of a caller without '${text}': test ${test} first if such callers may call it`];
     }
   });
-  const ofCaller = without({ caller: { kinds: new Set(['null']) } });
-  const groups = without({ caller: callerWith('groups', failure) });
+  const ofCaller = countsWithout({ caller: { kinds: new Set(['null']) } });
+  const groups = countsWithout({ caller: callerWith('groups', failure) });
   return [
     ...ofMatched,
     ...ofPlaces,
@@ -83,7 +86,7 @@ export function absentReads(
   ];
 }
 
-/** A member, the index of an item in a list, or, as null, each item of one. */
+/** One step of a place: the name of a member, the index of an item, or null for every item of a list. */
 type Step = string | number | null;
 type Root = 'args' | 'metadata' | 'caller';
 
@@ -91,9 +94,9 @@ type Root = 'args' | 'metadata' | 'caller';
 interface Place {
   variable: Root;
   steps: readonly Step[];
-  /** Without the variable: `a.b`, `a[0]`, `items[].price`. */
+  /** The place without its variable, such as `a.b`, `a[0]` or `items[].price`. */
   text: string;
-  /** The condition that it is present, if its container is. */
+  /** A condition which is true if the place is present, for a container that is present. */
   test: string;
 }
 
@@ -103,7 +106,7 @@ function placesRead(condition: Expression): Place[] {
   const visit = (part: Expression, scope: ReadonlyMap<string, Place | undefined>): void => {
     const place = placeOf(part, scope);
     const last = place?.steps.at(-1) ?? null;
-    // The variable itself, and the item of a loop, are always present.
+    // Leave out a variable itself and the item of a loop: both are always present.
     if (place !== undefined && last !== null) found.set(`${place.variable} ${place.text}`, place);
     const { exprKind } = part;
     if (exprKind.case !== 'comprehensionExpr') {
@@ -141,7 +144,7 @@ function placeOf({ exprKind }: Expression, scope: ReadonlyMap<string, Place | un
   };
 }
 
-/** The step of a select or an index, and its operand; none for other expressions. */
+/** The operand and the step of a select or an index; empty for other expressions. */
 function stepOf(exprKind: Expression['exprKind']): [of?: Expression, step?: string | number] {
   if (exprKind.case === 'selectExpr') return [exprKind.value.operand, exprKind.value.field];
   if (exprKind.case !== 'callExpr' || exprKind.value.function !== '_[_]') return [];
@@ -151,12 +154,14 @@ function stepOf(exprKind: Expression['exprKind']): [of?: Expression, step?: stri
 }
 
 /** The container of a place whose last step is missing. */
-function lacking(steps: readonly Step[]): Outcome {
+function withoutLastStep(steps: readonly Step[]): Outcome {
   const [step, ...rest] = steps;
   if (step === undefined) return failure;
-  if (typeof step === 'string') return mapOf({ [step]: lacking(rest) });
+  if (typeof step === 'string') return mapOf({ [step]: withoutLastStep(rest) });
   const list = { kinds: new Set(['list'] as const) };
-  return typeof step === 'number' && rest.length === 0 ? { ...list, size: step } : { ...list, items: lacking(rest) };
+  return typeof step === 'number' && rest.length === 0
+    ? { ...list, size: step }
+    : { ...list, items: withoutLastStep(rest) };
 }
 
 function callerWith(name: string, value: Outcome): Outcome {
@@ -164,7 +169,10 @@ function callerWith(name: string, value: Outcome): Outcome {
   return { ...variables.caller, members: { ...members, known: { ...members.known, [name]: value } } };
 }
 
-/** `held`: the possible outcomes of the condition; undefined without a condition. */
+/**
+ * The words for how many calls a rule with this action counts for. `held`: the possible outcomes of its condition;
+ * undefined if it has none.
+ */
 function howMany(action: 'ask' | 'deny', held: Outcome | undefined): string {
   const isOften = held === undefined || !mayBe(held, 'false');
   if (action === 'ask') return isOften ? 'asks about every' : 'may ask about a';
@@ -175,7 +183,7 @@ function testOf(holder: string, name: string): string {
   return /^[A-Za-z_]\w*$/.test(name) ? `has(${holder}.${name})` : `${JSON.stringify(name)} in ${holder}`;
 }
 
-/** For YAML. */
+/** A text in quotes, as YAML needs it. */
 function quoted(text: string): string {
   return text.includes('"') ? `'${text.replaceAll("'", "''")}'` : text;
 }

@@ -33,7 +33,7 @@ export function indexOf(part: Expression | undefined): bigint | undefined {
   return constant?.case === 'int64Value' ? constant.value : undefined;
 }
 
-/** True for a number beyond the range of a double, which is larger than any: `double("1e400")`. */
+/** True for a constant beyond the range of a double, such as `double("1e400")`: it is larger than every number. */
 export function isInfinite(part: Expression): boolean {
   const { exprKind } = part;
   if (exprKind.case === 'constExpr') return exprKind.value.constantKind.value === Infinity;
@@ -43,12 +43,12 @@ export function isInfinite(part: Expression): boolean {
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** `sum`: its sum over earlier calls. */
+/** What a condition can read. `sum`: the sum of an argument over earlier calls. */
 type Readable = keyof ConditionVariables | 'sum';
 
 /**
- * True if the condition reads one of these variables; an argument or a string of the same name does not count. True for
- * a condition that is not CEL: it could read anything.
+ * True if the condition reads one of these variables, not only an argument or a string of the same name. Also true for
+ * a condition that is not CEL, because it could read anything.
  */
 export function conditionReads(source: string, names: readonly Readable[]): boolean {
   try {
@@ -58,7 +58,10 @@ export function conditionReads(source: string, names: readonly Readable[]): bool
   }
 }
 
-/** The element name of a loop may equal one of the names; it then counts as the variable. */
+/**
+ * True if a part reads a variable of one of these names. The element of a loop counts as a variable if it has such a
+ * name.
+ */
 function reads(part: unknown, names: readonly string[]): boolean {
   if (typeof part !== 'object' || part === null) return false;
   const { case: kind, value } = part as Node;
@@ -67,7 +70,7 @@ function reads(part: unknown, names: readonly string[]): boolean {
   return Object.values(part).some((each) => reads(each, names));
 }
 
-/** With the rule ids of this owner in rulings. */
+/** Compiles a policy. Its rules have the ids that rulings give the rules of this owner. */
 export function compileFor(policy: Policy, owner: 'ceiling' | 'agent' | 'run'): CompiledPolicy {
   if (owner === 'ceiling') return compilePolicy(policy, owner);
   return compilePolicy(owner === 'agent' ? mergeRunSide(policy, undefined)! : policy, 'run');

@@ -1,6 +1,6 @@
 /**
- * The possible outcomes of a condition, before any call: an abstract evaluation of its expression with kinds in place
- * of values. The kinds of a function's operands and result come from the functions that evaluate conditions.
+ * Finds the possible outcomes of a condition before any call, by an abstract evaluation: kinds take the place of
+ * values. Which kinds a function accepts and returns is read from the functions that evaluate conditions.
  */
 import { unparse } from '@bufbuild/cel';
 import { parse, type CelFunc } from '../core/match/cel.ts';
@@ -15,23 +15,23 @@ export type Kind =
 /** The possible outcomes of an expression. Failures that depend on the call are left out. */
 export interface Outcome {
   kinds: ReadonlySet<Kind>;
-  /** For a map with named members: their possible outcomes, and those of all others. Absent: unknown. */
+  /** For a map: the possible outcomes of its known members, and those of all other members. Absent: unknown. */
   members?: { known: Readonly<Record<string, Outcome>>; others: Outcome };
-  /** For a list. Absent: anything. */
+  /** For a list: the possible outcomes of an item. Absent: an item can be anything. */
   items?: Outcome;
   /** For a list: the number of its items. Absent: unknown. */
   size?: number;
-  /** Set if it can only be this constant, or a failure. */
+  /** Set if the expression can only have the value of this constant, or fail. */
   constant?: Expression;
 }
 
 export type Scope = Readonly<Record<string, Outcome>>;
 
-/** A part of a condition that can only fail: a function, or `select`, `logic` or `loop`. */
+/** A part of a condition that can only fail. `name`: the name of the function, or `select`, `logic` or `loop`. */
 export interface Fault {
   name: string;
   part: Expression;
-  /** For a select, its map; for a call, its arguments after its target. */
+  /** The operands: for a select its map; for a call its target, if it has one, and its arguments. */
   operands: readonly { part: Expression; outcome: Outcome }[];
 }
 
@@ -42,7 +42,7 @@ const boolean = outcome('true', 'false');
 const text = outcome('text');
 const number = outcome('double');
 
-/** A map with these members, and others if `others` can be anything but a failure. */
+/** The outcome of a map with these members. `others`: the outcomes of all other members. */
 export function mapOf(known: Readonly<Record<string, Outcome>>, others: Outcome = any): Outcome {
   return { ...outcome('map'), members: { known, others } };
 }
@@ -79,7 +79,7 @@ export function outcomeOf(
 interface Reading {
   scope: Scope;
   report: (fault: Fault) => void;
-  /** Parts that were evaluated already. */
+  /** The outcomes of parts that were evaluated before. */
   done: ReadonlyMap<Expression, Outcome>;
 }
 
@@ -124,7 +124,8 @@ function inferOutcome(part: Expression, reading: Reading): Outcome {
       }
       const item = mayBe(range, 'map') ? any : (range.items ?? any);
       const ofRound = { ...reading, scope: { ...scope, [iterVar]: item } };
-      // Evaluated once, or nested loops would take exponential time.
+      // Parts that do not read the accumulator are evaluated only once: otherwise nested loops would take exponential
+      // time.
       const fixed = partsWithout(loopStep, accuVar).map((each) => [each, inferOutcome(each, ofRound)] as const);
       let accumulated = inner(accuInit);
       const after = (step: Expression | undefined): Outcome => {
@@ -133,7 +134,7 @@ function inferOutcome(part: Expression, reading: Reading): Outcome {
           ? any
           : inferOutcome(step, { scope: inside, report, done: new Map([...done, ...fixed]) });
       };
-      // Each round adds a kind, or is the last one.
+      // Repeat the rounds until none adds a kind.
       for (let size = range.size === 0 ? accumulated.kinds.size : -1; size !== accumulated.kinds.size;) {
         size = accumulated.kinds.size;
         accumulated = either(accumulated, after(loopStep));
@@ -161,7 +162,7 @@ function inferOutcome(part: Expression, reading: Reading): Outcome {
   }
 }
 
-/** The largest parts that do not read the variable. */
+/** The largest parts of an expression that do not read a variable. */
 function partsWithout(part: Expression | undefined, variable: string): Expression[] {
   if (part === undefined) return [];
   return reads(part, variable) ? partsOf(part).flatMap((each) => partsWithout(each, variable)) : [part];
@@ -173,7 +174,7 @@ function reads(part: Expression, variable: string): boolean {
   if (exprKind.case !== 'comprehensionExpr' || exprKind.value.accuVar !== variable) {
     return partsOf(part).some((each) => reads(each, variable));
   }
-  // Another variable of this name is local to the inner loop.
+  // The inner loop has its own variable of this name.
   const { iterRange, accuInit } = exprKind.value;
   return [iterRange, accuInit].some((each) => each !== undefined && reads(each, variable));
 }
@@ -239,7 +240,7 @@ function either(one: Outcome, other: Outcome): Outcome {
   };
 }
 
-/** The outcome, which may also fail if one of its parts may. */
+/** The outcome, with `failure` added if one of the parts may fail. */
 function failingWith(given: Outcome, parts: readonly Outcome[]): Outcome {
   if (parts.some(onlyFails)) return failure;
   return parts.some((each) => mayBe(each, 'failure'))
@@ -294,7 +295,7 @@ function resultOf(name: string, operands: readonly Outcome[], isMethod: boolean)
   }
 }
 
-/** `&&` and `||`: one `decisive` operand determines the result, even if others fail. */
+/** The outcome of `&&` or `||`. An operand of the kind `decisive` determines the result, even if others fail. */
 function logicOutcome(operands: readonly Outcome[], decisive: Kind, neutral: Kind): Outcome {
   const kinds: Kind[] = [];
   if (operands.some((each) => mayBe(each, decisive))) kinds.push(decisive);
@@ -311,7 +312,10 @@ function isNull({ kinds }: Outcome): boolean {
   return kinds.size === 1 && kinds.has('null');
 }
 
-/** Whether two lists are equal, by their sizes; undefined if their sizes do not determine it. */
+/**
+ * False if two lists have different sizes, true if both are empty; undefined if their sizes do not tell whether they
+ * are equal.
+ */
 function equalLists(one: Outcome, other: Outcome): boolean | undefined {
   if (one.size === undefined || other.size === undefined) return undefined;
   if (one.size !== other.size) return false;
@@ -320,7 +324,7 @@ function equalLists(one: Outcome, other: Outcome): boolean | undefined {
 
 const numbers: readonly Kind[] = ['int', 'uint', 'double'];
 
-/** Numbers of all kinds can be equal. */
+/** True if two outcomes can be equal: they have a kind in common, or both can be numbers, of any kind. */
 function haveKindInCommon(one: Outcome, other: Outcome): boolean {
   const isNumber = (of: Outcome): boolean => numbers.some((kind) => mayBe(of, kind));
   if (isNumber(one) && isNumber(other)) return true;
@@ -329,7 +333,7 @@ function haveKindInCommon(one: Outcome, other: Outcome): boolean {
 
 function indexed(of: Outcome, index: Outcome): Outcome {
   const found: Outcome[] = [];
-  // The library treats `true` as 1 and `false` as 0.
+  // The kinds by which a list can be indexed: the library takes `true` as 1 and `false` as 0.
   const places: readonly Kind[] = [...numbers, 'true', 'false'];
   const isBehind = of.size !== undefined && Number(indexOf(index.constant) ?? -1) >= of.size;
   if (mayBe(of, 'list') && !isBehind && places.some((kind) => mayBe(index, kind))) found.push(of.items ?? any);
@@ -337,7 +341,7 @@ function indexed(of: Outcome, index: Outcome): Outcome {
   return found.length === 0 ? failure : found.reduce(either);
 }
 
-/** By the overloads of a function that may accept such operands. */
+/** The outcome of a call: the results of those overloads of the function that may accept the operands. */
 function called(name: string, operands: readonly Outcome[], isMethod: boolean): Outcome {
   const results = overloadsOf(name).flatMap(({ target, arguments: types, result }) => {
     if ((target !== undefined) !== isMethod) return [];
@@ -362,7 +366,7 @@ const kindsByType: Readonly<Record<string, readonly Kind[]>> = {
   dyn: ['true', 'false', 'int', 'uint', 'double', 'text', 'bytes', 'list', 'map', 'null'],
 };
 
-/** None for types without values in conditions, such as times. */
+/** The kinds of a type; none for a type that has no values in conditions, such as times. */
 function kindsOfType({ name }: { name: string }): readonly Kind[] {
   return kindsByType[name] ?? [];
 }

@@ -1,6 +1,6 @@
 /**
- * What is wrong with a condition before any call: beside what the gate itself refuses, types that can never work and regular
- * expressions that are none. Only for reading policies. A run keeps a condition that was accepted when it began.
+ * Finds problems of a condition before any call: what the gate itself refuses, types that can never work, and invalid
+ * regular expressions. Only for the reading of policies: a run keeps a condition that was accepted at its start.
  */
 import { unparse } from '@bufbuild/cel';
 import { RE2JS } from 're2js';
@@ -11,7 +11,7 @@ import { nearestName } from '../text/check-call-options.ts';
 import { expressionOf, mayBe, outcomeOf, type Fault, type Outcome } from './condition-kinds.ts';
 import { isInfinite, textOf, type Expression } from './condition-constants.ts';
 
-/** `any`: it depends on the call. */
+/** A type as messages name it. `any`: the type depends on the call. */
 type Type = 'number' | 'text' | 'true or false' | 'list' | 'map' | 'null' | 'text of bytes' | 'any';
 
 const orderings = ['_<_', '_<=_', '_>_', '_>=_'];
@@ -43,13 +43,14 @@ export function conditionProblem(source: string): string | undefined {
 }
 
 /**
- * Parts that can only fail in a condition that may hold nevertheless, and numbers that are larger than any, as clauses.
+ * The warnings about a condition, as clauses: about parts that can only fail although the condition may hold, and about
+ * numbers beyond the range of a double.
  */
 export function conditionWarnings(source: string): string[] {
   const { outcome, problems } = examined(source);
   if (outcome === undefined) return [];
   const infinite = partsWithin(source).filter(isInfinite);
-  // Sides that always differ have a separate warning.
+  // There is another warning for sides that always differ.
   const isKnown = equalitiesOf(source).some(({ differ }) => differ !== undefined);
   const never = outcome.kinds.size === 1 && mayBe(outcome, 'false') && !isKnown;
   return [
@@ -59,7 +60,10 @@ export function conditionWarnings(source: string): string[] {
   ];
 }
 
-/** The values of these variables, the least first. They are texts, and CEL orders texts by their letters. */
+/**
+ * The values of `risk` and `severity`, the least first. They are texts, which CEL orders by their letters and not by
+ * this order.
+ */
 const levels: Readonly<Record<string, readonly string[]>> = { risk: [...risks, 'unknown'], severity: severities };
 
 /** The problem of a comparison that orders `risk` or `severity`, or that compares it with a value it never has. */
@@ -86,7 +90,7 @@ function levelProblem({ exprKind }: Expression, ofLoops: readonly string[]): str
 
 const mirrored: Readonly<Record<string, string>> = { '_<_': '_>_', '_<=_': '_>=_', '_>_': '_<_', '_>=_': '_<=_' };
 
-/** The levels for which the ordering would hold if it compared levels; none if it does not compare with one. */
+/** The levels for which a comparison would hold if CEL ordered levels; none if `word` is not a level. */
 function meantLevels(words: readonly string[], word: string | undefined, ordering: string): readonly string[] {
   const place = words.indexOf(word ?? '');
   if (place === -1) return [];
@@ -106,12 +110,15 @@ function examined(source: string): { outcome: Outcome | undefined; problems: str
   return { outcome, problems: [...problems] };
 }
 
-/** A comparison with `==` or `!=` whose answer does not depend on values, and an argument's with a constant. */
+/**
+ * A comparison with `==` or `!=`. It has `differ` if the types of its sides determine the answer, and `argument` if it
+ * compares an argument with a constant.
+ */
 export interface Equality {
   operator: '==' | '!=';
-  /** The kinds of both sides, if they always differ. */
+  /** The types of both sides, if they always differ. */
   differ?: [Type, Type];
-  /** The argument, and the kind of the constant that it is compared with. */
+  /** The name of the argument, and the type of the constant. */
   argument?: { name: string; kind: Type };
 }
 
@@ -143,7 +150,7 @@ function equalityOf(operator: '==' | '!=', sides: [Expression, Expression]): Equ
   return { operator, ...(name !== undefined && kind !== 'any' && kind !== 'null' && { argument: { name, kind } }) };
 }
 
-/** `amount` of `args.amount`. */
+/** The name of the argument that an expression reads, such as `amount` for `args.amount`. */
 function argumentOf({ exprKind }: Expression): string | undefined {
   if (exprKind.case !== 'selectExpr' || exprKind.value.testOnly) return undefined;
   return isVariable(exprKind.value.operand, 'args') ? exprKind.value.field : undefined;
@@ -173,7 +180,7 @@ function typeOf({ kinds }: Outcome): Type {
   return types.size === 1 ? only! : 'any';
 }
 
-/** The problem of a part that can only fail, and its replacement. */
+/** The problem of a part that can only fail, as a clause with the remedy. */
 function faultProblem({ name, part, operands }: Fault): string {
   const types = operands.map(({ outcome }) => typeName(outcome));
   const [first = 'text', second = 'text'] = types;
@@ -201,7 +208,7 @@ function faultProblem({ name, part, operands }: Fault): string {
   return `orders a ${first} and a ${second}${comparisonMeant(operands)}`;
 }
 
-/** For a `caller`, which may be null, its other type. */
+/** The name of a type. For `caller`, which may be null, it is the name of its other type. */
 function typeName({ kinds }: Outcome): string {
   const type = typeOf({
     kinds: new Set([...kinds].filter((kind) => kind !== 'failure' && (kind !== 'null' || kinds.size === 1))),
@@ -217,7 +224,9 @@ function selectProblem({ exprKind }: Expression, { members }: Outcome, type: str
   return `reads '${field}', and there is no such member${nearest === undefined ? `: there are ${known.join(', ')}` : `; did you mean '${nearest}'?`}`;
 }
 
-/** For `args > 5`. */
+/**
+ * The end of a message about a map that is used as a value, as in `args > 5`. It names the member that is likely meant.
+ */
 function memberMeant({ exprKind }: Expression): string {
   const name = exprKind.case === 'identExpr' ? exprKind.value.name : undefined;
   if (name === 'args' || name === 'metadata') return `: name what it holds, as in ${name}.amount`;
@@ -225,7 +234,10 @@ function memberMeant({ exprKind }: Expression): string {
   return name === 'caller' ? ': compare caller.userId' : '';
 }
 
-/** For `counts.calls > "5"` and `caller.userId > 5`. */
+/**
+ * The end of a message about a number that is compared with a text, as in `counts.calls > "5"` and `caller.userId > 5`.
+ * It names the comparison that is likely meant.
+ */
 function comparisonMeant(operands: Fault['operands']): string {
   const text = operands.map(({ part }) => textOf(part)).find((found) => found !== undefined);
   if (text !== undefined) {
@@ -241,7 +253,7 @@ function numberMeant(text: string): string {
   return Number.isNaN(meant) ? '' : `: write ${meant}`;
 }
 
-/** It does not belong to the language, in any place. */
+/** The problem of an invalid regular expression in a call of `matches`; undefined for any other expression. */
 function expressionProblem({ exprKind }: Expression): string | undefined {
   if (exprKind.case !== 'callExpr' || exprKind.value.function !== 'matches') return undefined;
   const pattern = textOf(exprKind.value.args.at(-1));

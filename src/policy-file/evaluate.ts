@@ -35,7 +35,7 @@ export function evaluate(layers: CompiledLayers, call: RuledCall, context: Rulin
   return ruleOn(layers, call, context);
 }
 
-/** Throws for an unknown name: a misspelt layer would rule nothing. */
+/** Throws for an unknown name of a layer or member: a layer with a misspelt name would have no effect. */
 export function checkRuled(place: string, layers: CompiledLayers, call: RuledCall, context: RulingContext): void {
   checkCallOptions(`${place}: layers`, layers, { ceiling: true, parents: true, run: true });
   checkCallOptions(`${place}: call`, call, {

@@ -8,7 +8,7 @@ export interface ShapeProblem {
   part?: 'key';
 }
 
-/** A bound on the work: each is compared with the likely intended keys. */
+/** The most unknown keys that are explained, because each is compared with all known keys. */
 const mostKeys = 100;
 
 /** Words for the kinds of values that zod names. */
@@ -36,7 +36,7 @@ export function explainShape(issue: z.core.$ZodIssue, document: unknown): ShapeP
   }
   if (given === undefined && path.length > 0) return [{ path: path.slice(0, -1), message: `${name} is missing` }];
   if (issue.code === 'invalid_union') {
-    // The branch that accepts this kind of value explains the problem best.
+    // The problems of the branch that accepts this kind of value are the most helpful.
     const closest = issue.errors.find(([first]) => !(first?.code === 'invalid_type' && first.path.length === 0));
     if (closest !== undefined) {
       return closest.flatMap((each) => explainShape({ ...each, path: [...path, ...each.path] }, document));
@@ -116,7 +116,7 @@ function show(value: unknown): string {
   return typeof value === 'number' || typeof value === 'boolean' ? `${value}` : `a ${typeof value}`;
 }
 
-/** Finds `__proto__`, which zod's maps drop silently. */
+/** The problems of keys named `__proto__`, which zod's maps drop silently. */
 export function prototypeKeys(value: unknown, path: readonly PropertyKey[] = []): ShapeProblem[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.keys(value).flatMap((key): ShapeProblem[] => {

@@ -19,7 +19,10 @@ export interface RuleMatch {
   layer: 'ceiling' | 'parent' | 'agent' | 'run';
   /** The rule's action, whether it matched or not. */
   action: Action;
-  /** For a command: true if the rule counts for any part. `error`: the rule could not be evaluated. */
+  /**
+   * Whether the rule matched. For a command: true if the rule counts for any part of it. `error`: the rule could not be
+   * evaluated.
+   */
   matched: boolean | 'error';
   /** The reason, as a clause such as `it matches`. */
   why: string;
@@ -53,7 +56,8 @@ export function explain(layers: CompiledLayers, call: RuledCall, context: Ruling
   const matches = [layers.ceiling, ...(layers.parents ?? []), layers.run].flatMap((policy) => {
     if (policy === undefined) return [];
     const ready = readyCall(call, context);
-    // A condition may be evaluated twice here; with this cache it costs no more than in the ruling.
+    // Keep the results of conditions: a condition may be evaluated twice here, and must not cost more than in the
+    // ruling.
     ready.facts.held ??= new Map();
     const { all: candidates, argsLength } = policy.candidates(ready.subjects);
     const parts = partMatchers({ ...ready, argsLength });
@@ -77,7 +81,7 @@ export function explain(layers: CompiledLayers, call: RuledCall, context: Ruling
   return { ruling: evaluate(layers, call, context), matches };
 }
 
-/** Describes the first feature of a rule that does not match. */
+/** Names the first part of a rule that does not match the call, as a clause. */
 function whyNot(rule: CompiledRule, { subjects, facts, shell }: LayerCall): string {
   const { agent, pattern, fields, condition } = rule;
   if ('problem' in pattern) return `its pattern ${pattern.problem}`;
@@ -125,7 +129,7 @@ export function explainWithoutValues(error: z.ZodError, { document, shape, what 
     if (issue.code === 'invalid_key') {
       return [{ path, message: `the name ${name} ${issue.issues[0]?.message ?? 'is not allowed'}`, part: 'key' }];
     }
-    // A sentence of the shape itself is more specific.
+    // Use the sentence of the shape itself if it has one: it is more specific.
     const isOwn = !issue.message.startsWith('Invalid input');
     if (path.length > 0 && isMissing(document, path)) {
       const remedy = isOwn ? `: it ${issue.message}` : '';

@@ -1,7 +1,7 @@
 import { globMatches, type Glob } from '../core/match/glob.ts';
 import { globTokens, type GlobToken } from '../core/match/glob-syntax.ts';
 
-/** About half a second. */
+/** How many steps of comparisons one policy may take: about half a second. */
 const mostComparisons = 10_000_000;
 
 /**
@@ -11,13 +11,13 @@ const mostComparisons = 10_000_000;
 export class Comparisons {
   #left = mostComparisons;
 
-  /** False: the caller must skip the work, and all later work. */
+  /** Counts the steps of some work. False if the bound is exceeded: then skip this work and all later work. */
   afford(steps: number): boolean {
     this.#left -= steps;
     return this.#left >= 0;
   }
 
-  /** Like `globsOverlap`; false if the bound is exceeded. */
+  /** True if some text matches both globs; false also if the bound is exceeded. */
   overlap(one: Glob, other: Glob): boolean {
     return (
       haveEndsInCommon(one.literals, other.literals) &&
@@ -35,32 +35,33 @@ export class Comparisons {
 /** True if some text matches both globs. Two classes count as having a character in common. */
 export function globsOverlap(one: string, other: string): boolean {
   const [first, second] = [globTokens(one), globTokens(other)];
-  // The positions in the other glob reachable before a piece of this one and after it.
-  let places = new Uint8Array(second.length + 1);
+  // `reachable`: the positions in `second` that some text reaches before a piece of `first`. `next`: those that it
+  // reaches after the piece.
+  let reachable = new Uint8Array(second.length + 1);
   let next = new Uint8Array(second.length + 1);
-  places[0] = 1;
+  reachable[0] = 1;
   for (let at = 0; at <= first.length; at += 1) {
     const left = first[at];
     for (let by = 0; by <= second.length; by += 1) {
-      if (places[by] === 0) continue;
+      if (reachable[by] === 0) continue;
       const right = second[by];
       if (left === undefined && right === undefined) return true;
-      // A star matches nothing, or the next piece of the other glob.
+      // A star matches the empty text, or the next piece of the other glob.
       const isStar = left === 'star' || right === 'star';
       if (isStar && left !== undefined) next[by] = 1;
-      if (isStar && right !== undefined) places[by + 1] = 1;
+      if (isStar && right !== undefined) reachable[by + 1] = 1;
       if (left === 'star' || right === 'star' || left === undefined || right === undefined) continue;
-      if (inCommon(left, right)) next[by + 1] = 1;
+      if (haveCharacterInCommon(left, right)) next[by + 1] = 1;
     }
-    [places, next] = [next, places];
+    [reachable, next] = [next, reachable];
     next.fill(0);
   }
   return false;
 }
 
 /**
- * A glob of literals and `*` covers another if it matches the other's text, in which each wildcard is replaced by an
- * unused character, so that no literal matches across one.
+ * True if `wide` certainly matches every text that `narrow` matches. For a glob of literals and `*`, it does so if it
+ * matches the text of `narrow` with an unused character in place of each wildcard.
  */
 export function globCovers(wide: Glob, narrow: Glob): boolean {
   if (wide.source === narrow.source) return true;
@@ -78,7 +79,7 @@ function haveEndsInCommon(one: readonly string[], other: readonly string[]): boo
   );
 }
 
-function inCommon(one: Exclude<GlobToken, 'star'>, other: Exclude<GlobToken, 'star'>): boolean {
+function haveCharacterInCommon(one: Exclude<GlobToken, 'star'>, other: Exclude<GlobToken, 'star'>): boolean {
   if (one === 'any' || other === 'any') return true;
   if ('character' in one) return has(other, one.character);
   return 'character' in other ? has(one, other.character) : true;

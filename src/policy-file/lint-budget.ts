@@ -18,7 +18,10 @@ import type { PolicyWarning } from './lint-names.ts';
 import { expressionOf } from './condition-kinds.ts';
 import { textOf } from './condition-constants.ts';
 
-/** Commands with fewer parts, and arguments with fewer characters, should be affordable for all rules of a tool. */
+/**
+ * A command with at most this many parts, and an argument with at most this many characters, should be cheap enough for
+ * all rules of a tool.
+ */
 const usualParts = 128;
 const usualLength = 4_000;
 /** Usual sizes of the lists and texts that conditions read. */
@@ -27,23 +30,28 @@ const usualText = 200;
 /** The cost of compiling a rule, in comparisons of globs. */
 const costOfRule = 50;
 
-/** `rules` and `assess` are those of one policy. */
+/**
+ * The warnings about tools whose calls cannot be evaluated at a usual size. `rules` and `assess` are from one policy.
+ */
 export function budgetWarnings(
   rules: readonly Rule[],
   assess: readonly AssessRule[],
   comparisons: Comparisons,
 ): PolicyWarning[] {
   const steps = new Map(rules.map((rule) => [rule, rule.when === undefined ? 0 : usualSteps(rule.when)]));
-  const ofRules = aboutEachTool(rules, comparisons).flatMap(({ name, about }) => {
-    const policy = compilePolicy({ version: 1, rules: about.map(ofAnyTool), riskDefaults: {}, approval: {} }, 'run');
+  const ofRules = rulesByToolName(rules, comparisons).flatMap(({ name, about }) => {
+    const policy = compilePolicy(
+      { version: 1, rules: about.map(withoutToolAndCondition), riskDefaults: {}, approval: {} },
+      'run',
+    );
     const match = (call: LayerCall): unknown => layerAnswers(policy, call);
     return [
       ...matchingWarnings({ name, kind: 'rules', rules: about, parts: mostParts(about.length), match }, comparisons),
       ...conditionWarnings(name, about, (rule) => steps.get(rule)!),
     ];
   });
-  const ofAssessment = aboutEachTool(assess, comparisons).flatMap(({ name, about }) => {
-    const compiled = compileAssessRules({ run: { assess: about.map(ofAnyTool) } });
+  const ofAssessment = rulesByToolName(assess, comparisons).flatMap(({ name, about }) => {
+    const compiled = compileAssessRules({ run: { assess: about.map(withoutToolAndCondition) } });
     const match = (call: LayerCall): unknown => compiled.map((rule) => matchAsRule(rule, call));
     return matchingWarnings({ name, kind: 'assess rules', rules: about, parts: Infinity, match }, comparisons);
   });
@@ -56,8 +64,8 @@ interface Matched {
   agent?: string;
 }
 
-/** For each glob on names, the rules for all tools that it matches. */
-function aboutEachTool<Each extends Matched>(
+/** For each glob on names of tools: the rules that apply to all tools that the glob matches. */
+function rulesByToolName<Each extends Matched>(
   rules: readonly Each[],
   comparisons: Comparisons,
 ): { name: string; about: Each[] }[] {
@@ -76,23 +84,23 @@ function aboutEachTool<Each extends Matched>(
 }
 
 /** The rule without the name of its tool and without its condition. */
-function ofAnyTool<Each extends Matched>(rule: Each): Each {
+function withoutToolAndCondition<Each extends Matched>(rule: Each): Each {
   const colon = rule.pattern.indexOf(':');
   return { ...rule, pattern: colon === -1 ? '*' : `*${rule.pattern.slice(colon)}`, when: undefined };
 }
 
-interface AboutTool {
-  /** The glob on its name. */
+interface RulesOfTool {
+  /** The glob on the name of the tool. */
   name: string;
   kind: 'rules' | 'assess rules';
   rules: readonly Matched[];
-  /** How many parts of a command may be matched against them. */
+  /** How many parts of a command can be matched against the rules. */
   parts: number;
-  /** Matches a call against all of them, as the gate does. */
+  /** Matches a call against all the rules, as the gate does. */
   match: (call: LayerCall) => unknown;
 }
 
-function matchingWarnings({ name, kind, rules, parts, match }: AboutTool, comparisons: Comparisons): string[] {
+function matchingWarnings({ name, kind, rules, parts, match }: RulesOfTool, comparisons: Comparisons): string[] {
   const patterns = rules.flatMap(({ pattern }) => (pattern.includes(':') ? [pattern] : []));
   const fields = [...new Set(rules.flatMap(({ args = {} }) => Object.keys(args)))];
   const agents = [...new Set(['', ...rules.flatMap(({ agent = [] }) => agent)])];
@@ -102,7 +110,7 @@ function matchingWarnings({ name, kind, rules, parts, match }: AboutTool, compar
   ];
   const bounds = matched.map(({ field, isCommand }) => {
     const charged = agents.map((agent) =>
-      comparisons.afford(rules.length * costOfRule) ? chargedFor(match, { field, fields, isCommand, agent }) : 0,
+      comparisons.afford(rules.length * costOfRule) ? workPerCharacter(match, { field, fields, isCommand, agent }) : 0,
     );
     const characters = Math.floor(maxRulingWork / Math.max(...charged));
     return { field, isCommand, characters, parts: isCommand ? parts : Infinity };
@@ -121,8 +129,11 @@ function matchingWarnings({ name, kind, rules, parts, match }: AboutTool, compar
   ];
 }
 
-/** The gate's charge for each character of an argument; `field` is empty for the subject. */
-function chargedFor(
+/**
+ * The work that the gate counts for each character of an argument. `field`: the name of the argument; empty for the
+ * subject.
+ */
+function workPerCharacter(
   match: (call: LayerCall) => unknown,
   { field, fields, isCommand, agent }: { field: string; fields: string[]; isCommand: boolean; agent: string },
 ): number {

@@ -13,13 +13,13 @@ import { limitsOf } from '../core/policy/limits.ts';
 export interface KnownChannels {
   /** The steps that each channel sends, by its name. */
   steps: ReadonlyMap<string, readonly string[]>;
-  /** Absent: a function makes them for each run. */
+  /** The routes of requests. Absent: a function makes them for each run. */
   routes?: ChannelRoutes;
 }
 
 /**
- * Warnings about reminders, warnings and escalations that no channel sends; none in doubt. `others`: directories of other
- * policies, which may know a group that this one names.
+ * Warnings about reminders, warnings and escalations that certainly no channel sends. `others`: directories of other
+ * policies, which may have a group that this policy names.
  */
 export function lintChannels(
   policy: Policy,
@@ -84,7 +84,7 @@ function possibleChannels(
   if (routes === undefined) return [...steps.keys()];
   const atFirst = [...reviewers, ...oneOfEach];
   const added = escalate.flatMap(({ to }) => to);
-  // A group without a directory here may have one in another policy.
+  // Without a directory here, a group may be defined in another policy.
   const unresolved = directories.length === 0 && [...atFirst, ...added].some((name) => name.startsWith('group:'));
   const matching = (routes.requests ?? []).filter(
     (route) =>
@@ -101,9 +101,9 @@ function possibleChannels(
 }
 
 /**
- * The steps of a rule's requests that come when these have ended, as clauses: a reminder, a warning or an escalation behind
- * the time-out, and a quorum that needs people who are asked too late. Only an extension of a request lets them come. `of`
- * says whose policy it is; `ceiling` is the operator's above it, as far as it is known.
+ * The steps of a rule's requests that come too late, as clauses: a reminder, a warning or an escalation after the
+ * time-out, and a quorum that needs people who are asked after it. They come only if the request is extended. `of`: the
+ * owner of the policy. `ceiling`: the operator's policy above it, as far as it is known.
  */
 export function lateSteps({ ask }: Rule, policy: Policy, of: 'ceiling' | 'agent' | 'run', ceiling?: Policy): string[] {
   if (ask === undefined) return [];

@@ -8,14 +8,14 @@ import type { AdvisorSettings, Policy } from '../core/policy/policy.ts';
 
 /** The names of a worker. */
 export interface KnownNames {
-  /** The names of a tool's arguments; undefined if it may have others. */
+  /** The tools by name, with the names of their arguments; undefined if a tool may have other arguments too. */
   tools: ReadonlyMap<string, readonly string[] | undefined>;
   /** The arguments that each call of a tool has. Default: none. */
   required?: ReadonlyMap<string, readonly string[]>;
   /** The prefixes of existing but unlisted tools, such as those of an MCP server. Default: none. */
   prefixes?: readonly string[];
   agents: readonly string[];
-  /** Absent: unknown. */
+  /** The names of the advisors. Absent: unknown. */
   advisors?: readonly string[];
 }
 
@@ -83,7 +83,7 @@ export function isAlwaysGiven(glob: Glob, argument: string, known: KnownNames): 
   return matched.every((tool) => known.required?.get(tool)?.includes(argument));
 }
 
-/** True if an unknown tool may match it. */
+/** True if a tool that is not listed may match the glob. */
 function mayMatch(glob: Glob, { prefixes = [] }: KnownNames): boolean {
   return prefixes.some((prefix) => glob.source.startsWith(prefix) || globMatches(glob, globSubject(prefix)) === true);
 }
@@ -110,7 +110,7 @@ function meant(wrong: string, names: readonly string[]): string {
 export interface PolicyWarning {
   /** Index in `policy.rules`; absent if the warning is not about a rule. */
   index?: number;
-  /** Id of that rule. */
+  /** The id of the rule. */
   rule?: string;
   /** One sentence. */
   message: string;

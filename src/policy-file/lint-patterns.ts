@@ -1,4 +1,4 @@
-/** Patterns that look like those of other systems, or match less or more than they seem to. */
+/** Finds patterns that are in the notation of other systems, or that match less or more than they seem to. */
 import { namesCommand, runsCommands } from '../assess/commands.ts';
 import { lookAlikes } from '../text/look-alikes.ts';
 import type { Rule } from '../core/policy/policy.ts';
@@ -6,7 +6,7 @@ import type { Rule } from '../core/policy/policy.ts';
 /** Blanks that look like a space or are invisible. */
 const strangeBlank =
   /[\u00a0\u00ad\u061c\u115f\u1160\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]|\u034f|\ufe0f/u;
-/** The characters of tool names, and those that globs add. */
+/** Characters that are neither usual in names of tools nor part of the notation of globs. */
 const strangeInName = /[^\p{L}\p{M}\p{N}\p{Co}_.\-/$@#+ *?[\]!^]/u;
 
 /** The likely mistakes in the globs of a rule, each as a clause that continues `rule ID`. */
@@ -43,7 +43,7 @@ export function patternWarnings({ pattern, args = {}, when = '', agent = '', act
 function nameWarnings(name: string, pattern: string): string[] {
   if (name === '') return ['has no name of a tool before the colon, so it matches none: write * for every tool'];
   const strange = strangeInName.exec(name)?.[0];
-  // Those have a separate warning.
+  // There is another warning for blanks.
   if (strange !== undefined && strangeBlank.test(strange)) return [];
   const [, tool, inner] = /^([\w*-]+)\((.*?)(?::?\*)?\)$/s.exec(pattern) ?? [];
   if (tool !== undefined) {
@@ -76,7 +76,7 @@ function nameWarnings(name: string, pattern: string): string[] {
   return neverMatching(name).map((problem) => repaired(problem, (glob) => pattern.replace(name, () => glob)));
 }
 
-/** The kind of a glob that matches no such text, and its replacement. */
+/** What is wrong with a glob that matches no sensible text, and the globs to write in its place. */
 interface NeverMatching {
   what: string;
   globs: string[];
@@ -87,7 +87,7 @@ function repaired({ what, globs }: NeverMatching, place: (glob: string) => strin
   return `${what}: write ${globs.map(place).join(' and ')}`;
 }
 
-/** Globs in a foreign notation, whose signs match literally. */
+/** The problems of a glob in another notation, whose signs match only themselves. */
 function neverMatching(glob: string, isCommand = false): NeverMatching[] {
   if (glob.trim() !== glob)
     return [{ what: 'begins with a blank after the colon, and no command does', globs: [glob.trim()] }];
@@ -118,13 +118,15 @@ function neverMatching(glob: string, isCommand = false): NeverMatching[] {
 
 const written = 'is written as a regular expression, and its signs stand for themselves';
 
-/** `%rm%` and `rm %`, but neither `%2e`, `%APPDATA%`, `date +%` nor `100%`. */
+/**
+ * True for a pattern of SQL's `LIKE`, such as `%rm%` and `rm %`; false for `%2e`, `%APPDATA%`, `date +%` and `100%`.
+ */
 function isOfLike(glob: string): boolean {
   if (/[*?[]/.test(glob) || /^%[A-Z_]+%/.test(glob)) return false;
   return /^%(?![\da-f]{2})[\w./~@-]/i.test(glob) || /[a-z\s]%$/i.test(glob);
 }
 
-/** `bash::rm *`, but neither `fetch:::1` nor `listen::8080`. */
+/** The problem of a doubled colon, as in `bash::rm *`; none for `fetch:::1` and `listen::8080`. */
 function doubledColon(glob: string): NeverMatching[] {
   return /^:[A-Za-z./~*?[-]/.test(glob)
     ? [{ what: 'has two colons, and the second stands for itself', globs: [glob.slice(1)] }]
@@ -140,7 +142,10 @@ const readers = new Set(
   ).split(' '),
 );
 
-/** Globs on a command that match no command: with a prompt, a sign between commands at the end, or several for one. */
+/**
+ * The problems of a glob that matches no command: it begins with a prompt, ends with a sign between commands, or has
+ * several commands in one.
+ */
 function neverACommand(glob: string): NeverMatching[] {
   const [, prompted] = /^[$#>] +(\S.*)$/s.exec(glob) ?? [];
   if (prompted !== undefined) return [{ what: 'begins with the prompt of a shell', globs: [prompted] }];
@@ -179,7 +184,10 @@ function jsonWarnings(glob: string): string[] {
   ];
 }
 
-/** The intended glob of a regular expression; undefined if it is not one. A `.*` alone can be a name. */
+/**
+ * The glob that a regular expression means; undefined if the text is not one. `.*` alone is not enough, because it can
+ * be part of a name.
+ */
 function withoutExpression(glob: string): string | undefined {
   const [, framed] = /^\/([^/]+)\/[gimsuy]{0,2}$/s.exec(glob) ?? [];
   const isFramed = framed !== undefined && /\.[*+]|[\\|()\s]|^\^|\$$/.test(framed);
@@ -195,13 +203,13 @@ function withoutExpression(glob: string): string | undefined {
     .replaceAll(/\\[dw][+*]?|\.[*+]/g, '*')
     .replaceAll(/\\(.)/g, '$1');
   const isWhole = /^\/?\^/.test(glob) && /\$\/?$/.test(glob);
-  // A regular expression without anchors matches within a text.
+  // A regular expression without anchors matches anywhere within a text.
   const open =
     isFramed || isAnchored ? `${/^\/?\^/.test(glob) ? '' : '*'}${plain}${/\$\/?$/.test(glob) ? '' : '*'}` : plain;
   return withoutRuns(isWhole ? plain : open);
 }
 
-/** `(rm|del) *` as two globs. */
+/** The globs for a text with alternatives: two for `(rm|del) *`. */
 function alternativesIn(glob: string): string[] {
   const [group, words] = /\(([^\s()|]+(?:\|[^\s()|]+)+)\)/.exec(glob) ?? [];
   if (group === undefined || words === undefined) return [glob];
@@ -251,7 +259,7 @@ function letterWarnings(glob: string): string[] {
   ];
 }
 
-/** Globs of allow rules whose `*` matches more than it seems to. */
+/** The warnings about the glob of an allow rule whose `*` matches more than it seems to. */
 function wideWarnings(glob: string): string[] {
   const host = /^[a-z*][a-z0-9+.*-]*:\/\/([^/]*)/i.exec(glob)?.[1];
   if (host?.includes('*') === true && host !== '*') {

@@ -42,7 +42,7 @@ export function lintPolicy(
     const names = { tools: true, required: true, prefixes: true, agents: true, advisors: true } as const;
     checkCallOptions('lintPolicy: known', known, names);
   }
-  const rules = listed(policy, of);
+  const rules = rulesOf(policy, of);
   const comparisons = new Comparisons();
   const ofRules = rules.flatMap(({ rule, index, compiled: own }): PolicyWarning[] => {
     const about = (message: string): PolicyWarning => ({ index, rule: own.id, message });
@@ -61,7 +61,7 @@ export function lintPolicy(
     const { pattern } = own;
     const isGiven = (name: string): boolean =>
       known !== undefined && !('problem' in pattern) && isAlwaysGiven(pattern.name, name, known);
-    for (const problem of [...absentReads(rule, isGiven), ...unequal(rule)])
+    for (const problem of [...absentReads(rule, isGiven), ...evadedComparisons(rule)])
       found.push(about(`rule ${own.id} ${problem}`));
     const { remindMs } = rule.ask ?? {};
     if (of !== 'ceiling' && remindMs !== undefined && remindMs < defaultMinRemindMs) {
@@ -73,7 +73,7 @@ export function lintPolicy(
       );
     }
     for (const problem of lateSteps(rule, policy, of, ceiling)) found.push(about(`rule ${own.id} ${problem}`));
-    if (rule.ask?.onTimeout === 'allow') found.push(about(`rule ${own.id} ${unanswered(of)}`));
+    if (rule.ask?.onTimeout === 'allow') found.push(about(`rule ${own.id} ${onTimeoutAllowClause(of)}`));
     if (of === 'agent' && rule.action === 'deny') {
       found.push(
         about(
@@ -86,7 +86,9 @@ export function lintPolicy(
   const hiding = of === 'run' ? hidingProblem(policy) : undefined;
   return [
     ...ofRules,
-    ...(policy.approval.onTimeout === 'allow' ? [{ message: `'approval.on_timeout' ${unanswered(of)}` }] : []),
+    ...(policy.approval.onTimeout === 'allow'
+      ? [{ message: `'approval.on_timeout' ${onTimeoutAllowClause(of)}` }]
+      : []),
     ...(hiding === undefined
       ? []
       : [{ message: `below a ceiling a run with this policy is refused: ${hiding.message}` }]),
@@ -104,14 +106,14 @@ const tooManyRules =
  * their condition can only fail, or they cost too much. Never throws.
  */
 export function lintProtection(policy: Policy, of: 'ceiling' | 'agent' | 'run'): PolicyWarning[] {
-  const rules = listed(policy, of);
+  const rules = rulesOf(policy, of);
   return [
     ...rules.filter(({ rule }) => rule.action !== 'allow').flatMap(mistakes),
     ...budgetWarnings(policy.rules, policy.assess ?? [], new Comparisons()),
   ];
 }
 
-function listed(policy: Policy, of: 'ceiling' | 'agent' | 'run'): Listed[] {
+function rulesOf(policy: Policy, of: 'ceiling' | 'agent' | 'run'): Listed[] {
   const compiled = compileFor(policy, of).rules;
   return policy.rules.map((rule, index) => ({ rule, index, compiled: compiled[index]! }));
 }
@@ -121,8 +123,11 @@ function mistakes({ rule, index, compiled: { id } }: Listed): PolicyWarning[] {
   return found.map((problem) => ({ index, rule: id, message: `rule ${id} ${problem}` }));
 }
 
-/** Describes when `on_timeout: allow` lets a call run: it needs more than this setting, as `askTermsOf` determines. */
-function unanswered(of: 'ceiling' | 'agent' | 'run'): string {
+/**
+ * The clause that says when `on_timeout: allow` lets a call run: only if other conditions hold too, which `askTermsOf`
+ * checks.
+ */
+function onTimeoutAllowClause(of: 'ceiling' | 'agent' | 'run'): string {
   const others =
     of === 'ceiling' ? 'each other policy of the run says so' : 'the ceiling and each other policy of the run say so';
   return `lets an unanswered call run, if its severity is safe or low and its risk is read_only or write, and if ${others}: else it is denied`;
@@ -137,7 +142,10 @@ interface Listed {
   compiled: CompiledRule;
 }
 
-/** A later rule that makes this one useless: it matches all of its calls. */
+/**
+ * The first later rule that makes a rule useless, because it matches every call that the rule matches; undefined if
+ * there is none.
+ */
 function overriding(rules: readonly Listed[], index: number, comparisons: Comparisons): Listed | undefined {
   const { rule, compiled } = rules[index]!;
   for (let at = index + 1; at < rules.length; at += 1) {
@@ -148,7 +156,10 @@ function overriding(rules: readonly Listed[], index: number, comparisons: Compar
   return undefined;
 }
 
-/** An allow rule that makes this one useless: it matches all of its calls, and the rules between them allow. */
+/**
+ * The id of an earlier allow rule that makes a rule useless: it matches every call that the rule matches, and all rules
+ * between the two allow.
+ */
 function allowedBefore(rules: readonly Listed[], index: number, comparisons: Comparisons): string | undefined {
   const { rule, compiled } = rules[index]!;
   for (let at = index; at >= 0 && rules[at]!.rule.action === 'allow'; at -= 1) {
@@ -159,7 +170,10 @@ function allowedBefore(rules: readonly Listed[], index: number, comparisons: Com
   return undefined;
 }
 
-/** An earlier deny that has calls in common with an allow, though neither is an exception to the other. */
+/**
+ * The id of an earlier deny rule that has some calls in common with an allow rule, while neither of the two covers the
+ * other.
+ */
 function deniedInPart(rules: readonly Listed[], index: number, comparisons: Comparisons): string | undefined {
   const { rule, compiled } = rules[index]!;
   const own = compiled.pattern.args;
@@ -178,8 +192,11 @@ function deniedInPart(rules: readonly Listed[], index: number, comparisons: Comp
   return undefined;
 }
 
-/** Comparisons by which a value of another type evades the rule: in CEL it is unequal, and no error. */
-function unequal({ when, action }: Rule): string[] {
+/**
+ * The warnings about comparisons that a value of another type evades: in CEL such a value is unequal, which is no
+ * error.
+ */
+function evadedComparisons({ when, action }: Rule): string[] {
   return (when === undefined ? [] : equalitiesOf(when)).flatMap(({ operator, differ, argument }) => {
     if (differ !== undefined) {
       return [`compares a ${differ[0]} and a ${differ[1]} with ${operator}, and they are never equal`];
@@ -209,7 +226,7 @@ function shadowed(rule: CompiledRule, over: CompiledRule): string {
   return `rule ${rule.id} can never decide: rule ${over.id} matches all it matches, and comes later`;
 }
 
-/** True if `wide` certainly matches every call that `narrow` matches. False in doubt. */
+/** True if `wide` certainly matches every call that `narrow` matches; false if that is unknown. */
 function covers(wide: Rule, { pattern: one }: CompiledRule, narrow: Rule, { pattern: other }: CompiledRule): boolean {
   if ('problem' in one || 'problem' in other) return false;
   if (wide.agent !== undefined && wide.agent !== narrow.agent) return false;
@@ -253,14 +270,17 @@ function lintPeople(policy: Policy, idOf: (index: number) => string, isCeiling: 
     ...gone.map((id) => ({
       message: `revoked: the directory does not know '${id}', so other ids of that person still count`,
     })),
-    ...twins(people.map(([name]) => name)),
+    ...lookAlikeWarnings(people.map(([name]) => name)),
     ...idle.map(([id]) => ({ message: `key '${id}' belongs to no person in the directory: it signs nothing` })),
     ...people
       .filter(([, { keys }]) => !isCeiling && keys.length > 0)
       .map(([name]) => ({ message: `the keys of '${name}' do not count: only those in the ceiling's directory do` })),
   ];
 
-  /** If a run's side has no directory, another policy's may resolve its groups. */
+  /**
+   * The reason why a name is unknown, as a clause. Without a directory in this policy there is none: the directory of
+   * another policy may have the group.
+   */
   function whyUnknown(name: string, verb = 'asks'): string | undefined {
     const group = groupOf(name);
     if (directory === undefined) {
@@ -277,8 +297,8 @@ function lintPeople(policy: Policy, idOf: (index: number) => string, isCeiling: 
   }
 }
 
-/** People of a directory whose names look alike. */
-function twins(names: readonly string[]): PolicyWarning[] {
+/** The warnings about people of a directory whose names look alike. */
+function lookAlikeWarnings(names: readonly string[]): PolicyWarning[] {
   const seen = new Map<string, string>();
   return names.flatMap((name): PolicyWarning[] => {
     const other = seen.get(looksLike(name));

@@ -51,7 +51,7 @@ export function directoryOf({ people }: NonNullable<PolicyDocument['directory']>
   return { people: Object.fromEntries(persons) as Directory['people'] };
 }
 
-/** A day begins and ends in UTC, and the last one belongs to the absence. */
+/** The absence of a person. Its days begin and end in UTC, and the last day is part of it. */
 export function absenceOf({ from, until, deputy }: { from: string; until: string; deputy: string }): Absence {
   const endMs = startMs(until)! + (until.includes('T') ? 0 : 24 * 3_600_000);
   return { fromAt: iso(startMs(from)!), untilAt: iso(endMs), deputy: nfc(deputy) };
@@ -105,7 +105,7 @@ function runLimitsOf({ turns, calls, tokens, time, cost }: NonNullable<PolicyDoc
   });
 }
 
-/** An amount alone is the run's end. */
+/** The normal form of a limit. An amount alone is the amount at which the run ends. */
 function limitOf(
   given: Amount | { ask?: Amount | undefined; end?: Amount | undefined } | undefined,
 ): RunLimit | undefined {

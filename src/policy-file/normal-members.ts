@@ -1,4 +1,7 @@
-/** The members of a policy in their normal form, by the shapes of the file: the one list of what a policy may hold. */
+/**
+ * The members of a policy in their normal form. They follow from the shapes of the file, so there is only one list of
+ * what a policy may contain.
+ */
 import { z } from 'zod';
 import { durationMs, durationOf, type Duration, type FiniteDuration } from './shape.ts';
 
@@ -61,14 +64,14 @@ function normalValue(wrapped: unknown, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, normalValue(schema.valueType, each)]));
 }
 
-/** Without the wrapper of an optional member. */
+/** The schema of a member, without the wrapper that makes the member optional. */
 function unwrapped(schema: unknown): unknown {
   return schema instanceof z.ZodOptional ? schema.unwrap() : schema;
 }
 
 /**
- * The shape of the same members as a run has recorded them. A text may be anything that another version accepted; members
- * that this version does not know are kept.
+ * The shape of these members as a run has recorded them. It accepts every text, because another version may have
+ * accepted it, and keeps members that this version does not know.
  */
 export function recordedMembers<Shape extends z.ZodRawShape>(
   shape: z.ZodObject<Shape>,

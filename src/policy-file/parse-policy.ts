@@ -13,20 +13,20 @@ import type { JsonObject } from '../core/base/tool-call.ts';
 
 /** A problem in a policy, with its place. */
 export interface PolicyProblem {
-  /** As given in the options. */
+  /** The name of the file, as given in the options. */
   file?: string;
   /** Line and column from 1; absent for a policy given as an object. */
   line?: number;
   column?: number;
-  /** Names the key and its expected value. */
+  /** One sentence that names the key and its expected value. */
   message: string;
-  /** Such as `rules[0].pattern`; empty for the whole policy. */
+  /** The place in the document, such as `rules[0].pattern`; empty for the whole policy. */
   path: string;
 }
 
 /** Options of `parsePolicy`. */
 export interface ParsePolicyOptions {
-  /** Repeated in each problem. */
+  /** The name of the file, which is repeated in each problem. */
   file?: string;
   /** True for the operator's policy, the only one that may hold `max_timeout`, `min_remind`, `prices` and `reviewer_keys`. Default false. */
   ceiling?: boolean;
@@ -46,7 +46,7 @@ export interface ParsedPolicy {
   lines?: number[];
 }
 
-/** A bound on the output. A hostile document could have a million. */
+/** The most problems that are returned: a hostile document could have a million. */
 const mostProblems = 100;
 
 /**
@@ -149,7 +149,10 @@ function ruleName(path: readonly PropertyKey[]): string {
 
 const ceilingOnly = ['max_timeout', 'min_remind'] as const;
 
-/** The owner of a bounded cost must not set the prices by which it is counted. */
+/**
+ * The problems of prices outside of a ceiling: a run whose cost is limited must not set the prices by which the cost is
+ * counted.
+ */
 function priceProblems({ prices }: PolicyDocument, { ceiling = false }: ParsePolicyOptions): ShapeProblem[] {
   if (prices === undefined || ceiling) return [];
   const message = `'prices' belongs in the ceiling, the policy given to createWorker`;

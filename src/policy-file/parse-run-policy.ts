@@ -9,11 +9,14 @@ import type { CeilingRedaction } from '../core/policy/redaction-settings.ts';
 import { conditionReads } from './condition-constants.ts';
 import type { Mode } from '../core/policy/modes.ts';
 
-/** The longest document, as JSON. */
+/** The most characters of a document, as JSON. */
 const mostCharacters = 200_000;
 /** The maximum number of rules and of globs on single arguments, together. */
 const mostRules = 1_000;
-/** The maximum number of steps of escalation, together. Each notifies people, and those of one call may be due at once. */
+/**
+ * The maximum number of steps of escalation, together. Each step notifies people, and all steps of one call may be due
+ * at the same time.
+ */
 const mostSteps = 100;
 /** The maximum number of names of people and groups in all rules, together. */
 const mostNames = 1_000;
@@ -81,9 +84,9 @@ function tooMuch(path: string, what: string): PolicyProblem {
 }
 
 /**
- * Why the policy of a run is not permitted below a ceiling, with the place in its document; undefined if it is. Only
- * the ceiling and the policy of the agent may hide arguments: otherwise a run could make its reviewers decide without
- * seeing them.
+ * Says why the policy of a run is not permitted below a ceiling, and names the place in its document; undefined if it
+ * is permitted. Only the ceiling and the policy of the agent may hide arguments: otherwise a run could make its
+ * reviewers decide without seeing them.
  */
 export function hidingProblem(
   { approval, redact }: Policy,
@@ -110,10 +113,9 @@ export function hidingProblem(
 const unknownThere = ['metadata', 'counts', 'severity', 'sum'] as const;
 
 /**
- * The ceiling as the second gate applies it. A rule whose condition reads data that only the run has may or may not
- * have matched there. If it allows or asks, it becomes an ask here: it lifts an earlier deny, as it may have done in
- * the run. If it denies, it is left out: it lifted nothing in the run, and a call that it denied there never arrives
- * here.
+ * The ceiling as the second gate applies it. If the condition of a rule reads data that only the run has, it is unknown
+ * here whether the rule matched in the run. If such a rule allows or asks, it becomes an ask: it may have lifted an
+ * earlier deny in the run. If it denies, it is left out: a call that it denied in the run never arrives here.
  */
 export function knownCeiling(ceiling: Policy): Policy {
   return { ...ceiling, rules: ceiling.rules.flatMap(knownRule) };
@@ -123,8 +125,9 @@ export function knownCeiling(ceiling: Policy): Policy {
 const unknownOutside = [...unknownThere, 'agent', 'caller'] as const;
 
 /**
- * The ceiling for a call that no run has admitted. A rule for one agent, or whose condition reads unknown data, counts
- * whenever its pattern matches if it denies, and is left out otherwise.
+ * The ceiling for a call that no run has admitted. For a rule for one agent, or with a condition that reads unknown
+ * data, it is unknown whether the rule matches. Such a rule counts whenever its pattern matches if it denies; otherwise
+ * it is left out.
  */
 export function strictCeiling(ceiling: Policy): Policy {
   const rules = ceiling.rules.flatMap((each) => {
@@ -146,8 +149,8 @@ function knownRule({ when, ...rule }: Rule): Rule[] {
 
 /**
  * The first part of a run's policy and mode that does more than deny, by its place in the document, such as
- * `policy.rules[0]`; undefined if there is none. The policy of a run overrides that of its agent, and the starter need
- * not know that policy: only a denial is never looser.
+ * `policy.rules[0]`; undefined if there is none. The policy of a run overrides the policy of its agent, which the
+ * starter may not know. So only a denial is certainly not looser.
  */
 export function beyondDenying({ policy, mode }: { policy?: Policy; mode?: Mode }): string | undefined {
   if (mode !== undefined) return 'mode';

@@ -1,4 +1,6 @@
-/** Finds rules that need reviewers who do not exist, when the policy loads and before a request waits for them. */
+/**
+ * Finds rules that need reviewers who do not exist. It runs when a policy is read, before a request waits for them.
+ */
 import { groupOf, isAmong, membersOf, membersOfOne, type Directory } from '../core/people/directory.ts';
 import type { ShapeProblem } from './explain-shape.ts';
 import { maxMatching } from '../core/people/entitlement.ts';
@@ -6,7 +8,10 @@ import { absenceOf, directoryOf, placedRules } from './normal-form.ts';
 import type { PolicyDocument, RuleDocument } from './shape.ts';
 import { isSamePerson, personKey } from '../core/people/person-key.ts';
 
-/** For a document whose shape is valid. Group members are known only if the policy itself has a directory. */
+/**
+ * The problems with people in a document of valid shape. The members of groups are known only if the policy itself has
+ * a directory.
+ */
 export function peopleProblems(document: PolicyDocument, { ceiling = false }: { ceiling?: boolean }): ShapeProblem[] {
   const { reviewer_keys: keys, directory: written } = document;
   if (keys !== undefined && !ceiling) {
@@ -30,7 +35,10 @@ export function peopleProblems(document: PolicyDocument, { ceiling = false }: { 
 type DirectoryDocument = NonNullable<PolicyDocument['directory']>;
 type KeysDocument = NonNullable<PolicyDocument['reviewer_keys']>;
 
-/** Names with one key are one name: the directory would lose a person, or one id would be two people. */
+/**
+ * The problems of names that count as the same name: the directory would lose a person, or one id would mean two
+ * people.
+ */
 function nameProblems({ people }: DirectoryDocument, ceiling: boolean): ShapeProblem[] {
   const owners = new Map<string, string>();
   const twice = Object.keys(people).flatMap((id): ShapeProblem[] => {
@@ -69,7 +77,10 @@ function nameProblems({ people }: DirectoryDocument, ceiling: boolean): ShapePro
   return [...twice, ...others];
 }
 
-/** `known`: absent if unknown here, because the keys are in the ceiling. */
+/**
+ * The problems of the keys of people: a key is unknown, belongs to two people, or signs for others. `known`: the keys
+ * of the policy; absent if they are in the ceiling, and so unknown here.
+ */
 function keyProblems({ people }: DirectoryDocument, known: KeysDocument | undefined): ShapeProblem[] {
   const owners = new Map<string, string>();
   return Object.entries(people).flatMap(([name, { keys = [] }]) =>
@@ -114,7 +125,7 @@ function quorumProblems(
     each,
     (isNamed, person) => isNamed(person),
   );
-  // Another policy may fill an empty group; otherwise the linter warns about it.
+  // An empty group is no problem here: another policy may give it members, and else the linter warns about it.
   const isFilled = oneOfEach.every((name) => membersOfOne(directory, name).length > 0);
   if (isFilled && placed < oneOfEach.length) {
     const message = `'one_of_each' needs ${oneOfEach.length} people, each for one of these, of ${countOf(each)}`;

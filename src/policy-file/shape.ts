@@ -133,7 +133,7 @@ export const limitsShape = z
   })
   .describe('How far an agent run goes. An amount alone is its end.');
 
-/** `advisor` of a policy, or of a rule. */
+/** The shape of `advisor` in a policy or in a rule. */
 export const advisorShape = z
   .strictObject({
     name: text(64).describe('As the worker names it in `advisors`.'),
@@ -149,7 +149,10 @@ export const advisorShape = z
   })
   .describe('Consulted before reviewers are asked.');
 
-/** An invalid duration has a separate problem. */
+/**
+ * True if a duration is from one second to ten minutes. Also true if it is invalid, which is reported as another
+ * problem.
+ */
 function isBounded(value: string): boolean {
   const parsed = parseDuration(value);
   if (!('durationMs' in parsed) || parsed.durationMs === null) return true;

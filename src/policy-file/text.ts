@@ -2,12 +2,15 @@ import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser, 
 import type { Json } from '../core/base/tool-call.ts';
 
 export interface Place {
-  /** Both from 1. */
+  /** The line and the column, both from 1. */
   line: number;
   column: number;
 }
 
-/** The text of a policy file, read: its value, and the place of the value (or, with `'key'`, the key) at a path. */
+/**
+ * The text of a policy file, after it was read: its value, and a function that gives the place of the value at a path,
+ * or with `'key'` the place of its key.
+ */
 export interface PolicyText {
   value: Json;
   placeOf: (path: readonly PropertyKey[], part?: 'key' | 'value') => Place;
@@ -106,7 +109,7 @@ function readNode(node: Node | null, problems: Misplaced[], kind: string, key?: 
       entries.set(keyNode.value, readNode(value, problems, kind, keyOffset));
     }
   }
-  // Not `object[key] = …`, in which `__proto__` would set the prototype.
+  // Not by `object[key] = …`: with the key `__proto__` it would set the prototype.
   return Object.fromEntries(entries);
 }
 
@@ -152,7 +155,9 @@ export function decodeUtf8(bytes: Uint8Array): { text: string } | { line: number
 
 const remedy = 'save the file as UTF-8';
 
-/** The length of the longest valid UTF-8 prefix, by halving. A prefix may end within a character meanwhile. */
+/**
+ * The length of the longest valid UTF-8 prefix, found by halving. While halving, a prefix may end within a character.
+ */
 function goodLength(bytes: Uint8Array): number {
   let [good, bad] = [0, bytes.length];
   while (bad - good > 1) {
@@ -160,13 +165,13 @@ function goodLength(bytes: Uint8Array): number {
     if (isGood(bytes.subarray(0, middle))) good = middle;
     else bad = middle;
   }
-  // The last character may be incomplete.
+  // The last character of the prefix may be incomplete, so shorten it by up to three bytes.
   for (let whole = good; whole >= Math.max(0, good - 3); whole -= 1)
     if (isGood(bytes.subarray(0, whole), false)) return whole;
   return good;
 }
 
-/** `isStart`: it may end in the middle of a character. */
+/** True if the bytes are valid UTF-8. `isStart`: they may end within a character. */
 function isGood(bytes: Uint8Array, isStart = true): boolean {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: isStart });

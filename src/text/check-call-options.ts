@@ -1,8 +1,8 @@
 import { ProblemError, type ProblemCode } from '../core/base/problem.ts';
 
 /**
- * The known name that a mistyped one most likely means: it differs in case, in separators, by what is missing at the end, or
- * by at most two letters. Undefined if none does.
+ * The known name that a mistyped name most likely means. The two differ in case, in separators, by a missing end, or by
+ * at most two letters. Undefined if there is no such name.
  *
  * @example
  * nearestName('timeout', ['timeoutMs']); // => 'timeoutMs'
@@ -37,12 +37,12 @@ export function unknownName(
   return `unknown ${what} '${name.slice(0, 60)}'${remedy}`;
 }
 
-/** The names of the options of a type, all of them. */
+/** A list of all names of options of a type. */
 export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
 
 /**
- * The problem of options: they are not an object, or have an unknown name, own or inherited. Undefined if they are
- * valid.
+ * The problem of options: they are not an object, or they have an option with an unknown name, which may be inherited.
+ * Undefined if they are valid.
  *
  * @example
  * optionProblem({ folow: true }, { follow: true }); // => "unknown option 'folow': did you mean 'follow'?"
@@ -61,8 +61,8 @@ export function optionProblem(
 }
 
 /**
- * The names that reading options can find: own ones, and inherited ones, as those of `Object.create(defaults)`. Without
- * the members of every object, list or function.
+ * The names of all options: own ones, and inherited ones such as those of `Object.create(defaults)`. Leaves out the
+ * members that every object, list or function has.
  */
 function optionNames(options: object): string[] {
   const names = new Set<string>();
@@ -74,7 +74,7 @@ function optionNames(options: object): string[] {
   return [...names];
 }
 
-/** Deeper than any real inheritance. */
+/** How many prototypes of options are searched: more than any real options have. */
 const deepestOptions = 100;
 
 const longestName = 64;
@@ -85,7 +85,10 @@ function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[_-]/g, '');
 }
 
-/** The letters to add, remove, replace or swap with the next one. A missing or superfluous end counts as one change. */
+/**
+ * How many changes make one name the other: to add, remove or replace a letter, or to swap it with the next one. A
+ * missing or superfluous end counts as one change.
+ */
 function changesBetween(one: string, other: string): number {
   const [short, long] = one.length < other.length ? [one, other] : [other, one];
   if (short !== long && short.length >= shortestBeginning && long.startsWith(short)) return 1;

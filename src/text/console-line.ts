@@ -1,9 +1,9 @@
-/** The answer in one line, typed at a terminal, to a request. */
+/** An answer to a request that is typed as one line at a terminal. */
 export type ConsoleAnswer = 'approve' | 'always' | 'deny' | 'skip';
 
 /**
- * How long a question has to be visible, without a premature answer, before an answer counts. Input for the previous
- * request must never answer this one.
+ * How long a question has to be visible without any input before an answer counts, in milliseconds. Input that was
+ * meant for the previous request must never answer this one.
  */
 export const armingMs = 500;
 
@@ -15,15 +15,15 @@ const words: Readonly<Record<ConsoleAnswer, readonly string[]>> = {
 };
 const answers = Object.entries(words) as [ConsoleAnswer, readonly string[]][];
 
-/** The longest word, and blanks. */
+/** The most characters of a line: enough for the longest word and some blanks. */
 const longestLine = 100;
 
-/** The words of the grammar, for a sentence that asks again. */
+/** The valid words, for the sentence with which the question is asked again. */
 export const consoleLineHelp = 'a or yes approves, A or always approves calls like it too, d or no denies, s skips';
 
 /**
- * Reads one line. Undefined: the line is unknown, so the question is asked again; an empty line never answers. Only a
- * single `A` depends on its case.
+ * Reads one line. Undefined if the line is no answer: then ask again. An empty line is never an answer. Upper and lower
+ * case differ only for the single letters `A` and `a`.
  *
  * @example
  * readConsoleLine(' yes '); // => 'approve'
@@ -34,7 +34,7 @@ export function readConsoleLine(line: string): ConsoleAnswer | undefined {
   if (line.length > longestLine) return undefined;
   const word = line.replace(/^[ \t]+|[ \t\r\n]+$/g, '');
   if (word === 'A') return 'always';
-  // Not by the rules of a language: U+212A, the Kelvin sign, is not a k.
+  // Only ASCII letters: by the rules of Unicode, U+212A, the Kelvin sign, would become a k.
   const lower = word.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
   return answers.find(([, known]) => known.includes(lower))?.[0];
 }

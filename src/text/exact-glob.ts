@@ -3,9 +3,8 @@ import { compileFieldGlob } from '../core/match/matching.ts';
 import { writeCanonicalJson } from '../core/base/canonical-json.ts';
 
 /**
- * The glob that matches this value of an argument and no other; undefined if none can be written, because the value is
- * empty or too long. Texts that are equal in NFC are one value, and so are a text and the JSON value with the same
- * text.
+ * The glob that matches this value of an argument and no other value. Undefined if the value is empty or too long for a
+ * glob. Texts that are equal in NFC count as the same value, and so do a text and a JSON value that is written like it.
  *
  * @example
  * exactGlob('a*b'); // => 'a[*]b'
@@ -14,7 +13,7 @@ import { writeCanonicalJson } from '../core/base/canonical-json.ts';
 export function exactGlob(value: Json): string | undefined {
   const written = typeof value === 'string' ? { text: value } : writeCanonicalJson(value);
   if ('problem' in written) return undefined;
-  // Blanks at the ends are refused in a glob, so there they are in a class.
+  // A glob must not begin or end with a blank, so such a blank is written as a class.
   const glob = written.text.replace(/[*?[]/g, '[$&]').replace(/^\s|\s$/g, '[$&]');
   return 'problem' in compileFieldGlob(glob) ? undefined : glob;
 }

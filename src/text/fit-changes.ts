@@ -4,22 +4,23 @@ import type { Change } from '../core/base/call-preview.ts';
 type Text = Extract<Change, { kind: 'text' }>;
 type Table = Extract<Change, { kind: 'table' }>;
 
-/** The fitting part of a change, and the omitted rest. */
+/** The part of a change that fits, and words for the rest that is omitted. */
 interface Fitted {
   change?: Change;
   leftOut?: string;
 }
 
-/** Equal lines that stay around the changed ones. */
+/** How many equal lines are kept before and after changed lines. */
 const contextLines = 3;
 const maxChanges = 100;
-/** The omitted parts are named for this many changes, and counted for the others. */
+/** For this many changes the omitted parts are named; other changes are only counted. */
 const maxNamed = 10;
 const longestName = 100;
 
 /**
- * The changes whose JSON has at most `maxBytes` bytes. `cut` describes in one sentence the omitted parts: equal lines
- * at the beginning and the end of a text, the last rows of a table, or a whole change. A changed line is never cut.
+ * The changes, shortened so that their JSON has at most `maxBytes` bytes. `cut` describes in one sentence the omitted
+ * parts: equal lines at the beginning and the end of a text, the last rows of a table, or a whole change. A changed
+ * line is never cut.
  */
 export function fitChanges(all: readonly Change[], maxBytes: number): { changes: Change[]; cut?: string } {
   const changes: Change[] = [];
@@ -45,7 +46,7 @@ function fit(change: Change, bytes: number): Fitted {
   return fitted?.change !== undefined && jsonBytes(fitted.change) <= bytes ? fitted : { leftOut: whole(change) };
 }
 
-/** The changed lines and a few around them; undefined if nothing can be left out. */
+/** The changed lines of a text, and a few lines around them; undefined if no line can be left out. */
 function withoutEqualLines(change: Text): Fitted | undefined {
   if (change.before === null || change.after === null) return undefined;
   const before = change.before.split('\n');

@@ -12,7 +12,7 @@
  */
 import { nfkc, perCharacter } from '../core/base/text.ts';
 
-/** From letters to the ASCII letters that they look like, in the same order. */
+/** Letters, each with the ASCII letter at the same place that it looks like. */
 const tables: readonly (readonly [from: string, to: string])[] = [
   // Cyrillic
   ['аеорсухіјѕԁԛԝһӏ', 'aeopcyxijsdqwhl'],
@@ -48,7 +48,7 @@ function tableOf(rows: readonly (readonly [from: string, to: string])[]): Readon
   );
 }
 
-/** Superscripts, subscripts and signs of everyday prose. */
+/** Superscripts, subscripts and signs that occur in ordinary texts. */
 const everyday = /[ªº²³¹\u2070-\u209c™℠№…]/u;
 const ascii = /^[!-~]+$/;
 const onlyAscii = /^[\0-\x7f]*$/;
@@ -56,16 +56,16 @@ const word = /[\p{L}\p{M}\p{N}]+/gu;
 const letter = /\p{L}/u;
 const latin = /\p{Script=Latin}/u;
 const turkish = /[şğİçöüŞĞÇÖÜ]/;
-/** A part of a text that may be an address or another identifier: without blanks, quotes, brackets, commas. */
+/** A part of a text that may be an address or another identifier: it has no blanks, quotes, brackets or commas. */
 const token = /[^\s"“”()[\]{}<>,;]+/gu;
 /** A word with its ending, as in `Yıldız'ın`. */
 const inflected = /[\p{L}\p{M}\p{N}'’]+/gu;
-/** Characters within addresses and identifiers, but not within words. */
+/** Characters that occur within addresses and identifiers, but not within words. */
 const inIdentifier = /[@/\\=_#&%$~|\p{N}]|[.:](?=[\p{L}\p{N}])/u;
-/** Such as `Yılmaz`. */
+/** A word that is written as a name, such as `Yılmaz`. */
 const capitalised = /^[^\p{L}]*\p{Lu}[^\p{Lu}]*$/u;
 
-/** Scripts with words of their own. Letters of all others count as one more. */
+/** The scripts that are distinguished. The letters of all other scripts count as one further script. */
 const scripts: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['latin', latin],
   ['cyrillic', /\p{Script=Cyrillic}/u],
@@ -83,7 +83,7 @@ const scripts: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['thai', /\p{Script=Thai}/u],
   ['common', /\p{Script=Common}|\p{Script=Inherited}/u],
 ];
-/** Scripts that are written in one word. */
+/** Sets of scripts whose letters may occur together in one word. */
 const together = [
   new Set(['latin', 'han', 'hiragana', 'katakana']),
   new Set(['latin', 'han', 'bopomofo']),
@@ -96,9 +96,9 @@ function scriptOf(character: string): string {
 
 /** The properties of a character that do not depend on the text around it. */
 interface Known {
-  /** A sentence about its surroundings: where it passes for an ASCII character. */
+  /** Where the character can be taken for an ASCII character. */
   passes: 'always' | 'never' | 'in identifiers' | 'before an option' | 'between letters';
-  /** Undefined: not a letter. */
+  /** The script of a letter; undefined for any other character. */
   script: string | undefined;
   looksLatin: boolean;
 }
@@ -118,14 +118,16 @@ function passesForAscii(character: string): Known['passes'] {
 }
 
 /**
- * Returns the ascending offsets, in UTF-16 units, of the characters that look like other characters. `asName`: without
- * those of a correctly written name, whose look-alikes the caller compares with other names.
+ * Returns the ascending offsets, in UTF-16 units, of the characters that look like other characters. `asName`: leaves
+ * out the letters of a correctly written name, because the caller compares the name with the names that look like it.
  */
 export function lookAlikes(text: string, { asName = false }: { asName?: boolean } = {}): number[] {
   if (onlyAscii.test(text)) return [];
   const found = new Uint8Array(text.length);
   const of = perCharacter(known);
-  /** Scripts of which the text has a letter unlike any Latin one: such a text is genuinely in that script. */
+  /**
+   * The scripts of which the text has a letter that looks like no Latin letter: the text is genuinely in these scripts.
+   */
   const distinct = new Set<string>();
   let index = 0;
   for (const character of text) {
@@ -151,7 +153,10 @@ export function lookAlikes(text: string, { asName = false }: { asName?: boolean 
   return places;
 }
 
-/** `index`: the position of the character in the text. All of these characters are one UTF-16 unit long. */
+/**
+ * True if a character can be taken for an ASCII character at its place in the text. `index`: its offset; the character
+ * is one UTF-16 unit long.
+ */
 function passesAt(passes: Known['passes'], text: string, index: number): boolean {
   const [before, after] = [text.slice(index - 1, index), text.slice(index + 1, index + 2)];
   switch (passes) {
@@ -167,7 +172,10 @@ function passesAt(passes: Known['passes'], text: string, index: number): boolean
   }
 }
 
-/** Each `ı` of a text that is not Turkish by its other letters, except in words written as names. */
+/**
+ * The offset of each `ı` in a text whose other letters do not show that it is Turkish. Leaves out words that are
+ * written as names.
+ */
 function* oddDotless(text: string): Generator<number> {
   if (!text.includes('ı')) return;
   for (const { 0: each, index: start } of text.matchAll(token)) {
@@ -180,12 +188,12 @@ function* oddDotless(text: string): Generator<number> {
   }
 }
 
-/** A character may have a compatible form of eighteen. */
+/** The most characters of a text that are replaced: the compatible form of one character may have eighteen. */
 const longestLook = 10_000;
 
 /**
- * The text as it looks: each look-alike replaced by the character that it resembles, in lower case, without invisible
- * ones. The text after its first 10,000 characters stays unchanged.
+ * The text as it looks: in lower case, without invisible characters, and with the character that each look-alike
+ * resembles in its place. After the first 10,000 characters the text is unchanged.
  */
 export function looksLike(text: string): string {
   const lookOfCharacter = perCharacter((character) => {
@@ -198,7 +206,10 @@ export function looksLike(text: string): string {
   return look + text.slice(longestLook);
 }
 
-/** The scripts whose letters are odd in a word: foreign ones, or all if its letters all pass for Latin ones. */
+/**
+ * The scripts whose letters are odd in a word: those that do not belong to it, or all if all letters can be taken for
+ * Latin ones.
+ */
 function oddLetters(
   text: string,
   of: (character: string) => Known,

@@ -8,7 +8,7 @@ export const maxJsonDepth = 64;
 export interface ReadJsonOptions {
   /** The name of the value in a problem's place, such as `arguments`. */
   root: string;
-  /** Keys that are refused in every object of the value. Default none. */
+  /** The keys that are refused in every object of the value. Default: none. */
   refusedKeys?: readonly string[];
 }
 
@@ -24,14 +24,14 @@ export function readJson(
   const problem = strictJsonProblem(text, { maxDepth: maxJsonDepth, refusedKeys });
   if (problem !== undefined) return { problem: `${jsonPlace(root, problem.place)}: ${problem.expected}` };
   try {
-    // This parser reports the position of every syntax error; those of the engines do not.
+    // This parser reports the place of every syntax error; the parsers of JavaScript engines do not.
     return { value: parse(text, null, toNumber) as Json };
   } catch (error) {
     return { problem: `${root}: ${oneLine(error instanceof Error ? error.message : String(error))}` };
   }
 }
 
-/** Drops the sign of a negative zero, which not every JSON reader keeps. */
+/** Reads a number. Drops the sign of a negative zero, because not every reader of JSON keeps it. */
 function toNumber(text: string): number {
   const number = Number(text);
   return number === 0 ? 0 : number;

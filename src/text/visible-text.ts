@@ -1,7 +1,7 @@
 /**
  * Untrusted text in a form for reviewers. Characters that are invisible, that move or reorder the text, or that pass
- * for others are written as `\u{202E}`. All else stays, backslashes too, so that commands and paths are unchanged. So
- * do joiners that belong to a word: they change how its letters are drawn.
+ * for others are written as `\u{202E}`. All other characters stay, and so do backslashes, so that commands and paths
+ * are unchanged. Joiners that belong to a word stay too, because they change how its letters are drawn.
  */
 import { isUnseen, marksPerLetter, perCharacter, shortened } from '../core/base/text.ts';
 import { lookAlikes } from './look-alikes.ts';
@@ -16,7 +16,10 @@ import { lookAlikes } from './look-alikes.ts';
  */
 const marks = String.raw`\p{M}{0,6}`;
 
-/** Arabic letters that join to the next one, and those that join only to the one before (`Joining_Type` of Unicode). */
+/**
+ * The Arabic letters that join to the next letter, and those that join only to the letter before (`Joining_Type` of
+ * Unicode).
+ */
 const joinsNext = String.raw`\u0620\u0626\u0628\u062a-\u062e\u0633-\u063f\u0641-\u0647\u0649\u064a\u066e\u066f\u0678-\u0687\u069a-\u06bf\u06c1\u06c2\u06cc\u06ce\u06d0\u06d1\u06fa-\u06fc\u06ff`;
 const joinsBefore = String.raw`\u0622-\u0625\u0627\u0629\u062f-\u0632\u0648\u0671-\u0673\u0675-\u0677\u0688-\u0699\u06c0\u06c3-\u06cb\u06cd\u06cf\u06d2\u06d3\u06d5\u06ee\u06ef`;
 
@@ -32,7 +35,10 @@ const viramas: readonly (readonly [script: string, virama: string])[] = [
   ['Sinhala', '\u0dca'],
 ];
 
-/** The contexts before and behind a joiner that has just been read. */
+/**
+ * The contexts in which a joiner belongs to a word. Each matches the text before and after a joiner that has just been
+ * read.
+ */
 const contexts = [
   String.raw`(?<=[${joinsNext}]${marks}\u200c)(?=${marks}[${joinsNext}${joinsBefore}])`,
   ...viramas.map(([script, virama]) => {
@@ -52,7 +58,7 @@ export function wordJoiners(text: string): ReadonlySet<number> {
   return new Set(Array.from(text.matchAll(inWord), ({ index }) => index));
 }
 
-/** Matches the escapes in a visible text; nothing else in it has this form. */
+/** Matches the escapes in a visible text. No other part of a visible text has this form. */
 export const visibleEscape = /\\u\{[0-9A-F]{4,6}\}/g;
 
 /** Matches the parts of a visible text that stay together: an escape or a character, with its combining marks and joiner. */
@@ -62,8 +68,8 @@ const layout = new Set(['\n', '\t']);
 
 /**
  * Makes a text visible. Different texts give different results, and `fromVisible` restores the text. `lines`: line
- * feeds and tabs stay. `asName`: so do letters of a correctly written name, even if it looks like another one, with
- * which the caller compares it. Never throws.
+ * feeds and tabs stay. `asName`: the letters of a correctly written name stay, because the caller compares the name
+ * with the names that look like it. Never throws.
  */
 export function visibleText(
   text: string,
@@ -76,7 +82,7 @@ export function visibleText(
   let index = 0;
   for (const character of text) {
     const keeps = lines && layout.has(character);
-    // A backslash stays, unless the text could then be read as an escape.
+    // Escape a backslash only if the text after it makes it look like an escape.
     const isAmbiguous = character === '\\' && text.startsWith('u{', index + 1);
     const escapes = isOdd(character, index) || isAmbiguous;
     shown += !keeps && escapes ? escapeOf(character) : character;
@@ -85,7 +91,9 @@ export function visibleText(
   return shown;
 }
 
-/** For each UTF-16 unit 1 if it is a combining mark without a letter, or one too many on a letter. */
+/**
+ * One byte for each UTF-16 unit: 1 if the unit is a combining mark without a letter, or one mark too many on a letter.
+ */
 function tooManyMarks(text: string, joiners: ReadonlySet<number>): Uint8Array {
   const found = new Uint8Array(text.length);
   let marksLeft = 0;
@@ -102,7 +110,7 @@ function tooManyMarks(text: string, joiners: ReadonlySet<number>): Uint8Array {
   return found;
 }
 
-/** True for each character to escape; called for all of them in order. */
+/** Returns a function that decides whether to escape a character. Call it for all characters in their order. */
 function oddCharacters(
   text: string,
   options: { asName?: boolean } = {},
@@ -110,13 +118,13 @@ function oddCharacters(
   const joiners = wordJoiners(text);
   const odd = tooManyMarks(text, joiners);
   for (const index of lookAlikes(text, options)) odd[index] = 1;
-  // Beside an escaped letter, a joiner would be invisible.
+  // Escape a joiner beside an escaped letter: it would be invisible there.
   for (const index of joiners) if (isBesideOdd(text, index, odd)) odd[index] = 1;
   const of = perCharacter((character) => ({ isHidden: isUnseen(character), isMark: /\p{M}/u.test(character) }));
   let wasOdd = false;
   return (character, index) => {
     const { isHidden, isMark } = of(character);
-    // A mark belongs to its letter, and is escaped with it.
+    // A mark belongs to the letter before it, and is escaped with that letter.
     wasOdd = (isHidden && !joiners.has(index)) || odd[index] === 1 || (wasOdd && isMark);
     return wasOdd;
   };
@@ -138,7 +146,7 @@ function escaped(character: string): string {
   return `\\u{${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}}`;
 }
 
-/** JSON text with the same characters escaped in JSON's way: its value stays the same. */
+/** JSON text with the characters that `visibleText` escapes written as escapes of JSON. Its value stays the same. */
 export function visibleJson(json: string): string {
   return visibleBeside(json, /\\(?:u[0-9a-f]{4}|.)/gi, unitEscapes);
 }
@@ -154,7 +162,10 @@ export function visibleLine(line: string): string {
   return visibleBeside(line, /\\(?:u\{[0-9A-F]{4,6}\}|.)/g, escaped);
 }
 
-/** Escapes characters beside the existing escapes of a text, whose letters do not belong to a word. */
+/**
+ * Escapes the characters of a text outside of its existing escapes. The letters of an escape do not count as part of a
+ * word.
+ */
 function visibleBeside(text: string, escapes: RegExp, escape: (character: string) => string): string {
   const isOdd = oddCharacters(text.replace(escapes, (each) => ' '.repeat(each.length)));
   const escapeOf = perCharacter(escape);
@@ -176,7 +187,7 @@ function unitEscapes(character: string): string {
 
 const longestName = 60;
 
-/** A name in a notification: bounded, and without invisible characters. */
+/** A name for a notification, shortened and without invisible characters. */
 export function shownName(name: string): string {
   return shortened(visibleText(shortened(name, longestName).toWellFormed()), longestName);
 }
@@ -186,7 +197,7 @@ export function quoteWord(word: string): string {
   return /^[\w.,:/@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** In UTF-16 code units. */
+/** The most UTF-16 code units of a sentence. */
 const longest = 300;
 
 /**
