@@ -76,7 +76,8 @@ const sentences = {
 export function createNotify({ hasChannels }: { hasChannels: boolean }): Notify {
   return async ({ kind, workflowId, requestId, toolName, agentName, reviewers, to, deadline, dueAt }) => {
     const request = { workflowId, requestId, toolName, agentName, reviewers, deadline };
-    // Without channels, the step is only in the log, so it is a warning. The SDK's logger prints undefined fields.
+    // If the request has no channels, only the log has the step, so the line is a warning. Absent fields are left out,
+    // because the SDK's logger prints undefined ones.
     log[hasChannels ? 'info' : 'warn'](sentences[kind], { step: kind, ...request, ...(to && { to }) });
     if (hasChannels) await announce({ workflowId, requestIds: [requestId], step: { kind, to, dueAt } });
   };

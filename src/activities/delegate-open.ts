@@ -94,7 +94,7 @@ export async function delegateNew(
       const spent = spentMs.get(workflowId) ?? 0;
       if (spent > longestMs) continue;
       const key = requestKey(workflowId, requestId);
-      // The same id in each attempt, so that a message of a lost attempt is not applied twice.
+      // The message has the same id in each attempt, so that the run does not apply it twice.
       const message = { requestId, by, to, messageId: idOf(requestId), ...(reason !== undefined && { reason }) };
       const sentAtMs = Date.now();
       const receipt = await delegateOne(request, message, (each) => delegateRequest(session, each, { workflowId }));

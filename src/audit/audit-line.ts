@@ -76,7 +76,7 @@ export interface EntryLine {
   workflowId: string;
   /** The entry without its withheld members. */
   entry: { seq: number; kind: string; at: string } & Record<string, Json>;
-  /** The salts of its salted members. */
+  /** The salts of the salted members of the entry. */
   salts?: Record<string, string>;
   /** The hashes of the members that are withheld. */
   withheld?: Record<string, string>;

@@ -5,7 +5,7 @@ import type { ProjectedRequest } from '../events/journal.ts';
 
 /** The effects of one rule. */
 export interface RuleStatistics {
-  /** Null: no rule matched; the risk of the tool or the mode of the run decided, or a grant did. */
+  /** The id of the rule. Null: no rule decided, but the risk of the tool, the mode of the run or a grant. */
   rule: string | null;
   layer: string;
   /** For a rule of the operator's policy: the digest of that policy. */
@@ -155,7 +155,7 @@ export interface Answer {
   /** The reviewer's name. The sender of the decision claims it. */
   reviewerName?: string;
   approved: boolean;
-  /** From the opening of the request to the answer, in milliseconds. */
+  /** The time from the opening of the request to the answer, in milliseconds. */
   afterMs: number;
   verified: boolean;
   /** How long the card was displayed, as reported by the channel of the decision. */

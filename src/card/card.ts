@@ -41,7 +41,7 @@ export interface CardField {
   format: FieldFormat;
   /** The exact value, with its own line feeds and tabs. */
   value: CardText;
-  /** The same value in a more readable form, such as `1.5 MiB` for 1572864 bytes. */
+  /** The value in a more readable form, such as `1.5 MiB` for 1572864 bytes. Absent: `value` is readable itself. */
   reading?: string;
 }
 
@@ -92,7 +92,7 @@ export interface Card {
   arguments: CardField[];
   /** Names of arguments that are hidden from reviewers. */
   notShown: string[];
-  /** Absent: the tool has no preview. */
+  /** The preview of the call. Absent: the tool has none. */
   preview?: { state: 'pending' } | { state: 'failed'; message: CardText } | { state: 'ready'; changes: CardChange[] };
   why: CardRow[];
   who: CardRow[];

@@ -128,7 +128,7 @@ function mergeElements(elements: readonly RichElement[]): RichElement[] {
   return block;
 }
 
-/** Consecutive lines form one section. */
+/** Adds an element to a block. Consecutive lines are joined to one section. */
 function append(block: RichElement[], element: RichElement): void {
   const last = block.at(-1);
   if (last?.type !== 'rich_text_section' || element.type !== 'rich_text_section') {

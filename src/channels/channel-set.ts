@@ -7,7 +7,10 @@ import { toChannel } from './simple-channels.ts';
 
 /** The channels of a worker, and the requests that each carries. */
 export interface ChannelOptions {
-  /** By name: 1 to 64 of `a-z`, `0-9`, `-` and `_`. Any function that answers is a channel. Default: none. */
+  /**
+   * The channels by name. A name is 1 to 64 of `a-z`, `0-9`, `-` and `_`. Any function that answers is a channel.
+   * Default: none.
+   */
   channels?: Readonly<Record<string, Channel | ChannelFunction>>;
   /**
    * The routes of requests to channels: a table, or a function that looks them up when a run starts, such as in a

@@ -12,7 +12,7 @@ export interface CoveredCall {
   workflowId: string;
   callId: string;
   toolName: string;
-  /** ISO 8601. */
+  /** When the call was ruled on, in ISO 8601. */
   at: string;
   outcome: string;
 }

@@ -11,7 +11,7 @@ export interface HistoryEvent {
   eventId: number;
   /** When the server recorded the event, in ISO 8601. */
   at: string;
-  /** Absent: no reader needs the event. */
+  /** The fact in the event. Absent: no reader needs one. */
   what?: Fact;
   /** The journal entries in payloads that the gate itself wrote. */
   journal: readonly JournalEntry[];

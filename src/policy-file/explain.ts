@@ -172,7 +172,7 @@ function knownKeys(shape: z.ZodType, path: readonly PropertyKey[]): string[] {
   return Object.keys(unwrapped(found).shape ?? {});
 }
 
-/** Without `optional`, `default` and `transform`. */
+/** The schema inside of `optional`, `default` and `transform`. */
 function unwrapped(shape: Shape): Shape {
   let inner = shape;
   for (let next: Shape | undefined = inner; next !== undefined; next = inner.def.innerType ?? inner.def.in)

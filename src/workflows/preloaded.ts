@@ -18,8 +18,9 @@ declare const __webpack_modules__: Record<string, unknown>;
 declare const __webpack_require__: (id: string) => { UnicodeTables: object };
 
 /**
- * The SDK freezes what runs share, and reads each property of it that is not frozen. For one of these tables, RE2 then
- * tries all characters of Unicode, which took a third of the time that a worker needs to start.
+ * Freezes the Unicode tables of RE2. The SDK freezes what runs share, and to do so it reads every property of an object
+ * that is not frozen yet. Some properties of these tables are computed from all characters of Unicode, which took a
+ * third of the time that a worker needs to start.
  */
 for (const id of Object.keys(__webpack_modules__)) {
   if (id.endsWith('@bufbuild/re2/dist/esm/UnicodeTables.js')) Object.freeze(__webpack_require__(id).UnicodeTables);

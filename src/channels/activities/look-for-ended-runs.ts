@@ -78,7 +78,7 @@ async function channelsOf(session: Session, { execution, memo }: Listed): Promis
 }
 
 async function runningOf(session: Session, workflowIds: readonly string[]): Promise<Set<string>> {
-  // By the close time, because a paused run is open too but has another status.
+  // The query reads the close time and not the status, because a paused run is open too but has another status.
   const query = `CloseTime IS NULL AND WorkflowId IN (${workflowIds.map(quoted).join(', ')})`;
   const found = new Set<string>();
   for await (const page of listedExecutions(session, { query })) {

@@ -135,7 +135,7 @@ function usageOf(executions: readonly ReadExecution[]): Pick<SurveyedRun, 'used'
 
 function recordedCeiling({ ceiling, ceilingLines: lines }: RunConfig | GateConfig): SurveyedRun['ceiling'] {
   if (ceiling === undefined) return null;
-  // A policy that no worker wrote makes the run unreadable.
+  // Throws for a policy that no worker can have written: then the run counts as unreadable.
   compilePolicy(ceiling, 'ceiling');
   personKeyIn(ceiling.directory);
   return { digest: jsonDigest(ceiling as unknown as Json), policy: ceiling, ...(lines !== undefined && { lines }) };

@@ -12,7 +12,7 @@ import { grpcStatus, grpcStatusOf } from '../../connection/server-error.ts';
 
 /** Options of `cleanPayloads`. */
 export interface CleanOptions {
-  /** Default: `COUNTERSIGN_PAYLOAD_FOLDER`. */
+  /** The folder with the payload files. Default: `COUNTERSIGN_PAYLOAD_FOLDER`. */
   folder?: string;
   /** Removes only files last written at least this long ago, in milliseconds. At least an hour; default one day. */
   olderThanMs?: number;

@@ -10,7 +10,7 @@ import { valueReader } from '../server/read-payload.ts';
 /** A decision in a run's history that no worker has applied yet. */
 export interface RecordedDecision {
   decision: ParsedDecision;
-  /** ISO 8601, as the server recorded it. */
+  /** When the server recorded the decision, in ISO 8601. */
   at: string;
 }
 

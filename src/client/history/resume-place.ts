@@ -8,7 +8,7 @@ import { readValue } from '../server/read-payload.ts';
 
 /** The place at which a stream resumes. */
 export interface ResumePlace {
-  /** Undefined: the stream starts with the first event that the server still has. */
+  /** The place after which the stream resumes. Undefined: it starts with the first event that the server still has. */
   place?: EventPlace;
   /** The gap with which the stream begins, if events after the place were lost. */
   gap?: GapEvent;

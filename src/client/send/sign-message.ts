@@ -21,7 +21,7 @@ export interface SigningOptions extends Signer {
   workflowId: string;
   /** Temporal namespace of the run. */
   namespace: string;
-  /** ISO 8601 in UTC. Default: now. */
+  /** The time of the signature, ISO 8601 in UTC. Default: now. */
   signedAt?: string;
 }
 

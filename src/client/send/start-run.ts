@@ -16,7 +16,10 @@ import { parseJson } from '../../core/base/json.ts';
 
 /** How to start a run. Every member is optional. */
 export interface StartOptions {
-  /** Default `run-AGENT-RANDOM`. An id can be used only once: starting it again throws `already_started`. */
+  /**
+   * The workflow id of the run. Default `run-AGENT-RANDOM`. An id can be used only once: to use it again throws
+   * `already_started`.
+   */
   workflowId?: string;
   /**
    * Makes a retry safe, instead of `workflowId`: 1 to 1,000 characters. The same key with the same agent, input and

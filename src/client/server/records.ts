@@ -37,11 +37,11 @@ export interface Records {
   readonly namespace: string;
   /** Writes a record in place of an earlier one of this name. */
   put(name: RecordName, value: JsonObject): Promise<void>;
-  /** Undefined if there is no such record. */
+  /** Reads a record; undefined if there is none of this name. */
   get(name: RecordName): Promise<JsonObject | undefined>;
   /** The records of one kind and owner, in no order. A recent one may be missing. */
   list(name: Omit<RecordName, 'id'>): Promise<ListedRecord[]>;
-  /** Does nothing if there is no such record. */
+  /** Removes a record; does nothing if there is none of this name. */
   remove(name: RecordName): Promise<void>;
 }
 
@@ -65,7 +65,7 @@ export async function putRecord({ client }: Session, name: RecordName, value: Js
   });
 }
 
-/** Undefined if there is no such record. */
+/** Reads a record; undefined if there is none of this name. */
 export async function getRecord({ client }: Session, name: RecordName): Promise<JsonObject | undefined> {
   try {
     const { memo, status } = await client.workflow.getHandle(workflowIdOf(name)).describe();
@@ -90,7 +90,7 @@ export async function listRecords(
   return records;
 }
 
-/** Does nothing if there is no such record. */
+/** Removes a record; does nothing if there is none of this name. */
 export async function removeRecord({ client }: Session, name: RecordName): Promise<void> {
   try {
     await client.workflow.getHandle(workflowIdOf(name)).terminate('removed');

@@ -6,7 +6,7 @@ import { isWellFormed } from './text.ts';
 
 /** A file of a message: its bytes, or an address that only the model's provider reads. */
 export interface UserFile {
-  /** Such as `image/png`: lower case, without parameters. */
+  /** The media type, such as `image/png`: in lower case, and without parameters. */
   mediaType: string;
   /** `data:TYPE;base64,DATA` of this type, or an https address of at most 2,000 characters. */
   url: string;
@@ -174,7 +174,9 @@ export function saidText({ content, files = [] }: { content: string; files?: rea
   return toldText(content, files.slice(0, mostFiles).map(shownFile));
 }
 
-/** As `saidText`, for files in the form that people see. */
+/**
+ * The text of a user's message with its files, as `saidText` gives it, but from the files in the form that people see.
+ */
 export function toldText(content: string, files: readonly ShownFile[]): string {
   if (files.length === 0) return content;
   const filesLine = `[${filesText(files)}]`;

@@ -26,7 +26,7 @@ export type Ran = 'yes' | 'no' | 'unknown' | 'pending';
 
 /** How one call ended. */
 export interface CallOutcome {
-  /** Such as `2.1`: the first call of the second turn. */
+  /** The id of the call, such as `2.1` for the first call of the second turn. */
   callId: string;
   toolName: string;
   /** Absent if nobody was asked. */
@@ -95,7 +95,7 @@ export interface ApprovalRequest {
    * text each, secrets replaced, long values cut. Absent if there are none.
    */
   shownArguments?: Record<string, string>;
-  /** With `shownArguments`: the names of all arguments that cannot be read in full there. */
+  /** The names of all arguments that `shownArguments` does not show in full. Present only with `shownArguments`. */
   notShown?: string[];
 }
 
@@ -143,7 +143,7 @@ export interface ReviewerVote {
   /** The id of the key that signed the vote. Absent: the vote is not signed. */
   keyId?: string;
   approved: boolean;
-  /** ISO 8601: when it counted. */
+  /** When the vote counted, in ISO 8601. */
   at: string;
   reason?: string;
   decisionId?: string;

@@ -30,7 +30,7 @@ export interface EarlierDenial {
   reason?: string;
   /** The reviewer of the last denial. */
   reviewerId?: string;
-  /** ISO 8601: when it was last denied. */
+  /** When the call was last denied, in ISO 8601. */
   at: string;
   /** How often reviewers were asked about the call and denied it. */
   times: number;

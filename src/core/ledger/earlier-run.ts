@@ -2,9 +2,11 @@ import { iso, type Ledger, outcomesKept, type RequestRecord } from './ledger-sta
 
 /** An identical call that ran before the request about this one. */
 export interface EarlierRun {
-  /** Absent: reviewers were not asked, because a rule or a grant allowed the call. */
+  /**
+   * The id of the earlier call's request. Absent: reviewers were not asked, because a rule or a grant allowed the call.
+   */
   requestId?: string;
-  /** ISO 8601: when the earlier call was allowed, or its request settled. */
+  /** When the earlier call was allowed, or its request settled, in ISO 8601. */
   at: string;
   /** `unknown`: it started, and its outcome is unknown. */
   ran: 'yes' | 'unknown';

@@ -37,7 +37,7 @@ export interface JournalEntry {
     | 'warned'
     | 'reminded'
     | 'escalated';
-  /** ISO 8601, in workflow time. Of `ran`: when the run wrote it. */
+  /** The time of the entry in ISO 8601, by the workflow's clock. For an entry `ran`: when the run wrote it. */
   at: string;
   /** The version of the engine that ruled. */
   engine: number;

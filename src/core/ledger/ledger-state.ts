@@ -229,7 +229,7 @@ export function kept(request: ApprovalRequest): ApprovalRequest {
   return small ? request : { ...request, arguments: {}, shown: 'part' };
 }
 
-/** ISO 8601 UTC of workflow time. */
+/** An instant of the workflow's clock as ISO 8601 in UTC. */
 export function iso(atMs: number): string {
   // oxlint-disable-next-line no-restricted-globals -- formats a given time; reads no clock
   return new Date(atMs).toISOString();

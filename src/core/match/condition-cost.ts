@@ -40,7 +40,7 @@ export function payFor(name: string, values: readonly CelValue[], budget: Condit
         return all((value) => sizeOf(value, false) * 100);
       case 'lowerAscii':
       case 'size':
-        // These look at each character.
+        // These functions read each character of a text.
         return all(costOfCharacters);
       case '_+_':
         return all((value) => (isCelList(value) ? value.size / 50 : sizeOf(value, false)));

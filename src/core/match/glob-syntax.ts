@@ -45,7 +45,7 @@ export interface TranslatedGlob {
   wildcards: number;
   /** The text before, between and after the wildcards, mapped as in subjects; one more than there are wildcards. */
   literals: string[];
-  /** True if the glob holds `*`. */
+  /** True if the glob contains `*`. */
   hasStars: boolean;
   /** True if `*` is the only wildcard: then each text that holds the literals in order matches. */
   onlyStars: boolean;
@@ -86,7 +86,7 @@ export function translateGlob(source: string): TranslatedGlob | { problem: strin
 function readClass(characters: string[], start: number): Class | { problem: string } | undefined {
   const negated = characters[start + 1] === '!' || characters[start + 1] === '^';
   const first = start + (negated ? 2 : 1);
-  // As in every shell, a closing bracket in first position is a member.
+  // A closing bracket in first position is a member of the class, as in every shell.
   const close = characters.indexOf(']', first + 1);
   if (close === -1) return undefined;
   const ranges: [number, number][] = [];

@@ -15,7 +15,7 @@ export const maxMatchWork = 8_000_000;
 const costOfItem = 16;
 
 export interface Glob {
-  /** As written, in NFC. */
+  /** The glob as it is written, in NFC. */
   source: string;
   /** Number of `*`, `?` and classes. */
   wildcards: number;

@@ -28,7 +28,7 @@ export const maxRulingWork = 32_000_000;
 
 export interface CompiledPattern {
   name: Glob;
-  /** Absent: the pattern has no colon, and any arguments match. */
+  /** The glob on the arguments. Absent: the pattern has no colon, and any arguments match. */
   args?: Glob;
 }
 

@@ -119,7 +119,7 @@ function peopleAndGroups(
 
 /** An index of a directory, made only once: a directory never changes. */
 interface DirectoryIndex {
-  /** Each person, by their key. `groups` has the keys of the groups that the person is in. */
+  /** The people of the directory by the keys of their names. `groups`: the keys of the groups that a person is in. */
   personOf: ReadonlyMap<string, { name: string; person: Person; groups: ReadonlySet<string> }>;
   /** The keys of people, by the group's key. */
   keysIn: ReadonlyMap<string, readonly string[]>;

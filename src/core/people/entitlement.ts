@@ -44,7 +44,7 @@ export interface Panel {
   requirements: readonly SeatedRequirement[];
   /** True: a decision without a reviewer does not count. If a requirement names reviewers, it never counts. */
   named?: boolean;
-  /** One denial settles the request. */
+  /** True: one denial settles the request. */
   veto: boolean;
   /** Only verified voters count. */
   verified: boolean;

@@ -143,7 +143,7 @@ export function compileLayers({ ceiling, parents, run }: PolicyLayers): Compiled
 function compileRule(rule: RunSideRule, id: string, layer: CompiledRule['layer']): CompiledRule {
   const { action, reason, ask, agent, when, args = {} } = rule;
   let condition: Condition | Problem | undefined;
-  // Like a parsed rule, a compiled one has no keys without a value.
+  // Leave out keys without a value, as in a parsed rule.
   return {
     id,
     layer,

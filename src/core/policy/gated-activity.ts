@@ -67,7 +67,7 @@ export type GatedActivities = Readonly<Record<string, GatedActivity>>;
 
 /** The definition of a gated activity, as a run records it. */
 export interface GatedDefinition extends ToolDefinition {
-  /** As declared; absent if the arguments have no names. */
+  /** The names of the arguments as declared. Absent if they have no names. */
   argumentNames?: readonly string[];
 }
 

@@ -52,9 +52,9 @@ export interface Grant {
 }
 
 /**
- * The calls that a grant answers. `call`: the same digest. `arguments`: there is a glob, every glob matches, and for a
- * shell command each undeclared argument has one, and a glob on the command matches each part of it. `tool`: any call
- * of the tool.
+ * The calls that a grant answers. `call`: calls with the same digest. `arguments`: calls whose arguments match all
+ * globs; at least one glob is needed. For a shell command, a glob on the command must also match each part of it, and
+ * each undeclared argument needs a glob. `tool`: all calls of the tool.
  */
 export type GrantScope =
   { kind: 'call'; digest: string } | { kind: 'arguments'; match: Record<string, string> } | { kind: 'tool' };

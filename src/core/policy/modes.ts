@@ -28,7 +28,7 @@ export type Mode = (typeof modes)[number];
 export interface ModeFacts {
   risk: Risk;
   severity: Severity;
-  /** From the call's assessment. */
+  /** Whether the assessment of the call requires an approval. */
   requiresApproval: boolean;
 }
 

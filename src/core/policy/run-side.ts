@@ -45,7 +45,7 @@ export function mergeRunSide(agentPolicy?: Policy, inputPolicy?: Policy, inputMo
   // Taken whole: a name in one source must not become a member through the groups of another.
   const directory = inputPolicy?.directory ?? agentPolicy?.directory;
   const advisor = inputPolicy?.advisor ?? agentPolicy?.advisor;
-  // Like a parsed policy, a merged one has no keys without a value.
+  // Leave out keys without a value, as in a parsed policy.
   return {
     version: 1,
     ...(mode !== undefined && { mode }),

@@ -71,7 +71,7 @@ const networks =
 export function isCard(text: string): boolean {
   const digits = text.replace(/[ -]/g, '');
   if (!networks.test(digits)) return false;
-  // From the right, every second digit counts double.
+  // Every second digit, counted from the right, counts double.
   const sum = Array.from(digits)
     .toReversed()
     .reduce((total, digit, index) => {
@@ -223,7 +223,7 @@ export const detectors: readonly Detector[] = [
     ),
     sensitiveLength: wholeIf(isEmail),
   },
-  // With a country's code: +49 30 1234567, 0049 30 1234567.
+  // Numbers with the code of a country, such as +49 30 1234567 and 0049 30 1234567.
   {
     kind: 'PHONE',
     expression: /(?<![\w.+-])(?:\+|(?<!\d )00(?=[1-9]\d?\d?[ .(/-]))[1-9](?:[ .()/-]{0,3}\d){6,14}(?![\w-]|[.,]\d)/g,

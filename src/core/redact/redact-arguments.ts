@@ -66,7 +66,7 @@ function spansOf({ path, value, text }: Leaf, { settings, findMore, command }: F
   const hidden = !isDemanded && saysOnWhat(path) ? kinds.filter((kind) => !identifyingKinds.includes(kind)) : kinds;
   const named = namedKind(names.at(-1) ?? '', text);
   if (named !== undefined && hidden.includes(named)) return whole(valuePlaceholder(named, text));
-  // Of the kinds, only card numbers can be recognized in a JSON number.
+  // In a JSON number, only a card number can be recognized.
   const searched = typeof value === 'string' ? hidden : hidden.filter((kind) => kind === 'CARD');
   const found = findSensitive(text, searched, findMore);
   const spans = isDemanded ? found : shownAccount(path, text, withoutActions(text, found, isStatement(path)));

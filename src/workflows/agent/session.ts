@@ -62,7 +62,7 @@ export class UserSession implements UserMessageHandler {
     const count = messages.length + pendingMessages.length + 1;
     const items =
       this.#bytesOf(messages) + this.#bytesOf(pendingMessages, measuredPart) + this.#bytesOf([content, ...files]);
-    // As JSON: the items, commas between them, and brackets.
+    // The bytes of the list as JSON: the items, the commas between them, and the brackets.
     const bytes = items + count + 1;
     if (bytes <= transcriptBytes) return undefined;
     const message = `the transcript would pass ${transcriptBytes} bytes: start another run`;

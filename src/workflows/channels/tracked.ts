@@ -22,7 +22,7 @@ export interface Tracked {
   steps: string[];
   /** How many messages of the user were reported to the channels. Absent: none. */
   userMessages?: number;
-  /** By channel: why the run refused its last answer. The next call gets it. */
+  /** The reasons why the run refused the last answers, by channel. The next call of the channel gets the reason. */
   refused?: Record<string, ResolveCall['refused']>;
 }
 
@@ -38,7 +38,7 @@ export interface ChannelMessage {
   isOver: boolean;
   /** True if the channel is to be notified of settlements. */
   settles: boolean;
-  /** By request id: the known facts of requests that the run does not have any more. Absent: the run has all. */
+  /** The known facts of requests that the run no longer has, by request id. Absent: the run has all requests. */
   gone?: Record<string, RequestFacts>;
   /** Workflow time at which the message is sent. Until then it collects requests; absent afterwards. */
   dueMs?: number;

@@ -31,7 +31,10 @@ export class Announcements implements ScheduledTask {
   readonly #active: () => ActivePolicies | undefined;
   /** How many messages of the user the model has not received. */
   readonly #unheard: () => number;
-  /** By request id: its channels and the number of messages that the model has not received, as announced last. */
+  /**
+   * What was announced last of each request, by request id: its channels and the number of messages that the model has
+   * not received.
+   */
   #announced = new Map<string, string>();
   /** The state that was compared last. While it is the same, there is nothing to announce. */
   #seen: { open: RequestRecord[]; active: ActivePolicies; unheard: number } | undefined;
@@ -147,8 +150,8 @@ export class Announcements implements ScheduledTask {
   }
 
   /**
-   * By request id, for each open request with channels: what would be announced of it now. A request that cannot be
-   * approved before its preview has channels from then on.
+   * What would be announced now of each open request with channels, by request id. A request that cannot be approved
+   * before its preview has channels from then on.
    */
   #current(): Map<string, string> {
     const active = this.#active()!;

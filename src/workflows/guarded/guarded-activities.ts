@@ -35,7 +35,7 @@ interface Guarded {
   gate: GuardingGate;
   definitions: Map<string, GatedDefinition>;
   about: Map<string, AnyFunction>;
-  /** By activity: the names of the options in its declaration. */
+  /** The names of the options in the declaration of each activity, by activity. */
   written: Map<string, string[]>;
   /** Requests that an earlier execution opened and that no call waits for yet. */
   carried: RequestRecord[];

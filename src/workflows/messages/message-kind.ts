@@ -4,7 +4,7 @@ import type { Problem } from '../../core/base/problem.ts';
 
 /** One kind of message, with what the pipeline needs at each step. No content of a message makes a method throw. */
 export interface MessageKind<Message> {
-  /** The name of its signal, and of its update if it has one. */
+  /** The name of the signal that carries the message, and of the update if there is one. */
   name: string;
   /** True if its signal and update also accept a list of messages, which is answered in order. Default false. */
   takesLists?: boolean;
