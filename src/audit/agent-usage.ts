@@ -134,7 +134,7 @@ export function policyInForce(runs: readonly RecordingRun[]): PolicyInForce {
   return {
     ...(newest !== undefined &&
       recorded !== undefined && {
-        present: { ...recorded, ...placedPolicy(newest.policy, newest.lines) },
+        present: { ...placedPolicy(newest.policy, newest.lines), ...recorded },
       }),
     others: [...all.values()].filter((each) => each !== recorded).slice(0, mostOthers),
     withoutPolicy: newestFirst.filter(({ ceiling }) => ceiling === null).length,

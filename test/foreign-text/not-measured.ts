@@ -442,6 +442,7 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'packages/gateway/src/inbox/state/open-requests.ts': ['followOpenRequests'],
     'packages/gateway/src/inbox/run/journal-table.tsx': ['JournalTable'],
     'packages/gateway/src/inbox/views/start-run.tsx': ['KnownAgents'],
-    'packages/gateway/src/inbox/state/location.ts': ['navigate', 'runHref'],
+    'packages/gateway/src/inbox/state/location.ts': ['navigate', 'inListHref', 'runHref'],
+    'packages/gateway/src/inbox/state/paths.ts': ['requestParams'],
   },
 };

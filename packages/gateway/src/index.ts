@@ -23,6 +23,7 @@ export type {
 export type { Principal, Role } from './http/identity/principal.ts';
 export type * from './http/inbox/api.ts';
 export type {
+  DecidedRequest,
   DecisionStatistics,
   PlacedRule,
   RecordedPolicy,

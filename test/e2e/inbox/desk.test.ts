@@ -65,6 +65,19 @@ withChromium('a wide screen (needs Chromium)', () => {
     await card('bea').waitFor();
   });
 
+  test('an approval takes its row away at once, opens the next request, and an undo brings it back', async () => {
+    const { page, world } = inbox;
+    const request = asked[1]!;
+    await page.locator('[data-form="approve"][aria-disabled="false"]').click();
+    await card('cas').waitFor();
+    await row('bea').waitFor({ state: 'detached' });
+    // Nothing was sent yet.
+    expect(await world.client.approvals.get(request.requestId)).not.toHaveProperty('settled');
+    await page.keyboard.press('z');
+    await card('bea').waitFor();
+    await row('bea').waitFor();
+  });
+
   test('a narrow window shows one at a time, and the way back keeps the filters', async () => {
     const { page } = inbox;
     await page.setViewportSize({ width: 900, height: 900 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { startListed } from '../../support/listed-requests.ts';
 import { chromium, type InboxPage, openInboxPage } from './inbox-page.ts';
 
@@ -48,7 +49,7 @@ withChromium('a flood of requests (needs Chromium)', () => {
     for (const text of ['lightworks', 'Lіghtworks 48,250', 'wire']) {
       await page.getByLabel('Search').fill(text);
       await rows().filter({ hasText: 'Lightworks' }).waitFor();
-      await expect.poll(() => rows().count()).toBe(1);
+      await eventually('1 rows', async () => (await rows().count()) === 1);
     }
     await page.getByLabel('Search').fill('none such');
     await page.getByText('No open request matches.').waitFor();
@@ -67,11 +68,11 @@ withChromium('a flood of requests (needs Chromium)', () => {
     await page.keyboard.press('Escape');
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
-    await expect.poll(() => rows().count()).toBe(15);
+    await eventually('15 rows', async () => (await rows().count()) === 15);
     const sentences = await page.locator('.requests a.open').allTextContents();
     expect(sentences).toEqual(Array.from({ length: 14 }, (_, index) => `Close ticket ${index}`));
     await group.click();
-    await expect.poll(() => rows().count()).toBe(1);
+    await eventually('1 rows', async () => (await rows().count()) === 1);
     await page.getByRole('button', { name: 'Deny 14 …' }).click();
     const dialog = page.getByRole('dialog', { name: 'Deny 14 requests' });
     await dialog.waitFor();

@@ -26,7 +26,8 @@ export function useListKeys({ groups, toggle, answer, hasSelection }: ListKeys):
   const present = (): HTMLElement | undefined => rowsOnPage().find((each) => each.contains(document.activeElement));
   const move = (by: number): void => {
     const all = rowsOnPage();
-    const from = all.indexOf(present()!);
+    const open = all.find((each) => each.querySelector('[aria-current]') !== null);
+    const from = all.indexOf((present() ?? open)!);
     const to = from === -1 ? 0 : Math.max(0, Math.min(all.length - 1, from + by));
     all[to]?.querySelector<HTMLElement>('.open')?.focus();
   };

@@ -1,10 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { FoundRequests, InboxRow, OpenView } from '../../http/inbox/api.ts';
+import type { FoundRequests, InboxRow, OpenView, WaitsFor } from '../../http/inbox/api.ts';
 import { openView, type OpenQuery } from '../../http/inbox/open-view.ts';
 import { serverNowMs } from '../api/fetch-json.ts';
 import { useJson } from '../api/use-json.ts';
 import type { OpenRequests } from '../state/open-requests.ts';
 import type { OpenRows } from '../state/open-rows.ts';
+import { useStore } from '../state/store.ts';
+import { decisions, isAnswered, isSettled } from '../request/decisions.ts';
 import { writeQuery } from './filters.ts';
 
 /** The list as it is shown. */
@@ -16,6 +18,9 @@ export interface ShownView {
   /** Why the gateway could not search. */
   problem?: string;
 }
+
+/** The rows of a list before "Show more". */
+export const fewRows = 200;
 
 /** How long a search waits for the next key, in milliseconds. */
 const typingMs = 200;
@@ -35,7 +40,8 @@ export function useOpenView({ open }: OpenRequests, query: OpenQuery, limit: num
   useEffect(() => {
     found = view === undefined ? undefined : { address, view };
   }, [view]);
-  if (view !== undefined) return { view, isSearching: false, problem: problem?.message };
+  useStore(decisions);
+  if (view !== undefined) return { view: withoutAnswered(view), isSearching: false, problem: problem?.message };
   if (open === undefined) return { isSearching: false };
   const isSearching = !hasAll && problem === undefined;
   return { view: localView(open, query, limit), isSearching, problem: problem?.message };
@@ -44,15 +50,27 @@ export function useOpenView({ open }: OpenRequests, query: OpenQuery, limit: num
 /** What the gateway found last. */
 let found: { address: string; view: OpenView } | undefined;
 
-/** The rows that the gateway found for a query; undefined if it did not search for it. */
-export function shownRows(query: OpenQuery): readonly InboxRow[] | undefined {
-  return found?.address === writeQuery(query) ? found.view.rows : undefined;
+/**
+ * All rows of a list in its order, also those that the reader has just answered: the next request is the one behind the
+ * answered one.
+ */
+export function listedRows(open: OpenRows | undefined, query: OpenQuery): readonly InboxRow[] {
+  if (found?.address === writeQuery(query)) return found.view.rows;
+  const waitsFor = (row: InboxRow): WaitsFor => row.waitsFor;
+  return openView(open?.rows ?? [], query, { waitsFor, limit: Infinity, nowMs: serverNowMs() }).rows;
 }
 
-/** The view of the requests that the page has. */
-export function localView(open: OpenRows | undefined, query: OpenQuery, limit = Infinity): OpenView | undefined {
-  const nowMs = serverNowMs();
-  return open && openView(open.rows, query, { waitsFor: ({ waitsFor }) => waitsFor, limit, nowMs });
+/** The view of the requests that the page has. What its reader has just answered waits for others, or is gone. */
+function localView({ rows }: OpenRows, query: OpenQuery, limit: number): OpenView {
+  const left = rows.filter((row) => !isSettled(row));
+  const waitsFor = (row: InboxRow): WaitsFor => (isAnswered(row) ? 'others' : row.waitsFor);
+  return openView(left, query, { waitsFor, limit, nowMs: serverNowMs() });
+}
+
+/** The gateway knows the last answers of this page only when it has searched again. */
+function withoutAnswered(view: OpenView): OpenView {
+  const isLeft = (row: InboxRow): boolean => (view.tab === 'others' ? !isSettled(row) : !isAnswered(row));
+  return view.rows.every(isLeft) ? view : { ...view, rows: view.rows.filter(isLeft) };
 }
 
 /** The value once it has not changed for a moment. */

@@ -1,6 +1,6 @@
 import { answerLostText } from '../api/fetch-json.ts';
 import { Foreign, Marked } from '../parts/shown-text.tsx';
-import { currentLocation, navigate, requestHref } from '../state/location.ts';
+import { currentLocation, inListHref, navigate, requestHref } from '../state/location.ts';
 import { isSameRequest, requestParams } from '../state/paths.ts';
 import { announceText, useStore } from '../state/store.ts';
 import { decisions, forgetDecision, type GivenDecision } from './decisions.ts';
@@ -38,7 +38,7 @@ function News({ given }: { given: GivenDecision }) {
     const undo = (): void => {
       forgetDecision(given);
       announceText('Undone. Nothing was sent.');
-      navigate(requestHref(given));
+      navigate(inListHref(given));
     };
     return (
       <UndoBar held={state.held} undo={undo} focus={false}>
@@ -63,7 +63,7 @@ function News({ given }: { given: GivenDecision }) {
             Send it again
           </button>
         )}
-        <a class="button" href={requestHref(given)}>
+        <a class="button" href={inListHref(given)}>
           Open the request
         </a>
         <button type="button" class="quiet" onClick={() => forgetDecision(given)}>

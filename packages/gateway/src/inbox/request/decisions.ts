@@ -67,6 +67,17 @@ export function decisionOf(ids: RequestIds): GivenDecision | undefined {
   return decisions.get().get(requestKey(ids));
 }
 
+/** True if an answer was given on this page, which the list may not know yet. */
+export function isAnswered(ids: RequestIds): boolean {
+  return ['delayed', 'sending', 'done'].includes(decisionOf(ids)?.state.kind ?? 'idle');
+}
+
+/** True if an answer on this page settled the request, which the list may not know yet. */
+export function isSettled(ids: RequestIds): boolean {
+  const state = decisionOf(ids)?.state;
+  return state?.kind === 'done' && state.receipt.outcome !== undefined;
+}
+
 /** Forgets what became of an earlier answer. */
 export function forgetDecision(ids: RequestIds): void {
   const state = decisionOf(ids)?.state;

@@ -32,7 +32,7 @@ export function whatChanged(before: ApprovalDetails, after: ApprovalDetails): st
 /** What an edit changes, value by value, such as `amount 89 → 50`, made visible. */
 export function valueChanges(before: Json, after: Json): string[] {
   return changedValues(before, after).map(
-    (each) => `${visibleText(each.place)} ${valueText(each.before)} → ${valueText(each.after)}`,
+    (each) => `${visibleText(bounded(each.place))} ${valueText(each.before)} → ${valueText(each.after)}`,
   );
 }
 

@@ -2,7 +2,7 @@ import type { DecidedList } from '../../http/inbox/api.ts';
 import { visibleText } from 'countersign/base';
 import { useJson } from '../api/use-json.ts';
 import { Tabs } from '../list/filter-bar.tsx';
-import { useOpenView } from '../list/use-open-view.ts';
+import { fewRows, useOpenView } from '../list/use-open-view.ts';
 import { LocalTime } from '../parts/time.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { currentLocation, hrefOf, navigate, requestHref } from '../state/location.ts';
@@ -18,7 +18,7 @@ const outcomes = ['approved', 'denied', 'responded', 'expired', 'cancelled', 'su
 /** What was decided, by the reader and by others. */
 export function DecidedView() {
   const { query } = useStore(currentLocation);
-  const { view } = useOpenView(useStore(openRequests), wholeQuery, 1);
+  const { view } = useOpenView(useStore(openRequests), wholeQuery, fewRows);
   const given = new URLSearchParams(query);
   const days = periods[given.get('days') ?? ''] ?? 7;
   const asked = new URLSearchParams({ since: sinceOf(days) });

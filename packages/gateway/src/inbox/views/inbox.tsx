@@ -7,7 +7,7 @@ import { ListNotes } from '../list/list-notes.tsx';
 import { GroupRow } from '../list/group-row.tsx';
 import { RequestRow } from '../list/request-row.tsx';
 import { useListKeys } from '../list/use-list-keys.ts';
-import { useOpenView } from '../list/use-open-view.ts';
+import { fewRows, useOpenView } from '../list/use-open-view.ts';
 import { currentLocation } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
 import { openRequests } from '../state/open-requests.ts';
@@ -16,8 +16,8 @@ import { useStore } from '../state/store.ts';
 
 /** One answer applies to at most this many. */
 const mostSelected = 200;
-/** The rows of a list, and after "Show more". */
-const [fewRows, manyRows] = [200, 500];
+/** The rows of a list after "Show more". */
+const manyRows = 500;
 
 /** The open requests of all runs, live. */
 export function InboxView() {
