@@ -7,7 +7,7 @@ import { grantOver } from '../core/ledger/make-grant.ts';
 import { ruleCase, type Case, type RunRules } from '../core/ledger/rule-case.ts';
 import { reviewersOf, whyAsked } from '../core/ledger/waiting-for.ts';
 import { instantMs } from '../core/messages/control.ts';
-import type { Action } from '../core/policy/modes.ts';
+import { isAsked, mayRun, type Action } from '../core/policy/modes.ts';
 import { sameDemands } from '../core/policy/ask-terms.ts';
 import type { EvidenceCall, Standing, AuditedEntry } from './evidence.ts';
 import type { EvidenceContext } from '../core/ledger/recorded-context.ts';
@@ -87,7 +87,7 @@ function verdictOnCall(recorded: RecordedRuling, { ruling, assessment, limits }:
   const { entry, call, standing, edit } = recorded;
   const { action, rule, layer, severity, reason } = ruling;
   const facts = { rule, layer, severity, reason };
-  if (action === 'deny') return { answer: 'denied_by_policy', ...facts };
+  if (!mayRun(action)) return { answer: 'denied_by_policy', ...facts };
   const replaced = edit === undefined ? undefined : standing.open.find((each) => each.requestId === edit.requestId);
   const reversible =
     assessment.reversible || (edit === undefined ? isCountedBefore(standing, entry) : replaced?.irreversible === 1);
@@ -113,7 +113,7 @@ function verdictOnEdit(recorded: RecordedRuling, answer: Case, digest: string, a
 
 function verdictOnReruled({ entry, call, standing }: RecordedRuling, { ruling, terms }: Case, atMs: number): Verdict {
   const { action, rule, reason } = ruling;
-  if (action !== 'ask') return { answer: answers[action], rule, reason };
+  if (!isAsked(action)) return { answer: answers[action], rule, reason };
   const openedMs = instantMs(openRequestOf(standing, entry)?.requestedAt) ?? NaN;
   return { answer: 'asked', rule, reason: whyAsked(ruling, call.risk), to: reviewersOf(terms, atMs - openedMs) };
 }

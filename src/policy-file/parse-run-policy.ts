@@ -7,7 +7,7 @@ import { sensitiveKinds } from '../core/redact/kinds.ts';
 import type { Policy, Rule } from '../core/policy/policy.ts';
 import type { CeilingRedaction } from '../core/policy/redaction-settings.ts';
 import { conditionReads } from './condition-constants.ts';
-import type { Mode } from '../core/policy/modes.ts';
+import { mayRun, type Mode } from '../core/policy/modes.ts';
 
 /** The most characters of a document, as JSON. */
 const mostCharacters = 200_000;
@@ -84,28 +84,30 @@ function tooMuch(path: string, what: string): PolicyProblem {
 }
 
 /**
- * Says why the policy of a run is not permitted below a ceiling, and names the place in its document; undefined if it
- * is permitted. Only the ceiling and the policy of the agent may hide arguments: otherwise a run could make its
- * reviewers decide without seeing them.
+ * The first setting by which the policy of a run hides arguments from the reviewers of the ceiling, as a sentence with
+ * its place in the document; undefined if none does. Only the ceiling and the policy of the agent may hide arguments:
+ * otherwise a run could make its reviewers decide without seeing them.
  */
 export function hidingProblem(
   { approval, redact }: Policy,
   ceiling: CeilingRedaction = {},
 ): { path: string; message: string } | undefined {
   const { redact: isRedacted = true, kinds = sensitiveKinds } = ceiling;
-  const places = {
-    'approval.include_arguments': approval.includeArguments === false,
-    'approval.redact': approval.redact === true && !isRedacted,
-    'redact.also': (redact?.also ?? []).length > 0,
-    'redact.patterns': (redact?.patterns ?? []).length > 0,
-    'redact.kinds': (redact?.kinds ?? []).some((kind) => !kinds.includes(kind)),
-  };
-  const found = Object.entries(places).find(([, hides]) => hides);
+  const settings = [
+    {
+      path: 'approval.include_arguments',
+      setting: 'include_arguments: false',
+      hides: approval.includeArguments === false,
+    },
+    { path: 'approval.redact', setting: 'redact: true', hides: approval.redact === true && !isRedacted },
+    { path: 'redact.also', setting: 'also', hides: (redact?.also ?? []).length > 0 },
+    { path: 'redact.patterns', setting: 'patterns', hides: (redact?.patterns ?? []).length > 0 },
+    { path: 'redact.kinds', setting: 'kinds', hides: (redact?.kinds ?? []).some((kind) => !kinds.includes(kind)) },
+  ];
+  const found = settings.find(({ hides }) => hides);
   if (found === undefined) return undefined;
-  const [path] = found;
-  const [section, key = ''] = path.split('.');
-  const what = section === 'redact' ? `'${key}'` : `'${key}: ${key === 'redact'}'`;
-  const message = `${what} hides arguments from the reviewers of the ceiling: it belongs in the ceiling or in the agent's policy`;
+  const { path, setting } = found;
+  const message = `'${setting}' hides arguments from the reviewers of the ceiling: it belongs in the ceiling or in the agent's policy`;
   return { path, message };
 }
 
@@ -134,7 +136,7 @@ export function strictCeiling(ceiling: Policy): Policy {
     const { when, agent, ...rule } = each;
     const isKnown = agent === undefined && (when === undefined || !conditionReads(when, unknownOutside));
     if (isKnown) return [each];
-    return rule.action === 'deny' ? [rule] : [];
+    return mayRun(rule.action) ? [] : [rule];
   });
   return { ...ceiling, rules };
 }
@@ -142,7 +144,7 @@ export function strictCeiling(ceiling: Policy): Policy {
 function knownRule({ when, ...rule }: Rule): Rule[] {
   if (when === undefined) return [rule];
   if (!conditionReads(when, unknownThere)) return [{ ...rule, when }];
-  return rule.action === 'deny' ? [] : [{ ...rule, action: 'ask' }];
+  return mayRun(rule.action) ? [{ ...rule, action: 'ask' }] : [];
 }
 
 // The part of a run's input for senders who must not loosen a policy, such as a starter at the gateway.
@@ -156,13 +158,13 @@ export function beyondDenying({ policy, mode }: { policy?: Policy; mode?: Mode }
   if (mode !== undefined) return 'mode';
   if (policy === undefined) return undefined;
   const { version: _, rules, riskDefaults, ...others } = policy;
-  const rule = rules.find(({ action }) => action !== 'deny');
+  const rule = rules.find(({ action }) => mayRun(action));
   if (rule !== undefined) {
     const list = rules.filter(({ agent }) => agent === rule.agent);
     const block = rule.agent === undefined ? 'rules' : `agents.${rule.agent}.rules`;
     return `policy.${block}[${list.indexOf(rule)}]`;
   }
-  const risk = Object.entries(riskDefaults).find(([, action]) => action !== 'deny');
+  const risk = Object.entries(riskDefaults).find(([, action]) => mayRun(action));
   if (risk !== undefined) return `policy.risk_defaults.${risk[0]}`;
   const other = Object.entries(others).find(
     ([, value]) => Object.keys(value ?? {}).length > 0 || typeof value === 'string',

@@ -123,7 +123,7 @@ export const explained: readonly Explanation[] = [
   },
   {
     file: 'policy/layer-answer',
-    code: "const asking = found.filter(({ action }) => action === 'ask');",
+    code: 'const asking = found.filter(({ action }) => isAsked(action));',
     changes: [['[]', '["Stryker was here"]']],
     why: 'A text has no action, so it is never among the strictest answers.',
   },
@@ -213,11 +213,11 @@ export const explained: readonly Explanation[] = [
   },
   {
     file: 'policy/advice',
-    code: "if (ruling.action !== 'ask' || advice.length === 0) return ruling;",
+    code: 'if (!isAsked(ruling.action) || advice.length === 0) return ruling;',
     changes: [
-      ["ruling.action !== 'ask'", 'false'],
-      ["ruling.action !== 'ask' || advice.length === 0", 'false'],
-      ["ruling.action !== 'ask' || advice.length === 0", "ruling.action !== 'ask' && advice.length === 0"],
+      ['!isAsked(ruling.action)', 'false'],
+      ['!isAsked(ruling.action) || advice.length === 0', 'false'],
+      ['!isAsked(ruling.action) || advice.length === 0', '!isAsked(ruling.action) && advice.length === 0'],
       ['advice.length === 0', 'false'],
     ],
     why: 'It says the law first: what does not ask names no advisor, and no advice counts for it.',

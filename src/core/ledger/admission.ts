@@ -4,6 +4,7 @@ import { standingDenial } from '../policy/grants.ts';
 import { denialOfCall, finalDenials } from './denials.ts';
 import { type Ledger, journaled, kept, type Reduction, unchanged } from './ledger-state.ts';
 import type { Limits } from '../policy/limits.ts';
+import { isAsked } from '../policy/modes.ts';
 import type { RulingMeter } from '../match/ruling-meter.ts';
 import { readyCall, type RuledCall, type Ruling } from '../policy/ruling.ts';
 import { sentences } from './sentences.ts';
@@ -47,7 +48,7 @@ export function answerBefore(
     denials.length > 0 ? standingDenial(denials, { digest, atMs, ready: readyCall(ruled, {}, meter) }) : undefined;
   if (standing !== undefined) return { ...denied(standing.reason), grantId: standing.grantId };
   const most = limits.maxIrreversiblePerRun;
-  if (action === 'ask') {
+  if (isAsked(action)) {
     const attempts = finalDenials(ledger.denied, tool, limits);
     if (attempts !== undefined) return refused(sentences.deniedForGood(attempts));
     const remembered = denialOfCall(ledger.denied, digest, limits);
@@ -56,7 +57,7 @@ export function answerBefore(
   if (!call.reversible && most !== null && ledger.counts.irreversible >= most) {
     return refused(sentences.tooManyIrreversible(most));
   }
-  if (action === 'ask' && ledger.open.length >= limits.maxPending) return refused(sentences.tooManyPending);
+  if (isAsked(action) && ledger.open.length >= limits.maxPending) return refused(sentences.tooManyPending);
   return undefined;
 }
 

@@ -12,6 +12,7 @@ import { adviseRuling, raise, raisedBy, stricterRuling, type Advice, type Raised
 import { askTermsOf, type AskTerms } from '../policy/ask-terms.ts';
 import { isOfDefinition, type Grant } from '../policy/grants.ts';
 import { limitsOf, type Limits } from '../policy/limits.ts';
+import { isAsked } from '../policy/modes.ts';
 import type { PolicyLayers } from '../policy/policy.ts';
 import {
   compileLayers,
@@ -52,7 +53,7 @@ export interface CaseCall extends RuledCall {
   peopleOnly?: true;
 }
 
-/** Who makes the call: the agent in charge, and the run's caller and metadata. */
+/** The facts of the run that rules read: its agent in charge, who started it (the caller), and its metadata. */
 export interface CaseRun {
   agent?: string;
   caller?: RulingContext['caller'];
@@ -117,7 +118,7 @@ export function ruleCase(
     grant.approved &&
     isOfDefinition(grant, definition) &&
     grantAnswers(grant, asked, directories, atMs);
-  const grants = bare.action === 'ask' && !peopleOnly ? ledger.grants.filter(isAnswering) : [];
+  const grants = isAsked(bare.action) && !peopleOnly ? ledger.grants.filter(isAnswering) : [];
   const granted = grants.length > 0 ? rule(grants) : bare;
   const wasDenied = isDeniedBefore(ledger.denied, digest);
   const { reversible } = assessment;
@@ -125,7 +126,7 @@ export function ruleCase(
   const { ceiling, parents = [], run: ofRun } = policies;
   const deniesImpossible = [ceiling, ...parents, ofRun].some((policy) => policy?.approval.onImpossible === 'deny');
   const why =
-    deniesImpossible && advised.action === 'ask'
+    deniesImpossible && isAsked(advised.action)
       ? cannotBeApproved(lastPanelOf({ ...asked, delegations: deputiesOf(asked, directories, atMs) }, directories), [])
       : undefined;
   const ruling: Ruling = why === undefined ? advised : { ...advised, action: 'deny', reason: why };

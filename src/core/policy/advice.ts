@@ -6,7 +6,7 @@ import { type Assessment, moreSevere, wantsApproval } from '../assess/assessment
 import { isObject } from '../base/json.ts';
 import { shortened } from '../base/text.ts';
 import { severities, type Risk, type Severity } from '../base/tool-call.ts';
-import { actions } from './modes.ts';
+import { actions, isAsked } from './modes.ts';
 import { narrowest } from './grants.ts';
 import type { AdvisorSettings } from './policy.ts';
 import type { Ruling } from './ruling.ts';
@@ -102,7 +102,7 @@ export function advisorsOf({
   action,
   ask,
 }: Pick<Ruling, 'action' | 'ask'>): Required<Omit<AdvisorSettings, 'mayApprove'>>[] {
-  if (action !== 'ask') return [];
+  if (!isAsked(action)) return [];
   const found = new Map<string, number>();
   for (const { advisor } of ask?.by ?? []) {
     if (advisor === undefined || advisor === false) continue;
@@ -165,7 +165,7 @@ export function adviseRuling(
     peopleOnly = false,
   }: { risk: Risk; reversible: boolean; wasDenied?: boolean; peopleOnly?: boolean },
 ): Ruling {
-  if (ruling.action !== 'ask' || advice.length === 0) return ruling;
+  if (!isAsked(ruling.action) || advice.length === 0) return ruling;
   const { severity, engine } = ruling;
   const named = advisorsOf(ruling);
   const counted = advice.filter(({ advisor }) => named.some(({ name }) => name === advisor));

@@ -1,11 +1,20 @@
 /**
  * One layer's answer to one call: its last matching rule, else its risk default, after the mode is applied. A command
  * of several parts gets the strictest answer to any of them. A rule that cannot be evaluated never loosens the answer:
- * a deny rule then denies, an ask rule makes the answer at least `ask`, and an allow rule is skipped.
+ * a deny rule then denies, an ask rule makes the answer `ask` or stricter, and an allow rule is skipped.
  */
 import { continueTool, type Risk } from '../base/tool-call.ts';
 import type { Candidate, CompiledPolicy, CompiledRule } from './compiled-policy.ts';
-import { allowsAnything, applyMode, modeReason, type Mode, type ModeFacts, actions, type Action } from './modes.ts';
+import {
+  allowsAnything,
+  applyMode,
+  modeReason,
+  type Mode,
+  type ModeFacts,
+  actions,
+  type Action,
+  isAsked,
+} from './modes.ts';
 import { partMatchers, type MatchedCall, type PartMatcher } from './part-matchers.ts';
 import { allowsOnlyCommand, leftOutBy } from './whole-call.ts';
 import { standardRiskDefaults, type AdvisorSettings, type Always, type AskSettings, type Policy } from './policy.ts';
@@ -61,7 +70,7 @@ export function layerAnswers(policy: CompiledPolicy, call: LayerCall): readonly 
   if (advisor === undefined) return answers;
   return answers.map((answer) => {
     const { action, ask } = answer;
-    if (action !== 'ask' || ask?.advisor !== undefined) return answer;
+    if (!isAsked(action) || ask?.advisor !== undefined) return answer;
     // If a rule names people, only the rule itself may let an advisor approve in their place.
     return { ...answer, ask: { ...ask, advisor: namesPeople(ask) ? notApproving(advisor) : advisor } };
   });
@@ -133,9 +142,9 @@ function matchesOfPart(candidates: readonly Candidate[], part: PartMatcher, call
 }
 
 /**
- * The answers to one part of a call. If a rule could not be evaluated, the answer is at least the rule's action, and at
- * least any deny that matched. If the last rule that matched leaves out arguments, the answer is at least `ask`, and at
- * least the answer without that rule.
+ * The strictest of the answers that count for one part of a call. If a rule that asks or denies cannot be evaluated, its
+ * own answer counts, and so does each deny that matched, even before a later match. If the last rule that matched allows
+ * only some of the arguments, an ask counts in its place, together with the answer of the other rules.
  */
 function partAnswers(
   policy: CompiledPolicy,
@@ -154,7 +163,7 @@ function partAnswers(
   const found = counting.map(({ rule, problem }) => answerOfFailedRule(policy, call, rule, problem));
   // An ask reports first the rules that could not be evaluated, a denial last: the model cannot correct what an
   // evaluated rule denies.
-  const asking = found.filter(({ action }) => action === 'ask');
+  const asking = found.filter(({ action }) => isAsked(action));
   return strictest([...asking, ...answers, ...found.filter((answer) => !asking.includes(answer))]);
 }
 

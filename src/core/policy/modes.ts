@@ -108,7 +108,7 @@ function actionOf(
   if ('readOnly' in cell) return risk === 'read_only' ? cell.readOnly : 'deny';
   if ('upTo' in cell) return severities.indexOf(severity) <= severities.indexOf(cell.upTo) ? 'allow' : cell.beyond;
   if ('writeAllow' in cell) return risk === 'write' ? 'allow' : action;
-  return action === 'ask' ? cell.askBecomes : action;
+  return isAsked(action) ? cell.askBecomes : action;
 }
 
 /** True for modes that allow every call that no rule matches, even parts of a command. */

@@ -15,7 +15,7 @@ import { callSubjects, maxRulingWork } from '../match/matching.ts';
 import type { RulingMeter } from '../match/ruling-meter.ts';
 import type { SumOf } from '../match/argument-reads.ts';
 import { grantedCommand, undeclaredArguments } from './whole-call.ts';
-import type { Mode, Action } from './modes.ts';
+import { isAsked, type Mode, type Action } from './modes.ts';
 import type { Always, AskSettings } from './policy.ts';
 import type { ShellSplit } from '../shell/parts.ts';
 
@@ -147,7 +147,7 @@ export function evaluate(
   const decisive = strictest(answers);
   const { action, rule, layer, reason, mode } = decisive[0]!;
   const common = { severity: ready.mode.severity, engine: engineVersion };
-  if (action === 'ask') {
+  if (isAsked(action)) {
     // An approval to go on beyond a limit must leave no grant.
     const isToContinue = call.tool === continueTool;
     const always = isToContinue ? false : narrowest(decisive.map((answer) => admittedBy(answer, call)));

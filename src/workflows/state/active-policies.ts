@@ -14,6 +14,7 @@ import {
 } from '../../core/people/channel-routes.ts';
 import { openedAtMs } from '../../core/ledger/escalation.ts';
 import { reviewersOf } from '../../core/ledger/waiting-for.ts';
+import { isAsked } from '../../core/policy/modes.ts';
 import type { Policy, PolicyLayers } from '../../core/policy/policy.ts';
 import type { ContinueAsNewAfter } from '../../core/policy/run-config.ts';
 import { redactionSettings } from '../../core/policy/redaction-settings.ts';
@@ -121,7 +122,7 @@ export class ActivePolicies {
     const ruled = ruleCase(this.#rules, call, this.options, ledger, atMs, meter);
     const { ruling } = ruled;
     const place = rulePlace(ruling, this.#rules.layers.ceiling, this.options.ceilingLines);
-    const show = ruling.action === 'ask' ? namesToShow(this.policies, call.tool, declared) : [];
+    const show = isAsked(ruling.action) ? namesToShow(this.policies, call.tool, declared) : [];
     return { ...ruled, rulePlace: place, show, redact: this.redaction };
   }
 }
