@@ -85,7 +85,7 @@ export interface SecondGateOptions {
   registry: Registry;
   /** Plain activities that only a gated workflow may use, by name. */
   gated: ReadonlyMap<string, GatedDefinition>;
-  /** When those may be called without a permit, by name. */
+  /** When activities of `gated` may be called without a permit, by name. */
   ungated: ReadonlyMap<string, UngatedWindow>;
   /** Workflow types whose calls the operator trusts: `agentRun` and those named to `createWorker`. */
   workflowTypes: readonly string[];

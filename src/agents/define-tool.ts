@@ -57,9 +57,10 @@ export interface ToolOptions<Schema extends ToolSchema> {
   /** The longest time that `preview` may take, in milliseconds, of at most 10 minutes. Default 10 seconds. */
   previewTimeoutMs?: number;
   /**
-   * `preview`: an approved call runs only while its preview holds. Just before the call starts, `preview` runs again. If a
-   * fact that counts has changed, nothing runs, and reviewers are asked again, with what changed. The facts that count are
-   * `facts` if the preview returns `{ changes, facts }`, else all changes. Default: an approval does not bind the preview.
+   * `preview`: an approved call runs only if its preview has not changed since. Just before the call starts, `preview`
+   * runs again. If a fact that counts has changed, nothing runs, and reviewers are asked again, with what changed. The
+   * facts that count are `facts` if the preview returns `{ changes, facts }`, else all changes. Default: the call runs
+   * whatever the preview.
    */
   bind?: 'preview';
   /**

@@ -112,9 +112,9 @@ export interface Tool<Schema extends ToolSchema = ToolSchema> {
   readonly heartbeatTimeoutMs: number | null;
   /** Start-to-close timeout of one attempt, in milliseconds. */
   readonly timeoutMs: number;
-  /** If the tool has a `preview`: the longest time that it may take, in milliseconds. */
+  /** The longest time that the tool's `preview` may take, in milliseconds. Absent: it has none. */
   readonly previewTimeoutMs?: number;
-  /** If an approved call runs only while its preview holds. */
+  /** `preview`: an approved call runs only if its preview has not changed since. Absent: it runs whatever the preview. */
   readonly bind?: 'preview';
   /** Only for a result of `agentTool`: the agent whose run a call starts. */
   readonly agent?: Agent;

@@ -10,7 +10,7 @@ export interface RuleStatistics {
   layer: string;
   /** For a rule of the operator's policy: the digest of that policy. */
   policy?: string;
-  /** For a rule of an agent or of a run: the calling agent. */
+  /** For a rule of an agent's or a run's own policy: the agent that made the calls. */
   agent?: string;
   /** Calls that ran without a question. */
   allowed: number;

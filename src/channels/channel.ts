@@ -141,7 +141,7 @@ export interface NotifyContext {
   requests: readonly ChannelRequest[];
   /** The earlier result of `notify` for this request, such as the id of a message. */
   sent?: Json;
-  /** Records of the worker's namespace. Absent: no worker makes the call. */
+  /** Stores data in the worker's namespace. Absent where no worker calls `notify`, as in a test of the channel. */
   records?: Records;
   signal: AbortSignal;
 }
@@ -184,11 +184,11 @@ export interface SettledContext {
   /** All requests of the same message in their present state, the settled one included. */
   requests: readonly ChannelRequest[];
   /**
-   * The requests of this call: those settled since the last call, the first one included. Only a channel with `batch`
-   * gets more than one. Absent: the first one alone.
+   * The requests that this call of `settled` reports: all that were settled since the last call, with the one in the
+   * first argument. Only a channel with `batch` gets more than one. Absent: that one alone.
    */
   settled?: readonly ChannelRequest[];
-  /** Records of the worker's namespace. Absent: no worker makes the call. */
+  /** Stores data in the worker's namespace. Absent where no worker calls `settled`, as in a test of the channel. */
   records?: Records;
   signal: AbortSignal;
 }

@@ -73,9 +73,9 @@ export interface ConditionalOptions extends ReasonOptions {
 }
 
 /**
- * A channel that approves calls below a severity at once, without a notification, and leaves all other calls to another
- * channel. It also leaves it the requests that its approval does not settle, because a rule needs certain people, or
- * several. Throws a `DefinitionError` for an unknown severity or option.
+ * A channel that approves calls below a severity at once, without a notification. All other requests go to the channel
+ * `otherwise`, and so do those that remain open after the approval, because a rule needs certain people, or several.
+ * Throws a `DefinitionError` for an unknown severity or option.
  *
  * @example
  * ```ts
@@ -108,10 +108,10 @@ export function conditional(options: ConditionalOptions): Channel {
     ...(other.test && { test: (context: TestContext) => other.test!(context) }),
     ...(other.notify && { notify: (...args) => other.notify!(...args) }),
     resolve: (request, signal, context) => {
-      // With `refused`, this channel's approval did not settle the request, because the rule needs certain people, or
+      // `refused` is set if the run has refused this channel's approval, because the rule needs certain people, or
       // several.
       if (isBelow(request) && context.refused === undefined) return answerTo(request, true, reason);
-      // The other channel does not answer here: its people or other reviewers do, so wait.
+      // A channel without `resolve` only notifies people, who answer elsewhere: wait until the request is settled.
       return other.resolve === undefined ? aborted(signal) : other.resolve(request, signal, context);
     },
     ...(other.settled && { settled: (...args) => other.settled!(...args) }),

@@ -75,7 +75,7 @@ export class KeyRing {
     if (Array.isArray(source)) this.#keys = checkKeys(source, 'keys');
     else if (typeof source !== 'function') {
       checkCallOptions('keys', source, { file: true }, 'internal');
-      this.#keys = readFile((source as { file: string }).file);
+      this.#keys = readKeyFile((source as { file: string }).file);
     }
   }
 
@@ -98,12 +98,13 @@ export class KeyRing {
     const source = this.#source;
     this.#readAtMs = Date.now();
     if (typeof source === 'function') this.#keys = checkKeys(await source(), 'the function that gives the keys');
-    else this.#keys = 'file' in source ? readFile(source.file) : checkKeys(source, 'keys');
+    else this.#keys = 'file' in source ? readKeyFile(source.file) : checkKeys(source, 'keys');
     return this.#keys;
   }
 }
 
-function readFile(file: string): KeyList {
+/** The keys in a file. Throws a `ProblemError` if the file cannot be read or has no valid keys. */
+function readKeyFile(file: string): KeyList {
   try {
     return parseKeys(readFileSync(file, 'utf8'), file);
   } catch (error) {

@@ -170,7 +170,7 @@ export type Script = readonly ScriptedTurn[] | Readonly<Record<string, readonly 
 /** The script itself, or the one in the named file (JSON or YAML). Throws a `DefinitionError`, one sentence. */
 export function readScript(fileOrScript: string | Script): Map<string, readonly ScriptedTurn[]> {
   const place = typeof fileOrScript === 'string' ? fileOrScript : 'scriptedModel';
-  const found = script.safeParse(typeof fileOrScript === 'string' ? readFile(fileOrScript) : fileOrScript);
+  const found = script.safeParse(typeof fileOrScript === 'string' ? readYaml(fileOrScript) : fileOrScript);
   if (!found.success) throw new DefinitionError(`${place}: ${describe(found.error.issues[0])}`);
   if (Array.isArray(found.data)) return new Map([['default', found.data]]);
   const scripts = new Map(Object.entries(found.data));
@@ -178,7 +178,7 @@ export function readScript(fileOrScript: string | Script): Map<string, readonly 
   return scripts;
 }
 
-function readFile(path: string): unknown {
+function readYaml(path: string): unknown {
   try {
     return parse(readFileSync(path, 'utf8'));
   } catch (error) {

@@ -66,8 +66,9 @@ const userCode: Record<BundleInput, (options: BundleInputs) => unknown> = {
 };
 
 /**
- * The path of a bundle of the package. Undefined for `own`, where the sources run uncompiled, as in a clone, and where
- * the bundle is for another version of the SDK or of Countersign's modules: `refused` then receives one sentence.
+ * The path of the bundle of this kind in the package; undefined if the worker has to make its own. That is so for the
+ * kind `own`; in a clone, whose sources run uncompiled; and if the bundle is for another version of the SDK or of
+ * Countersign's modules. Only in the last case, it calls `refused` with a sentence that says why.
  */
 export function packageBundle(kind: BundleKind, refused: (sentence: string) => void): string | undefined {
   if (kind === 'own') return undefined;

@@ -219,7 +219,7 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'client/audit/policy-timeline.ts': ['PolicyTimeline.toolsOf'],
     'events/recorded-policies.ts': ['layersOf'],
     'workflows/agent/agent-run.ts': ['ModelCall.make'],
-    'workflows/agent/start.ts': ['failRun', 'gateOptionsOf'],
+    'workflows/agent/start.ts': ['failureOfRun', 'gateOptionsOf'],
     'workflows/agent/limit-check.ts': ['LimitCheck.addModelCall', 'LimitCheck.addNested', 'LimitCheck.takeSettled'],
     'workflows/agent/nested-runs.ts': ['NestedRuns.listed', 'NestedRuns.problem', 'NestedRuns.run'],
     'workflows/agent/result-cache.ts': ['earlierResult', 'keepResult'],

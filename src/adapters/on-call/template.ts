@@ -16,8 +16,8 @@ export interface Known {
 const longestCut = 100_000;
 
 /**
- * Throws `policy_invalid` if a placeholder of the template, such as `{{request.toolName}}`, has an unknown name or
- * filter, or has any filter if `takesFilters` is false.
+ * Throws `policy_invalid` if a placeholder of the template, such as `{{request.toolName}}`, is not closed, has an
+ * unknown name or filter, or has any filter although `takesFilters` is false.
  */
 export function checkTemplate(
   template: Json,

@@ -170,13 +170,14 @@ const mostRequests = 10;
 const shortestCard = 400;
 /** The outcome takes no more room than the buttons did. */
 const longestOutcome = { alone: 2_500, together: 450 };
-/** About how long the block with the buttons of one request is, and the frame of the block with its card. */
+/** About how long the block with the buttons of one request is. */
 const buttonsLength = 540;
-const frame = 100;
+/** About how long the JSON around the text of a card is: the names and ids of its block. */
+const cardFrameLength = 100;
 
 /** The requests of each message: those of one run, as many as fit. */
 export function inMessages(requests: readonly ApprovalDetails[], settings: SlackSettings): ApprovalDetails[][] {
-  const needed = buttonsLength + frame + shortestCard;
+  const needed = buttonsLength + cardFrameLength + shortestCard;
   const messages: ApprovalDetails[][] = [];
   let room = 0;
   for (const request of requests) {
@@ -193,25 +194,25 @@ export function inMessages(requests: readonly ApprovalDetails[], settings: Slack
 }
 
 /**
- * A request among `together` of one message, and what follows in the thread. While it is open it has buttons;
- * afterwards the message reports its settlement. A request with its own message has its whole card there; of others the
- * thread shows the omitted parts.
+ * The blocks of a request in a message that has `requestCount` requests, and the messages for its thread. An open
+ * request has buttons, a settled one has its settlement in their place. A request alone in its message has its card
+ * there; of one among others the message has a summary, and the thread has the card if the summary omits a part.
  */
 export function requestBlocks(
   request: ApprovalDetails,
   settings: SlackSettings,
-  together: number,
+  requestCount: number,
 ): { blocks: MessageBlock[]; thread: SlackMessage[] } {
   const { settled, ...card } = slackCard(request, settings);
-  const { blocks, thread } = cardBlocks(request, card, settings, together);
+  const { blocks, thread } = cardBlocks(request, card, settings, requestCount);
   const { requestId, workflowId } = request;
   if (settled !== undefined) {
-    const outcome = renderSlackRows(settled, together === 1 ? longestOutcome.alone : longestOutcome.together);
+    const outcome = renderSlackRows(settled, requestCount === 1 ? longestOutcome.alone : longestOutcome.together);
     return { blocks: [...blocks, { ...outcome, block_id: `settled.${requestId}` }], thread };
   }
   // Without a stored run in Slack, reviewers need the inbox.
   if (writeRun({ entry: settings.name, workflowId }) === undefined) return { blocks, thread };
-  const elements = buttonsOf(request, card, settings, together === 1);
+  const elements = buttonsOf(request, card, settings, requestCount === 1);
   return { blocks: [...blocks, { type: 'actions', block_id: openBlockId(request, card), elements }], thread };
 }
 
@@ -238,22 +239,26 @@ export function blockOwner(blockId: unknown): { requestId: string; isOutcome: bo
   return parts === null ? undefined : { requestId: parts[2]!, isOutcome: parts[1] === 'settled' };
 }
 
+/**
+ * The card of a request without its buttons: the whole card if the message has no other request, continued in the
+ * thread; else a summary in this request's share of the message, with the whole card in the thread if that omits a part.
+ */
 function cardBlocks(
   request: ApprovalDetails,
   card: Card,
   settings: SlackSettings,
-  together: number,
+  requestCount: number,
 ): { blocks: MessageBlock[]; thread: SlackMessage[] } {
   const named = (blocks: SlackBlock[]): MessageBlock[] =>
     blocks.map((block, index) => ({ ...block, block_id: `card.${request.requestId}.${index}` }));
-  if (together === 1) {
+  if (requestCount === 1) {
     const [first, ...thread] = renderSlack(card);
     return { blocks: named(first!.blocks), thread };
   }
-  const share = Math.floor((longestMessage - lengthOf(runBlock([request], settings))) / together);
-  const room = share - buttonsLength - frame;
-  const { block, whole } = renderSlackSummary(card, Math.max(room, shortestCard));
-  return { blocks: named([block]), thread: whole ? [] : renderSlack(card) };
+  const share = Math.floor((longestMessage - lengthOf(runBlock([request], settings))) / requestCount);
+  const room = share - buttonsLength - cardFrameLength;
+  const { block, whole: showsAll } = renderSlackSummary(card, Math.max(room, shortestCard));
+  return { blocks: named([block]), thread: showsAll ? [] : renderSlack(card) };
 }
 
 function lengthOf(block: MessageBlock): number {

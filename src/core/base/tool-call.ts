@@ -50,9 +50,12 @@ export interface ToolDefinition {
   heartbeatTimeoutMs: number | null;
   /** Maximum duration of one attempt, in milliseconds. */
   timeoutMs: number;
-  /** If the tool has a `preview`: the longest time that it may take, in milliseconds. Not part of `definition`. */
+  /** The longest time that the tool's `preview` may take, in milliseconds. Absent: it has none. Not part of `definition`. */
   previewTimeoutMs?: number;
-  /** If an approved call runs only while its preview holds. Not part of `definition`. */
+  /**
+   * `preview`: an approved call runs only if its preview has not changed since. Absent: it runs whatever the preview.
+   * Not part of `definition`.
+   */
   bind?: 'preview';
   /** True: the tool says what became of a call with an unknown outcome. Not part of `definition`. */
   reconciles?: true;

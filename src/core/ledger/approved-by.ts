@@ -40,7 +40,7 @@ function giversTo(
   return givers;
 }
 
-/** The reviewers whose votes, or whose grant, let the call run or answered it. */
+/** The reviewers whose votes or whose grant let the call run; of a response, the reviewer who wrote it. */
 function votersOf({ votes, grantedBy = [], settlement: { outcome, runs } }: SettledRequest): readonly Approver[] {
   // If a reviewer edited the arguments, a grant may have let them run.
   if (outcome === 'approved') return [...votes.filter(({ approved }) => approved), ...grantedBy];

@@ -40,7 +40,7 @@ export function expressionSize(source: string): number {
 
 /** The most copies of one piece: RE2 refuses more. */
 const mostCopies = 1_000;
-/** The size of the parts that every program has: the failure, the start and the end. */
+/** The size of every program besides its expression. RE2 adds instructions to fail, to begin and to end a match. */
 const sizeOfFrame = 6;
 /** The size of one character, in either case, or of a `|` with its branch. */
 const sizeOfOne = 2;

@@ -30,7 +30,10 @@ export interface Segments {
   isSameProgram?: boolean;
 }
 
-/** Returns whether the glob matches all segments together. Takes time proportional to both lengths. */
+/**
+ * Returns whether the glob matches all segments together. Takes time proportional to the length of the glob times that
+ * of the segments.
+ */
 export function segmentsMatch(source: string, { texts, command = -1, isSameProgram }: Segments): boolean {
   const tokens = globTokens(source);
   const last = tokens.length - 1;

@@ -326,7 +326,7 @@ export function maxMatching<Place, Person>(
   people: readonly Person[],
   fits: (place: Place, person: Person) => boolean,
 ): number {
-  // More candidates for a place than there are places make no difference: the other places take at most all but one.
+  // For each place, as many candidates as there are places are enough: the other places cannot take all of them.
   const candidates = places.map((place) => firstOf(people, places.length, (person) => fits(place, person)));
   const placeOf = new Map<Person, number>();
   const fill = (place: number, tried: Set<Person>): boolean =>

@@ -31,7 +31,7 @@ import type { AgentConfig, ModelCallLimits } from '../../core/policy/run-config.
 import { type SizeLimits, inlineLimits } from '../../core/base/size-limits.ts';
 import { Gate } from '../gate/gate.ts';
 import { isContinued, refuseRepeated, thisExecution, verified } from '../state/carried.ts';
-import { failRun, problemOf, gateOptionsOf, continuedInput, readInput, startOf } from './start.ts';
+import { failureOfRun, problemOf, gateOptionsOf, continuedInput, readInput, startOf } from './start.ts';
 import { LimitCheck } from './limit-check.ts';
 import { NestedRuns } from './nested-runs.ts';
 import { type Carried, type RunState, agentOf, spentOf } from './run-state.ts';
@@ -60,7 +60,7 @@ export async function agentRun(input: RunInput, carried?: Carried): Promise<RunR
   } catch (error) {
     return await CancellationScope.nonCancellable(async () => {
       if (isCancellation(error)) await run.giveUp('the run was cancelled');
-      throw failRun(error, gate);
+      throw failureOfRun(error, gate);
     });
   }
 }

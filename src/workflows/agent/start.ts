@@ -104,11 +104,11 @@ export function gateOptionsOf(state: RunState, { caller, metadata }: RunInput, l
 }
 
 /**
- * The error of a run that cannot go on: one sentence, the code, and the journal entries that no payload has carried.
- * Errors that are not Temporal failures pass unchanged: they are defects of the code, and the task is retried until a
- * deploy fixes them.
+ * The failure to throw for an error that ends a run: one sentence, its code, and the last journal entries, which this
+ * takes from the gate. A cancellation is returned unchanged, and so is an error that is no failure of Temporal: it is a
+ * defect of the code, and the task is retried until a deploy fixes it.
  */
-export function failRun(error: unknown, gate: Gate): unknown {
+export function failureOfRun(error: unknown, gate: Gate): unknown {
   if (!(error instanceof TemporalFailure) || isCancellation(error)) return error;
   const { message, type } = reasonOf(error);
   return ApplicationFailure.create({

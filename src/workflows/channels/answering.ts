@@ -39,8 +39,8 @@ type Refused = ResolveCall['refused'];
 
 /**
  * What the code in the receipt of an answer means. `over`: no other answer can count, unless the run says that the
- * request is open. `refused`: the run has checked the answer and refused it. `unchecked`: the run was not asked, or
- * could not check the answer.
+ * request is open. `refused`: the run has checked the answer and refused it. `unchecked`: the answer did not reach the
+ * run, or the run could not check it.
  */
 const meanings = {
   unknown_request: 'over',

@@ -44,7 +44,7 @@ export async function approvalChannels(input: ChannelsInput): Promise<void> {
   if (info.workflowId.startsWith(endedRunsPrefix)) return watchEndedRuns();
   // Fails the task, which is retried, perhaps by a worker that has the key or the codec.
   if (info.continuedFromExecutionRunId !== undefined && isUndecodable(input)) throw new Error(input.why);
-  const workflowId = runOf(info.workflowId, input);
+  const workflowId = agentRunId(info.workflowId, input);
   const deliveries = new Deliveries(workflowId);
   setHandler(changedSignal, (changed) => deliveries.note(readChanged(changed)));
   setHandler(deliveriesQuery, () => deliveries.list());
@@ -57,12 +57,13 @@ export async function approvalChannels(input: ChannelsInput): Promise<void> {
 }
 
 /**
- * The workflow id of the run. It must match this workflow's own id, which no sender can change; otherwise throws
- * `forbidden`.
+ * The workflow id of the agent run. This workflow's own id, which no sender can change, is made from it: a short one is
+ * the end of the own id, and for a long one, of which the own id has only a digest, the input has the text. Throws
+ * `forbidden` if neither of the two makes the own id: no agent run has started this workflow.
  */
-function runOf(ownId: string, input: Partial<ChannelsInput> | null | undefined): string {
-  const named = [input?.workflowId, ownId.slice(ownId.indexOf(':') + 1)];
-  const workflowId = named.find((id) => typeof id === 'string' && channelsWorkflowId(id) === ownId);
+function agentRunId(ownId: string, input: Partial<ChannelsInput> | null | undefined): string {
+  const candidates = [input?.workflowId, ownId.slice(ownId.indexOf(':') + 1)];
+  const workflowId = candidates.find((id) => typeof id === 'string' && channelsWorkflowId(id) === ownId);
   if (workflowId !== undefined) return workflowId;
   const message = `A run starts this workflow itself, under the id '${channelsWorkflowId('RUN')}'`;
   throw ApplicationFailure.nonRetryable(message, 'forbidden');

@@ -16,7 +16,7 @@ export interface Tracked {
   begun: string[];
   /** How many answers were sent to the run. */
   answers: number;
-  /** How many of these answers the run was not asked about, or could not check. Absent: none. */
+  /** How many of these answers did not reach the run, or could not be checked there. Absent: none. */
   unchecked?: number;
   /** The keys of the steps that were taken. */
   steps: string[];

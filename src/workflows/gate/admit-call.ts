@@ -202,8 +202,8 @@ function digestOf({ args }: ToolCall, { name, definition }: ToolDefinition): str
 }
 
 /**
- * The split of the tool's shell subject; `notSplit` if it is missing or belongs to another argument (I2); undefined for
- * a tool without a shell subject.
+ * The split of the tool's shell subject. `notSplit` if the call has no split, or that of another argument: no rule that
+ * allows the command then matches. Undefined for a tool without a shell subject.
  */
 function shellOf({ subject, shellSubject }: ToolDefinition, { shell }: CallFacts): ShellSplit | undefined {
   if (shellSubject !== true) return undefined;

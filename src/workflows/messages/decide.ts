@@ -172,7 +172,7 @@ export function checkEdit(
     const digest = callDigest({ tool, args, definition: ruled.definition });
     const found = requestOf(state.ledger, requestId);
     if (digest === request.digest || found === undefined || 'settlement' in found) return answer();
-    const split = splitOf(ruled, shell);
+    const split = splitOfEdit(ruled, shell);
     const call = { tool, args, risk, ...ruled, shell: split, digest };
     const admitted = admittedBefore(state.ledger, found.callId);
     const ruledCase = policies().rule({ ...call, assessed: assessment }, admitted, atMs);
@@ -236,11 +236,16 @@ export function checkEdit(
   }
 }
 
-/** Returns `notSplit` if the run recorded a shell command that was not split now: what it runs is unknown (I2). */
-function splitOf(
-  { subject, shell: before }: RequestRecord['ruled'],
-  shell: (ShellSplit & { argument: string }) | undefined,
+/**
+ * The split of the command in edited arguments, as the check of the edit made it (`checked`). `notSplit` if the original
+ * call had a command, but the check split none, or another argument: what the command runs is unknown, so no rule that
+ * allows it matches. Undefined if neither has a command.
+ */
+function splitOfEdit(
+  { subject, shell: original }: RequestRecord['ruled'],
+  checked: (ShellSplit & { argument: string }) | undefined,
 ): ShellSplit | undefined {
-  if (shell !== undefined && (subject === undefined || shell.argument === subject)) return shell;
-  return before === undefined ? undefined : notSplit;
+  const isOfSubject = checked !== undefined && (subject === undefined || checked.argument === subject);
+  if (isOfSubject) return checked;
+  return original === undefined ? undefined : notSplit;
 }

@@ -57,7 +57,10 @@ export interface GateSnapshot {
   missedSteps?: NotifyInput[];
 }
 
-/** The ledger, and the journal entries that wait for a payload. Every change of the gate goes through `apply`. */
+/**
+ * The ledger, and the journal entries that are not in history yet: the next payload that the workflow writes carries
+ * them. Every change of the gate goes through `apply`.
+ */
 export class GateState {
   #ledger: Ledger = emptyLedger(engine);
   #journal: JournalEntry[] = [];

@@ -45,8 +45,8 @@ const texts = z.array(z.string());
 const optionalText = z.string().optional();
 
 /**
- * The schema of a type of `api.ts` or of the contract, by all of its members: a member that is added there does not compile
- * before it stands here.
+ * Makes the schema of a type from a schema for each of its members. If the type gets another member, this file does not
+ * compile until the schema has it, too.
  */
 function shapeOf<Type extends object>() {
   return <Members extends Record<keyof Type, z.ZodType>>(members: Members) => z.looseObject(members);
