@@ -15,10 +15,10 @@ const named = (pattern: RegExp, text = page): string[] => [
   ...new Set([...text.matchAll(pattern)].map(([, name]) => name!)),
 ];
 
-/** Paths on the pages start at the root, or at the `src` of a package. */
+/** Paths on the pages start at the root, at `src`, or with the name of a package in place of its `src`. */
 const pathOf = (file: string): string =>
-  ['', 'src/', 'packages/gateway/src/', 'packages/cli/src/']
-    .map((folder) => join(root, folder, file))
+  [file, `src/${file}`, file.replace(/^(gateway|cli)\//, 'packages/$1/src/')]
+    .map((path) => join(root, path))
     .find(existsSync) ?? file;
 
 const files = named(/`([\w./-]+\/[\w.-]+\.(?:tsx?|md))`/g);

@@ -141,7 +141,7 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'packages/gateway/src/http/identity/identity-file.ts': ['readIdentityFile'],
     'packages/gateway/src/http/identity/open-id.ts': ['openId'],
     'packages/gateway/src/http/site.ts': ['siteOf'],
-    'packages/gateway/src/http/accounts/slack-chat.ts': ['chatGateway'],
+    'packages/gateway/src/http/accounts/chat-gateway.ts': ['chatGateway'],
     'packages/gateway/src/http/accounts/linked-accounts.ts': ['linkedAccounts'],
     'packages/gateway/src/http/server/http-server.ts': ['createHttpServer'],
     'adapters/webhook/signature.ts': ['signingKeys'],

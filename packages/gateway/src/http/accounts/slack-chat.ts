@@ -1,21 +1,6 @@
-import type { ChatApp, ChatGateway } from 'countersign/channels';
 import type { GatewayContext } from '../gateway-context.ts';
-import type { IdentityService } from '../identity/identity-service.ts';
-import { type LinkedAccounts, linkedAccounts } from './linked-accounts.ts';
-import { requireGated } from 'countersign/adapter';
-import { ProblemError } from 'countersign/base';
-import type { Decision } from 'countersign/client';
-import { idempotencyKeyOf } from '../shapes/input-shapes.ts';
-import { isPermitted, permissions, type Principal } from '../identity/principal.ts';
-import { decideAs } from '../decide-as.ts';
-
-/** A chat service at the gateway: its app, and the links of its accounts. */
-export interface Chat {
-  app: ChatApp;
-  accounts: LinkedAccounts;
-  chat: ChatGateway;
-  identity: IdentityService;
-}
+import { type Chat, chatGateway } from './chat-gateway.ts';
+import { linkedAccounts } from './linked-accounts.ts';
 
 /** Slack at the gateway; undefined if it has no Slack app. */
 export function slackChat(gateway: GatewayContext): Chat | undefined {
@@ -23,38 +8,4 @@ export function slackChat(gateway: GatewayContext): Chat | undefined {
   if (app === undefined || identity === undefined) return undefined;
   const accounts = linkedAccounts({ client, identity }, 'slack');
   return { app, accounts, identity, chat: chatGateway(gateway, accounts, `${site.publicUrl}/slack/link`) };
-}
-
-/** The gateway for a chat app: its users answer as the people who have linked their accounts. */
-export function chatGateway(gateway: GatewayContext, accounts: LinkedAccounts, linkPage: string): ChatGateway {
-  const { client, log } = gateway;
-  return {
-    log,
-    personOf: async (account) => {
-      const person = await accounts.personOf(account);
-      return (
-        person && { id: person.id, decide: (workflowId, decision) => answerAs(gateway, person, workflowId, decision) }
-      );
-    },
-    linkUrl: async (account) => `${linkPage}?state=${await accounts.invite(account)}`,
-    request: async (workflowId, requestId) => {
-      await requireGated(client.session, workflowId);
-      return client.approvals.get(requestId, { workflowId });
-    },
-  };
-}
-
-/** As `POST /approve/{requestId}` does for a signed-in person. */
-async function answerAs(
-  gateway: GatewayContext,
-  person: Principal,
-  workflowId: string,
-  { decisionId, ...answer }: Omit<Decision, 'reviewerId'>,
-) {
-  if (!isPermitted(permissions['POST /approve/{requestId}'], person.roles)) {
-    throw new ProblemError({ code: 'forbidden', message: `${person.id} does not have the role reviewer.` });
-  }
-  await requireGated(gateway.client.session, workflowId);
-  const decision = { ...answer, reviewerId: person.id, decisionId: idempotencyKeyOf(person, undefined, decisionId) };
-  return decideAs(gateway, person, decision, workflowId);
 }

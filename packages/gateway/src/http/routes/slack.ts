@@ -1,7 +1,8 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { ProblemError } from 'countersign/base';
 import { accountsPage, confirmPage, linkedPage, unlinkedPage } from '../accounts/account-pages.ts';
-import { type Chat, slackChat } from '../accounts/slack-chat.ts';
+import type { Chat } from '../accounts/chat-gateway.ts';
+import { slackChat } from '../accounts/slack-chat.ts';
 import { defineRoute, refuseInput } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import { wantsHtml } from '../responses/html-response.ts';
