@@ -52,7 +52,8 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
   const [isUnfolded, setUnfolded] = useState(false);
   const section = useRef<HTMLElement>(null);
   const isArmed = useArmed(shown.shownAtMs) && !shown.hasChanged;
-  const why = whyNotApprove(request, card.isWhole);
+  const isPart = shown.part !== undefined;
+  const why = whyNotApprove(request, card.isWhole, isPart);
   const isBusy = ['delayed', 'sending', 'unsure'].includes(decision.kind);
   // The reviewer has not read a text that changed during the time to undo.
   useEffect(() => {
@@ -79,7 +80,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
       sentence: card.sentence,
     };
     if (!given.approved) return sendDecision(given, about);
-    holdDecision(given, { ...about, summary: answerSummary(request, given) }, request);
+    holdDecision(given, { ...about, summary: answerSummary(request, given) }, { request, isPart });
     // A tool's schema may refuse an edit: its form then shows why.
     if (given.modifiedArguments === undefined) goToNext(request);
   };
@@ -105,19 +106,22 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
   }, [isArmed]);
   const mayAnswer = me === undefined || (me.roles.includes('reviewer') && waitsFor !== 'others');
   // A request without named reviewers has no seat to move.
-  const canMove = me?.roles.includes('operator') === true && request.reviewers.length > 0;
+  const canMove = !isPart && me?.roles.includes('operator') === true && request.reviewers.length > 0;
   const canAlways = scopes !== undefined && scopes.length > 0;
   const actions: AnswerActions = {
     ...(mayAnswer && {
       deny: open('deny'),
       approve: focusApprove,
-      comment: open('comment'),
-      ...(request.shown === 'all' && { edit: open('edit') }),
-      respond: open('respond'),
-      ...(canAlways && { always: open('always') }),
-      ...(request.deadline !== null && { extend: open('extend') }),
-      ...(waitsFor === 'you' && { delegate: open('delegate') }),
     }),
+    ...(mayAnswer &&
+      !isPart && {
+        comment: open('comment'),
+        ...(request.shown === 'all' && { edit: open('edit') }),
+        respond: open('respond'),
+        ...(canAlways && { always: open('always') }),
+        ...(request.deadline !== null && { extend: open('extend') }),
+        ...(waitsFor === 'you' && { delegate: open('delegate') }),
+      }),
     ...(canMove && { move: open('move') }),
   };
   useAnswerKeys(actions);

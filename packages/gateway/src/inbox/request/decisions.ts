@@ -44,8 +44,11 @@ interface About extends RequestIds {
   sentence: string;
 }
 
-/** The request that was open when an approval was given. */
-type Seen = ApprovalView['request'];
+/** The request that was open when an approval was given. `isPart`: it showed only what the index has. */
+interface Seen {
+  request: ApprovalView['request'];
+  isPart: boolean;
+}
 
 export interface GivenDecision extends About {
   state: DecisionState;
@@ -104,7 +107,7 @@ export function holdDecision(
   for (const { state } of decisions.get().values()) if (state.kind === 'delayed') state.held.endNow();
   const attempt = attemptOf(answer, about);
   const send = (): void => void sendAttempt(attempt, about);
-  const delayMs = undoTimeMs([seen.deadline]);
+  const delayMs = undoTimeMs([seen.request.deadline]);
   if (delayMs === undefined) return send();
   const held = holdBack(delayMs, {
     send,
@@ -154,7 +157,10 @@ async function whyNotSent(ids: RequestIds, seen: Seen): Promise<string | undefin
   try {
     const { request } = await getJson<ApprovalView>(pathOf('approvals', ids));
     if (request.settled !== undefined) return `it is settled already: ${request.settled.outcome}`;
-    return decidingTexts(request) === decidingTexts(seen) ? undefined : 'the request has changed. Look at it again';
+    const isSame = seen.isPart
+      ? request.digest === seen.request.digest
+      : decidingTexts(request) === decidingTexts(seen.request);
+    return isSame ? undefined : 'the request has changed. Look at it again';
   } catch {
     return undefined;
   }

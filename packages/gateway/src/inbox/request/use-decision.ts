@@ -43,8 +43,16 @@ export function viewedSince(shownAtMs: number, more: Pick<Viewed, 'card' | 'user
   return { channel: 'inbox', durationMs, ...more };
 }
 
-/** Why the call cannot be approved from the screen's content; undefined if all of it is shown. */
-export function whyNotApprove({ shown, preview }: ApprovalDetails, isWhole: boolean): string | undefined {
+/**
+ * Why the call cannot be approved from the screen's content; undefined if all of it is shown. `isPart`: it is only what
+ * the index has.
+ */
+export function whyNotApprove(
+  { shown, preview }: ApprovalDetails,
+  isWhole: boolean,
+  isPart = false,
+): string | undefined {
+  if (isPart && !isWhole) return 'Only part of this request is shown, so it cannot be approved now. You can deny it.';
   if (shown !== 'all') return 'Not all arguments are shown to you, so it cannot be approved here: deny or respond.';
   if (preview?.state === 'pending') return 'The tool is still working out what would change.';
   return isWhole ? undefined : 'Not everything is shown. Press "Show everything" before you approve it.';

@@ -6,6 +6,7 @@ import { onRequestChange } from '../state/open-requests.ts';
 import { isSameRequest } from '../state/paths.ts';
 import { problemText } from '../state/texts.ts';
 import { announceText } from '../state/store.ts';
+import { readRowView } from './row-view.ts';
 import { makeWholeCard, type WholeCard } from './whole-card.ts';
 
 /** A request as shown. */
@@ -17,6 +18,11 @@ export interface LoadedRequest {
   seen: ApprovalView['request'];
   /** True: its text differs from what the reviewer has seen. */
   hasChanged: boolean;
+  /**
+   * Present: only what the index has of the request is shown. `reading`: the run was asked for the rest and has not
+   * answered yet; `no_worker`: no worker answers for it.
+   */
+  part?: 'reading' | 'no_worker';
   /** Why the last read failed. */
   lost?: ApiProblem;
 }
@@ -32,6 +38,8 @@ export interface LiveRequest {
 }
 
 const [pollMs, pendingPollMs] = [10_000, 1_000];
+/** Before this time a worker usually answers, and the reviewer sees one card, not two. */
+const patienceMs = 300;
 
 /**
  * Keeps a request up to date: reads it again when the inbox reports a change, when the page becomes visible, and every
@@ -48,7 +56,11 @@ export function useRequest(workflowId: string, requestId: string): LiveRequest {
     const path = `${apiPath`/approvals/${requestId}`}?workflowId=${encodeURIComponent(workflowId)}`;
     try {
       const view = await getJson<ApprovalView>(path);
-      const before = latest.current.shown;
+      const { shown: before } = latest.current;
+      if (before?.part !== undefined && before.view.request.digest === view.request.digest) {
+        set({ shown: { view, seen: view.request, shownAtMs: Date.now(), hasChanged: false } });
+        return true;
+      }
       const isOther = before !== undefined && decidingTexts(before.view.request) !== decidingTexts(view.request);
       // Another read, which began later, may have shown the changed text already.
       const hasChanged = isOther || (before?.hasChanged ?? false);
@@ -58,14 +70,32 @@ export function useRequest(workflowId: string, requestId: string): LiveRequest {
       return !hasChanged;
     } catch (error) {
       const problem = asProblem(error);
+      if (problem.code === 'no_worker') await showPart('no_worker');
       const { shown } = latest.current;
-      set(shown === undefined ? { problem } : { shown: { ...shown, lost: problem } });
+      if (shown?.part === undefined || problem.code !== 'no_worker') {
+        set(shown === undefined ? { problem } : { shown: { ...shown, lost: problem } });
+      }
       return shown?.hasChanged !== true;
     }
+  };
+  /** Shows what the index has, unless more is shown already. */
+  const showPart = async (part: NonNullable<LoadedRequest['part']>): Promise<void> => {
+    const { shown } = latest.current;
+    if (shown !== undefined) {
+      if (shown.part === 'reading' && part === 'no_worker') set({ shown: { ...shown, part } });
+      return;
+    }
+    const view = await readRowView({ workflowId, requestId }).catch(() => undefined);
+    if (view === undefined) return;
+    if (latest.current.shown !== undefined) return showPart(part);
+    set({ shown: { view, seen: view.request, shownAtMs: Date.now(), hasChanged: false, part } });
   };
   const isPending = state.shown?.view.card.preview?.state === 'pending';
   const isOver = state.shown?.view.request.settled !== undefined;
   useEffect(() => {
+    const patience = setTimeout(() => {
+      if (latest.current.shown === undefined && latest.current.problem === undefined) void showPart('reading');
+    }, patienceMs);
     void reload();
     const stop = onRequestChange((about) => {
       if (about === undefined || isSameRequest(about, { workflowId, requestId })) void reload();
@@ -75,6 +105,7 @@ export function useRequest(workflowId: string, requestId: string): LiveRequest {
     };
     document.addEventListener('visibilitychange', look);
     return () => {
+      clearTimeout(patience);
       stop();
       document.removeEventListener('visibilitychange', look);
     };
@@ -101,10 +132,10 @@ export function useWholeCard(shown: LoadedRequest | undefined): { whole: WholeCa
   const [unfolded, setUnfolded] = useState<WholeCard & { shownAtMs: number }>();
   const whole = unfolded?.shownAtMs === shown?.shownAtMs ? unfolded : undefined;
   const unfold = (): void => {
-    if (shown === undefined || whole !== undefined || shown.view.card.whole) return;
+    if (shown === undefined || shown.part !== undefined || whole !== undefined || shown.view.card.whole) return;
     const { shownAtMs, view } = shown;
     announceText('Making the whole card …');
-    makeWholeCard(view.request).then(
+    makeWholeCard({ request: view.request }).then(
       (made) => {
         setUnfolded({ ...made, shownAtMs });
         announceText('Everything is shown now.');

@@ -7,8 +7,14 @@ export interface WholeCard {
   digest: string;
 }
 
+export interface WholeCardOrder {
+  request: ApprovalDetails;
+  /** Replaces the sentence that the card would make. */
+  sentence?: string;
+}
+
 /** Makes the card of a request with all of its text. A worker makes it: a megabyte takes seconds. */
-export function makeWholeCard(request: ApprovalDetails): Promise<WholeCard> {
+export function makeWholeCard(order: WholeCardOrder): Promise<WholeCard> {
   const worker = new Worker(new URL('./whole-card-worker.ts', import.meta.url), { type: 'module' });
   const { promise, resolve, reject } = Promise.withResolvers<WholeCard>();
   worker.addEventListener('message', ({ data }: MessageEvent<WholeCard>) => resolve(data));
@@ -17,6 +23,6 @@ export function makeWholeCard(request: ApprovalDetails): Promise<WholeCard> {
     // The worker's file is missing: the gateway serves another version of the inbox, as in public/reload.js.
     location.reload();
   });
-  worker.postMessage(request);
+  worker.postMessage(order);
   return promise.finally(() => worker.terminate());
 }

@@ -9,7 +9,7 @@ import { StandingNote, requestStanding } from '../request/standing-note.tsx';
 import { RunContext } from '../request/run-context.tsx';
 import { forgetDecision, useDecision } from '../request/decisions.ts';
 import { whatChanged } from '../request/what-changed.ts';
-import { useRequest, useWholeCard } from '../request/use-request.ts';
+import { type LoadedRequest, useRequest, useWholeCard } from '../request/use-request.ts';
 import { waitsWords } from '../list/request-row.tsx';
 import { LocalTime, TimeLeft, useNow } from '../parts/time.tsx';
 import { currentLocation, inListHref, navigate } from '../state/location.ts';
@@ -60,11 +60,7 @@ export function RequestPage({ params: { workflowId, requestId } }: { params: Req
           The channels hold this request until <LocalTime at={shown.view.heldUntil} />.
         </p>
       )}
-      {shown.lost !== undefined && (
-        <p class="note bad" role="alert">
-          It could not be read again, so what you see may be old: <Foreign text={shown.lost.message} />
-        </p>
-      )}
+      <ReadNote shown={shown} />
       {!isOpen && decision.kind !== 'done' && <DecisionNote state={decision} request={request} />}
       {isOpen && shown.hasChanged && (
         <div class="note" role="alert">
@@ -82,7 +78,7 @@ export function RequestPage({ params: { workflowId, requestId } }: { params: Req
         <CardArticle
           card={whole?.card ?? card}
           unfold={
-            !card.whole && request.shown === 'all' && whole === undefined ? (
+            shown.part === undefined && !card.whole && request.shown === 'all' && whole === undefined ? (
               <div class="note">
                 <p>Not everything is shown: long texts are cut.</p>
                 <p class="buttons">
@@ -101,7 +97,7 @@ export function RequestPage({ params: { workflowId, requestId } }: { params: Req
             shown={shown}
             decision={decision}
             card={{
-              isWhole: card.whole || whole !== undefined,
+              isWhole: shown.part === undefined ? card.whole || whole !== undefined : request.shown === 'all',
               digest: whole?.digest ?? cardDigest,
               sentence: card.sentence.text,
             }}
@@ -122,6 +118,32 @@ export function RequestPage({ params: { workflowId, requestId } }: { params: Req
 
 function toList(): void {
   navigate(inListHref());
+}
+
+/** What the last read says of the text on the screen: that it is only a part, or may be old. */
+function ReadNote({ shown: { part, lost } }: { shown: LoadedRequest }) {
+  if (lost !== undefined && lost.code !== 'no_worker') {
+    return (
+      <p class="note bad" role="alert">
+        It could not be read again, so what you see may be old: <Foreign text={lost.message} />
+      </p>
+    );
+  }
+  if (part === 'reading') {
+    return (
+      <p class="note plain" role="status">
+        Loading the rest of the request …
+      </p>
+    );
+  }
+  if (part === undefined && lost === undefined) return null;
+  return (
+    <p class="note" role="status">
+      The agent's worker is not running, so{' '}
+      {part === undefined ? 'this may be old' : 'only part of this request is shown'}. Your answer is recorded, and
+      counts when it runs again.
+    </p>
+  );
 }
 
 function NotShown({ problem, reload }: { problem: ApiProblem | undefined; reload: () => void }) {
