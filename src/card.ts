@@ -2,7 +2,8 @@
 // Re-exports only, for Countersign's own packages: docs/decisions/0063-each-kind-of-process-has-a-package.md.
 export { escapeHtml, htmlPage, pagePolicy } from './text/html-page.ts';
 export { cardDigest } from './card/card-of.ts';
-export { cardOf, rowSentence } from './card/card-of.ts';
+export { cardOf } from './card/card-of.ts';
+export { rowSentence } from './card/call-sentence.ts';
 export type { CardOptions } from './card/card-of.ts';
 export type { CardRequest } from './card/card.ts';
 export {

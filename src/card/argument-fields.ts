@@ -26,13 +26,14 @@ export interface ArgumentFields {
 /** Makes the fields of a call. `schema`: the JSON Schema of all arguments; `{}` if it is unknown. */
 export function argumentFields(args: JsonObject, schema: JsonObject, bounds: CardBounds): ArgumentFields {
   const result: ArgumentFields = { fields: [], left: 0, warnings: [], isDeep: false, isNameCut: false };
-  openObject(args, { name: '', key: '', schema, root: schema, depth: 1 }, bounds, result);
+  openObject(args, { name: '', path: [], key: '', schema, root: schema, depth: 1 }, bounds, result);
   return result;
 }
 
 interface Place {
   /** The name of the value on the card, such as `items[0].sku`. Invisible characters are escaped. */
   name: string;
+  path: string[];
   /** The key of the value; for an element of a list, the key of the list. */
   key: string;
   schema: JsonObject;
@@ -53,7 +54,7 @@ function openObject(value: JsonObject, place: Place, bounds: CardBounds, result:
     result.isNameCut ||= key.length > longestOwn && isCut(cutLine(key, longestOwn));
     const name = place.name === '' ? own : `${place.name}.${own}`;
     const schema = memberSchema(place.schema, key, place.root);
-    addValue(value[key]!, { ...place, name, key, schema }, beside, bounds, result);
+    addValue(value[key]!, { ...place, name, path: [...place.path, own], key, schema }, beside, bounds, result);
   }
 }
 
@@ -67,7 +68,8 @@ function addValue(value: Json, place: Place, beside: Beside, bounds: CardBounds,
     if (!Array.isArray(value)) return openObject(value, inner, bounds, result);
     for (const [index, each] of value.entries()) {
       const schema = memberSchema(place.schema, index, place.root);
-      addValue(each, { ...inner, name: `${place.name}[${index}]`, schema }, beside, bounds, result);
+      const at = `[${index}]`;
+      addValue(each, { ...inner, name: place.name + at, path: [...place.path, at], schema }, beside, bounds, result);
     }
     return;
   }
@@ -84,7 +86,7 @@ function isOpened(value: Json, depth: number, bounds: CardBounds): value is Json
   return depth < bounds.depth && hasMembers(value);
 }
 
-function fieldOf(value: Json, { name, key, schema }: Place, beside: Beside, bounds: CardBounds): CardField {
+function fieldOf(value: Json, { name, path, key, schema }: Place, beside: Beside, bounds: CardBounds): CardField {
   const title = schemaText(schema, 'title');
   const description = schemaText(schema, 'description');
   const format = fieldFormat(key, schema, value);
@@ -96,6 +98,7 @@ function fieldOf(value: Json, { name, key, schema }: Place, beside: Beside, boun
     format,
     value: typeof value === 'string' ? cutText(writtenText(value), bounds) : cutJson(jsonText(value), bounds.value),
     ...(reading !== undefined && { reading }),
+    ...(path.length > 1 && { path }),
   };
 }
 

@@ -4,22 +4,18 @@ import { instantText, timeLeft } from '../text/instant-text.ts';
 import { visibleJson, visibleLine, visibleText, fromVisible, visibleEscape } from '../text/visible-text.ts';
 import { instantMs } from '../core/messages/control.ts';
 import { argumentFields, type ArgumentFields } from './argument-fields.ts';
-import { type Card, type CardField, isCut, type CardRequest, type CardAnswer } from './card.ts';
-import { cardChange, isChangeNameCut } from './card-change.ts';
-import { quoted, settledRows, whoRows, whyRows } from './card-rows.ts';
-import { cardBounds, type CardBounds, countedNoun, cutInline, cutLine, noBounds, wholeText } from './cut-text.ts';
+import type { Card, CardAnswer, CardField, CardRequest } from './card.ts';
+import { cardChange } from './card-change.ts';
+import { cardSentence } from './call-sentence.ts';
+import { cutNotice } from './cut-notice.ts';
+import { quoted, reasonOf, settledRows, whoRows, whyRows } from './card-rows.ts';
+import { cardBounds, type CardBounds, countedNoun, cutInline, cutLine, noBounds } from './cut-text.ts';
 import { jsonText } from './member-schema.ts';
-import { nameWords } from '../assess/finding.ts';
 import { jsonDigest } from '../core/base/digest.ts';
 import type { Json, Risk } from '../core/base/tool-call.ts';
-import type { ApprovalSummary } from '../core/ledger/approval-index.ts';
 import { defaultAlways } from '../core/policy/grants.ts';
 import type { Always } from '../core/policy/policy.ts';
 import { lookAlikes, looksLike } from '../text/look-alikes.ts';
-
-const longestValue = 60;
-
-const mostValues = 3;
 
 export interface CardOptions {
   /** The current time, in milliseconds since 1970. Without it, the card does not show the time left. */
@@ -54,10 +50,11 @@ export function cardOf(
     version: 1,
     requestId: visibleText(request.requestId),
     toolName: visibleText(request.toolName),
-    sentence: cardSentence(request, fields, bounds, moreText(fields.length + args.left - mostValues)),
+    sentence: cardSentence(request, fields, bounds, args.left),
     arguments: fields,
     notShown: notShown.map((name) => cutInline(name, bounds.value)),
     ...(request.preview !== undefined && { preview: previewOf(request.preview, bounds) }),
+    reason: reasonOf(request, bounds),
     why: whyRows(request, bounds),
     who: whoRows(request, bounds),
     ...(request.contextSummary.trim() !== '' && { words: cutLine(request.contextSummary, bounds.value) }),
@@ -67,16 +64,14 @@ export function cardOf(
     }),
     raw: rawOf(request, written),
   };
-  const whole = isWhole(card, args, request, bounds);
+  const cut = cutNotice(card, args, request, bounds);
+  const whole = cut === undefined && request.preview?.state !== 'pending';
   // The answer "always" also approves later calls, so the reviewer must first have read all of this one.
   const isAllRead = whole && redactedNames(request).length === 0;
   return {
     ...card,
-    warnings: [
-      ...warnings.map((each) => visibleText(each)),
-      ...ownWarnings(request, args, fields),
-      ...(isAllRead || request.settled !== undefined ? [] : ['Not all is shown here, so "always" is not offered.']),
-    ],
+    warnings: [...warnings.map((each) => visibleText(each)), ...ownWarnings(request, args, fields)],
+    ...(cut !== undefined && { cut }),
     answers: request.settled === undefined ? cardAnswers(request, always ?? request.always?.widest, isAllRead) : [],
     whole,
   };
@@ -128,7 +123,6 @@ function ownWarnings(request: CardRequest, args: ArgumentFields, fields: readonl
     ...misleading(request, fields),
     ...args.warnings,
     ...redactedWarning(request),
-    ...(args.left === 0 ? [] : [`${countedNoun(args.left, 'more value')} of the arguments: see the raw call.`]),
     ...(request.preview?.state === 'ready' && request.preview.cut !== undefined
       ? [visibleText(request.preview.cut)]
       : []),
@@ -177,109 +171,14 @@ function previewWarning({ replaces, settled }: CardRequest): string[] {
 
 function redactedWarning(request: CardRequest): string[] {
   const names = redactedNames(request);
-  return names.length === 0 ? [] : [`Placeholders stand for values that the tool gets: see ${names.join(', ')}.`];
+  if (names.length === 0) return [];
+  const consequence = request.settled === undefined ? ', so you cannot approve later calls' : '';
+  return [`Hidden from you: ${names.join(', ')}. The tool gets what the placeholders stand for${consequence}.`];
 }
 
 /** The arguments that a policy redacts for reviewers. */
 function redactedNames({ redacted = [] }: CardRequest): string[] {
-  return redacted.map((name) => quoted(name));
-}
-
-function isWhole(
-  card: Omit<Card, 'answers' | 'whole' | 'warnings'>,
-  { left, isNameCut }: ArgumentFields,
-  { shown, preview: given }: CardRequest,
-  bounds: CardBounds,
-): boolean {
-  const { sentence, preview } = card;
-  const changes = preview?.state === 'ready' ? preview.changes : [];
-  const isChangeCut = changes.some((change) =>
-    change.kind === 'table'
-      ? change.hiddenRows > 0 || change.cutCells > 0
-      : change.hiddenLines > 0 || change.lines.some(({ text }) => isCut(text)),
-  );
-  return (
-    shown === 'all' &&
-    left === 0 &&
-    !isNameCut &&
-    !isCut(sentence) &&
-    !card.arguments.some(({ value }) => isCut(value)) &&
-    !isChangeCut &&
-    given?.state !== 'pending' &&
-    (given?.state !== 'ready' ||
-      (given.cut === undefined && !given.changes.some((change) => isChangeNameCut(change, bounds))))
-  );
-}
-
-/**
- * The tool's own sentence; without one, a sentence that is built from the call, such as `Refund: order o-17, amount
- * 120.00 EUR`. `more`: the end of a built sentence, about the values for which it has no room.
- */
-function cardSentence(
-  request: Pick<CardRequest, 'toolName' | 'sentence'>,
-  fields: readonly CardField[],
-  bounds: CardBounds,
-  more: string,
-): Card['sentence'] {
-  const { sentence, toolName } = request;
-  if (sentence !== undefined && sentence.trim() !== '') return { ...cutLine(sentence, bounds.sentence), by: 'tool' };
-  const title = titleOf(toolName);
-  const parts = fields.slice(0, mostValues).map(({ name, value, reading, format }) => {
-    const shown = format === 'money' && reading !== undefined ? reading : firstLine(value.text);
-    return `${name} ${shown}`;
-  });
-  const text = parts.length === 0 ? title : `${title}: ${parts.join(', ')}${more}`;
-  return { text, by: 'card' };
-}
-
-function moreText(rest: number): string {
-  return rest > 0 ? `, and ${rest} more` : '';
-}
-
-/** A tool's name as the beginning of a sentence. */
-function titleOf(toolName: string): string {
-  const isWord = /^[\w-]+$/.test(toolName);
-  const words = isWord ? nameWords(toolName).join(' ') : visibleText(toolName);
-  return words === '' ? 'A call' : `${words[0]!.toUpperCase()}${words.slice(1)}`;
-}
-
-const longestName = 200;
-const mostNames = 10;
-
-/**
- * The sentence of a row of a list. It is the sentence of the card if the row has that sentence or values of arguments;
- * else it names the arguments, as in `Refund (order, amount)`. It is bounded, and invisible characters in it are made
- * visible. Any text of the row may be hostile.
- */
-export function rowSentence(
-  row: Pick<ApprovalSummary, 'toolName' | 'sentence' | 'shownArguments' | 'argumentNames'>,
-): string {
-  const { sentence, shownArguments = {}, argumentNames } = row;
-  const toolName = row.toolName.slice(0, longestName).toWellFormed();
-  const shown = Object.entries(shownArguments);
-  if (sentence !== undefined || shown.length > 0) {
-    const fields = shown.slice(0, mostValues).map(([name, text]): CardField => ({
-      name: cutInline(name, longestValue),
-      format: 'text',
-      value: { text: visibleLine(text) },
-    }));
-    const hasMore = shown.length > fields.length || argumentNames.some((name) => !Object.hasOwn(shownArguments, name));
-    return wholeText(cardSentence({ toolName, sentence }, fields, cardBounds, hasMore ? ', and more' : ''));
-  }
-  // A row may lack names of arguments, so no number of further ones is given.
-  const names = argumentNames.slice(0, mostNames).map((name) => cutInline(name, longestValue));
-  if (argumentNames.length > mostNames) names.push('and more');
-  return names.length === 0 ? titleOf(toolName) : `${titleOf(toolName)} (${names.join(', ')})`;
-}
-
-/** The first line of a visible text, shortened. */
-function firstLine(text: string): string {
-  const [line = ''] = text.split('\n');
-  const short = line
-    .replaceAll('\t', ' ')
-    .slice(0, longestValue)
-    .replace(/\\u?\{?[0-9A-F]{0,6}$|\p{Surrogate}$/u, '');
-  return short === text ? text : `${short}…`;
+  return redacted.map((name) => visibleText(name));
 }
 
 /**

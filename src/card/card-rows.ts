@@ -1,8 +1,10 @@
 /** Why a call needs a decision, and the people and programs that run it. */
 import { adviceSentence } from '../core/policy/advice.ts';
 import { shortened } from '../core/base/text.ts';
+import { defaultAssessment } from '../core/assess/assessment.ts';
+import { defaultReason } from '../core/ledger/waiting-for.ts';
 import { personsShown } from '../core/people/directory.ts';
-import type { Json, JsonObject } from '../core/base/tool-call.ts';
+import type { Json, JsonObject, Risk } from '../core/base/tool-call.ts';
 import { visibleText } from '../text/visible-text.ts';
 import type { CardRow, CardText, CardRequest } from './card.ts';
 import { type CardBounds, cutJson, cutLine } from './cut-text.ts';
@@ -21,16 +23,40 @@ function jsonRow(label: string, value: Json | undefined, bounds: CardBounds): Ca
   return value === undefined ? [] : [{ label, texts: [cutJson(jsonText(value), bounds.value)] }];
 }
 
+const byRisk: Record<Risk, string> = {
+  read_only: 'This tool only reads, and needs approval by default.',
+  write: 'Tools that write need approval by default.',
+  destructive: 'Destructive tools need approval by default.',
+  unknown: 'Tools of unknown risk need approval by default.',
+};
+
+/** Why the call needs a decision, in one sentence. */
+export function reasonOf({ rule, reason, riskLevel }: CardRequest, bounds: CardBounds): CardText {
+  if (reason !== defaultReason(rule, riskLevel)) return cutLine(reason, bounds.value);
+  if (rule === null) return { text: `No rule covers this call. ${byRisk[riskLevel]}` };
+  return cutLine(`Rule ${rule} asks about this call.`, bounds.value);
+}
+
+function capitalized(text: string): string {
+  return text === '' ? '' : `${text[0]!.toUpperCase()}${text.slice(1)}`;
+}
+
+/** An affected resource in words: `account:Lightworks` gives `Account Lightworks`. */
+function affectedText(resource: string): string {
+  const [, kind, value] = /^([a-z]{1,20}):(.*)$/s.exec(resource) ?? [];
+  if (kind === undefined || value === undefined) return resource;
+  return `${kind === 'person' && value.startsWith('#') ? 'Channel' : capitalized(kind)} ${value}`;
+}
+
 export function whyRows(request: CardRequest, bounds: CardBounds): CardRow[] {
-  const { rule, rulePlace, reason, riskLevel, assessment, replaces, userMessages, deniedBefore, advice = [] } = request;
-  const { severity, reasons, affectedResources, recommendations } = assessment;
-  const place = rulePlace === undefined ? '' : ` (${rulePlace})`;
+  const { riskLevel, assessment, replaces, userMessages, deniedBefore, advice = [] } = request;
+  const { reasons, affectedResources, recommendations } = assessment;
+  // The declared risk is already in the sentence, or in the row of the risk.
+  const declared = defaultAssessment(riskLevel).reasons;
+  const found = reasons.filter((each) => !declared.includes(each));
   return [
-    ...rows('Rule', [rule === null ? 'none: a risk default asks' : `${rule}${place}`], bounds),
-    ...rows('Reason', [reason], bounds),
-    ...rows('Risk', [`${riskLevel}, severity ${severity}`], bounds),
-    ...rows('Because', reasons, bounds),
-    ...rows('Affects', affectedResources, bounds),
+    ...rows('Noticed', found.map(capitalized), bounds),
+    ...rows('Affects', affectedResources.map(affectedText), bounds),
     ...rows('Advice', recommendations, bounds),
     ...rows('From advisors, not from people', advice.map(adviceSentence), bounds),
     ...(deniedBefore === undefined ? [] : [deniedRow(deniedBefore, bounds)]),
@@ -60,7 +86,7 @@ function replaced({ requestId, by }: NonNullable<CardRequest['replaces']>): stri
 }
 
 export function whoRows(request: CardRequest, bounds: CardBounds): CardRow[] {
-  const { approvals, votes = [], delegations = [], metadata, people } = request;
+  const { approvals, votes = [], delegations = [], metadata, people, rule, rulePlace, riskLevel, assessment } = request;
   const person = personsShown(people);
   const answers = votes.map(
     ({ reviewerId, reviewerName, identity, approved }) =>
@@ -81,6 +107,8 @@ export function whoRows(request: CardRequest, bounds: CardBounds): CardRow[] {
       bounds,
     ),
     ...rows('Approvals', [...(isVote ? [`${approvals.have} of ${approvals.need}`] : []), ...answers], bounds),
+    ...rows('Rule', [rule === null ? null : `${rule}${rulePlace === undefined ? '' : ` (${rulePlace})`}`], bounds),
+    ...rows('Risk', [`${riskLevel}, severity ${assessment.severity}`], bounds),
     ...rows('Request', [request.requestId], bounds),
     ...rows('Digest', [request.digest], bounds),
   ];

@@ -1,6 +1,6 @@
 /** The texts of a card that all channels share. */
 import { instantText, leftText, type ReaderClock } from '../text/instant-text.ts';
-import type { AnswerName, Card, CardChange, CardField, CardText } from './card.ts';
+import type { AnswerName, Card, CardChange, CardField, CardRow, CardText } from './card.ts';
 import { countedNoun } from './cut-text.ts';
 
 export const headings = {
@@ -8,8 +8,8 @@ export const headings = {
   notShown: 'Not shown',
   changes: 'What would change',
   why: 'Why you are asked',
-  who: 'Who and what runs it',
-  words: 'Words of the model or its user (not checked)',
+  who: 'Where it comes from',
+  words: 'What the model or its user wrote (not checked)',
   time: 'Time',
   settled: 'How it was settled',
   answers: 'What each answer does',
@@ -25,6 +25,11 @@ export const answerLabels: Record<AnswerName, string> = {
   nobody: 'No answer',
 };
 
+/** The rows of the section about why a call needs a decision. */
+export function whyOf({ reason, why }: Card): CardRow[] {
+  return [{ label: 'Reason', texts: [reason] }, ...why];
+}
+
 /** A field's title and name, such as `Recipient (to)`. */
 export function fieldLabel({ title, name }: CardField): string {
   return saysName(title, name) ? (title ?? name) : `${title} (${name})`;
@@ -35,10 +40,15 @@ export function saysName(title: string | undefined, name: string): boolean {
   return title === undefined || title.toLowerCase() === name.toLowerCase();
 }
 
-/** The format and the reading of a value, such as `money: 120.00 EUR`. Empty for plain values. */
-export function fieldNote({ name, format, reading }: CardField): string {
-  const isPlain = ['text', 'number', 'flag', 'json'].includes(format) || name.toLowerCase().includes(format);
-  return [...(isPlain ? [] : [format]), ...(reading === undefined ? [] : [reading])].join(': ');
+/** What is noted beside a value, such as `1,200.50 EUR`. Empty for a value that is readable itself. */
+export function fieldNote({ reading = '' }: CardField): string {
+  return reading;
+}
+
+/** All sentences of warning, with the one about what is cut as the last. */
+export function cardWarnings({ warnings, cut, settled }: Card): string[] {
+  if (cut === undefined) return warnings;
+  return [...warnings, settled === undefined ? `${cut.slice(0, -1)}, so you cannot approve it for later calls.` : cut];
 }
 
 /** The note in place of the arguments, if the card has none; else empty. */

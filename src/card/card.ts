@@ -43,6 +43,14 @@ export interface CardField {
   value: CardText;
   /** The value in a more readable form, such as `1.5 MiB` for 1572864 bytes. Absent: `value` is readable itself. */
   reading?: string;
+  /** The parts of the name of a nested value, such as `items`, `[0]`, `sku`. Absent: the name is the only part. */
+  path?: string[];
+}
+
+/** A part of a sentence that is built from a call. The sentence is longer: it has the signs between the parts, too. */
+export interface SentencePart {
+  kind: 'tool' | 'name' | 'value' | 'more';
+  text: string;
 }
 
 /** One line of a difference. */
@@ -86,15 +94,21 @@ export interface Card {
    * `by`: `tool` if the tool's own `describe` wrote the sentence, `card` if it is built from the tool's name and the
    * arguments.
    */
-  sentence: CardText & { by: 'tool' | 'card' };
-  /** Sentences about misleading or irreversible parts. */
+  sentence: CardText & { by: 'tool' | 'card'; parts?: SentencePart[] };
+  /** Sentences about misleading, irreversible or hidden parts, but for `cut`. */
   warnings: string[];
+  /** One sentence about what is cut, left out or withheld. Absent: nothing is. */
+  cut?: string;
   arguments: CardField[];
   /** Names of arguments that are hidden from reviewers. */
   notShown: string[];
   /** The preview of the call. Absent: the tool has none. */
   preview?: { state: 'pending' } | { state: 'failed'; message: CardText } | { state: 'ready'; changes: CardChange[] };
+  /** Why the call needs a decision, in one sentence. */
+  reason: CardText;
+  /** What else a reviewer weighs: findings, advice, earlier answers. */
   why: CardRow[];
+  /** Where the call comes from: tool, agent, run, rule, reviewers, ids. */
   who: CardRow[];
   /** The model's text beside the call, else the last message of the user. It is unverified. */
   words?: CardText;

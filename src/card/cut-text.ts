@@ -87,6 +87,11 @@ function charactersOf(shown: string): string[] {
   return shown.match(visibleUnit) ?? [];
 }
 
+/** The number of characters that are shown of a cut text. */
+export function countedCharacters({ text, end = '' }: CardText): number {
+  return charactersOf(text).length + charactersOf(end).length;
+}
+
 /** The text as one string; if it is cut, with a note in place of the hidden part. */
 export function wholeText(text: CardText): string {
   return text.hidden === undefined ? text.text : `${text.text} … ${hiddenNote(text)} … ${text.end ?? ''}`;

@@ -90,5 +90,5 @@ export function lineCard(request: CardRequest, nowMs: number): { card: Card; alw
 export function noAlways({ always }: Pick<CardRequest, 'always'>): string {
   return always === undefined
     ? 'The rule that asks admits no "always".'
-    : 'Not all is shown here, so "always" is not offered.';
+    : 'Part of this request is hidden, so you cannot approve it for later calls.';
 }

@@ -10,6 +10,7 @@ import {
   answerLabels,
   argumentsNote,
   cardFor,
+  cardWarnings,
   changeRest,
   changeTitle,
   diffMarks,
@@ -18,6 +19,7 @@ import {
   headings,
   previewNote,
   timeNote,
+  whyOf,
 } from './card-words.ts';
 import { hiddenNote } from './cut-text.ts';
 import { cardStyle } from './html-style.ts';
@@ -37,7 +39,7 @@ export function renderHtml(shown: Card, clock: ReaderClock = {}): string {
   const sections: [heading: string, content: string][] = [
     [headings.arguments, note === '' ? fieldsHtml(card) : `<p>${escapeHtml(note)}</p>`],
     [headings.changes, changesHtml(card)],
-    [headings.why, rowsHtml(card.why)],
+    [headings.why, rowsHtml(whyOf(card))],
     [headings.who, rowsHtml(card.who)],
     [headings.words, words === undefined ? '' : `<blockquote><bdi>${textHtml(words)}</bdi></blockquote>`],
     [headings.time, `<p><bdi>${marked(timeNote(card, clock))}</bdi></p>`],
@@ -47,7 +49,9 @@ export function renderHtml(shown: Card, clock: ReaderClock = {}): string {
       rowsHtml(card.answers.map(({ name, effect }) => ({ label: answerLabels[name], texts: [{ text: effect }] }))),
     ],
   ];
-  const warnings = card.warnings.map((each) => `<li>${marked(each)}</li>`).join('');
+  const warnings = cardWarnings(card)
+    .map((each) => `<li>${marked(each)}</li>`)
+    .join('');
   return [
     '<article class="card">',
     `<h1><bdi>${textHtml(card.sentence)}</bdi></h1>`,

@@ -8,6 +8,7 @@ import {
   answerLabels,
   argumentsNote,
   cardFor,
+  cardWarnings,
   changeRest,
   changeTitle,
   diffMarks,
@@ -16,6 +17,7 @@ import {
   previewNote,
   saysName,
   timeNote,
+  whyOf,
 } from './card-words.ts';
 import { tableText } from './card-change.ts';
 import { hiddenNote, wholeText } from './cut-text.ts';
@@ -30,7 +32,7 @@ export function renderMarkdown(shown: Card, clock: ReaderClock = {}): string {
   const sections: [heading: string, blocks: string[]][] = [
     [headings.arguments, note === '' ? [...card.arguments.map(fieldBlock), ...notShown.map(rowBlock)] : [note]],
     [headings.changes, changeBlocks(card)],
-    [headings.why, card.why.map(rowBlock)],
+    [headings.why, whyOf(card).map(rowBlock)],
     [headings.who, card.who.map(rowBlock)],
     [headings.words, card.words === undefined ? [] : [fence(wholeText(card.words))]],
     [headings.time, [code(timeNote(card, clock))]],
@@ -39,7 +41,9 @@ export function renderMarkdown(shown: Card, clock: ReaderClock = {}): string {
   ];
   return [
     `### ${markdownText(wholeText(card.sentence))}`,
-    card.warnings.map((each) => `- ⚠ ${markdownText(each)}`).join('\n'),
+    cardWarnings(card)
+      .map((each) => `- ⚠ ${markdownText(each)}`)
+      .join('\n'),
     ...sections.flatMap(([heading, blocks]) => (blocks.length === 0 ? [] : [`#### ${heading}`, joinBlocks(blocks)])),
     ...(card.raw === ''
       ? []

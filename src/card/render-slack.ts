@@ -6,6 +6,7 @@ import type { Card, CardChange, CardField, CardRow, CardText } from './card.ts';
 import {
   answerLabels,
   argumentsNote,
+  cardWarnings,
   changeRest,
   changeTitle,
   diffMarks,
@@ -14,6 +15,7 @@ import {
   headings,
   previewNote,
   timeParts,
+  whyOf,
 } from './card-words.ts';
 import { tableText } from './card-change.ts';
 import { hiddenNote } from './cut-text.ts';
@@ -35,10 +37,10 @@ export function renderSlack(card: Card): SlackMessage[] {
   const title: SlackBlock = { type: 'header', text: { type: 'plain_text', text: titleOf(card), emoji: false } };
   const sentence = titleOf(card) === card.sentence.text ? [] : [section(text(card.sentence))];
   const groups: RichElement[][] = [
-    [...sentence, ...card.warnings.map((each) => section([{ text: `⚠ ${each}` }]))],
+    [...sentence, ...cardWarnings(card).map((each) => section([{ text: `⚠ ${each}` }]))],
     argumentElements(card),
     headed(headings.changes, changeElements(card)),
-    headed(headings.why, card.why.map(rowElement)),
+    headed(headings.why, whyOf(card).map(rowElement)),
     headed(headings.who, card.who.map(rowElement)),
     headed(headings.words, card.words === undefined ? [] : [preformatted(wholeText(card.words))]),
     headed(headings.time, [section(timeParts(card))]),
@@ -63,13 +65,13 @@ export function renderSlackSummary(card: Card, most: number): { block: SlackBloc
   const title = section([{ text: titleOf(card), bold: true }]);
   const deciding = [
     ...(titleOf(card) === card.sentence.text ? [] : [section(text(card.sentence))]),
-    ...card.warnings.map((each) => section([{ text: `⚠ ${each}` }])),
+    ...cardWarnings(card).map((each) => section([{ text: `⚠ ${each}` }])),
     ...argumentRows(card),
     ...headed(headings.changes, changeElements(card)),
   ];
   const all = richText([title], deciding, most);
   if (card.whole && all.left === 0) {
-    const rest = [...card.why.map(rowElement), section(timeParts(card))];
+    const rest = [...whyOf(card).map(rowElement), section(timeParts(card))];
     return { block: { type: 'rich_text', elements: richText(all.elements, rest, most).elements }, whole: true };
   }
   const note = section([{ text: 'This is a part: the thread has the whole card.', italic: true }]);

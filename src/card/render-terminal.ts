@@ -7,6 +7,7 @@ import {
   answerLabels,
   argumentsNote,
   cardFor,
+  cardWarnings,
   changeRest,
   changeTitle,
   diffMarks,
@@ -15,6 +16,7 @@ import {
   headings,
   previewNote,
   timeNote,
+  whyOf,
 } from './card-words.ts';
 import { hiddenNote, wrapText } from './cut-text.ts';
 import { tableText } from './card-change.ts';
@@ -63,13 +65,13 @@ export function renderTerminal(shown: Card, options: TerminalOptions = {}): stri
   };
   const { style } = terminal;
   const note = argumentsNote(card);
-  const warnings = card.warnings.flatMap((each) =>
+  const warnings = cardWarnings(card).flatMap((each) =>
     indented(terminal, '! ', each).map((line) => style('yellow', marked(terminal, line))),
   );
   const sections: [heading: string, lines: string[]][] = [
     [headings.arguments, note === '' ? fieldLines(terminal, card) : [style('dim', note)]],
     [headings.changes, changeLines(terminal, card)],
-    [headings.why, rowLines(terminal, card.why)],
+    [headings.why, rowLines(terminal, whyOf(card))],
     [headings.who, rowLines(terminal, card.who)],
     [headings.words, card.words === undefined ? [] : blockLines(terminal, card.words)],
     [headings.time, wrapText(timeNote(card, terminal.clock), terminal.width, terminal.columnsOf)],

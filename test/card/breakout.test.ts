@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { Lexer, type Token } from 'marked';
 import { parse, type DefaultTreeAdapterTypes as Tree } from 'parse5';
 import type { CardText } from '../../src/card/card.ts';
-import { answerLabels, headings } from '../../src/card/card-words.ts';
+import { answerLabels, cardWarnings, headings } from '../../src/card/card-words.ts';
 import { cardStyle } from '../../src/card/html-style.ts';
 import { renderHtmlPage } from '../../src/card/render-html.ts';
 import { renderMarkdown } from '../../src/card/render-markdown.ts';
@@ -116,7 +116,7 @@ describe('HTML', () => {
         const of = (tagName: string): Tree.Element[] => elements.filter((each) => each.tagName === tagName);
         expect(of('style').map(textOf)).toEqual([cardStyle]);
         expect(of('title').map(textOf)).toEqual([card.sentence.text]);
-        expect(of('li').map(textOf)).toEqual(card.warnings);
+        expect(of('li').map(textOf)).toEqual(cardWarnings(card));
         expect(of('details').map(textOf)).toEqual([`${headings.raw}${card.raw}`]);
         // Each argument is the whole text of its own element.
         const values = new Set([...of('bdi'), ...of('pre')].map(textOf));

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Card } from '../../src/card/card.ts';
 import { cardOf } from '../../src/card/card-of.ts';
+import { cardWarnings } from '../../src/card/card-words.ts';
 import { renderTerminal } from '../../src/card/render-terminal.ts';
 import type { Json, JsonObject } from '../../src/core/base/tool-call.ts';
 import { cardRequest, nowMs } from './sample-requests.ts';
@@ -32,11 +33,64 @@ describe('the sentence', () => {
     [
       'with money as people read it',
       cardRequest({ arguments: { amount: 1200.5, currency: 'EUR' } }),
-      'Refund: amount 1,200.50 EUR, currency EUR',
+      'Refund: amount 1,200.50 EUR',
       'card',
     ],
   ])('%s', (_name, request, text, by) => {
-    expect(cardOf(request).sentence).toEqual({ text, by });
+    expect(cardOf(request).sentence).toMatchObject({ text, by });
+  });
+});
+
+test('a built sentence has its parts, the values of the call itself first', () => {
+  const request = cardRequest({
+    toolName: 'run_sql',
+    arguments: { where: { host: 'db-1' }, query: 'DELETE', cost: 12.5, currency: 'EUR', a: 1 },
+  });
+  expect(cardOf(request).sentence).toEqual({
+    text: 'Run SQL: query DELETE, cost 12.50 EUR, a 1, and 1 more',
+    by: 'card',
+    parts: [
+      { kind: 'tool', text: 'Run SQL' },
+      { kind: 'name', text: 'query' },
+      { kind: 'value', text: 'DELETE' },
+      { kind: 'name', text: 'cost' },
+      { kind: 'value', text: '12.50 EUR' },
+      { kind: 'name', text: 'a' },
+      { kind: 'value', text: '1' },
+      { kind: 'more', text: 'and 1 more' },
+    ],
+  });
+});
+
+describe('why a call needs a decision', () => {
+  test.each<[string, Parameters<typeof cardRequest>[0], string]>([
+    ['the reason of the rule', {}, 'Refunds need a person'],
+    [
+      'a rule without a reason',
+      { rule: 'expenses', reason: 'Rule expenses asks' },
+      'Rule expenses asks about this call.',
+    ],
+    [
+      'no rule',
+      { rule: null, riskLevel: 'write', reason: 'Risk default for write' },
+      'No rule covers this call. Tools that write need approval by default.',
+    ],
+    ['a mode', { rule: null, reason: 'Mode strict asks' }, 'Mode strict asks'],
+  ])('%s is one sentence', (_name, request, text) => {
+    expect(cardOf(cardRequest(request)).reason).toEqual({ text });
+  });
+
+  test('the declared risk is no finding, and kinds of resources are words', () => {
+    const assessment = {
+      ...cardRequest().assessment,
+      reasons: ['the tool declares its risk as write', 'it moves money'],
+      affectedResources: ['account:ann', 'person:#ops', 'odd'],
+    };
+    const { why } = cardOf(cardRequest({ riskLevel: 'write', assessment }));
+    expect(why.slice(0, 2)).toEqual([
+      { label: 'Noticed', texts: [{ text: 'It moves money' }] },
+      { label: 'Affects', texts: [{ text: 'Account ann' }, { text: 'Channel #ops' }, { text: 'odd' }] },
+    ]);
   });
 });
 
@@ -135,12 +189,13 @@ describe('typed arguments', () => {
       { name: 'when', title: 'When', format: 'date', value: { text: 'soon' } },
       {
         name: 'party.iban',
+        path: ['party', 'iban'],
         title: 'Account',
         description: 'Where it goes',
         format: 'address',
         value: { text: 'DE1' },
       },
-      { name: 'links[0]', title: 'Link', format: 'url', value: { text: 'mailto:a' } },
+      { name: 'links[0]', path: ['links', '[0]'], title: 'Link', format: 'url', value: { text: 'mailto:a' } },
       { name: 'loop', format: 'number', value: { text: '1' } },
     ]);
   });
@@ -179,10 +234,7 @@ describe('what could mislead', () => {
         notShown: [],
         shownArguments: { to: 'ann@p\u0430ypal.com' },
       },
-      [
-        String.raw`'to' has characters that pass for others: ann@p\u{0430}ypal.com looks like ann@paypal.com.`,
-        'Not all is shown here, so "always" is not offered.',
-      ],
+      [String.raw`'to' has characters that pass for others: ann@p\u{0430}ypal.com looks like ann@paypal.com.`],
     ],
     ['a name in letters of its language', { arguments: { to: 'Ahmet Yılmaz', cc: 'علی‌رضا', bcc: 'ශ්‍රී' } }, []],
     [
@@ -276,14 +328,19 @@ describe('what is cut', () => {
   const long = `${'a'.repeat(3_000)}END`;
   const deep = (levels: number): Json => (levels === 0 ? 1 : { a: deep(levels - 1) });
 
-  test.each<[string, Parameters<typeof cardRequest>[0]]>([
-    ['a long value', { arguments: { note: long } }],
-    ['a value of many lines', { arguments: { note: 'x\n'.repeat(100) } }],
-    ['many values', { arguments: { list: Array.from({ length: 100 }, (_, index) => index) } }],
-    ['a long sentence', { sentence: long }],
+  test.each<[string, Parameters<typeof cardRequest>[0], string]>([
+    ['a long value', { arguments: { note: long } }, "1,200 of 3,003 characters of 'note'"],
+    ['a value of many lines', { arguments: { note: 'x\n'.repeat(100) } }, "77 of 200 characters of 'note'"],
+    [
+      'many values',
+      { arguments: { list: Array.from({ length: 100 }, (_, index) => index) } },
+      '60 of 100 values of the arguments',
+    ],
+    ['a long sentence', { sentence: long }, '500 of 3,003 characters of the sentence'],
     [
       'a long change',
       { preview: { state: 'ready', changes: [{ kind: 'text', name: 'f', before: null, after: 'x\n'.repeat(500) }] } },
+      "160 of 501 lines of 'f'",
     ],
     [
       'a long cell',
@@ -293,6 +350,7 @@ describe('what is cut', () => {
           changes: [{ kind: 'table', name: 't', columns: ['a'], rows: [{ before: null, after: [long] }] }],
         },
       },
+      "parts of 1 cell of 't'",
     ],
     [
       'a long table',
@@ -309,10 +367,12 @@ describe('what is cut', () => {
           ],
         },
       },
+      "20 of 50 rows of 't'",
     ],
     [
       'the long name of a change',
       { preview: { state: 'ready', changes: [{ kind: 'text', name: long, before: null, after: 'x' }] } },
+      'parts of long names',
     ],
     [
       'the long name of a column',
@@ -322,18 +382,20 @@ describe('what is cut', () => {
           changes: [{ kind: 'table', name: 't', columns: [long], rows: [{ before: null, after: [1] }] }],
         },
       },
+      'parts of long names',
     ],
     [
       'a long line of a change',
       { preview: { state: 'ready', changes: [{ kind: 'text', name: 'f', before: null, after: long }] } },
+      "parts of 1 line of 'f'",
     ],
-  ])('%s: "always" is not offered, unless all is shown', (_name, request) => {
+  ])('%s: "always" is not offered, unless all is shown', (_name, request, shown) => {
     const cut = cardOf(cardRequest(request));
     expect(cut.whole).toBe(false);
     expect(answersOf(cut)).toEqual(everything.filter((name) => name !== 'always'));
-    expect(cut.warnings.at(-1)).toBe('Not all is shown here, so "always" is not offered.');
+    expect(cardWarnings(cut)).toEqual([`Only ${shown} are shown, so you cannot approve it for later calls.`]);
     const all = cardOf(cardRequest(request), { all: true });
-    expect([all.whole, answersOf(all), all.warnings]).toEqual([true, everything, []]);
+    expect([all.whole, answersOf(all), cardWarnings(all)]).toEqual([true, everything, []]);
     // The raw call has all of the arguments in any case.
     expect(JSON.parse(cut.raw)).toEqual({ arguments: cardRequest(request).arguments, tool: 'refund' });
   });
@@ -341,7 +403,8 @@ describe('what is cut', () => {
   test('a preview that its tool had to cut says so', () => {
     const cut = 'Left out: 12 rows of users.';
     const card = cardOf(cardRequest({ preview: { state: 'ready', changes: [], cut } }), { all: true });
-    expect([card.whole, card.warnings]).toEqual([false, [cut, 'Not all is shown here, so "always" is not offered.']]);
+    const warning = 'Part of this request is hidden, so you cannot approve it for later calls.';
+    expect([card.whole, cardWarnings(card)]).toEqual([false, [cut, warning]]);
     expect(cardOf(cardRequest({ preview: { state: 'pending' } })).whole).toBe(false);
   });
 
@@ -377,7 +440,12 @@ describe('what is cut', () => {
     const card = cardOf(cardRequest({ arguments: { a: deep(10) } }));
     expect(card.warnings).toEqual(['A value is nested so deeply that it is shown as JSON.']);
     expect(card.arguments).toEqual([
-      { name: 'a.a.a.a.a.a', format: 'json', value: { text: '{"a":{"a":{"a":{"a":{"a":1}}}}}' } },
+      {
+        name: 'a.a.a.a.a.a',
+        path: Array.from({ length: 6 }, () => 'a'),
+        format: 'json',
+        value: { text: '{"a":{"a":{"a":{"a":{"a":1}}}}}' },
+      },
     ]);
     const deepest = JSON.parse('['.repeat(50_000) + ']'.repeat(50_000)) as Json;
     expect(cardOf(cardRequest({ arguments: { a: deepest } })).raw.length).toBeGreaterThan(100_000);
@@ -404,9 +472,8 @@ describe('what each answer does', () => {
 
   test('what is redacted is named, and "always" is not offered', () => {
     const card = cardOf(cardRequest({ arguments: { note: 'Ask [EMAIL]' }, redacted: ['note'] }), { always: 'tool' });
-    expect(card.warnings).toEqual([
-      "Placeholders stand for values that the tool gets: see 'note'.",
-      'Not all is shown here, so "always" is not offered.',
+    expect(cardWarnings(card)).toEqual([
+      'Hidden from you: note. The tool gets what the placeholders stand for, so you cannot approve later calls.',
     ]);
     expect([card.whole, card.answers.map(({ name }) => name)]).toEqual([
       true,

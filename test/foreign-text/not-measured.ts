@@ -81,9 +81,15 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
   'cardOf and the renderers of its card measure it': {
     'packages/cli/src/inbox/card-view.ts': ['cardText'],
     'card/narrowest-scope.ts': ['lineCard', 'noAlways'],
-    'card/card-rows.ts': ['whyRows', 'whoRows'],
+    'card/call-sentence.ts': ['cardSentence'],
+    'card/card-rows.ts': ['reasonOf', 'whyRows', 'whoRows'],
+    'card/cut-notice.ts': ['cutNotice'],
+    'card/cut-text.ts': ['countedCharacters'],
+    'core/ledger/waiting-for.ts': ['defaultReason'],
     'card/card-words.ts': [
       'argumentsNote',
+      'cardWarnings',
+      'whyOf',
       'changeTitle',
       'changeRest',
       'previewNote',

@@ -28,7 +28,12 @@ export function waitingFor({ request, delegations }: Pick<RequestRecord, 'reques
 
 /** The reason that reviewers read; the rule's own reason if it gives one. */
 export function whyAsked({ rule, reason }: Ruling, risk: Risk): string {
-  return reason ?? (rule === null ? `Risk default for ${risk}` : `Rule ${rule} asks`);
+  return reason ?? defaultReason(rule, risk);
+}
+
+/** The reason of a request whose rule gives none, or that no rule covers. */
+export function defaultReason(rule: string | null, risk: Risk): string {
+  return rule === null ? `Risk default for ${risk}` : `Rule ${rule} asks`;
 }
 
 /** The reviewers who are asked once a request has been open for `waitedMs`. */

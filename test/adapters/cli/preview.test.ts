@@ -19,7 +19,7 @@ describe('each channel', () => {
       'text',
       /^Refund: [^]*\nThe raw call\n│ \{"arguments":\{"orderId":"o-17","to":"ann@p\\u0430ypal\.com"\},"tool":"refund"\}\n$/,
     ],
-    ['markdown', /^### Refund: [^]*- to: `ann@p\\u\{0430\}ypal\.com` \(address\)\n[^]*<\/details>\n$/],
+    ['markdown', /^### Refund: [^]*- to: `ann@p\\u\{0430\}ypal\.com`\n[^]*<\/details>\n$/],
     ['html', /^<!doctype html>\n[^]*ann@p<mark>\\u\{0430\}<\/mark>ypal\.com[^]*<\/html>\n$/],
     ['slack', /^\{\n {2}"messages": \[[^]*\}\n$/],
   ])('%s', async (channel, shape) => {
@@ -118,7 +118,7 @@ test('--policy says what the policy answers', async () => {
   const file = join(folder, 'policy.yaml');
   writeFileSync(file, 'rules:\n  - id: big\n    pattern: refund\n    action: ask\n    reason: Refunds need a person\n');
   const { stdout } = await preview(refund, '--policy', file);
-  expect(stdout).toMatch(/Rule +big\nReason +Refunds need a person\n/);
+  expect(stdout).toMatch(/Reason +Refunds need a person\n[^]*Rule +big\n/);
   writeFileSync(file, 'rules: 7\n');
   const broken = await preview(refund, '--policy', file);
   expect([broken.code, broken.stdout]).toEqual([1, '']);
@@ -153,10 +153,10 @@ describe('what a policy redacts', () => {
       'its own patterns',
       'redact:\n  patterns:\n    - { name: CASE, pattern: "CASE-[0-9]+" }\n',
       'Ask [EMAIL …om · f966] about [CASE · 1ff8]',
-      /! Placeholders stand for values that the tool gets: see 'body'\.\n/,
+      /! Hidden from you: body\. The tool gets what the placeholders stand for, so you cannot approve later calls\.\n/,
     ],
     ['nothing', 'approval: { redact: false }\n', 'Ask ann@acme.com about CASE-17', /\nAlways /],
-    ['all arguments', 'approval: { include_arguments: false }\n', '! Not all is shown here', /^(?!.*ann@)/],
+    ['all arguments', 'approval: { include_arguments: false }\n', '! Part of this request is hidden', /^(?!.*ann@)/],
   ])('%s', async (_name, document, expected, shape) => {
     writeFileSync(policy, `${document}rules: []\n`);
     const words = document === '' ? [] : ['--policy', policy];

@@ -169,23 +169,23 @@ describe('renderCard', () => {
       'deep.list[1]  null',
       '',
       'Why you are asked',
-      'Rule     prod',
       'Reason   Production needs a person',
-      'Risk     destructive, severity high',
-      'Because  it deletes a file',
-      '         the file is outside of the folder',
-      'Affects  file:/tmp/a',
-      '         file:/tmp/b',
+      'Noticed  It deletes a file',
+      '         The file is outside of the folder',
+      'Affects  File /tmp/a',
+      '         File /tmp/b',
       'Advice   look for a backup',
       '',
-      'Who and what runs it',
+      'Where it comes from',
       'Tool     delete_file',
       'Agent    tidy',
       'Run      run-1',
+      'Rule     prod',
+      'Risk     destructive, severity high',
       `Request  ${requestId}`,
       `Digest   ${'d'.repeat(64)}`,
       '',
-      'Words of the model or its user (not checked)',
+      'What the model or its user wrote (not checked)',
       '│ I will tidy up.',
       '',
       'Time',
@@ -221,7 +221,7 @@ describe('renderCard', () => {
       settledAt: '2026-01-02T02:59:30.000Z',
     } as const;
     const shown = renderCard(output, { ...request, rule: null, settled }, {}, { nowMs });
-    expect(shown).toContain('Rule     none: a risk default asks\n');
+    expect(shown).not.toContain('\nRule ');
     expect(shown).toContain(`Settled  denied, ${local(settled.settledAt)}\nBy       ann\nBecause  no\n`);
     expect(shown).not.toContain('countersign approve');
   });
@@ -245,7 +245,7 @@ describe('renderCard', () => {
     expect(lines).toEqual(
       expect.arrayContaining([
         'Called by  root > middle',
-        'Rule      prod (policy.yaml:12)',
+        'Rule       prod (policy.yaml:12)',
         `Replaces  request ${'e'.repeat(32)}, as a reviewer edited it`,
         'Reviewers  group:finance, cfo',
         'Seats      bob in the place of ann',
@@ -310,7 +310,7 @@ describe('renderCard', () => {
     const part: ApprovalDetails = { ...request, arguments: {}, argumentNames: ['path', 'de\nep'], shown: 'part' };
     const hidden = renderCard(output, part, {}, { nowMs });
     expect(hidden).toContain('\nNot shown  path, de\\u{000A}ep\n');
-    expect(hidden).toContain('Not all is shown here, so "always" is not offered.');
+    expect(hidden).toContain('Part of this request is hidden, so you cannot approve it for later calls.');
     expect(hidden).not.toMatch(/^(?:Always|Edit)/m);
   });
 

@@ -1,0 +1,120 @@
+/** The sentence about a call: the tool's own, or one that is built from the call. */
+import { nameWords } from '../assess/finding.ts';
+import type { ApprovalSummary } from '../core/ledger/approval-index.ts';
+import { visibleLine, visibleText } from '../text/visible-text.ts';
+import type { Card, CardField, CardRequest, SentencePart } from './card.ts';
+import { cardBounds, type CardBounds, cutInline, cutLine, wholeText } from './cut-text.ts';
+
+const longestValue = 60;
+
+const mostValues = 3;
+
+/**
+ * The tool's own sentence; without one, a sentence that is built from the call, such as `Refund: order o-17, amount
+ * 120.00 EUR`. `left`: the number of values that are not among the fields, or `some`.
+ */
+export function cardSentence(
+  { sentence, toolName }: Pick<CardRequest, 'toolName' | 'sentence'>,
+  fields: readonly CardField[],
+  bounds: CardBounds,
+  left: number | 'some',
+): Card['sentence'] {
+  if (sentence !== undefined && sentence.trim() !== '') return { ...cutLine(sentence, bounds.sentence), by: 'tool' };
+  const named = fields.filter((field) => !isShownCurrency(field, fields));
+  // Values of the call itself come before nested ones.
+  const chosen = named.toSorted((one, other) => depthOf(one) - depthOf(other)).slice(0, mostValues);
+  const more = left === 'some' ? 'and more' : moreText(named.length - chosen.length + left);
+  const values = chosen.map((field) => ({ name: field.name, value: valueOf(field) }));
+  const parts: SentencePart[] = [
+    { kind: 'tool', text: titleOf(toolName) },
+    ...values.flatMap(({ name, value }): SentencePart[] => [
+      { kind: 'name', text: name },
+      { kind: 'value', text: value },
+    ]),
+    ...(more === '' ? [] : [{ kind: 'more' as const, text: more }]),
+  ];
+  const texts = [...values.map(({ name, value }) => `${name} ${value}`), ...(more === '' ? [] : [more])];
+  const text = texts.length === 0 ? titleOf(toolName) : `${titleOf(toolName)}: ${texts.join(', ')}`;
+  return { text, by: 'card', parts };
+}
+
+function depthOf({ path = [] }: CardField): number {
+  return path.length;
+}
+
+function moreText(rest: number): string {
+  return rest > 0 ? `and ${rest} more` : '';
+}
+
+function valueOf({ format, reading, value }: CardField): string {
+  return format === 'money' && reading !== undefined ? reading : firstLine(value.text);
+}
+
+/** True for a currency that the reading of an amount beside it has. */
+function isShownCurrency({ name, path, value }: CardField, fields: readonly CardField[]): boolean {
+  if (!nameWords(path?.at(-1) ?? name).includes('currency')) return false;
+  const place = placeOf(path);
+  return fields.some(
+    (each) =>
+      each.format === 'money' && placeOf(each.path) === place && each.reading?.endsWith(` ${value.text}`) === true,
+  );
+}
+
+function placeOf(path: readonly string[] = []): string {
+  return path.slice(0, -1).join('.');
+}
+
+/** Names of protocols and formats, which are written in capitals. */
+const initialisms: ReadonlySet<string> = new Set(
+  'api crm csv dns html http https iban id json pdf sql ssh url xml'.split(' '),
+);
+
+/** A tool's name as the beginning of a sentence. */
+function titleOf(toolName: string): string {
+  const isWord = /^[\w-]+$/.test(toolName);
+  const words = isWord
+    ? nameWords(toolName)
+        .map((word) => (initialisms.has(word) ? word.toUpperCase() : word))
+        .join(' ')
+    : visibleText(toolName);
+  return words === '' ? 'A call' : `${words[0]!.toUpperCase()}${words.slice(1)}`;
+}
+
+const longestName = 200;
+const mostNames = 10;
+
+/**
+ * The sentence of a row of a list. It is the sentence of the card if the row has that sentence or values of arguments;
+ * else it names the arguments, as in `Refund (order, amount)`. It is bounded, and invisible characters in it are made
+ * visible. Any text of the row may be hostile.
+ */
+export function rowSentence(
+  row: Pick<ApprovalSummary, 'toolName' | 'sentence' | 'shownArguments' | 'argumentNames'>,
+): string {
+  const { sentence, shownArguments = {}, argumentNames } = row;
+  const toolName = row.toolName.slice(0, longestName).toWellFormed();
+  const shown = Object.entries(shownArguments);
+  if (sentence !== undefined || shown.length > 0) {
+    const fields = shown.slice(0, mostValues).map(([name, text]): CardField => ({
+      name: cutInline(name, longestValue),
+      format: 'text',
+      value: { text: visibleLine(text) },
+    }));
+    const hasMore = shown.length > fields.length || argumentNames.some((name) => !Object.hasOwn(shownArguments, name));
+    return wholeText(cardSentence({ toolName, sentence }, fields, cardBounds, hasMore ? 'some' : 0));
+  }
+  // A row may lack names of arguments, so no number of further ones is given.
+  const names = argumentNames.slice(0, mostNames).map((name) => cutInline(name, longestValue));
+  if (argumentNames.length > mostNames) names.push('and more');
+  return names.length === 0 ? titleOf(toolName) : `${titleOf(toolName)} (${names.join(', ')})`;
+}
+
+/** The first line of a visible text, shortened. */
+function firstLine(text: string): string {
+  const [line = ''] = text.split('\n');
+  const short = line
+    .replaceAll('\t', ' ')
+    .slice(0, longestValue)
+    .replace(/\\u?\{?[0-9A-F]{0,6}$|\p{Surrogate}$/u, '');
+  return short === text ? text : `${short}…`;
+}
