@@ -27,6 +27,7 @@ export type {
   CardRow,
   CardText,
   DiffLine,
+  SentencePart,
   FieldFormat,
 } from './card/card.ts';
 export { editText } from './card/card-rows.ts';

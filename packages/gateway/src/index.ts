@@ -19,6 +19,7 @@ export type {
   CardText,
   DiffLine,
   FieldFormat,
+  SentencePart,
 } from 'countersign/card';
 export type { Principal, Role } from './http/identity/principal.ts';
 export type * from './http/inbox/api.ts';
