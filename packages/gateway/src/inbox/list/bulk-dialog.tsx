@@ -34,12 +34,14 @@ interface BulkDialogProps {
   approved: boolean;
   /** As they were when they were selected: this set does not change. */
   requests: readonly InboxRow[];
+  /** Offers more than a denial. */
+  stop: () => void;
   /** `isDone`: there are results. */
   onClose: (isDone: boolean) => void;
 }
 
 /** One answer to all selected requests, and a result for each. An approval is only about what is shown here in full. */
-export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
+export function BulkDialog({ approved, requests, stop, onClose }: BulkDialogProps) {
   const [reason, setReason] = useState('');
   const [problem, setProblem] = useState('');
   const [isSending, setSending] = useState(false);
@@ -135,6 +137,11 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
             <button type="button" disabled={isSending} onClick={close}>
               {unsure === undefined ? 'Cancel' : 'Close'}
             </button>
+            {!approved && unsure === undefined && (
+              <button type="button" disabled={isSending} onClick={stop}>
+                Stop the agent …
+              </button>
+            )}
             <button type="submit" class={approved ? undefined : 'primary'} disabled={isSending || count === 0}>
               {isSending ? 'Sending …' : unsure === undefined ? `${verb} ${count}` : 'Send it again'}
             </button>

@@ -142,7 +142,7 @@ export function clearFilters(): void {
 
 interface SelectionBarProps {
   count: number;
-  answer: (answer: 'approve' | 'deny') => void;
+  answer: (answer: 'approve' | 'deny' | 'stop') => void;
   clear: () => void;
 }
 
@@ -156,6 +156,9 @@ export function SelectionBar({ count, answer, clear }: SelectionBarProps) {
       </button>
       <button type="button" onClick={() => answer('approve')}>
         Approve …
+      </button>
+      <button type="button" onClick={() => answer('stop')}>
+        Stop …
       </button>
       <button type="button" onClick={clear}>
         Clear

@@ -8,6 +8,7 @@ import { GroupRow } from '../list/group-row.tsx';
 import { RequestRow } from '../list/request-row.tsx';
 import { useListKeys } from '../list/use-list-keys.ts';
 import { fewRows, useOpenView } from '../list/use-open-view.ts';
+import { mayStop, StopAgentDialog } from '../run/stop-agent.tsx';
 import { currentLocation } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
 import { openRequests } from '../state/open-requests.ts';
@@ -27,7 +28,7 @@ export function InboxView() {
   const me = meOf(useStore(session));
   const [limit, setLimit] = useState(fewRows);
   const [selection, setSelection] = useState<Selection>(new Map());
-  const [bulk, setBulk] = useState<{ answer: 'approve' | 'deny'; rows: readonly InboxRow[] }>();
+  const [bulk, setBulk] = useState<{ answer: 'approve' | 'deny' | 'stop'; rows: readonly InboxRow[] }>();
   const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set());
   const query = readQuery(address);
   const shown = useOpenView(state, query, limit);
@@ -55,6 +56,10 @@ export function InboxView() {
     isOpen: open !== undefined && isSameRequest(row, open),
     toggle: isReviewer ? () => toggle([row]) : undefined,
   });
+  const endBulk = (isDone: boolean): void => {
+    setBulk(undefined);
+    if (isDone) setSelection(new Map());
+  };
   const matching = shown.view?.matching ?? 0;
   return (
     <>
@@ -115,16 +120,17 @@ export function InboxView() {
           clear={() => setSelection(new Map())}
         />
       )}
-      {bulk !== undefined && (
-        <BulkDialog
-          approved={bulk.answer === 'approve'}
-          requests={bulk.rows}
-          onClose={(isDone) => {
-            setBulk(undefined);
-            if (isDone) setSelection(new Map());
-          }}
-        />
-      )}
+      {bulk !== undefined &&
+        (bulk.answer === 'stop' ? (
+          <StopAgentDialog requests={bulk.rows} may={mayStop(me, bulk.rows)} onClose={endBulk} />
+        ) : (
+          <BulkDialog
+            approved={bulk.answer === 'approve'}
+            requests={bulk.rows}
+            stop={() => setBulk({ ...bulk, answer: 'stop' })}
+            onClose={endBulk}
+          />
+        ))}
     </>
   );
 }

@@ -1,4 +1,5 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ApprovalView } from '../../http/inbox/api.ts';
 import type { ApiProblem } from '../api/fetch-json.ts';
 import { Foreign, Marked } from '../parts/shown-text.tsx';
 import { Answers } from '../request/answers.tsx';
@@ -12,6 +13,9 @@ import { whatChanged } from '../request/what-changed.ts';
 import { type LoadedRequest, useRequest, useWholeCard } from '../request/use-request.ts';
 import { waitsWords } from '../list/request-row.tsx';
 import { LocalTime, TimeLeft, useNow } from '../parts/time.tsx';
+import { mayStop, StopAgentDialog } from '../run/stop-agent.tsx';
+import type { StoppedRequest } from '../run/stop-steps.ts';
+import { meOf, session } from '../state/me.ts';
 import { currentLocation, inListHref, navigate } from '../state/location.ts';
 import { useShortcuts } from '../state/shortcuts.ts';
 import { useStore } from '../state/store.ts';
@@ -46,6 +50,7 @@ export function RequestPage({ params: { workflowId, requestId } }: { params: Req
     <div class="request">
       <p class="crumbs">
         <a href={inListHref()}>← Inbox</a> <NextRequest workflowId={workflowId} requestId={requestId} />
+        {isOpen && <StopAgent view={shown.view} reload={() => void live.reload()} />}
       </p>
       <p class="facts state">
         <span class={`severity ${request.assessment.severity}`}>{request.assessment.severity}</span>
@@ -113,6 +118,33 @@ export function RequestPage({ params: { workflowId, requestId } }: { params: Req
         <RunContext request={request} />
       </div>
     </div>
+  );
+}
+
+/** Opens the dialog that stops the agent, for people who may do a part of it. */
+function StopAgent({ view: { request, card, waitsFor }, reload }: { view: ApprovalView; reload: () => void }) {
+  const me = meOf(useStore(session));
+  const [requests, setRequests] = useState<readonly StoppedRequest[]>();
+  const may = mayStop(me, [{ waitsFor }]);
+  if (!may.denies && !may.stops) return null;
+  const { workflowId, requestId, digest, toolName } = request;
+  const stopped = { workflowId, requestId, digest, toolName, sentence: card.sentence.text, waitsFor };
+  return (
+    <>
+      <button type="button" class="quiet" onClick={() => setRequests([stopped])}>
+        Stop this agent …
+      </button>
+      {requests !== undefined && (
+        <StopAgentDialog
+          requests={requests}
+          may={may}
+          onClose={() => {
+            setRequests(undefined);
+            reload();
+          }}
+        />
+      )}
+    </>
   );
 }
 

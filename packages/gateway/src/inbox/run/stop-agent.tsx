@@ -1,0 +1,176 @@
+import { useState } from 'preact/hooks';
+import type { Receipt } from 'countersign/client';
+import type { Me, Receipts } from '../../http/inbox/api.ts';
+import { newMessageId, sendAgain, sendJson } from '../api/fetch-json.ts';
+import { Modal } from '../parts/modal.tsx';
+import { Foreign, Marked } from '../parts/shown-text.tsx';
+import { requestKey } from '../state/paths.ts';
+import { announceText } from '../state/store.ts';
+import { problemText } from '../state/texts.ts';
+import {
+  type StopChoice,
+  type StoppedRequest,
+  type StopResult,
+  stopResult,
+  type StopStep,
+  stopSteps,
+} from './stop-steps.ts';
+
+/** The two ways to end a run, as people read them. */
+export const stopWords = {
+  close: 'Stop after the running tool',
+  cancel: 'Stop now (interrupt running tools)',
+} as const;
+
+/** What this person may do to stop the agent of these requests. */
+export function mayStop(
+  me: Me | undefined,
+  requests: readonly Pick<StoppedRequest, 'waitsFor'>[],
+): { denies: boolean; stops: boolean } {
+  const has = (role: Me['roles'][number]): boolean => me?.roles.includes(role) ?? false;
+  return {
+    denies: has('reviewer') && requests.some(({ waitsFor }) => waitsFor !== 'others'),
+    stops: has('starter') || has('operator'),
+  };
+}
+
+interface StopAgentProps {
+  /** As they were when the dialog was opened. */
+  requests: readonly StoppedRequest[];
+  may: ReturnType<typeof mayStop>;
+  /** `isDone`: something was sent. */
+  onClose: (isDone: boolean) => void;
+}
+
+/** Stops an agent: denies its requests, denies its later calls, ends its run. Each step says what became of it. */
+export function StopAgentDialog({ requests, may, onClose }: StopAgentProps) {
+  const [choice, setChoice] = useState<StopChoice>(() => ({
+    denies: may.denies,
+    deniesLater: may.denies && !may.stops,
+    run: may.stops ? 'close' : 'goes_on',
+    reason: '',
+    id: newMessageId(),
+  }));
+  const [isSending, setSending] = useState(false);
+  const [results, setResults] = useState<readonly StopResult[]>();
+  const steps = stopSteps(requests, choice);
+  const change = (some: Partial<StopChoice>): void => setChoice({ ...choice, ...some });
+  const send = async (): Promise<void> => {
+    setSending(true);
+    const all: StopResult[] = [];
+    for (const step of steps) all.push(await sendStep(step));
+    const failed = all.filter(({ isGood }) => !isGood).length;
+    announceText(failed === 0 ? 'Done.' : `${failed} of ${all.length} steps failed.`, failed === 0 ? 'good' : 'bad');
+    setResults(all);
+    setSending(false);
+  };
+  if (results !== undefined) {
+    return (
+      <Modal key="results" title="Stop this agent" onClose={() => onClose(true)}>
+        <ul class="results">
+          {results.map(({ isGood, text }, index) => (
+            <li key={index} class={isGood ? 'good' : 'bad'}>
+              <Foreign text={text} most={1_000} />
+            </li>
+          ))}
+        </ul>
+        <p class="buttons">
+          <button type="button" class="primary" autofocus onClick={() => onClose(true)}>
+            Close
+          </button>
+        </p>
+      </Modal>
+    );
+  }
+  const close = (): void => {
+    if (!isSending) onClose(false);
+  };
+  const [runs, tools] = [
+    new Set(requests.map(({ workflowId }) => workflowId)),
+    [...new Set(requests.map(({ toolName }) => toolName))],
+  ];
+  return (
+    <Modal key="choice" title="Stop this agent" onClose={close}>
+      <ol class="frozen" aria-label="Its open requests" tabIndex={0}>
+        {requests.map((each) => (
+          <li key={requestKey(each)}>
+            <Marked text={each.sentence} />
+          </li>
+        ))}
+      </ol>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!isSending && steps.length > 0) void send();
+        }}
+      >
+        {may.denies && (
+          <fieldset disabled={isSending}>
+            <legend>Its calls</legend>
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={choice.denies}
+                onChange={(event) => change({ denies: event.currentTarget.checked })}
+              />
+              {requests.length === 1 ? 'Deny this request' : `Deny these ${requests.length} requests`}
+            </label>
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={choice.denies && choice.deniesLater}
+                disabled={!choice.denies}
+                onChange={(event) => change({ deniesLater: event.currentTarget.checked })}
+              />
+              <span>
+                Deny later calls of <Foreign text={tools.join(', ')} most={200} />{' '}
+                {runs.size === 1 ? 'in this run' : 'in these runs'}
+              </span>
+            </label>
+          </fieldset>
+        )}
+        {may.stops && (
+          <fieldset disabled={isSending}>
+            <legend>{runs.size === 1 ? 'Its run' : `Its ${runs.size} runs`}</legend>
+            {(['goes_on', 'close', 'cancel'] as const).map((run) => (
+              <label key={run} class="check">
+                <input type="radio" name="stop-run" checked={choice.run === run} onChange={() => change({ run })} />{' '}
+                {run === 'goes_on' ? 'Let it go on' : stopWords[run]}
+              </label>
+            ))}
+          </fieldset>
+        )}
+        <label>
+          Reason, which the model reads (optional)
+          <textarea
+            maxLength={900}
+            rows={2}
+            value={choice.reason}
+            readOnly={isSending}
+            onInput={(event) => change({ reason: event.currentTarget.value })}
+          />
+        </label>
+        <p class="buttons">
+          <button type="button" autofocus disabled={isSending} onClick={close}>
+            Cancel
+          </button>
+          <button type="submit" class="primary" disabled={isSending || steps.length === 0}>
+            {isSending ? 'Sending …' : 'Stop'}
+          </button>
+        </p>
+      </form>
+    </Modal>
+  );
+}
+
+async function sendStep(step: StopStep): Promise<StopResult> {
+  try {
+    const headers = { 'idempotency-key': step.key };
+    const answer = await sendAgain(() => sendJson<Receipt | Receipts>('POST', step.path, step.body, headers));
+    return stopResult(step, 'receipts' in answer ? answer.receipts : [answer]);
+  } catch (error) {
+    return { isGood: false, text: `${failedWords[step.kind]}: ${problemText(error)}` };
+  }
+}
+
+const failedWords = { deny: 'Not denied', deny_later: 'Not denied', stop_run: 'Not stopped' } as const;

@@ -1,0 +1,117 @@
+import type { Receipt } from 'countersign/client';
+import type { InboxRow } from '../../http/inbox/api.ts';
+
+/** An open request of the agent that is stopped. */
+export type StoppedRequest = Pick<
+  InboxRow,
+  'workflowId' | 'requestId' | 'digest' | 'toolName' | 'sentence' | 'waitsFor'
+>;
+
+/** What a person does to stop an agent. */
+export interface StopChoice {
+  /** Deny the requests that wait for this person. */
+  denies: boolean;
+  /** With `denies`: also deny later calls of the same tools in these runs. */
+  deniesLater: boolean;
+  run: 'goes_on' | 'close' | 'cancel';
+  reason: string;
+  /** Makes the keys of the messages. */
+  id: string;
+}
+
+/** One message to the gateway. */
+export interface StopStep {
+  kind: 'deny' | 'deny_later' | 'stop_run';
+  path: string;
+  body: object;
+  /** Makes a retry count once. */
+  key: string;
+  /** The tool of `deny_later`, the run of `stop_run`. */
+  about: string;
+}
+
+/**
+ * The messages of a choice, in their order: a denial of later calls settles the other requests of its tool, so these are
+ * denied before, and a run is stopped last.
+ */
+export function stopSteps(
+  requests: readonly StoppedRequest[],
+  { denies, deniesLater, run, reason, id }: StopChoice,
+): StopStep[] {
+  const why = reason.trim() === '' ? {} : { reason: reason.trim() };
+  const deniable = denies ? requests.filter(({ waitsFor }) => waitsFor !== 'others') : [];
+  const byTool = new Map(deniable.map((each) => [JSON.stringify([each.workflowId, each.toolName]), each]));
+  const forLater = deniesLater ? [...byTool.values()] : [];
+  const alone = deniable.filter((each) => !forLater.includes(each));
+  const viewed = { channel: 'inbox' };
+  const steps: Omit<StopStep, 'key'>[] = [];
+  if (alone.length > 0) {
+    const batch = alone.map(({ requestId, workflowId, digest }) => ({ requestId, workflowId, digest }));
+    steps.push({
+      kind: 'deny',
+      path: '/approvals/decide',
+      body: { requests: batch, approved: false, ...why, viewed },
+      about: '',
+    });
+  }
+  for (const { requestId, workflowId, digest, toolName } of forLater) {
+    steps.push({
+      kind: 'deny_later',
+      path: `/approve/${requestId}?workflowId=${encodeURIComponent(workflowId)}`,
+      body: { approved: false, always: { kind: 'tool' }, digest, ...why, viewed },
+      about: toolName,
+    });
+  }
+  if (run !== 'goes_on') {
+    for (const workflowId of new Set(requests.map((each) => each.workflowId))) {
+      steps.push({
+        kind: 'stop_run',
+        path: `/runs/${encodeURIComponent(workflowId)}/${run}`,
+        body: why,
+        about: workflowId,
+      });
+    }
+  }
+  return steps.map((step, index) => ({ ...step, key: `${id}-${index}` }));
+}
+
+/** What became of a step. */
+export interface StopResult {
+  isGood: boolean;
+  text: string;
+}
+
+/** The result of a step whose receipts have come. The texts of a refusal are foreign. */
+export function stopResult({ kind, about }: StopStep, receipts: readonly Receipt[]): StopResult {
+  const refused = receipts.filter(({ accepted }) => !accepted);
+  switch (kind) {
+    case 'deny': {
+      const recorded = receipts.some((each) => each.recorded === true);
+      const denied = receipts.length - refused.length;
+      const first = refused[0] === undefined ? '' : ` Not denied: ${refused.length} (${refused[0].message}).`;
+      const how = recorded ? ' Recorded: the next worker applies it.' : '';
+      return { isGood: refused.length === 0, text: `${denied} denied.${how}${first}` };
+    }
+    case 'deny_later': {
+      const [{ accepted, recorded, grantId, message, votes }] = receipts as [Receipt];
+      if (!accepted) return { isGood: false, text: `Not denied: ${message}.` };
+      if (recorded === true)
+        return { isGood: true, text: `Denied with later calls of ${about}: the next worker applies it.` };
+      if (grantId === undefined) {
+        const why = votes === undefined ? message : `${votes.have} of ${votes.need} votes`;
+        return { isGood: false, text: `Your denial counts. Later calls of ${about} are not denied: ${why}.` };
+      }
+      return message.includes('narrowed')
+        ? {
+            isGood: false,
+            text: `Denied. Of later calls of ${about}, only this very call is denied: its rule admits no more.`,
+          }
+        : { isGood: true, text: `Denied. Later calls of ${about} in this run are denied too (${grantId}).` };
+    }
+    case 'stop_run': {
+      const [{ accepted, recorded, message }] = receipts as [Receipt];
+      const text = recorded === true ? 'Stop recorded: the next worker applies it.' : message;
+      return { isGood: accepted, text };
+    }
+  }
+}
