@@ -1,6 +1,8 @@
 /** Reviewers' view of a request, and their possible answers. */
 // Re-exports only, for Countersign's own packages: docs/decisions/0063-each-kind-of-process-has-a-package.md.
 export { escapeHtml, htmlPage, pagePolicy } from './text/html-page.ts';
+export { argumentBlocks } from './card/argument-blocks.ts';
+export type { ArgumentBlock } from './card/argument-blocks.ts';
 export { cardDigest } from './card/card-of.ts';
 export { cardOf } from './card/card-of.ts';
 export { rowSentence } from './card/call-sentence.ts';

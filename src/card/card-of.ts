@@ -44,7 +44,7 @@ export function cardOf(
   const bounds = all ? noBounds : cardBounds;
   const args = argumentFields(request.arguments, request.schema ?? {}, bounds);
   const rowFields = listFields(request);
-  const fields = [...args.fields, ...rowFields];
+  const fields = [...args.fields, ...rowFields].map(withWarnings);
   const notShown = request.shown === 'part' ? (request.notShown ?? request.argumentNames ?? []) : [];
   const card: Omit<Card, 'answers' | 'whole' | 'warnings'> = {
     version: 1,
@@ -257,18 +257,24 @@ export function misleading(
     ['The name of the tool', visibleText(toolName)],
     ['The name of the agent', visibleText(agentName)],
     ['The sentence', visibleText(sentence)],
-    ...fields.flatMap(({ name, value }): [string, string][] => [
-      [`The name '${name}'`, name],
-      [`'${name}'`, `${value.text}${value.end ?? ''}`],
-    ]),
   ];
-  return [
-    ...texts.flatMap(([name, shown]) => warningsOf(name, shown)),
-    ...texts.flatMap(([name, shown]) => orderWarning(name, shown)),
-    ...fields.flatMap(({ name, format, value }) =>
-      format === 'url' ? [] : hostWarning(name, value.text + (value.end ?? '')),
-    ),
+  return [...texts.flatMap(textWarnings), ...fields.flatMap(({ warnings = [] }) => warnings)];
+}
+
+/** The field with the warnings about its name and its value. */
+export function withWarnings(field: CardField): CardField {
+  const { name, format, value } = field;
+  const shown = value.text + (value.end ?? '');
+  const warnings = [
+    ...textWarnings([`The name '${name}'`, name]),
+    ...textWarnings([`'${name}'`, shown]),
+    ...(format === 'url' ? [] : hostWarning(name, shown)),
   ];
+  return warnings.length === 0 ? field : { ...field, warnings };
+}
+
+function textWarnings([name, shown]: [name: string, shown: string]): string[] {
+  return [...warningsOf(name, shown), ...orderWarning(name, shown)];
 }
 
 /**

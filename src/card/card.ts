@@ -43,6 +43,8 @@ export interface CardField {
   value: CardText;
   /** The value in a more readable form, such as `1.5 MiB` for 1572864 bytes. Absent: `value` is readable itself. */
   reading?: string;
+  /** The sentences of warning that are about this field. The card's `warnings` have them, too. */
+  warnings?: string[];
   /** The parts of the name of a nested value, such as `items`, `[0]`, `sku`. Absent: the name is the only part. */
   path?: string[];
 }

@@ -164,7 +164,7 @@ withChromium('hostile arguments (needs Chromium)', () => {
     expect(await world.client.approvals.get(small.requestId)).toMatchObject({ settled: { outcome: 'approved' } });
     await inbox.show(asked);
     const approve = page.getByRole('button', { name: 'Approve', exact: true });
-    await page.getByText('Not everything is shown. Press').waitFor();
+    await page.getByText('Show everything before you approve it.').waitFor();
     expect(await approve.getAttribute('aria-disabled')).toBe('true');
     await page.getByRole('button', { name: 'Show everything' }).click();
     await page
@@ -172,7 +172,7 @@ withChromium('hostile arguments (needs Chromium)', () => {
       .first()
       .waitFor();
     await page.locator('button[aria-disabled=false]', { hasText: /^Approve$/ }).waitFor();
-    await page.getByText('The raw call').click();
+    await page.locator('summary', { hasText: 'Details' }).click();
     // What the browser lays out is a small part of it.
     const card = page.locator('article.card');
     expect(((await card.textContent()) ?? '').length).toBeLessThan(100_000);

@@ -1,7 +1,8 @@
 import type { Change } from '../../../src/core/base/call-preview.ts';
 import { argumentFields, fieldFormat } from '../../../src/card/argument-fields.ts';
 import { cardChange, isChangeNameCut, tableTotals } from '../../../src/card/card-change.ts';
-import { cardDigest, cardOf, misleading } from '../../../src/card/card-of.ts';
+import { drawnLines } from '../../../packages/gateway/src/inbox/request/diff-lines.ts';
+import { cardDigest, cardOf, misleading, withWarnings } from '../../../src/card/card-of.ts';
 import { type CardRequest, type Card, type CardField, decidingTexts } from '../../../src/card/card.ts';
 import { quoted, editText, settledRows } from '../../../src/card/card-rows.ts';
 import { fieldLabel, fieldNote, saysName } from '../../../src/card/card-words.ts';
@@ -98,6 +99,10 @@ export const cardInputs: Inputs = {
     places: 3,
     runs: [(text) => cardChange(tableOf(text), noBounds), (text) => cardChange(textOfLines(text), noBounds)],
   },
+  'packages/gateway/src/inbox/request/diff-lines.ts drawnLines': {
+    places: 3,
+    runs: [(text) => drawnLines(cardChange(textOfLines(text), noBounds) as never)],
+  },
   'card/card-change.ts isChangeNameCut': (text) => isChangeNameCut({ ...tableOf('a'), name: text }, noBounds),
   'card/card-of.ts cardDigest': cards(cardDigest),
   'card/card-of.ts cardOf': {
@@ -137,9 +142,10 @@ export const cardInputs: Inputs = {
     places: 4,
     runs: [
       (text) => misleading(cardRequest({ sentence: text }), []),
-      (text) => misleading(cardRequest(), [fieldOf(cutLine(text, Infinity).text)]),
+      (text) => misleading(cardRequest(), [withWarnings(fieldOf(cutLine(text, Infinity).text))]),
     ],
   },
+  'card/card-of.ts withWarnings': { places: 4, runs: [(text) => withWarnings(fieldOf(cutLine(text, Infinity).text))] },
   'card/render-html.ts renderHtmlPage': cards(renderHtmlPage),
   'card/render-html.ts renderHtml': cards(renderHtml),
   'card/render-markdown.ts renderMarkdown': cards(renderMarkdown),

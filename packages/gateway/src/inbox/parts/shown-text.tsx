@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Json, visibleEscape, visibleJsonText, visibleText } from 'countersign/base';
 import { hiddenNote, type CardText } from 'countersign/card';
@@ -65,15 +66,49 @@ export function ForeignValue({ value, most }: { value: Json; most: number }) {
   return <Foreign text={JSON.stringify(value)} most={most} json />;
 }
 
+/** A block of text that scrolls in itself. `label`: its name for a screen reader. */
+export function Scrolling({
+  label,
+  class: name,
+  children,
+}: {
+  label: string;
+  class?: string;
+  children: ComponentChildren;
+}) {
+  return (
+    <pre class={name} tabIndex={0} role="group" aria-label={label}>
+      {children}
+    </pre>
+  );
+}
+
+/** A longer text is folded to a few lines. */
+const longestFolded = 240;
+
+/** A text of a few lines, with a button that shows the rest. `length`: its length in characters. */
+export function Folded({ length, children }: { length: number; children: ComponentChildren }) {
+  const [isOpen, setOpen] = useState(false);
+  if (length <= longestFolded || isOpen) return <div>{children}</div>;
+  return (
+    <>
+      <div class="folded">{children}</div>
+      <button type="button" class="more" onClick={() => setOpen(true)}>
+        Show the rest
+      </button>
+    </>
+  );
+}
+
 /** A long visible text, in steps: drawing a megabyte at once blocks the page. */
-export function LongText({ text, most = step }: { text: string; most?: number }) {
+export function LongText({ text, label, most = step }: { text: string; label: string; most?: number }) {
   const [shown, setShown] = useState(most);
   const isAll = text.length <= shown;
   return (
     <>
-      <pre tabIndex={0}>
+      <Scrolling label={label}>
         <Marked text={isAll ? text : text.slice(0, shown).toWellFormed()} />
-      </pre>
+      </Scrolling>
       {!isAll && (
         <p class="buttons">
           <button type="button" onClick={() => setShown(shown + step * 5)}>

@@ -3,7 +3,7 @@ import type { RecordedEvent, RunItem, RunCompleteEvent, ApprovalResultEvent } fr
 import { type Json, toldText, unfinishedText, shownPerson } from 'countersign/base';
 import { requestHref, runHref } from '../state/location.ts';
 import { LocalTime } from './time.tsx';
-import { Foreign, Marked } from './shown-text.tsx';
+import { Foreign, Marked, Scrolling } from './shown-text.tsx';
 import { valueChanges } from '../request/what-changed.ts';
 
 /** Why a run could not begin, by code. Its own message is hidden if no policy says what reviewers may see. */
@@ -26,15 +26,26 @@ export function askedArguments(events: readonly RecordedEvent[]): AskedArguments
   );
 }
 
+interface TimelineItemProps {
+  event: RecordedEvent;
+  asked: AskedArguments;
+  /** Who writes the messages to the agent: in a nested run, the agent that called it. */
+  caller?: string;
+}
+
 /** One event of a run, as one item of a list. A turn that ended with an answer shows nothing: the answer is shown. */
-export function TimelineItem({ event, asked }: { event: RecordedEvent; asked: AskedArguments }) {
+export function TimelineItem({ event, asked, caller = 'User' }: TimelineItemProps) {
   const parts = partsOf(event, asked);
   if (parts === undefined) return null;
-  const { label, agent, tone, body } = parts;
+  const { agent, tone, body } = parts;
+  const label = tone === 'user' ? caller : parts.label;
   return (
     <li class={`event ${tone}`}>
       <p class="event-head">
-        <b>{label}</b> {agent !== undefined && <Foreign text={agent} most={100} />} <LocalTime at={event.at} />
+        <b>
+          <Foreign text={label} most={100} />
+        </b>{' '}
+        {agent !== undefined && <Foreign text={agent} most={100} />} <LocalTime at={event.at} />
       </p>
       <div class="event-body">{body}</div>
     </li>
@@ -209,9 +220,9 @@ function isJson(text: string): boolean {
 
 function Arguments({ value }: { value: unknown }) {
   return (
-    <pre class="arguments">
+    <Scrolling class="arguments" label="Arguments of the call">
       <Foreign text={JSON.stringify(value, undefined, 2)} json most={1_000} />
-    </pre>
+    </Scrolling>
   );
 }
 

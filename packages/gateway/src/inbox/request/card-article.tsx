@@ -1,49 +1,68 @@
 import type { ComponentChildren } from 'preact';
 import {
   answerLabels,
+  argumentBlocks,
   argumentsNote,
   headings,
   type Card,
   type CardRow,
   fieldLabel,
-  fieldNote,
   type CardField,
   changeRest,
   changeTitle,
-  diffMarks,
   previewNote,
-  type CardChange,
 } from 'countersign/card';
 import { LocalTime } from '../parts/time.tsx';
-import { LongText, Marked, ShownText } from '../parts/shown-text.tsx';
-import { useState } from 'preact/hooks';
+import { LongText, Marked, Scrolling, ShownText } from '../parts/shown-text.tsx';
+import { ArgumentBlocks, FieldRow } from './argument-rows.tsx';
+import { ChangeLines, ChangeTable } from './change-lines.tsx';
 
 /** The settlement of a request replaces its answers. */
 const effects = ['Answer', 'What ran'];
-/** Rows for programs: shown beside the raw call. */
-const ids = ['Request', 'Digest'];
+/** What changes how a call looks: shown above its arguments. */
+const urgent = ['Denied before', 'The user has written since', 'Changed since it was approved'];
+
+export function isUrgentRow({ label }: CardRow): boolean {
+  return urgent.includes(label);
+}
+
+interface CardArticleProps {
+  card: Card;
+  /** The notice of what is cut, with its button. */
+  unfold: ComponentChildren;
+  /** What is read first, below the sentence. */
+  brief: ComponentChildren;
+}
 
 /** The card of a request. Its texts are untrusted; its labels and headings are trusted. */
-export function CardArticle({ card, unfold }: { card: Card; unfold: ComponentChildren }) {
-  const { sentence, warnings, notShown, why, who, words, settled = [], raw } = card;
+export function CardArticle({ card, unfold, brief }: CardArticleProps) {
+  const { notShown, why, settled = [] } = card;
+  const odd = card.arguments.filter(({ warnings = [] }) => warnings.length > 0);
+  const beside = new Set(odd.flatMap(({ warnings = [] }) => warnings));
+  const warnings = card.warnings.filter((each) => !beside.has(each));
   return (
     <article class="card">
       <h1 id="sentence">
-        <ShownText text={sentence} />
+        <Sentence {...card.sentence} />
       </h1>
-      {sentence.by === 'tool' && <p class="soft small">The tool's own sentence.</p>}
-      {warnings.length > 0 && (
+      {warnings.length + odd.length > 0 && (
         <ul class="warnings" aria-label="Warnings">
           {warnings.map((warning) => (
             <li key={warning}>
               <Marked text={warning} />
             </li>
           ))}
+          {odd.length > 0 && (
+            <li>
+              Text that may mislead, explained below: <Marked text={oddNames(odd)} />
+            </li>
+          )}
         </ul>
       )}
       {unfold}
+      {brief}
       <Section title={headings.arguments}>
-        <CardFields fields={card.arguments} />
+        <ArgumentBlocks blocks={argumentBlocks(card.arguments)} />
         {argumentsNote(card) !== '' && <p class="soft">{argumentsNote(card)}</p>}
         {notShown.length > 0 && (
           <p class="cut">
@@ -56,39 +75,56 @@ export function CardArticle({ card, unfold }: { card: Card; unfold: ComponentChi
           <CardChanges card={card} />
         </Section>
       )}
-      <Rows title={headings.why} rows={why} />
-      <Rows title={headings.who} rows={who.filter(({ label }) => !ids.includes(label))} />
-      {words !== undefined && (
-        <Section title={headings.words}>
-          <blockquote>
-            <ShownText text={words} />
-          </blockquote>
-        </Section>
-      )}
+      <Rows title="Risks and advice" rows={why.filter((row) => !isUrgentRow(row) && row.label !== 'Replaces')} />
       <Rows title={headings.settled} rows={settled.filter(({ label }) => effects.includes(label))} />
-      {card.answers.length > 0 && (
-        <details>
-          <summary>{headings.answers}</summary>
-          <dl>
-            {card.answers.map(({ name, effect }) => (
-              <div key={name}>
-                <dt>{answerLabels[name]}</dt>
-                <dd>
-                  <Marked text={effect} />
-                </dd>
-              </div>
-            ))}
-          </dl>
-        </details>
+      <Details card={card} />
+    </article>
+  );
+}
+
+const mostOdd = 3;
+
+function oddNames(odd: readonly CardField[]): string {
+  const names = odd.slice(0, mostOdd).map(({ name }) => name);
+  return [...names, ...(odd.length > mostOdd ? [`${odd.length - mostOdd} more`] : [])].join(', ');
+}
+
+/** A sentence that is built from a call has its values in weight. Its text is that of the card in any case. */
+function Sentence({ parts, ...sentence }: Card['sentence']) {
+  if (parts === undefined) return <ShownText text={sentence} />;
+  return (
+    <>
+      {parts.map(({ kind, text }, index) => (
+        <span key={index} class={`part part-${kind}`}>
+          {index === 1 ? ': ' : kind === 'value' ? ' ' : index > 0 ? ', ' : ''}
+          <Marked text={text} />
+        </span>
+      ))}
+    </>
+  );
+}
+
+/** Where the call comes from, what each answer does, and the raw call. */
+function Details({ card: { who, why, answers, raw } }: { card: Card }) {
+  return (
+    <details class="details">
+      <summary>Details</summary>
+      <RowList rows={[...who, ...why.filter(({ label }) => label === 'Replaces')]} />
+      {answers.length > 0 && (
+        <>
+          <h3>{headings.answers}</h3>
+          <RowList
+            rows={answers.map(({ name, effect }) => ({ label: answerLabels[name], texts: [{ text: effect }] }))}
+          />
+        </>
       )}
       {raw !== '' && (
-        <details>
-          <summary>{headings.raw}</summary>
-          <RowList rows={who.filter(({ label }) => ids.includes(label))} />
-          <LongText text={raw} />
-        </details>
+        <>
+          <h3>{headings.raw}</h3>
+          <LongText text={raw} label={headings.raw} />
+        </>
       )}
-    </article>
+    </details>
   );
 }
 
@@ -113,17 +149,11 @@ function Rows({ title, rows }: { title: string; rows: readonly CardRow[] }) {
 function RowList({ rows }: { rows: readonly CardRow[] }) {
   return (
     <dl>
-      {rows.map(({ label, texts }) => (
-        <div key={label}>
-          <dt>{label}</dt>
+      {rows.map((row) => (
+        <div key={row.label}>
+          <dt>{row.label}</dt>
           <dd>
-            {texts.map((text, index) => (
-              <p key={index}>
-                <ShownText text={text} />
-                {text.at !== undefined && text.text !== '' && ', '}
-                {text.at !== undefined && <LocalTime at={text.at} />}
-              </p>
-            ))}
+            <RowTexts row={row} />
           </dd>
         </div>
       ))}
@@ -131,52 +161,30 @@ function RowList({ rows }: { rows: readonly CardRow[] }) {
   );
 }
 
-/** The arguments of a call, each with its meaning. */
+/** The texts of a row, each on a line. */
+export function RowTexts({ row: { texts } }: { row: CardRow }) {
+  return (
+    <>
+      {texts.map((text, index) => (
+        <p key={index}>
+          <ShownText text={text} />
+          {text.at !== undefined && text.text !== '' && ', '}
+          {text.at !== undefined && <LocalTime at={text.at} />}
+        </p>
+      ))}
+    </>
+  );
+}
+
+/** The arguments of a call, each with its meaning, on rows of their own. */
 export function CardFields({ fields }: { fields: readonly CardField[] }) {
   if (fields.length === 0) return null;
   return (
     <dl>
       {fields.map((field, index) => (
-        <div key={index}>
-          <dt>
-            <Marked text={fieldLabel(field)} />
-            {field.description !== undefined && (
-              <span class="hint">
-                <Marked text={field.description} />
-              </span>
-            )}
-          </dt>
-          <dd>
-            <FieldValue field={field} />
-            {fieldNote(field) !== '' && (
-              <span class="hint">
-                <Marked text={fieldNote(field)} />
-              </span>
-            )}
-          </dd>
-        </div>
+        <FieldRow key={index} label={fieldLabel(field)} field={field} />
       ))}
     </dl>
-  );
-}
-
-/** A longer text gets a separate block, drawn in steps. */
-const longestInline = 2_000;
-
-function FieldValue({ field: { value, format } }: { field: CardField }) {
-  const isBlock = value.text.includes('\n') || value.text.length > longestInline;
-  if (isBlock && value.hidden === undefined) return <LongText text={value.text} />;
-  if (isBlock) {
-    return (
-      <pre tabIndex={0}>
-        <ShownText text={value} />
-      </pre>
-    );
-  }
-  return (
-    <span class={`value ${format}`}>
-      <ShownText text={value} />
-    </span>
   );
 }
 
@@ -188,9 +196,9 @@ export function CardChanges({ card }: { card: Card }) {
       <>
         <p>{note.text}</p>
         {note.message !== undefined && (
-          <pre tabIndex={0}>
+          <Scrolling label="Message of the tool">
             <Marked text={note.message} />
-          </pre>
+          </Scrolling>
         )}
       </>
     );
@@ -203,85 +211,10 @@ export function CardChanges({ card }: { card: Card }) {
           <p>
             <Marked text={changeTitle(change)} />
           </p>
-          {change.kind === 'table' ? <Table change={change} /> : <Lines change={change} />}
+          {change.kind === 'table' ? <ChangeTable change={change} /> : <ChangeLines change={change} />}
           {changeRest(change) !== '' && <p class="cut">… {changeRest(change)}</p>}
         </div>
       ))}
     </>
-  );
-}
-
-/** Further lines or rows are drawn on demand. */
-const mostLines = 500;
-
-function Lines({ change: { lines } }: { change: CardChange & { kind: 'text' } }) {
-  const [shown, setShown] = useState(mostLines);
-  return (
-    <>
-      <pre class="diff" tabIndex={0}>
-        {lines.slice(0, shown).map(({ kind, text }, index) => (
-          <span key={index} class={kind}>
-            {diffMarks[kind]}
-            <ShownText text={text} />
-          </span>
-        ))}
-      </pre>
-      <MoreLines all={lines.length} shown={shown} show={setShown} />
-    </>
-  );
-}
-
-function Table({ change: { columns, rows } }: { change: CardChange & { kind: 'table' } }) {
-  const [shown, setShown] = useState(mostLines);
-  return (
-    <>
-      <div class="table" tabIndex={0} role="group" aria-label="Table of changes">
-        <table>
-          <thead>
-            <tr>
-              {columns.map((column, index) => (
-                <th key={index} scope="col">
-                  <Marked text={column} />
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.slice(0, shown).map(({ kind, cells }, index) => (
-              <tr key={index}>
-                {cells.map((cell, column) => (
-                  <td key={column}>
-                    <Cell kind={kind} {...cell} />
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      <MoreLines all={rows.length} shown={shown} show={setShown} />
-    </>
-  );
-}
-
-function Cell({ kind, before, after }: { kind: string; before: string | null; after: string | null }) {
-  const was = <Marked text={before ?? 'nothing'} />;
-  const is = <Marked text={after ?? 'nothing'} />;
-  if (kind === 'removed') return <del>{before === null ? '' : was}</del>;
-  if (kind === 'added') return <ins>{after === null ? '' : is}</ins>;
-  if (before === after) return after === null ? null : is;
-  return (
-    <>
-      <del>{was}</del> → <ins>{is}</ins>
-    </>
-  );
-}
-
-function MoreLines({ all, shown, show }: { all: number; shown: number; show: (count: number) => void }) {
-  if (all <= shown) return null;
-  return (
-    <button type="button" onClick={() => show(shown + mostLines * 4)}>
-      Show more ({(all - shown).toLocaleString('en')} left)
-    </button>
   );
 }

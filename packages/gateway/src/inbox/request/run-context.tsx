@@ -4,29 +4,54 @@ import { problemText } from '../state/texts.ts';
 import { Foreign, TemporalLink } from '../parts/shown-text.tsx';
 import { askedArguments, TimelineItem } from '../parts/timeline-item.tsx';
 import { runHref } from '../state/location.ts';
+import { callingAgent, pastOf, type RunPast } from './run-past.ts';
 import type { RunEvents } from '../../http/inbox/api.ts';
 import { apiPath, getJson } from '../api/fetch-json.ts';
 
 /** A stream for each open request would use up the connections of the browser. */
 const againMs = 5_000;
 
-/** The run of the request: the runs above it, its events so far, and a link to Temporal's UI. */
-export function RunContext({ request: { workflowId, lineage, settled } }: { request: ApprovalDetails }) {
+/** What the events of a run, and of the runs above it, say about a request. */
+export interface RunReading {
+  read?: EventsSoFar;
+  problem: string;
+  /** True once the events were read, or could not be. */
+  isRead: boolean;
+  /** The last message of the user of the root run. */
+  asked?: Asked;
+  /** The message that the run works on: of the user, or of the agent that called it. */
+  task?: string;
+  /** For a nested run: the agent that called it, such as `The agent desk`. */
+  agent: string;
+  past?: RunPast;
+  /** True: the run has earlier events, which were not read. */
+  isPart: boolean;
+}
+
+type Asked = NonNullable<RunPast['asked']>;
+
+/** Reads the run of a request, and the runs above it. */
+export function useRunReading(request: ApprovalDetails | undefined): RunReading {
+  const { workflowId, lineage = [], settled, requestId, requestedAt } = request ?? {};
   const [read, setRead] = useState<EventsSoFar>();
+  const [above, setAbove] = useState<{ asked?: Asked; agent?: string; isRead?: true }>({});
   const [problem, setProblem] = useState('');
-  const latest = useRef<EventsSoFar>(undefined);
+  const latest = useRef<{ workflowId: string; so: EventsSoFar }>(undefined);
   useEffect(() => {
+    if (workflowId === undefined) return undefined;
     let isOver = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const follow = async (): Promise<void> => {
+      const before = latest.current?.workflowId === workflowId ? latest.current.so : undefined;
       try {
-        if (document.visibilityState === 'visible') latest.current = await readRunEvents(workflowId, latest.current);
-        if (!isOver) setRead(latest.current);
+        if (document.visibilityState === 'visible')
+          latest.current = { workflowId, so: await readRunEvents(workflowId, before) };
+        if (!isOver) setRead(latest.current?.so);
         setProblem('');
       } catch (error) {
         setProblem(problemText(error));
       }
-      const hasEnded = latest.current?.events.at(-1)?.type === 'RunCompleteEvent';
+      const hasEnded = latest.current?.so.events.at(-1)?.type === 'RunCompleteEvent';
       if (!isOver && !hasEnded) timer = setTimeout(() => void follow(), againMs);
     };
     void follow();
@@ -35,6 +60,49 @@ export function RunContext({ request: { workflowId, lineage, settled } }: { requ
       clearTimeout(timer);
     };
   }, [workflowId, settled?.settledAt]);
+  const [root, parent] = [lineage[0], lineage.at(-1)];
+  useEffect(() => {
+    if (root === undefined || parent === undefined || workflowId === undefined) return undefined;
+    let isOver = false;
+    const readAbove = async (): Promise<void> => {
+      const { events } = await readRunEvents(root);
+      const parents = parent === root ? events : (await readRunEvents(parent)).events;
+      const until = Date.parse(requestedAt ?? '');
+      const { asked } = pastOf(
+        events.filter(({ at }) => !(Date.parse(at) > until)),
+        '',
+      );
+      const agent = callingAgent(parents, workflowId);
+      if (!isOver) setAbove({ isRead: true, ...(asked && { asked }), ...(agent !== undefined && { agent }) });
+    };
+    // Without them the request can be answered as well.
+    readAbove().catch(() => !isOver && setAbove({ isRead: true }));
+    return () => {
+      isOver = true;
+    };
+  }, [root, parent, workflowId]);
+  const past = read === undefined || requestId === undefined ? undefined : pastOf(read.events, requestId);
+  const asked = root === undefined ? past?.asked : above.asked;
+  return {
+    ...(read !== undefined && { read }),
+    problem,
+    isRead: problem !== '' || (read !== undefined && (root === undefined || above.isRead === true)),
+    ...(asked !== undefined && { asked }),
+    ...(past?.asked !== undefined && { task: past.asked.text }),
+    agent: above.agent === undefined ? 'The calling agent' : `The agent ${above.agent}`,
+    ...(past !== undefined && { past }),
+    isPart: read !== undefined && (read.earlier > 0 || read.isCut),
+  };
+}
+
+interface RunContextProps {
+  request: ApprovalDetails;
+  reading: RunReading;
+}
+
+/** The run of the request: the runs above it, its events so far, and a link to Temporal's UI. */
+export function RunContext({ request: { workflowId, lineage }, reading }: RunContextProps) {
+  const { read, problem, agent } = reading;
   return (
     <section class="run" aria-labelledby="run-title">
       <h2 id="run-title">The run</h2>
@@ -57,13 +125,13 @@ export function RunContext({ request: { workflowId, lineage, settled } }: { requ
           </p>
         )}
         {read === undefined && problem === '' && <p class="soft">Loading …</p>}
-        {read !== undefined && <Events {...read} />}
+        {read !== undefined && <Events {...read} {...(lineage.length > 0 && { caller: agent })} />}
       </details>
     </section>
   );
 }
 
-function Events({ events, earlier, isCut }: EventsSoFar) {
+function Events({ events, earlier, isCut, caller }: EventsSoFar & { caller?: string }) {
   const asked = askedArguments(events);
   return (
     <>
@@ -76,7 +144,7 @@ function Events({ events, earlier, isCut }: EventsSoFar) {
       {events.length === 0 && <p class="soft">Nothing has happened yet.</p>}
       <ol class="run-events">
         {events.map((event) => (
-          <TimelineItem key={event.id} event={event} asked={asked} />
+          <TimelineItem key={event.id} event={event} asked={asked} {...(caller !== undefined && { caller })} />
         ))}
       </ol>
     </>

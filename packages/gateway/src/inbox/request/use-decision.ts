@@ -55,5 +55,5 @@ export function whyNotApprove(
   if (isPart && !isWhole) return 'Only part of this request is shown, so it cannot be approved now. You can deny it.';
   if (shown !== 'all') return 'Not all arguments are shown to you, so it cannot be approved here: deny or respond.';
   if (preview?.state === 'pending') return 'The tool is still working out what would change.';
-  return isWhole ? undefined : 'Not everything is shown. Press "Show everything" before you approve it.';
+  return isWhole ? undefined : 'Show everything before you approve it.';
 }

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Card } from 'countersign/card';
 import type { ApprovalView } from '../../http/inbox/api.ts';
 import type { ApiProblem } from '../api/fetch-json.ts';
 import { Foreign, Marked } from '../parts/shown-text.tsx';
@@ -7,7 +8,8 @@ import { CardArticle } from '../request/card-article.tsx';
 import { DecisionNote, Votes } from '../request/decision-note.tsx';
 import { goToNext, NextRequest } from '../request/next-request.tsx';
 import { StandingNote, requestStanding } from '../request/standing-note.tsx';
-import { RunContext } from '../request/run-context.tsx';
+import { Brief } from '../request/brief.tsx';
+import { RunContext, useRunReading } from '../request/run-context.tsx';
 import { forgetDecision, useDecision } from '../request/decisions.ts';
 import { whatChanged } from '../request/what-changed.ts';
 import { type LoadedRequest, useRequest, useWholeCard } from '../request/use-request.ts';
@@ -15,9 +17,9 @@ import { waitsWords } from '../list/request-row.tsx';
 import { LocalTime, TimeLeft, useNow } from '../parts/time.tsx';
 import { mayStop, StopAgentDialog } from '../run/stop-agent.tsx';
 import type { StoppedRequest } from '../run/stop-steps.ts';
-import { meOf, session } from '../state/me.ts';
 import { currentLocation, inListHref, navigate } from '../state/location.ts';
 import { useShortcuts } from '../state/shortcuts.ts';
+import { meOf, session } from '../state/me.ts';
 import { useStore } from '../state/store.ts';
 import type { RequestIds } from '../state/paths.ts';
 
@@ -35,6 +37,7 @@ export function RequestPage({ params: { workflowId, requestId } }: { params: Req
     Escape: toList,
     n: () => goToNext({ workflowId, requestId }),
   });
+  const reading = useRunReading(shown?.view.request);
   const standing = shown === undefined ? undefined : requestStanding(shown.view.request, now);
   // Whether it was open on this page before.
   const wasOpen = useRef(false);
@@ -46,6 +49,8 @@ export function RequestPage({ params: { workflowId, requestId } }: { params: Req
   if (shown === undefined) return <NotShown problem={problem} reload={() => void live.reload()} />;
   const { request, card, cardDigest, waitsFor } = shown.view;
   const isOpen = standing === 'open';
+  const me = meOf(session.get());
+  const isForOthers = waitsFor === 'others' || me?.roles.includes('reviewer') === false;
   return (
     <div class="request">
       <p class="crumbs">
@@ -82,16 +87,23 @@ export function RequestPage({ params: { workflowId, requestId } }: { params: Req
       <div class="columns">
         <CardArticle
           card={whole?.card ?? card}
+          brief={
+            <Brief
+              request={request}
+              card={whole?.card ?? card}
+              reading={reading}
+              isForOthers={isForOthers}
+              {...(me !== undefined && { me: me.id })}
+            />
+          }
           unfold={
             shown.part === undefined && !card.whole && request.shown === 'all' && whole === undefined ? (
-              <div class="note">
-                <p>Not everything is shown: long texts are cut.</p>
-                <p class="buttons">
-                  <button type="button" onClick={unfold}>
-                    Show everything
-                  </button>
-                </p>
-              </div>
+              <p class="note cut-notice">
+                <Marked text={card.cut ?? ''} />{' '}
+                <button type="button" onClick={unfold}>
+                  Show everything{sizeText(card)}
+                </button>
+              </p>
             ) : null
           }
         />
@@ -115,7 +127,7 @@ export function RequestPage({ params: { workflowId, requestId } }: { params: Req
             isNew={wasOpen.current}
           />
         )}
-        <RunContext request={request} />
+        <RunContext request={request} reading={reading} />
       </div>
     </div>
   );
@@ -146,6 +158,11 @@ function StopAgent({ view: { request, card, waitsFor }, reload }: { view: Approv
       )}
     </>
   );
+}
+
+/** The size of a long call, such as ` (221 kB)`. */
+function sizeText({ raw }: Pick<Card, 'raw'>): string {
+  return raw.length < 10_000 ? '' : ` (${Math.round(raw.length / 1_000).toLocaleString('en')} kB)`;
 }
 
 function toList(): void {

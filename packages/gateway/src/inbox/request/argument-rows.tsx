@@ -1,0 +1,177 @@
+import { useState } from 'preact/hooks';
+import { type ArgumentBlock, type CardField, fieldLabel, fieldNote, saysName } from 'countersign/card';
+import { LongText, Marked, Scrolling, ShownText } from '../parts/shown-text.tsx';
+import { MoreLines, mostLines } from './more-lines.tsx';
+
+/** The arguments of a call as they are nested. */
+export function ArgumentBlocks({ blocks }: { blocks: readonly ArgumentBlock[] }) {
+  if (blocks.length === 0) return null;
+  return (
+    <dl>
+      {blocks.map((block, index) => (
+        <Block key={index} block={block} />
+      ))}
+    </dl>
+  );
+}
+
+function Block({ block }: { block: ArgumentBlock }) {
+  switch (block.kind) {
+    case 'field':
+      return <FieldRow label={fieldLabel({ ...block.field, name: block.name })} field={block.field} hasWarnings />;
+    case 'group':
+      return (
+        <div class="nested">
+          <dt>
+            <Marked text={block.name} />
+          </dt>
+          <dd>
+            <ArgumentBlocks blocks={block.blocks} />
+          </dd>
+        </div>
+      );
+    case 'list':
+      return (
+        <div>
+          <dt>
+            <Marked text={block.name} />
+          </dt>
+          <dd>
+            <ol class="values" start={0}>
+              {block.fields.map((field, index) => (
+                <li key={index}>
+                  <FieldValue field={field} hasWarnings />
+                </li>
+              ))}
+            </ol>
+          </dd>
+        </div>
+      );
+    case 'table':
+      return (
+        <div class="wide">
+          <dt>
+            <Marked text={block.name} />
+          </dt>
+          <dd>
+            <ArgumentTable {...block} />
+          </dd>
+        </div>
+      );
+  }
+}
+
+function ArgumentTable({ name, columns, rows }: ArgumentBlock & { kind: 'table' }) {
+  const [shown, setShown] = useState(mostLines);
+  return (
+    <>
+      <div class="table" tabIndex={0} role="group" aria-label={`Table of ${name}`}>
+        <table>
+          <thead>
+            <tr>
+              <td />
+              {columns.map((column, index) => (
+                <th key={column.name} scope="col" class={rows[0]?.cells[index]?.format}>
+                  <Marked text={saysName(column.title, column.name) ? column.name : (column.title ?? '')} />
+                  {column.description !== undefined && (
+                    <span class="hint">
+                      <Marked text={column.description} />
+                    </span>
+                  )}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.slice(0, shown).map(({ index, cells }) => (
+              <tr key={index}>
+                <th scope="row">{index}</th>
+                {cells.map((cell, column) => (
+                  <td key={column} class={cell?.format}>
+                    {cell === undefined ? <span class="soft">none</span> : <FieldValue field={cell} hasWarnings />}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <MoreLines all={rows.length} shown={shown} show={setShown} />
+    </>
+  );
+}
+
+interface FieldProps {
+  field: CardField;
+  /** True: the warnings about the field stand beside its value. */
+  hasWarnings?: boolean;
+}
+
+/** One argument, with its meaning. */
+export function FieldRow({ label, ...field }: FieldProps & { label: string }) {
+  const { description } = field.field;
+  return (
+    <div>
+      <dt>
+        <Marked text={label} />
+        {description !== undefined && (
+          <span class="hint">
+            <Marked text={description} />
+          </span>
+        )}
+      </dt>
+      <dd>
+        <FieldValue {...field} />
+      </dd>
+    </div>
+  );
+}
+
+function FieldValue({ field, hasWarnings = false }: FieldProps) {
+  const { format, reading, warnings = [] } = field;
+  const isReadFirst = format === 'money' && reading !== undefined;
+  return (
+    <>
+      {isReadFirst && (
+        <b class="reading">
+          <Marked text={reading} />
+        </b>
+      )}
+      <Value field={field} />
+      {!isReadFirst && fieldNote(field) !== '' && (
+        <span class="hint">
+          <Marked text={fieldNote(field)} />
+        </span>
+      )}
+      {hasWarnings &&
+        warnings.map((warning) => (
+          <span key={warning} class="beside-warning">
+            <Marked text={warning} />
+          </span>
+        ))}
+    </>
+  );
+}
+
+/** A longer text gets a separate block, drawn in steps. */
+const longestInline = 2_000;
+
+function isBlock({ text }: CardField['value']): boolean {
+  return text.includes('\n') || text.length > longestInline;
+}
+
+function Value({ field: { name, value, format } }: { field: CardField }) {
+  if (isBlock(value) && value.hidden === undefined) return <LongText text={value.text} label={name} />;
+  if (isBlock(value)) {
+    return (
+      <Scrolling label={name}>
+        <ShownText text={value} />
+      </Scrolling>
+    );
+  }
+  return (
+    <span class={`value ${format}`}>
+      <ShownText text={value} />
+    </span>
+  );
+}

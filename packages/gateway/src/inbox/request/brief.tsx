@@ -1,0 +1,100 @@
+import type { ComponentChildren } from 'preact';
+import { personsShown } from 'countersign/base';
+import { type Card, headings } from 'countersign/card';
+import type { ApprovalDetails } from 'countersign/client';
+import { Foreign, Folded, ShownText } from '../parts/shown-text.tsx';
+import { callsText } from './run-past.ts';
+import { isUrgentRow, RowTexts } from './card-article.tsx';
+import type { RunReading } from './run-context.tsx';
+import { whoCanAnswer } from './who-answers.ts';
+
+interface BriefProps {
+  request: ApprovalDetails;
+  card: Card;
+  reading: RunReading;
+  /** The id of the reader. */
+  me?: string;
+  /** True: the place of the answers says who can answer. */
+  isForOthers: boolean;
+}
+
+/** What a reviewer reads first, below the sentence: who asked, why, who else can answer, and what came before. */
+export function Brief({ request, card, reading, me, isForOthers }: BriefProps) {
+  const { asked, task, past, agent, isPart } = reading;
+  const isNested = request.lineage.length > 0;
+  const caller = request.callerUserId === null ? 'The user' : personsShown(request.people)(request.callerUserId);
+  const isMineAlone = request.approvers?.length === 1 && request.approvers[0] === me;
+  const who = isForOthers || isMineAlone ? undefined : whoCanAnswer(request);
+  const words = wordsOf(request, reading);
+  return (
+    <dl class="brief">
+      <Row label={<Foreign text={`${caller} asked`} most={100} />}>
+        {asked === undefined ? (
+          <p class="soft">{reading.isRead ? 'No message of the user was found.' : 'Loading …'}</p>
+        ) : (
+          <Quote text={asked.text} />
+        )}
+      </Row>
+      {isNested && task !== undefined && (
+        <Row label={<Foreign text={`${agent} asked`} most={100} />}>
+          <Quote text={task} />
+        </Row>
+      )}
+      {words !== undefined && card.words !== undefined && (
+        <Row label={words}>
+          <Folded length={card.words.text.length}>
+            <span class="quote">
+              <ShownText text={card.words} />
+            </span>
+          </Folded>
+        </Row>
+      )}
+      <Row label={headings.why}>
+        <ShownText text={card.reason} />
+      </Row>
+      {card.why.filter(isUrgentRow).map((row) => (
+        <Row key={row.label} label={row.label}>
+          <RowTexts row={row} />
+        </Row>
+      ))}
+      {who !== undefined && request.settled === undefined && (
+        <Row label="Who can answer">
+          <Foreign text={who} most={300} />
+          {request.approvals !== undefined && request.approvals.need > 1 && `: ${request.approvals.need} must approve`}
+        </Row>
+      )}
+      {past !== undefined && (
+        <Row label="In this run">
+          <Foreign text={callsText(past.calls, isPart)} most={400} />
+        </Row>
+      )}
+    </dl>
+  );
+}
+
+function Row({ label, children }: { label: ComponentChildren; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Quote({ text }: { text: string }) {
+  return (
+    <Folded length={Math.max(text.length, text.split('\n').length * 60)}>
+      <q class="quote">
+        <Foreign text={text} lines />
+      </q>
+    </Folded>
+  );
+}
+
+/** Whose words the card has beside the call; undefined if they are those of the user, which are shown already. */
+function wordsOf({ contextSummary }: ApprovalDetails, { isRead, task, past }: RunReading): string | undefined {
+  const text = contextSummary.trim();
+  if (task !== undefined && text !== '' && task.trim().startsWith(text)) return undefined;
+  if (isRead && past?.isModels(text) === true) return 'Model (not checked)';
+  return headings.words;
+}

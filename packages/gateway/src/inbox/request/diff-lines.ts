@@ -1,0 +1,78 @@
+import type { CardChange, DiffLine } from 'countersign/card';
+
+/** A line of a difference as drawn: with its numbers, and with the words that differ from its counterpart. */
+export interface DrawnLine extends DiffLine {
+  /** The number of the line before and after the change. */
+  before?: number;
+  after?: number;
+  /** The text in three parts, of which the middle one differs. Absent: the whole line is new, gone or as before. */
+  words?: [start: string, changed: string, end: string];
+}
+
+/** Numbers the lines of a difference, and pairs the removed lines with the added ones that follow them. */
+export function drawnLines({ lines }: CardChange & { kind: 'text' }): DrawnLine[] {
+  const drawn = numbered(lines);
+  for (let from = 0; from < drawn.length;) {
+    const removed = countOf(drawn, from, 'removed');
+    const added = countOf(drawn, from + removed, 'added');
+    // If the numbers differ, it is not known which line became which.
+    if (removed === added) {
+      for (let at = from; at < from + removed; at += 1) markWords(drawn[at]!, drawn[at + removed]!);
+    }
+    from += Math.max(1, removed + added);
+  }
+  return drawn;
+}
+
+function numbered(lines: readonly DiffLine[]): DrawnLine[] {
+  let [before, after] = [1, 1];
+  return lines.map((line): DrawnLine => {
+    if (line.kind === 'place') {
+      const [, from, to] = /^@@ -(\d+),\d+ \+(\d+),\d+ @@$/.exec(line.text.text) ?? [];
+      if (from !== undefined && to !== undefined) [before, after] = [Number(from), Number(to)];
+      return line;
+    }
+    const numbers = {
+      ...(line.kind !== 'added' && { before: before++ }),
+      ...(line.kind !== 'removed' && { after: after++ }),
+    };
+    return { ...line, ...numbers };
+  });
+}
+
+function countOf(lines: readonly DrawnLine[], from: number, kind: DiffLine['kind']): number {
+  let count = 0;
+  while (lines[from + count]?.kind === kind) count += 1;
+  return count;
+}
+
+/** Longer lines are not compared word by word. */
+const longestLine = 2_000;
+
+/** An escape, a word, blanks, or one sign. */
+const tokens = /\\u\{[0-9A-F]{4,6}\}|[\p{L}\p{M}\p{N}_]+|\s+|[^]/gu;
+
+function markWords(one: DrawnLine, other: DrawnLine): void {
+  // A cut line is not compared: a change may be where it is hidden.
+  if ([one.text, other.text].some(({ text, hidden }) => hidden !== undefined || text.length > longestLine)) return;
+  const texts = [one.text.text, other.text.text] as const;
+  const [mine, theirs] = [texts[0].match(tokens) ?? [], texts[1].match(tokens) ?? []];
+  const most = Math.min(mine.length, theirs.length);
+  let start = 0;
+  while (start < most && mine[start] === theirs[start]) start += 1;
+  let end = 0;
+  while (end < most - start && mine.at(-1 - end) === theirs.at(-1 - end)) end += 1;
+  const shared = [...mine.slice(0, start), ...mine.slice(mine.length - end)].join('').trim();
+  // Lines that share no word are different lines.
+  if (!/[\p{L}\p{N}]/u.test(shared)) return;
+  for (const [line, parts] of [
+    [one, mine],
+    [other, theirs],
+  ] as const) {
+    line.words = [
+      parts.slice(0, start).join(''),
+      parts.slice(start, parts.length - end).join(''),
+      parts.slice(parts.length - end).join(''),
+    ];
+  }
+}

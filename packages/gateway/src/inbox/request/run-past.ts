@@ -1,0 +1,90 @@
+import type { RecordedEvent, RunItem } from 'countersign/client';
+import { shownPerson, toldText } from 'countersign/base';
+
+/** What a run's events say of the time before a request. */
+export interface RunPast {
+  /** The user's last message. For a nested run: that of the agent that called it. */
+  asked?: { text: string; at: string };
+  /** True: the model wrote the text, word for word. */
+  isModels: (text: string) => boolean;
+  /** The earlier calls that have a result or were refused, in their order. */
+  calls: PastCall[];
+}
+
+interface PastCall {
+  toolName: string;
+  /** Such as `ran` or `denied by Bob`. */
+  what: string;
+}
+
+type Result = Extract<RunItem, { type: 'tool_result' }>;
+
+/** The past of a request in the events of its run, the newest of which may lack. */
+export function pastOf(events: readonly RecordedEvent[], requestId: string): RunPast {
+  const opened = events.find((event) => event.type === 'ApprovalRequestEvent' && event.requestId === requestId);
+  const before = opened === undefined ? events : events.slice(0, events.indexOf(opened));
+  const items = before.flatMap((event) => (event.type === 'RunItemEvent' ? [event] : []));
+  const asked = items.findLast(({ item }) => item.type === 'message' && item.role === 'user');
+  const decisions = new Map<string, string>();
+  const calls: PastCall[] = [];
+  for (const event of before) {
+    if (event.type === 'ApprovalResultEvent' && !['approved', 'approved_always'].includes(event.decision)) {
+      const { decision, reviewerId, reviewerName } = event;
+      const who = reviewerId === null ? '' : ` by ${shownPerson(reviewerId, reviewerName)}`;
+      decisions.set(event.callId, `${decision}${who}`);
+    }
+    if (event.type === 'RunItemEvent' && event.item.type === 'tool_result') {
+      const { callId, toolName } = event.item;
+      calls.push({ toolName, what: decisions.get(callId) ?? whatBecame(event.item) });
+    }
+  }
+  return {
+    ...(asked?.item.type === 'message' && {
+      asked: { text: toldText(asked.item.content, asked.item.files ?? []), at: asked.at },
+    }),
+    isModels: (text) =>
+      items.some(({ item }) => item.type === 'message' && item.role === 'assistant' && item.content.startsWith(text)),
+    calls,
+  };
+}
+
+function whatBecame({ ran, isError }: Result): string {
+  if (ran === 'yes') return isError ? 'failed' : 'ran';
+  if (ran === 'unknown') return 'may have run';
+  return ran === 'pending' ? 'runs' : 'did not run';
+}
+
+const mostNamed = 4;
+
+/**
+ * Such as `3 calls before this: look_up ran twice, refund denied by Bob`. `isPart`: there are earlier ones, which were
+ * not read.
+ */
+export function callsText(calls: readonly PastCall[], isPart = false): string {
+  if (calls.length === 0) return 'No call before this one.';
+  const counts = new Map<string, number>();
+  for (const { toolName, what } of calls) {
+    const text = `${toolName} ${what}`;
+    counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  const named = [...counts].map(([text, count]) =>
+    count === 1 ? text : `${text} ${count === 2 ? 'twice' : `${count} times`}`,
+  );
+  const shown =
+    named.length > mostNamed + 1 ? [...named.slice(-mostNamed), `and ${named.length - mostNamed} more`] : named;
+  const count = calls.length === 1 ? '1 call' : `${calls.length.toLocaleString('en')} calls`;
+  return `${isPart ? 'At least ' : ''}${count} before this: ${shown.join(', ')}`;
+}
+
+/** The agent that called a nested run, by the events of the run that started it; undefined if they do not say. */
+export function callingAgent(events: readonly RecordedEvent[], nestedWorkflowId: string): string | undefined {
+  let agent: string | undefined;
+  for (const event of events) {
+    if (event.type !== 'RunItemEvent') continue;
+    const { item } = event;
+    if (item.type === 'message' && item.agentName !== undefined) agent = item.agentName;
+    if (item.type === 'handoff') agent = item.to;
+    if (item.type === 'nested_run' && item.workflowId === nestedWorkflowId) return agent;
+  }
+  return undefined;
+}

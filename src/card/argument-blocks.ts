@@ -1,0 +1,103 @@
+/** The arguments of a call as they are laid out: nested values in groups, and lists of flat objects as tables. */
+import { type CardField, isCut } from './card.ts';
+
+/** A column of a table of arguments: a member that the objects of the list have. */
+export interface ArgumentColumn {
+  name: string;
+  title?: string;
+  description?: string;
+}
+
+/** A part of the layout of a call's arguments. `name`: of a member, without the names above it. */
+export type ArgumentBlock =
+  | { kind: 'field'; name: string; field: CardField }
+  | { kind: 'group'; name: string; blocks: ArgumentBlock[] }
+  | { kind: 'list'; name: string; fields: CardField[] }
+  | {
+      kind: 'table';
+      name: string;
+      columns: ArgumentColumn[];
+      /** `index`: such as `[0]`. A cell is undefined if the object has no such member. */
+      rows: { index: string; cells: (CardField | undefined)[] }[];
+    };
+
+/** A table has no more columns, and no longer cells: else each value has its own row. */
+const [mostColumns, longestCell] = [8, 80];
+
+/** Lays out the fields of a card. Each field is in exactly one block, in the order of the fields. */
+export function argumentBlocks(fields: readonly CardField[]): ArgumentBlock[] {
+  return blocksAt(fields, 0);
+}
+
+/** `depth`: how many parts of the fields' paths are the names of the groups around them. */
+function blocksAt(fields: readonly CardField[], depth: number): ArgumentBlock[] {
+  const blocks: ArgumentBlock[] = [];
+  for (let from = 0; from < fields.length;) {
+    const field = fields[from]!;
+    const name = pathOf(field)[depth]!;
+    let to = from + 1;
+    if (pathOf(field).length === depth + 1) blocks.push({ kind: 'field', name, field });
+    else {
+      while (to < fields.length && isInGroup(fields[to]!, name, depth)) to += 1;
+      blocks.push(groupOf(fields.slice(from, to), name, depth + 1));
+    }
+    from = to;
+  }
+  return blocks;
+}
+
+function isInGroup(field: CardField, name: string, depth: number): boolean {
+  const path = pathOf(field);
+  return path[depth] === name && path.length > depth + 1;
+}
+
+function pathOf({ name, path }: CardField): readonly string[] {
+  return path ?? [name];
+}
+
+/** True for the place of an element of a list. The name of a member of an object would be in quotes. */
+function isIndex(part: string | undefined): boolean {
+  return part !== undefined && /^\[\d+\]$/.test(part);
+}
+
+function groupOf(fields: readonly CardField[], name: string, depth: number): ArgumentBlock {
+  const isList = fields.every((field) => isIndex(pathOf(field)[depth]));
+  if (isList && fields.every((field) => pathOf(field).length === depth + 1 && isShort(field)))
+    return { kind: 'list', name, fields: [...fields] };
+  if (isList && fields.every((field) => pathOf(field).length === depth + 2 && isShort(field))) {
+    const table = tableOf(fields, name, depth);
+    if (table !== undefined) return table;
+  }
+  return { kind: 'group', name, blocks: blocksAt(fields, depth) };
+}
+
+function isShort({ value }: CardField): boolean {
+  return !isCut(value) && value.text.length <= longestCell && !value.text.includes('\n');
+}
+
+function tableOf(fields: readonly CardField[], name: string, depth: number): ArgumentBlock | undefined {
+  const columns = new Map<string, ArgumentColumn>();
+  const rows = new Map<string, Map<string, CardField>>();
+  for (const field of fields) {
+    const [index, column] = [pathOf(field)[depth]!, pathOf(field)[depth + 1]!];
+    const { title, description } = field;
+    if (!columns.has(column)) {
+      columns.set(column, {
+        name: column,
+        ...(title !== undefined && { title }),
+        ...(description !== undefined && { description }),
+      });
+    }
+    const row = rows.get(index) ?? new Map<string, CardField>();
+    rows.set(index, row.set(column, field));
+  }
+  const cells = [...rows.values()].reduce((sum, row) => sum + row.size, 0);
+  // Two keys of one object may have one name if they are cut.
+  if (rows.size < 2 || columns.size > mostColumns || cells !== fields.length) return undefined;
+  return {
+    kind: 'table',
+    name,
+    columns: [...columns.values()],
+    rows: [...rows].map(([index, row]) => ({ index, cells: [...columns.keys()].map((column) => row.get(column)) })),
+  };
+}
