@@ -37,6 +37,10 @@ export function assessCalls(calls: readonly ModelCall[], options: AssessCallsOpt
   return Promise.all(calls.map((call) => assessCall(call, options)));
 }
 
+/**
+ * The call with the joined answers of the built-in assessors and of the worker's own ones. The same call if it has no
+ * valid arguments, its tool is unknown, or no assessor answers.
+ */
 async function assessCall(call: ModelCall, options: AssessCallsOptions): Promise<ModelCall> {
   const tool = options.toolNamed(call.tool);
   if (tool === undefined || call.args === undefined) return call;

@@ -151,6 +151,10 @@ export async function checkOutput(
   );
 }
 
+/**
+ * Reads a model's last text as the agent's structured output, by the schema of `output`: the checked value, or a
+ * problem in one sentence for the model.
+ */
 async function readOutput(
   { text, finishReason }: Pick<RawTurn, 'text' | 'finishReason'>,
   { name, output }: Pick<Required<Agent>, 'name' | 'output'>,

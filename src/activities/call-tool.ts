@@ -47,6 +47,11 @@ export function callTool(
   };
 }
 
+/**
+ * The result of the tool's `execute`. What `execute` throws becomes a failure that says whether the call ran: the
+ * worker leaves in mid-call, the outcome is unknown, or the tool failed. `check` may withhold the failure's text from
+ * the model.
+ */
 async function execute(tool: Tool, args: JsonObject, context: ToolContext, check: Check | undefined): Promise<unknown> {
   try {
     return await tool.execute(args, context);

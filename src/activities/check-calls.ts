@@ -40,6 +40,10 @@ export async function checkCalls(
   return calls;
 }
 
+/**
+ * The call with its valid arguments and the split of its command; or, for a call that cannot run, the model's text and
+ * the problem for the model.
+ */
 async function checkCall(
   call: RawCall,
   finishReason: string,
@@ -110,6 +114,10 @@ export function describeCalls(
   );
 }
 
+/**
+ * The tool's own sentence for a call, on one line; undefined if `describe` fails, takes too long or returns no text,
+ * which is logged.
+ */
 async function describe(tool: Tool, args: JsonObject): Promise<string | undefined> {
   const limit = AbortSignal.timeout(limitMs);
   try {

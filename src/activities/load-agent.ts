@@ -173,6 +173,7 @@ function reachableFrom(first: Agent, registry: Registry): Agent[] {
   return [...found].slice(1);
 }
 
+/** The input of a run, checked. Throws a failure that ends the run, in one sentence, for an invalid one. */
 function checkInput(input: unknown): RunInput {
   const parsed = runInputShape.safeParse(input);
   if (parsed.success && parsed.data.session === true && parsed.data.parent !== undefined) {

@@ -63,6 +63,10 @@ export function takePreview(
   return changesOf(tool, args, { signal, workflowId, agent, caller, log });
 }
 
+/**
+ * The changes that the tool's `preview` returns, as far as they fit, with the facts that an approval binds; a failed
+ * preview if `preview` throws, takes too long or returns something else.
+ */
 async function changesOf(tool: Tool, args: JsonObject, context: PreviewContext): Promise<CallPreview> {
   const { signal } = context;
   try {

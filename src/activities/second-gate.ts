@@ -117,6 +117,7 @@ export function secondGate({
   const definitions = new Map<string, ToolDefinition>(gated);
   for (const each of registry.tools) definitions.set(each.name, definitionOf(each));
 
+  /** Runs the activity through `next` if its call may run; otherwise throws a refusal, which is not retried. */
   async function execute(
     input: ActivityExecuteInput,
     next: Next<ActivityInboundCallsInterceptor, 'execute'>,

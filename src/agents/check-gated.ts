@@ -36,6 +36,7 @@ export function checkGated(gated: GatedActivities): ReadonlyMap<string, GatedDef
   );
 }
 
+/** Throws a `DefinitionError` for an invalid declaration of a gated activity. */
 function checkOne(place: string, declared: GatedActivities[string]): void {
   checkOptions(place, declared, gatedActivityOptions);
   const { risk = 'write', description = '', arguments: names, subject, idempotent = false, heartbeat } = declared;

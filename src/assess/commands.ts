@@ -41,6 +41,10 @@ export function runsCommands(tool: string): boolean {
   return holdsWord(words, shellTools) || isNamed(words, commandFields);
 }
 
+/**
+ * What the commands in a call's arguments would do, one finding each: in fields that are named for commands, or in all
+ * texts of a tool that is named for a shell.
+ */
 export function assessCommands({ call, tool, fields }: CallView): Finding[] {
   const texts = fields.flatMap(({ value, ...field }) => (typeof value === 'string' ? [{ ...field, value }] : []));
   const named = texts.filter(
@@ -130,6 +134,10 @@ function isUnknown({ parts, uncertain }: ShellSplit): boolean {
   });
 }
 
+/**
+ * The findings about one command: those of the rows that fit its program, and those about the files that its output
+ * overwrites.
+ */
 function assessCommand({ words, writesTo, overwrites }: CommandWords): Finding[] {
   const findings: Finding[] = [];
   for (const [program, index] of programsIn(words)) {

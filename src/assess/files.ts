@@ -101,6 +101,7 @@ const recursiveWords = new Set('recursive recursively force'.split(' '));
 /** The use that a call makes of the files it names. */
 export type FileUse = 'reading' | 'changing' | 'deleting';
 
+/** The findings about the paths in a call's arguments, and one more if the tool deletes. */
 export function assessFiles({ tool, fields, readsOnly }: CallView): Finding[] {
   const isFileTool = holdsWord(tool, pathWords);
   const deletes = holdsWord(tool, deletingWords);

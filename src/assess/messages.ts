@@ -72,6 +72,7 @@ const attachmentWords = new Set('attachment attachments attach'.split(' '));
 /** A tool with one of these words has not sent its message. */
 const unsentWords = new Set('draft preview template'.split(' '));
 
+/** The findings about a call that sends a message, by its recipients; none if the tool sends none. */
 export function assessMessages({ tool, fields, readsOnly }: CallView): Finding[] {
   const [first = ''] = tool;
   if (!holdsWord(tool, sendingWords) && !messageWords.has(first)) return [];

@@ -102,6 +102,7 @@ const sendingWords = new Set('upload post put patch send publish push webhook'.s
 const bodyWords = new Set('body data payload form upload attachment attachments json'.split(' '));
 const longestAddress = 8_192;
 
+/** The findings about the addresses in a call's arguments, and about the request that is sent to them. */
 export function assessNetwork({ call, tool, fields }: CallView): Finding[] {
   const addresses = fields.flatMap(addressOf);
   if (addresses.length === 0) return [];
@@ -194,6 +195,7 @@ export function hostKind(host: string): HostKind {
   return /(^|\.)xn--/.test(name) ? 'disguised' : 'public';
 }
 
+/** What kind of host an IPv4 address, in its four numbers, belongs to. */
 function addressKind4([first = 0, second = 0, third = 0, fourth = 0]: number[]): HostKind {
   if (metadataHosts.has(`${first}.${second}.${third}.${fourth}`)) return 'metadata';
   if (first === 127 || first === 0) return 'loopback';

@@ -94,6 +94,10 @@ export class AuditVerifier {
     };
   }
 
+  /**
+   * Checks that the first line describes an export in a known format and that the expected key has signed it. Begins
+   * the check of the chain of lines.
+   */
   #checkFirstLine(line: SealedLine): void {
     if (line.line !== 'export') {
       this.#addFinding(1, { kind: 'deleted', message: 'the first line of the export is missing' });
@@ -119,6 +123,7 @@ export class AuditVerifier {
     return this.#options.publicKey ?? this.#export?.publicKey;
   }
 
+  /** Checks a line by the run that it belongs to; undefined if nothing is wrong with it. */
   #dispatch(line: SealedLine): RunFinding | undefined {
     if (line.line === 'export') {
       return this.#lines === 1 ? undefined : { kind: 'foreign', message: 'another export begins here' };
@@ -157,6 +162,10 @@ export class AuditVerifier {
     return undefined;
   }
 
+  /**
+   * Ends the check of a run at its last line: keeps its head, rules again on its calls and collects what was found.
+   * Returns `wrong`, what is wrong with the line itself.
+   */
   #finishLine(number: number, check: RunCheck, wrong: RunFinding | undefined): RunFinding | undefined {
     const { run, head, notes } = check;
     if (head !== undefined && wrong === undefined) this.#heads.set(runKey(run), head);

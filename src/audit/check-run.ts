@@ -41,6 +41,7 @@ export class RunCheck {
     return this.run.committed && this.#isWhole ? { size: this.#lastSeq, root: rootOf(this.#tree) } : undefined;
   }
 
+  /** Checks a line that stands for missing entries. Returns a finding if they must be here; otherwise notes why they are not. */
   gap({ first, last, why }: GapLine): RunFinding | undefined {
     const wrong = this.#outOfOrder(first);
     if (wrong !== undefined || last < first)
@@ -64,6 +65,10 @@ export class RunCheck {
     return undefined;
   }
 
+  /**
+   * Checks an entry: its run, its place, its leaf in the tree, and that the older export has the same. Undefined if it
+   * is right.
+   */
   entry(line: EntryLine): RunFinding | undefined {
     const { entry, workflowId } = line;
     const { seq } = entry;
@@ -78,6 +83,10 @@ export class RunCheck {
     return wrong ?? this.#commit(line) ?? this.#differsFromOlder(seq);
   }
 
+  /**
+   * Checks the last line of a run, its head, against the entries before it. Undefined if it is right, or cannot be
+   * checked because entries are missing.
+   */
   close(line: HeadLine): RunFinding | undefined {
     const { size, root, recorded, status } = line;
     if (size !== this.#lastSeq) {
@@ -100,6 +109,10 @@ export class RunCheck {
     return this.#differsFromRecorded(recorded, status) ?? wrong;
   }
 
+  /**
+   * Compares the entries with the head that the run itself has written. Undefined if they agree; what that head does
+   * not cover is noted.
+   */
   #differsFromRecorded(recorded: HeadLine['recorded'], status: string): RunFinding | undefined {
     const last = this.#lastSeq;
     const covered = recorded?.size ?? 0;
@@ -126,6 +139,10 @@ export class RunCheck {
     return { kind: 'deleted', message: `${what} missing before entry ${seq}`, seq: expected };
   }
 
+  /**
+   * Adds an entry to the tree. Returns a finding if its salts or its content are not those that the run committed
+   * itself to.
+   */
   #commit(line: EntryLine): RunFinding | undefined {
     const { seq } = line.entry;
     if (!this.run.committed && line.salts !== undefined) {

@@ -47,6 +47,7 @@ export function decidedRequests(
     .sort((one, other) => timeOf(other.settledAt) - timeOf(one.settledAt));
 }
 
+/** The settled requests of one run as rows, with `mine` for those that the reader answered. */
 function ofRun({ workflowId, ended, directory, ...run }: CountedRun & { workflowId: string }, readerId: string) {
   const entries = run.entries.filter(isWellFormedEntry);
   const openings = new Map(entries.flatMap((entry) => (entry.kind === 'opened' ? [[entry.requestId, entry]] : [])));

@@ -143,6 +143,7 @@ export function evidenceOfParts(parts: readonly EvidencePart[]): { evidence: Run
   return { evidence };
 }
 
+/** Adds one line of evidence to that of its run. False if the line is malformed. */
 function take(evidence: RunEvidence, { part, key, value }: EvidencePart): boolean {
   const seq = Number(key);
   if (part === 'missing') {

@@ -72,6 +72,7 @@ function summary(run: RunLine | undefined, head: HeadLine | undefined, entries: 
   ]);
 }
 
+/** The section of one call as HTML: its ruling, who could answer, the answers, what ran and its outcome. */
 function callSection({ callId, entries }: Call, activities: readonly ActivityLine[]): string {
   const asked = entries.filter(({ entry }) => entry.kind === 'opened');
   const [ruled] = entries.filter(({ entry }) => entry.kind === 'ruling' || entry.kind === 'opened');
@@ -115,6 +116,7 @@ function entitledSentence(entries: readonly EntryLine[]): string {
   return asked.map((line) => `${memberText(line, 'to')} (${text(line.entry.kind)} ${text(line.entry.at)})`).join('; ');
 }
 
+/** The two rows about one answer: who decided what and when, and what that person was shown. */
 function answerRows(line: EntryLine): (readonly [string, string])[] {
   const { entry, context } = line;
   const { channel, card, durationMs, batch } = (entry['viewed'] ?? {}) as Record<string, Json>;
@@ -204,6 +206,7 @@ function messageRow(messages: number): (readonly [string, string])[] {
   return messages === 0 ? [] : [['Further messages of the user', `${messages}`]];
 }
 
+/** The section that says how to check the report: the head of the run, the head of the report, and the command. */
 function proofSection(run: RunLine | undefined, head: HeadLine | undefined, count: number): string {
   const recorded = head?.recorded;
   const isSame = recorded?.size === head?.size && recorded?.root === head?.root;

@@ -105,6 +105,7 @@ function afterRuling(standing: Standing, entry: JournalEntry, ruled: Ruled | und
   return { ...next, counts: counted(next, { calls: 1, irreversible }) };
 }
 
+/** The state after an entry opened a request. */
 function afterOpened(standing: Standing, entry: JournalEntry, ruled: Ruled | undefined): Standing {
   const { requestId = '', callId = '', digest = '', by, byId, at } = entry;
   const irreversible = ruled === undefined ? 0 : irreversibleCount(ruled.answer.assessment);
@@ -161,6 +162,7 @@ function afterReruled(standing: Standing, entry: JournalEntry, ruled: Ruled | un
   return withRequest({ ...standing, counts }, entry.requestId, () => ({ terms, irreversible }));
 }
 
+/** The state after an entry settled a request: its counts, sums, grants used and denials. */
 function afterSettled(standing: Standing, entry: JournalEntry, ruled: Ruled | undefined): Standing {
   const { requestId = '', callId = '', outcome, runs = false, by, byId, toolName = '', digest = '', reason } = entry;
   const settled = openRequestOf(standing, entry);
@@ -212,6 +214,7 @@ function afterEnd(standing: Standing, { callId = '', ran }: JournalEntry): Stand
   return ran === 'no' ? withoutShare(standing, callId) : withShareSpent(standing, callId);
 }
 
+/** The state after an entry made a grant; unchanged if the entry does not say the scope. */
 function afterGrant(standing: Standing, entry: JournalEntry): Standing {
   const {
     grantId = '',
@@ -285,6 +288,10 @@ export function standingOf(ledger: Ledger, callOf: (record: RequestRecord) => st
   };
 }
 
+/**
+ * An open request that an older execution carried over, as this audit keeps it. `call`: the digest of the call, if the
+ * evidence has it.
+ */
 function standingRequest(record: RequestRecord, call: string | undefined): StandingRequest {
   const { callId, request, terms, votes, delegations, ruled } = record;
   const { requestId, digest, requestedAt, callerUserId, assessment, replaces } = request;

@@ -99,6 +99,9 @@ class Verifier {
     return outcome;
   }
 
+  /**
+   * The state after an entry. If the entry cannot be read, or lacks a fact, notes why later rulings cannot be compared.
+   */
   #after(standing: Standing, entry: AuditedEntry, ruled: Ruled | undefined): Standing {
     const { seq, kind, outcome } = entry;
     if (ruled === undefined && (kind === 'opened' || kind === 'reruled' || outcome === 'allowed')) {
@@ -137,6 +140,9 @@ class Verifier {
     }
   }
 
+  /**
+   * Compares a recorded ruling with a new one: it agrees, it differs, or `why` says what is missing to compare them.
+   */
   #compared({ recorded, args }: Found, entry: AuditedEntry, evidence: Evidence): Outcome {
     const why = this.#gap ?? notReRuled(recorded, { ofCounts: this.#isCountVague, ofSums: this.#isSumVague });
     const again = ruleAgain(recorded);
@@ -328,6 +334,10 @@ export class NamedEvidence {
     return found;
   }
 
+  /**
+   * The policies of a ruling, compiled. Otherwise why they are unusable: one is missing, or does not have the digest
+   * that names it.
+   */
   #compiled({ ceiling, parents, run }: EvidencePolicies): RunRules | Unusable {
     const all = this.#evidence.policies;
     const keys = [ceiling, ...(parents ?? []), run].filter((key) => key !== undefined);

@@ -161,6 +161,7 @@ async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
+/** The payloads in the body of a request; undefined if it is malformed or has too many. */
 function payloadsIn(text: string): Payload[] | undefined {
   let read: unknown;
   try {

@@ -73,6 +73,10 @@ export class EncryptionCodec implements PayloadCodec {
     return Promise.all(payloads.map((payload) => this.#open(payload)));
   }
 
+  /**
+   * The decrypted payload; a payload of another encoding as it is. A mark in place of one that is damaged or that no
+   * key can open. Throws for an unknown key id, so that the task is retried.
+   */
   async #open(payload: Payload): Promise<Payload> {
     if (metadataText(payload, 'encoding') !== encoding) return payload;
     const id = metadataText(payload, keyIdName);

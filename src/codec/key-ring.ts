@@ -48,6 +48,7 @@ export function parseKeys(text: string, place: string): KeyList {
   return checkKeys(keys, place);
 }
 
+/** The same keys. Throws a `ProblemError` that begins with `place` if an id or a key is invalid, or no key encrypts. */
 function checkKeys(keys: KeyList, place: string): KeyList {
   const ids = new Set<string>();
   for (const [index, each] of keys.entries()) {

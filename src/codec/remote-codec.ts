@@ -63,6 +63,10 @@ export class RemoteCodec implements PayloadCodec {
     return this.#ask('decode', payloads);
   }
 
+  /**
+   * The payloads that the codec server returns, as many as were sent. Throws if it does not answer so; the task is then
+   * retried.
+   */
   async #ask(path: 'encode' | 'decode', payloads: Payload[]): Promise<Payload[]> {
     const url = `${this.#endpoint}/${path}`;
     let response: Response;

@@ -35,6 +35,10 @@ export function connectionSettings(options: ServerOptions = {}): ConnectionSetti
   };
 }
 
+/**
+ * The connection settings from Temporal's environment variables and profile file; empty ones without either. Throws a
+ * `ProblemError` if they cannot be read.
+ */
 function loadConfigured(): ReturnType<typeof loadClientConnectConfig> {
   try {
     return loadClientConnectConfig();

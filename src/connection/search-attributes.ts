@@ -87,6 +87,7 @@ export async function namespaceRetentionDays(connection: Services, namespace: st
   return tsToMs(config?.workflowExecutionRetentionTtl) / dayMs;
 }
 
+/** Registers search attributes. Throws a `ProblemError` that says what the operator can do if the server refuses. */
 async function add(connection: Services, namespace: string, types: Record<string, AttributeType>): Promise<void> {
   const attributes = Object.entries(types);
   const wanted = attributes.map(([name, type]) => `${name} (${type})`).join(', ');

@@ -91,6 +91,10 @@ export class ApprovalEvents {
     if (known?.row === undefined) this.#open.set(requestId, { isAnnounced: false, ...known, row });
   }
 
+  /**
+   * The event of a settlement, after that of the request if that one was not announced. None if the request was settled
+   * before.
+   */
   #settle(entry: JournalEntry, beside: readonly JournalEntry[]): EventDraft[] {
     const { requestId = '', callId = '', toolName = '', reason = null, reviewerId = null } = entry;
     const { reviewerName, identity, by, byId } = entry;
@@ -130,6 +134,7 @@ export class ApprovalEvents {
   }
 }
 
+/** The outcome of a request as its event names it. `grantId`: the grant that the decision made, if any. */
 function decisionOf({ outcome }: JournalEntry, grantId: string | undefined): ApprovalDecision {
   if (outcome === 'approved' && grantId !== undefined) return 'approved_always';
   // No other outcome settles a request.

@@ -89,6 +89,7 @@ export class EventRedactor {
     return this.#tail.next(turn, tail);
   }
 
+  /** The item with placeholders in its texts and arguments. */
   #item(item: RunItem): RunItem {
     if (item.type === 'message') {
       const { files, structuredOutput, outputProblem, ...rest } = item;
@@ -120,6 +121,7 @@ export class EventRedactor {
     };
   }
 
+  /** The request with placeholders in every text about its call; without its arguments if the policies hide all. */
   #request(event: ApprovalRequestEvent): ApprovalRequestEvent {
     const { toolName, arguments: args, contextSummary, sentence, assessment, advice, shownArguments } = event;
     if (this.#texts.hidesAll) return withoutArguments(event);

@@ -92,6 +92,7 @@ export class HiddenByPolicies {
   }
 }
 
+/** What either of two settings hides; undefined if neither hides anything. */
 function joinSettings(
   one: RedactionSettings | undefined,
   other: RedactionSettings | undefined,

@@ -132,6 +132,7 @@ function isAssessment(value: unknown): value is Assessment {
   return severities.some((each) => each === severity) && lists.every(Array.isArray);
 }
 
+/** The messages in a payload; undefined if one of them has no known role. Other members are read leniently. */
 function messagesIn(value: unknown): ModelMessage[] | undefined {
   if (!Array.isArray(value)) return undefined;
   const messages = value.map((each) => {

@@ -70,6 +70,9 @@ export class RecordedPolicies {
     return 'none';
   }
 
+  /**
+   * Takes the state that the execution before this one carried over: its policies, its agent and its change of policy.
+   */
   #takeCarried(carried: unknown): 'more' {
     const { gate, state, config } = objectIn(carried);
     const past = {
@@ -84,6 +87,9 @@ export class RecordedPolicies {
     return 'more';
   }
 
+  /**
+   * Takes the policies from an activity's result. `none`: it had none.
+   */
   #takeResult(activity: Extract<Fact, { kind: 'ended' }>['activity'], given: unknown): 'none' | 'more' {
     if (activity.kind !== 'config' && activity.kind !== 'policy' && activity.kind !== 'parents') return 'none';
     const result = objectIn(given);

@@ -84,6 +84,10 @@ export function toolEnd(end: ActivityEnd): RecordedToolEnd | undefined {
 
 const unknown: RecordedToolEnd = { content: sentences.unknownOutcome, isError: true, ran: 'unknown' };
 
+/**
+ * How a tool call ended that failed, as the model and the events report it; undefined if the gate answers such a
+ * failure itself.
+ */
 function endOfFailure({ kind, type = '', message }: PlainFailure): RecordedToolEnd | undefined {
   const failed = (why: string, ran: Ran): RecordedToolEnd => ({ content: sentences.failed(why), isError: true, ran });
   if (kind === 'schedule_to_start') return failed('the tool was not started in time', 'no');

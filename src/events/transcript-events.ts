@@ -75,6 +75,10 @@ export class TranscriptEvents {
     });
   }
 
+  /**
+   * The events at the start of an execution: the messages that the run was started with. None for a continued
+   * execution, which only updates the facts.
+   */
   started({ isAgentRun, before, input }: Started): EventDraft[] {
     this.#isAgentRun = isAgentRun;
     this.#model = undefined;
@@ -126,6 +130,10 @@ export class TranscriptEvents {
     });
   }
 
+  /**
+   * The events of a model's turn: its text, the calls it asks for, and in a session the end of the turn if there are
+   * none.
+   */
   #modelEnded({ turn }: PendingModelCall, result: unknown): EventDraft[] {
     const answer = readModelTurn(result);
     if (answer === undefined) return [];
@@ -156,6 +164,10 @@ export class TranscriptEvents {
     ];
   }
 
+  /**
+   * The event of a tool call whose activity is the first that the history has of it; none for a call that is known
+   * already.
+   */
   #toolScheduled({ name: toolName, permit: { callId }, values }: Of<'tool'>): EventDraft[] {
     const given = this.#isAgentRun ? values[0] : values;
     const args = isUndecodable(given) ? undefined : (given as Json);
@@ -226,6 +238,7 @@ export class TranscriptEvents {
     return this.#answer(call, { content: output, isError: false, ran: 'yes' });
   }
 
+  /** The result of a call as an event; none if the call has been answered already. */
   #answer(call: KnownCall, { content, isError, ran, withheld, resultOf }: RecordedToolEnd): EventDraft[] {
     if (call.isAnswered) return [];
     call.isAnswered = true;

@@ -50,6 +50,10 @@ type OrAborted = <T>(value: PromiseLike<T>) => Promise<T>;
 /** Schemas that a server has refused: they are not sent to it again. Each belongs to one agent, which has one model. */
 const refusedSchemas = new WeakSet<JSONSchema7>();
 
+/**
+ * Asks for an answer in a format, and again without it if the model refuses the format. That is remembered for the
+ * schema once it has worked.
+ */
 async function askInFormat(
   model: LanguageModelV4,
   { responseFormat, ...rest }: LanguageModelV4CallOptions,
@@ -72,6 +76,7 @@ async function askInFormat(
 /** Models whose server has answered only without streaming: later calls do not stream. */
 const withoutStreaming = new WeakSet<LanguageModelV4>();
 
+/** Asks with streaming, or without it if `streaming` is off or the model cannot stream, which is remembered. */
 async function ask(
   model: LanguageModelV4,
   options: LanguageModelV4CallOptions,
@@ -93,6 +98,10 @@ async function ask(
   return turn;
 }
 
+/**
+ * Reads a streamed answer to its end; `onText` gets each piece. Throws `NotStreamed` if the model turns out not to
+ * stream.
+ */
 async function stream(
   model: LanguageModelV4,
   options: LanguageModelV4CallOptions,
@@ -118,6 +127,7 @@ async function stream(
   }
 }
 
+/** Asks without streaming. The turn is built from the same parts as that of a stream. */
 async function generate(model: LanguageModelV4, options: LanguageModelV4CallOptions, orAborted: OrAborted) {
   const result = await orAborted(model.doGenerate(options));
   const turn = new TurnBuilder();

@@ -57,6 +57,10 @@ const refusedBeforeSending = new Set([
   'AI_UnsupportedFunctionalityError',
 ]);
 
+/**
+ * The failure of a call by its HTTP status: rate limited, unavailable, refused, or an unreadable answer. It says when a
+ * retry may help, if the service does.
+ */
 function fromHttp(error: APICallError, nowMs: number): ModelFailure {
   const { statusCode: status } = error;
   const where = `model at ${hostOf(error.url)}`;

@@ -61,6 +61,7 @@ interface Played {
   usage: LanguageModelV4Usage;
 }
 
+/** The answer of a turn of the script. `result`: the last tool result, which replaces `{{lastResult}}`. */
 function perform(turn: ScriptedTurn, index: number, result: string): Played {
   const content: LanguageModelV4Content[] = [];
   if (turn.text !== undefined)

@@ -109,6 +109,10 @@ function options(metadata: JsonObject | undefined): { providerOptions?: SharedV4
   return metadata === undefined ? {} : { providerOptions: metadata as SharedV4ProviderOptions };
 }
 
+/**
+ * An earlier answer of the model as its provider expects it. The provider that gave the answer gets it in the original
+ * parts; another one gets text and calls.
+ */
 function assistantContent(message: Assistant, ids: readonly string[], provider: string): AssistantContent {
   const { content, toolCalls = [], providerTurn } = message;
   // Reasoning without a result is not a turn for any provider.
@@ -143,6 +147,10 @@ class CallIds {
   /** The ids of calls without an answer so far, by the id in the transcript: an answer belongs to the last turn. */
   #open = new Map<string, string[]>();
 
+  /**
+   * The ids of the calls in a message, unique in the whole prompt; for a tool's message, the id of the call that it
+   * answers. Call it for each message in order.
+   */
   of(message: Message, place: number): string[] {
     switch (message.role) {
       case 'user':

@@ -61,6 +61,9 @@ export class TurnBuilder {
   #argumentCharacters = 0;
   #finish: { usage: ModelUsage; finishReason: string } | undefined;
 
+  /**
+   * Adds one part of a model's answer. Throws if the answer becomes too large, or if the provider ran a call itself.
+   */
   add(part: Part): void {
     switch (part.type) {
       case 'text-start':

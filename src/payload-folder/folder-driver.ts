@@ -57,6 +57,10 @@ export class FolderDriver implements StorageDriver {
     }
   }
 
+  /**
+   * The payload that a claim names. If its file is missing or changed: a mark in its place or a failure that is
+   * retried, as `whenGone` says.
+   */
   async #retrieve(claimData: Record<string, string>, signal: AbortSignal | undefined): Promise<Payload> {
     const name = fileNameIn(this.#folder.key, claimData);
     if (name === undefined) return unreadPayload('forged');

@@ -128,6 +128,10 @@ function placesRead(condition: Expression): Place[] {
   return [...found.values()].toSorted((one, other) => one.steps.length - other.steps.length);
 }
 
+/**
+ * The place that an expression reads, such as `args.items[0].price`; undefined if it reads none, or one that the scope
+ * does not know.
+ */
 function placeOf({ exprKind }: Expression, scope: ReadonlyMap<string, Place | undefined>): Place | undefined {
   if (exprKind.case === 'identExpr') return scope.get(exprKind.value.name);
   const [of, step] = stepOf(exprKind);

@@ -83,6 +83,10 @@ interface Reading {
   done: ReadonlyMap<Expression, Outcome>;
 }
 
+/**
+ * The kinds of value that an expression may have, and whether it may fail, without evaluating it. Calls `report` for
+ * what always fails.
+ */
 function inferOutcome(part: Expression, reading: Reading): Outcome {
   const { scope, report, done } = reading;
   const { exprKind } = part;
@@ -252,6 +256,7 @@ function isLogic(name: string): boolean {
   return name === '_&&_' || name === '_||_' || name === '!_' || name === '_?_:_';
 }
 
+/** What a call of a CEL function or operator may return, given what its operands may be. */
 function resultOf(name: string, operands: readonly Outcome[], isMethod: boolean): Outcome {
   const [first = any, second = any, third = any] = operands;
   switch (name) {

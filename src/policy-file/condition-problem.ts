@@ -156,6 +156,7 @@ function argumentOf({ exprKind }: Expression): string | undefined {
   return isVariable(exprKind.value.operand, 'args') ? exprKind.value.field : undefined;
 }
 
+/** The type of an outcome, as messages name it; `any` if it may have several. */
 function typeOf({ kinds }: Outcome): Type {
   const types = new Set(
     [...kinds].map((kind): Type => {

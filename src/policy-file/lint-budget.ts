@@ -100,6 +100,10 @@ interface RulesOfTool {
   match: (call: LayerCall) => unknown;
 }
 
+/**
+ * One warning if usual arguments or commands would exceed the budget of a ruling because this tool has so many rules;
+ * else none.
+ */
 function matchingWarnings({ name, kind, rules, parts, match }: RulesOfTool, comparisons: Comparisons): string[] {
   const patterns = rules.flatMap(({ pattern }) => (pattern.includes(':') ? [pattern] : []));
   const fields = [...new Set(rules.flatMap(({ args = {} }) => Object.keys(args)))];
@@ -156,6 +160,7 @@ function workPerCharacter(
   return charged;
 }
 
+/** One warning if the conditions of the rules for a tool may take more steps than a ruling has; else none. */
 function conditionWarnings(name: string, rules: readonly Rule[], stepsOf: (rule: Rule) => number): string[] {
   const byAgent = Map.groupBy(rules, ({ agent }) => agent);
   const sumOf = (all: readonly Rule[] = []): number => all.reduce((sum, rule) => sum + stepsOf(rule), 0);
@@ -177,6 +182,7 @@ function usualSteps(source: string): number {
   return steps(expressionOf(source));
 }
 
+/** About how many steps an expression takes, with arguments and lists of usual size. */
 function steps(part: Expression | undefined): number {
   if (part === undefined) return 0;
   const { exprKind } = part;

@@ -56,6 +56,7 @@ export function lintLateSteps(policy: Policy, of: 'ceiling' | 'agent' | 'run', c
   );
 }
 
+/** The reminders, escalations and warnings of a rule, each as a clause. */
 function stepsOf({ ask: { remindMs, warnBeforeMs, escalate = [] } = {} }: Rule): {
   kind: DueStep['kind'];
   text: string;

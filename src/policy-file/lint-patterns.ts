@@ -40,6 +40,7 @@ export function patternWarnings({ pattern, args = {}, when = '', agent = '', act
   ];
 }
 
+/** The first mistake in the name part of a pattern, as a clause after the pattern; empty if there is none. */
 function nameWarnings(name: string, pattern: string): string[] {
   if (name === '') return ['has no name of a tool before the colon, so it matches none: write * for every tool'];
   const strange = strangeInName.exec(name)?.[0];
@@ -232,6 +233,7 @@ function trimmed(pattern: string): string {
   return pattern.replace(/\s*:\s*/, ':');
 }
 
+/** The likely mistakes in the part of a pattern that matches a command. */
 function commandWarnings(rest: string, allows: boolean): string[] {
   const found: string[] = [];
   const start = /^([^*?[]*[^*?[\s:]{2}):\*$/.exec(rest)?.[1];

@@ -46,6 +46,7 @@ function normalName(name: string, schema: unknown): string {
   return durationOf(unwrapped(schema)) === undefined ? camel : `${camel}Ms`;
 }
 
+/** The value as recorded: durations in milliseconds, and members under their names in code. */
 function normalValue(wrapped: unknown, value: unknown): unknown {
   const schema = unwrapped(wrapped);
   if (durationOf(schema) !== undefined) return durationMs(value as string);
@@ -83,6 +84,7 @@ export function recordedMembers<Shape extends z.ZodRawShape>(
   return Object.fromEntries(members) as Record<keyof Normal<z.output<z.ZodObject<Shape>>>, z.ZodType>;
 }
 
+/** The schema of the recorded form of a value: durations in milliseconds, unknown members allowed. */
 function recordedForm(wrapped: unknown): z.ZodType {
   const schema = unwrapped(wrapped);
   const duration = durationOf(schema);

@@ -159,6 +159,7 @@ function priceProblems({ prices }: PolicyDocument, { ceiling = false }: ParsePol
   return [{ path: ['prices'], message, part: 'key' }];
 }
 
+/** The time-outs that are longer than permitted, and members that only a ceiling may have. */
 function timeoutProblems(
   document: PolicyDocument,
   { ceiling = false, maxTimeoutMs }: ParsePolicyOptions,

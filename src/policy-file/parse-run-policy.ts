@@ -35,6 +35,7 @@ export function parseRunPolicy(
   return problem === undefined ? parsePolicy(document, { ...options, triesExamples: false }) : { problems: [problem] };
 }
 
+/** The first limit that the policy of a run exceeds; undefined if it is small enough to be ruled by. */
 function costProblem(document: object): PolicyProblem | undefined {
   const { length } = JSON.stringify(document);
   if (length > mostCharacters)

@@ -78,6 +78,10 @@ function withArticle(kind: string): string {
   return /^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`;
 }
 
+/**
+ * The JSON value of a YAML node. Adds a problem, with its place, for everything that JSON does not have; null stands in
+ * its place.
+ */
 function readNode(node: Node | null, problems: Misplaced[], kind: string, key?: number): Json {
   const offset = node?.range?.[0] ?? key ?? 0;
   const refuse = (message: string): null => {

@@ -46,6 +46,10 @@ export function restorePlaceholders(
     throw new Misplaced(`${jsonPlace('arguments', path)}: the name of a member holds ${written}: write the name`);
   }
 
+  /**
+   * The text with the hidden values in place of its placeholders. Throws `Misplaced` if a placeholder cannot be
+   * restored exactly.
+   */
   function restoredText(text: string, path: (string | number)[]): Json {
     const written = Array.from(text.matchAll(known));
     if (written.length === 0) return text;

@@ -67,6 +67,7 @@ export function readOptions(wrapper: Wrapper, words: readonly ShellWord[], permu
   read.operands.push(...words.slice(index));
   return read;
 
+  /** Reads a word of short options, such as `-xzf`. False if one of its letters is unknown, or lacks its value. */
   function readLetters(text: string): boolean {
     for (let at = 1; at < text.length; at++) {
       const letter = text[at]!;

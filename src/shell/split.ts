@@ -89,6 +89,7 @@ class Splitter {
     return { parts: this.#parts, uncertain: [...this.#uncertain] };
   }
 
+  /** Splits a script, of the given depth of nesting, into parts. What cannot be read makes the split uncertain. */
   script(text: string, depth: number, within?: Place): void {
     if (depth > maxDepth || text.length > maxShellLength) this.#stop();
     if (this.#full) return;
@@ -104,6 +105,7 @@ class Splitter {
     }
   }
 
+  /** Visits a node of the syntax tree: collects the commands in it, what they may read as input, and doubts. */
   #visit(node: SyntaxNode, depth: number, within: Place | undefined, isInner = false): void {
     if (this.#full) return;
     const doubt = doubts[node.type];
@@ -148,6 +150,7 @@ class Splitter {
     if (node.name !== undefined) this.#words([node.name, ...node.args].map(shellWord), depth, within);
   }
 
+  /** Adds the command with these words as a part, and then the commands and scripts that it runs itself. */
   #words(words: ShellWord[], depth: number, within: Place | undefined): void {
     const [program] = words;
     if (program === undefined || this.#full) return;

@@ -80,6 +80,10 @@ export function lastSegment(program: string): string {
 /** `by`: the option or subcommand that makes the program a wrapper. */
 type Contents = Partial<Omit<Unwrapped, 'wrapper'>> & { by?: string };
 
+/**
+ * The scripts and commands that a program such as `bash`, `sudo` or `find` runs with these arguments; undefined if it
+ * runs none.
+ */
 function contentsOf(form: Wrapper, args: ShellWord[]): Contents | undefined {
   if (form.runs === 'git') return contentsOfGit(form, args);
   if (form.unlessFile && isFileOrVersion(args)) return undefined;
@@ -229,6 +233,10 @@ function optionValue(args: ShellWord[], at: number): InnerScript[] {
   return [{ text: text.replace(/^exec=/, ''), last }];
 }
 
+/**
+ * The scripts and commands that `git` runs with these arguments, by a subcommand or its configuration; undefined if it
+ * runs none.
+ */
 function contentsOfGit(form: Wrapper, args: ShellWord[]): Contents | undefined {
   if (args.length === 1 && /^(-v|--version|--help)$/.test(args[0]!.text)) return undefined;
   const { scripts, operands, unknownAt } = readOptions(form, args, false);

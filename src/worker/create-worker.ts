@@ -71,6 +71,7 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
   return makeWorker(await withChannels(options));
 }
 
+/** Connects, checks the search attributes and makes the worker. Closes the connection if anything fails. */
 async function makeWorker(options: WithChannels): Promise<CountersignWorker> {
   const { plugins = [], taskQueue = defaultTaskQueue, shutdownGraceTime = '10s' } = options;
   const forceMs = msToNumber(options.shutdownForceTime ?? msToNumber(shutdownGraceTime) + afterGraceMs);

@@ -104,6 +104,7 @@ export class CountersignPlugin extends SimplePlugin {
     return this.#client.configureClient(options);
   }
 
+  /** Temporal's options of the worker with the converter, interceptors and time-outs that the gate needs. */
   override configureWorker(options: WorkerOptions): WorkerOptions {
     requireOneSdk();
     const { dataConverter, namespace = 'default', interceptors } = options;
@@ -130,6 +131,7 @@ export class CountersignPlugin extends SimplePlugin {
     return super.configureReplayWorker({ ...options, dataConverter });
   }
 
+  /** The options of Temporal's bundler with the converter and modules that the workflows need. */
   override configureBundler(options: BundleOptions): BundleOptions {
     requireOneSdk(options.workflowsPath);
     const configured = super.configureBundler(options);

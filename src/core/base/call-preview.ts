@@ -75,6 +75,10 @@ function readText(place: string, name: string, { before, after }: Record<string,
   return { value: { kind: 'text', name, before: before as string | null, after: after as string | null } };
 }
 
+/**
+ * Reads a change of rows: a table whose rows have cells before and after it. Otherwise a problem that begins with its
+ * place.
+ */
 function readTable(place: string, name: string, { columns, rows }: Record<string, unknown>): Read<Change> {
   if (!Array.isArray(columns) || columns.length === 0 || !columns.every(isText)) {
     return { problem: `${place}.columns: expected a list of texts` };

@@ -95,6 +95,10 @@ const peopleBytes = 800;
 /** So long that it has room for 300 characters of any script. */
 const sentenceBytes = 1_000;
 
+/**
+ * The search attributes of a run: its open request ids, tags to find it by, and the earliest deadline, within the
+ * server's limits.
+ */
 export function approvalIndex(ledger: Ledger): Omit<ApprovalIndex, 'memo'> {
   const { open, settled } = ledger;
   const dues = open.flatMap(({ deadlineMs }) => (deadlineMs === null ? [] : [deadlineMs]));
@@ -166,6 +170,7 @@ function valuesIn({ shownArguments, notShown, sentence, shown }: ApprovalSummary
   return shownArguments === undefined ? {} : { shownArguments, notShown, sentence, shown };
 }
 
+/** The people of a row: who is asked, whose approval would count, and why none can approve it, if so. */
 function peopleOf(record: RequestRecord, { directories, nowMs }: People): RowPeople {
   const { request, delegations, votes } = record;
   const { ceiling } = directories;
@@ -200,6 +205,7 @@ export function rowPeople({
   };
 }
 
+/** The part of a request that the memo shows, with its texts shortened; without people, who depend on the time. */
 export function summaryOf(request: ApprovalRequest): ApprovalSummary {
   const { requestId, workflowId, toolName, riskLevel, agentName, callerUserId, rule, requestedAt, deadline, digest } =
     request;

@@ -163,6 +163,10 @@ export function reduce(ledger: Ledger, command: LedgerCommand, directories: Dire
   }
 }
 
+/**
+ * Records the answer to a call that opened no request: it counts the call, uses the grant that answered, remembers a
+ * denial, and writes an entry.
+ */
 function rule(ledger: Ledger, command: RuleCommand): Reduction {
   const { atMs, callId, toolName, outcome, ruling, digest, reason, grantId, resultOf, advice } = command;
   const { reversible = true } = command;
@@ -222,6 +226,10 @@ function wasDenied(ledger: Ledger, record: RequestRecord, atMs: number): boolean
   return isDeniedBefore(ledger.denied, record.request.digest) || denialOver(ledger, record, atMs) !== undefined;
 }
 
+/**
+ * Settles an open request because the policies or a grant now answer it. A call that would run is denied if a
+ * reviewer's denial covers it. Nothing changes for a request that is not open.
+ */
 function supersede(ledger: Ledger, { atMs, requestId, runs, ruling }: SupersedeCommand): Reduction {
   const record = findOpen(ledger, requestId);
   if (record === undefined) return unchanged(ledger);
@@ -239,6 +247,10 @@ function supersede(ledger: Ledger, { atMs, requestId, runs, ruling }: SupersedeC
   return settle(useGrant(ledger, isGranted ? byId : undefined), { ...record, grantedBy }, settlement, atMs);
 }
 
+/**
+ * Gives an open request the terms of a new ruling. Votes of people who may no longer decide are dropped; if those left
+ * suffice under the new terms, the request is settled.
+ */
 function updateTerms(ledger: Ledger, command: UpdateTermsCommand, directories: Directories): Reduction {
   const { atMs, requestId, terms, request } = command;
   const record = findOpen(ledger, requestId);
@@ -295,6 +307,10 @@ function step(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'step' }>)
   );
 }
 
+/**
+ * Revokes grants, and lifts denials of a tool, by their ids or all grants. Refused, without any change, if an id is
+ * unknown.
+ */
 function revoke(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'revoke' }>): Reduction {
   const { atMs, grants, voter, reason, operatorMs = ledger.operatorMs } = command;
   const gone = ledger.grants.filter(({ grantId }) => grants === 'all' || grants.includes(grantId));

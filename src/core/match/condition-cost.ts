@@ -23,6 +23,7 @@ const costOfSum = 2;
 
 /** Pays for a call of a function before it runs; throws if the budget does not suffice. */
 export function payFor(name: string, values: readonly CelValue[], budget: ConditionBudget): void {
+  /** The steps that this call takes on its values, beside the steps to compute them. */
   function costOfCall(): number {
     const all = (cost: (value: CelValue) => number): number =>
       values.reduce<number>((sum, value) => sum + cost(value), 0.1);
@@ -101,6 +102,7 @@ export function weightOf(expression: Expression | undefined): number {
 
 /** The direct parts of an expression. */
 export function partsOf({ exprKind }: Expression): Expression[] {
+  /** The expressions that this one directly consists of. */
   const parts = (): (Expression | undefined)[] => {
     switch (exprKind.case) {
       case 'selectExpr':

@@ -291,6 +291,7 @@ export function conditionFailure(message: string, source: string): string {
     : `${failure}; it reads ${read.map((name) => `'${name.slice(0, 40)}'`).join(', ')}`;
 }
 
+/** Why a condition failed, as a clause for people, from the message of the CEL library. */
 function failureWords(message: string, source: string): string {
   if (message.includes(notAnObject)) return 'has() reads a member of what is no object';
   if (message.includes(notANumber)) return 'something that it reads is not a number';

@@ -116,6 +116,7 @@ export function readExtend(value: unknown): Read<ExtendMessage> {
   return { message: { requestId, until: until as string, ...(signed as ControlMessage) } };
 }
 
+/** Reads the message `delegate`, or says in one sentence what is wrong with it. */
 export function readDelegate(value: unknown): Read<DelegateMessage> {
   const fields = readFields(value, 'a delegation', ['requestId', 'to', 'from']);
   if ('problem' in fields) return fields;
@@ -141,6 +142,10 @@ export function readRevoke(value: unknown): Read<RevokeMessage> {
   return { message: { grants, ...(signed as ControlMessage) } };
 }
 
+/**
+ * Reads the message `setPolicy`, or says in one sentence what is wrong with it. An activity reads the policy document
+ * itself.
+ */
 export function readSetPolicy(value: unknown): Read<SetPolicyMessage> {
   const fields = readFields(value, 'a change of policy', ['policy', 'mode', 'channels']);
   if ('problem' in fields) return fields;
@@ -162,6 +167,10 @@ export function readSetPolicy(value: unknown): Read<SetPolicyMessage> {
   return { message: { ...(fields.message as SetPolicyMessage), ...(signed as ControlMessage) } };
 }
 
+/**
+ * Reads a message of the user: text and files, or `retry`, or `stop`. Otherwise one sentence about what is wrong with
+ * it.
+ */
 export function readUserMessage(value: unknown): Read<UserMessage> {
   const fields = readFields(value, 'a message of the user', ['content', 'files', ...insteadOfContent]);
   if ('problem' in fields) return fields;

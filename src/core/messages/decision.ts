@@ -166,6 +166,7 @@ function jsonProblem(key: keyof typeof longestJson, field: unknown): Problem | u
   return { code: 'too_large', message: `'${key}' is longer than ${longestJson[key]} characters of JSON` };
 }
 
+/** What is wrong with the requested scope of a grant; undefined if it is valid. */
 function scopeProblem(scope: unknown): Problem | undefined {
   if (!isObject(scope)) {
     return invalid(`'always' must be true, false or { kind, match, expiresIn, uses }, not ${kindOf(scope)}`).problem;
@@ -197,6 +198,7 @@ function isFiniteDuration(value: unknown): boolean {
   return 'durationMs' in parsed && parsed.durationMs !== null;
 }
 
+/** What is wrong with the globs of a requested grant; undefined if they are valid. */
 function matchProblem(match: unknown): Problem | undefined {
   const fields = isObject(match) ? Object.entries(match) : [];
   if (fields.length === 0 || fields.length > maxMatches) {

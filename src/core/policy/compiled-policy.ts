@@ -140,6 +140,7 @@ export function compileLayers({ ceiling, parents, run }: PolicyLayers): Compiled
   };
 }
 
+/** The rule with its patterns compiled. Its condition is compiled when a call first needs it. */
 function compileRule(rule: RunSideRule, id: string, layer: CompiledRule['layer']): CompiledRule {
   const { action, reason, ask, agent, when, args = {} } = rule;
   let condition: Condition | Problem | undefined;
@@ -157,6 +158,10 @@ function compileRule(rule: RunSideRule, id: string, layer: CompiledRule['layer']
   };
 }
 
+/**
+ * The rules whose pattern names the call's tool, or that cannot be evaluated, with an index over them that is built
+ * when it is worth its cost.
+ */
 function candidatesOf(rules: readonly CompiledRule[], { meter: _meter, ...call }: CallSubjects): Candidates {
   // A separate meter: whether names were matched before must not change the cost of a ruling.
   const subjects = { ...call, meter: { work: 0 } };

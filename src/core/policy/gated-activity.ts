@@ -155,6 +155,10 @@ function subjectOf(
   return { subject: subject.argument, shellSubject: true, beside: subject.beside };
 }
 
+/**
+ * The arguments of an activity as the object that policies see: a single object as it is, else each value under its
+ * name or its position.
+ */
 function asObject(names: readonly string[] | undefined, values: readonly (Json | undefined)[]): JsonObject {
   const [first] = values;
   if (

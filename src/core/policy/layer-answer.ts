@@ -84,6 +84,7 @@ function notApproving({ name, timeoutMs }: AdvisorSettings): AdvisorSettings {
   return { name, ...(timeoutMs !== undefined && { timeoutMs }) };
 }
 
+/** The strictest answers of a layer to the whole call: for a command, to any of its parts. */
 function answersOf(policy: CompiledPolicy, call: LayerCall): readonly LayerAnswer[] {
   const { all, argsLength, index } = policy.candidates(call.subjects);
   const { length } = call.shell?.parts ?? [];

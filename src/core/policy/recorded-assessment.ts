@@ -46,6 +46,7 @@ interface Matched {
   isUnread?: boolean;
 }
 
+/** Which assess rules match a call. If the budget does not cover all of them, each has a problem instead. */
 function matchAll(call: AssessedCall, rules: readonly CompiledAssessRule[], meter?: RulingMeter): Matched[] {
   if (rules.length === 0) return [];
   const ready = readyCall(call, {}, meter);
@@ -97,6 +98,10 @@ function base(call: AssessedCall, matched: readonly Matched[]): Assessment {
   };
 }
 
+/**
+ * What an assess rule that matched says about the call; if it cannot be evaluated, high severity and a required
+ * approval.
+ */
 function assessmentOfRule(rule: CompiledAssessRule, match: AssessMatch, args: AssessedCall['args']): Assessment {
   const {
     id,

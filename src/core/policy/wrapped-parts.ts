@@ -126,6 +126,10 @@ export class WrappedParts {
     return this.#places.get(index);
   }
 
+  /**
+   * Where a part is within the commands around it, with the texts to match a glob against; undefined if that is not
+   * known for one of them.
+   */
   #findPlace(index: number): Place | undefined {
     const chain = this.#chainOf(index);
     if (this.#parts[chain.at(-1)!]!.within !== undefined) return undefined;

@@ -47,6 +47,7 @@ const { [activityNames.loadAgent]: loadAgent } = proxyActivities<{ [activityName
 const runQuery = defineQuery<RunStatus>(queryNames.run);
 const transcriptQuery = defineQuery<Message[]>(queryNames.transcript);
 
+/** The workflow of an agent run, from its first turn to its result. Continues as new by throwing, as Temporal does. */
 export async function agentRun(input: RunInput, carried?: Carried): Promise<RunResult> {
   const checked = readInput(input);
   refuseRepeated();
@@ -294,6 +295,7 @@ class AgentRun {
     );
   }
 
+  /** The result of the run, once its open requests are cancelled and its messages are answered. */
   async #end(status: RunStatusName, output: string, more: Partial<RunResult> = {}): Promise<RunResult> {
     this.#session.end();
     if (this.#gate.isAnnouncing) await this.#gate.until(() => !this.#gate.isAnnouncing);
@@ -342,6 +344,7 @@ const { [activityNames.callModel]: activity } = proxyActivities<{
 export class ModelCall {
   #scope: CancellationScope | undefined;
 
+  /** Calls the model. The call can be cancelled by itself until it ends. */
   make(
     summary: string,
     { timeoutMs, heartbeatTimeoutMs, maxAttempts }: ModelCallLimits = {},

@@ -105,6 +105,10 @@ export class LimitCheck {
     };
   }
 
+  /**
+   * Asks whether the run may go on beyond a limit. Returns why the run stops; undefined if it may go on or waits for an
+   * answer.
+   */
   #ask(limit: ReachedLimit): string | undefined {
     const { asks = 0 } = this.#spending;
     const callId = `${this.#state.turn}.continue-${asks + 1}`;

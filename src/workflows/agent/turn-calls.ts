@@ -167,6 +167,7 @@ export class TurnCalls {
     }
   }
 
+  /** Rules on a call of the turn: it is answered, waits for a decision, or can start. */
   #admit(held: HeldCall['held'], meter: RulingMeter): TurnCall {
     const { requested, callId, contextSummary, again, replaces, advice } = held;
     const turnCall = {
@@ -271,6 +272,7 @@ export class TurnCalls {
     return requestId === undefined ? approvedBy : this.#gate.approversOf(requestId);
   }
 
+  /** Starts a call: a handoff, a nested run, or the tool's activity. Its end is recorded in the state when it comes. */
   #startNow(index: number, each: StartableCall, tool: ToolDefinition): void {
     const { call, requestId, approvedBy } = each;
     if (tool.handoff !== undefined) {

@@ -148,6 +148,10 @@ export class Answering {
     }
   }
 
+  /**
+   * Calls the channel until its answer has settled the request, or the request is over, or the channel has answered too
+   * often.
+   */
   async #answer(question: Question): Promise<void> {
     const { request, channel } = question;
     const { requestId } = request;

@@ -39,6 +39,9 @@ export interface ChannelsInput {
   carried?: DeliveryState;
 }
 
+/**
+ * The workflow that carries the requests of one run to its channels. It ends once the run has, and no delivery is left.
+ */
 export async function approvalChannels(input: ChannelsInput): Promise<void> {
   const info = workflowInfo();
   if (info.workflowId.startsWith(endedRunsPrefix)) return watchEndedRuns();

@@ -166,6 +166,7 @@ export class Deliveries {
     for (const requestId of this.#requests.keys()) this.#pending.set(requestId, []);
   }
 
+  /** Reads the requests that were announced from the run, follows the open ones and ends the others. */
   async #look(): Promise<void> {
     const pending = new Map([...this.#pending].toSorted(this.#trackedFirst).slice(0, mostAtOnce));
     for (const requestId of pending.keys()) this.#pending.delete(requestId);

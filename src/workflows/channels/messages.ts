@@ -211,6 +211,7 @@ export class ChannelMessages {
     if (isReady && this.#later.delete(later) && message !== undefined) this.#remind(message, later);
   }
 
+  /** Queues a step, such as a reminder, for a message of a channel. A failed one is queued again for later. */
   #remind(message: ChannelMessage, later: Later): void {
     const { requestId, interrupted = 0, isPartlySent } = later;
     const { dueAt, ...step } = later.step;
@@ -300,6 +301,10 @@ export class ChannelMessages {
     return this.#messages.find((each) => each.channel === channel && each.requestIds.includes(requestId));
   }
 
+  /**
+   * Sends a message to its channel once it is due, with all requests that it has collected. A failed one is sent again
+   * later.
+   */
   async #sendWhenDue(message: ChannelMessage): Promise<void> {
     this.#timed.add(message);
     const delayMs = message.dueMs! - clock.nowMs;
@@ -331,6 +336,10 @@ export class ChannelMessages {
     return notified;
   }
 
+  /**
+   * Reports settlements to the channel of a message, and returns what `settled` returned. After a failure it throws,
+   * and reports them again later unless the channel refused them.
+   */
   async #settled(message: ChannelMessage, settledIds: string[], before?: Unsettled): Promise<LastSent> {
     const { channel, sent, gone } = message;
     const others = message.requestIds.filter((id) => !settledIds.includes(id));

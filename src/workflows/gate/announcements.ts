@@ -96,6 +96,10 @@ export class Announcements implements ScheduledTask {
     this.#state.noteCommand();
   }
 
+  /**
+   * Announces changed requests to the workflow of the channels. What fails is announced
+   * again, until it has failed too often in a row.
+   */
   async #send(before: ReadonlyMap<string, string | undefined>): Promise<void> {
     const { workflowId } = workflowInfo();
     const requestIds = [...before.keys()];
