@@ -47,6 +47,7 @@ export function waitingNotice(request: ChannelRequest, nowMs: number, clock: Rea
   };
 }
 
+/** The message to the caller of a run about a settled request: what was asked, the decision, and who made it. */
 export function outcomeNotice(request: ChannelRequest, settlement: Settlement, clock: ReaderClock): CallerNotice {
   const { reviewerId, reviewerName, reason = '', settledAt } = settlement;
   const who =
@@ -80,6 +81,7 @@ export function asksCaller(request: ChannelRequest): boolean {
   return isAmong(undefined, approvers, keyOf)(keyOf(callerUserId));
 }
 
+/** The title and the sentence for an outcome. `who`: the words for the person who decided; may be empty. */
 function outcomeWords({ outcome, runs, by }: Settlement, who: string): [title: string, sentence: string] {
   const runsOrNot = runs ? 'it runs' : 'it does not run';
   switch (outcome) {

@@ -148,6 +148,10 @@ export class ChannelBuilder {
     return new Set([...this.#needs.values()].flatMap((names) => [...names]));
   }
 
+  /**
+   * Makes the channel, and first those that it refers to. Throws `policy_invalid` if one does not exist, or refers back
+   * to this one.
+   */
   async #makeNew(name: string, { kind, members }: ChannelEntry): Promise<Channel> {
     return kind.make(members, {
       name,

@@ -112,6 +112,10 @@ function checkChannel(name: string, channel: Channel): void {
   }
 }
 
+/**
+ * The routes of a worker, complete: without a default route, requests go to all channels that no route names. Throws a
+ * `DefinitionError` for an invalid route.
+ */
 function routesOf(channels: ReadonlyMap<string, Channel>, routes: Partial<WorkerRoutes>): ChannelRoutes {
   checkOptions('routes', routes, { default: true, reviewers: true, requests: true });
   const { reviewers = {}, requests = [] } = routes;

@@ -83,6 +83,7 @@ export class LineTerminal {
     }
   }
 
+  /** Asks on the terminal until `over` aborts. What was typed or pasted before a question is no answer to it. */
   #askingUntil(over: AbortSignal): Asking {
     const output = this.#output;
     const until = (signal?: AbortSignal): AbortSignal =>

@@ -136,6 +136,7 @@ function unknownChannels(
   return unknown.map(({ other, path }) => ({ path, message: `there is no channel '${other.slice(0, 64)}'` }));
 }
 
+/** The routes that name an unknown channel, and reviewers that have two routes under two spellings. */
 function routeProblems({ channels, routes }: Pick<ChannelDocument, 'channels' | 'routes'>): ShapeProblem[] {
   if (routes === undefined) return [];
   const unknown = (names: readonly string[], path: readonly PropertyKey[]): ShapeProblem[] =>
@@ -196,6 +197,10 @@ function loadChannelSource(source: string): { text: string; file: string } {
   throw policyInvalid(`channels: no file ${resolve(source)}`);
 }
 
+/**
+ * Makes the channels of a file, with their routes and quiet hours. Throws one error with the places of all channels
+ * that cannot be made.
+ */
 async function setUpOf(
   { channels, routes, quiet_hours: quiet, batch }: ChannelDocument,
   entries: ReadonlyMap<string, ChannelEntry>,

@@ -13,6 +13,10 @@ import { payloadConverter } from './sandbox/payload-converter.ts';
 const reservedPrefix = '__temporal_';
 const named: readonly string[] = [...Object.values(messageNames), parentsChangedName];
 
+/**
+ * The interceptors that every gated workflow needs: they order and mark what an activation brings before the workflow
+ * sees it.
+ */
 export function interceptors(): WorkflowInterceptors {
   const state = activations();
   state.installed = true;

@@ -35,6 +35,10 @@ export function argumentSchema(schema: JsonObject): ToolSchema {
 
 const accept: Check = () => undefined;
 
+/**
+ * A check by the parts of a JSON Schema that the model gets wrong: types, listed values, members. It accepts what other
+ * keywords refuse: the server checks those.
+ */
 function checkOf(schema: unknown): Check {
   if (!isObject(schema)) return accept;
   const { type, enum: listed, items, properties, required, additionalProperties } = schema;
@@ -65,6 +69,7 @@ function checkOf(schema: unknown): Check {
   };
 }
 
+/** The first issue among the items or members; undefined if there is none. */
 function firstIssue(
   entries: Iterable<[PropertyKey, unknown]>,
   path: PropertyKey[],
@@ -82,6 +87,7 @@ function firstIssue(
   return undefined;
 }
 
+/** True if the value has the type of JSON Schema, or if the type is unknown. */
 function isOf(type: string, value: unknown): boolean {
   switch (type) {
     case 'null':

@@ -82,6 +82,7 @@ function lengthOf(tool: ListedTool): number {
   }
 }
 
+/** The tool of a server as one that agents can call; a clause that says why not, if its schema is unusable. */
 function madeTool(tool: ListedTool, { server, trusted, attemptMs, call }: ToolSettings): Tool | string {
   const { name, description = '', inputSchema, annotations } = tool;
   const pinned = { tool: name, ...(annotations !== undefined && { annotations: annotations as JsonObject }) };

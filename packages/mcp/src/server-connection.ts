@@ -64,6 +64,7 @@ export class ServerConnection {
     await Promise.all(this.#ending);
   }
 
+  /** Opens a connection after a wait. Throws why it failed, which is also kept for later calls. */
   async #connect(waitMs: number, timeoutMs: number): Promise<Client> {
     const { signal } = this.#closing;
     const client = new Client({ name: 'countersign', version: '0.1.0' }, { capabilities: {} });

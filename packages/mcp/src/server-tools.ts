@@ -47,6 +47,7 @@ export class ServerTools implements OpenToolset {
     }
   }
 
+  /** Asks the server for its tools, and keeps the list. Rejects if it has none by `endsAtMs`. */
   async #askUntil(endsAtMs: number): Promise<ToolsetListing> {
     const { name, tools, trusted = false, timeoutMs = defaultTimeoutMs } = this.#options;
     const client = await this.#connection.client(endsAtMs - Date.now());

@@ -28,6 +28,7 @@ export function resultText(content: readonly ContentBlock[]): string {
   return content.map(blockText).join('\n');
 }
 
+/** A part of a result as text for the model. Data, such as an image, is left out and only named. */
 function blockText(block: ContentBlock): string {
   switch (block.type) {
     case 'text':

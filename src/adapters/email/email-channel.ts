@@ -265,6 +265,11 @@ export function emailChannel(options: EmailOptions): Channel {
     ...(callers !== undefined && { caller: toCallers }),
   };
 
+  /**
+   * Sends the mails of one step to their recipients. Returns the thread so far, for the next call, also if some
+   * recipients are still missing; throws if this
+   * attempt has reached no new recipient.
+   */
   async function mailRequest(request: ChannelRequest, context: NotifyContext): Promise<Json | undefined> {
     const { step, key, sent } = context;
     // This attempt may be late.

@@ -170,6 +170,10 @@ async function announcesUtf8(options: object): Promise<boolean> {
   return extensions.includes('SMTPUTF8');
 }
 
+/**
+ * The error of the mail library as one that says who refused what, without the password: a recipient, the message, or
+ * neither.
+ */
 function asMailError(error: unknown, server: string): Error {
   const { code = 'an error', command, response, responseCode = 0 } = error as SmtpError;
   const answer = response === undefined ? '' : `: ${shortened(visibleText(response), 200)}`;

@@ -104,6 +104,7 @@ export function httpTemplateChannel(options: HttpTemplateOptions): Channel {
     return inFullOrShort((isShort) => sendOne(template, { ...facts, isShort }, signal, link));
   }
 
+  /** Sends the filled template and returns the body of the response. */
   async function sendOne(
     template: HttpTemplate,
     facts: Omit<TemplateFacts, 'secrets' | 'inboxUrl'>,
@@ -158,6 +159,7 @@ export function httpTemplateChannel(options: HttpTemplateOptions): Channel {
   };
 }
 
+/** Throws `policy_invalid` if a template has an invalid member, address, header or placeholder. */
 function checkMessage(name: 'notify' | 'settled', template: SettledTemplate, secrets: readonly string[]): void {
   const known = name === 'settled' ? settledMembers : Object.keys(templateMembers);
   checkOptions(`httpTemplateChannel: ${name}`, template, known);

@@ -103,6 +103,7 @@ export function knownOutside(secrets: readonly string[]): Known {
   return { deep: [], whole: [...own, ...secrets.map((each) => `secrets.${each}`)] };
 }
 
+/** The values that placeholders may name. `isShort`: with the texts of the request shortened. */
 export function templateValues({
   inboxUrl = '',
   sent = null,

@@ -145,6 +145,7 @@ async function approve(
   return refused ?? decide(interaction, person, context, { approved: true, ...words });
 }
 
+/** Approves a request, and later calls like it, in the narrowest scope that the rules admit; otherwise says why not. */
 async function approveAlways(
   interaction: Interaction,
   person: LinkedPerson,
@@ -191,6 +192,10 @@ async function openFor(
   return undefined;
 }
 
+/**
+ * Answers with the input of a modal: a denial, a comment, or edited arguments. The reply says what is wrong with the
+ * input, if anything.
+ */
 async function submit(
   interaction: Interaction & { kind: 'submit' },
   person: LinkedPerson,
@@ -208,6 +213,7 @@ async function submit(
   return decide(interaction, person, context, { approved: true, modifiedArguments: read.value });
 }
 
+/** Sends the decision in the person's name, and replies with the receipt as text. */
 async function decide(
   { shown, triggerId }: Interaction,
   person: LinkedPerson,
@@ -291,6 +297,7 @@ export interface InteractionHandler {
   drain(): Promise<void>;
 }
 
+/** Handles the clicks that Slack sends, for all Slack channels of the gateway. */
 export function interactionHandler(): InteractionHandler {
   const running = new Set<Promise<void>>();
   return {
@@ -336,6 +343,7 @@ async function acknowledgeAndReply(
   return { replying: replyAfter(work, interaction, settings, gateway) };
 }
 
+/** Sends the reply to a click once it is known. A failure goes to the log. */
 async function replyAfter(
   work: Promise<Reply | undefined>,
   interaction: Interaction,
@@ -351,6 +359,7 @@ async function replyAfter(
   }
 }
 
+/** The reply to a click; undefined if a modal has been opened instead. A failure is logged, and the reply says so. */
 async function answerOrSay(
   interaction: Interaction,
   settings: SlackSettings,

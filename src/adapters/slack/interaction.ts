@@ -184,6 +184,9 @@ function isModalName(name: string): name is ModalName {
   return Object.hasOwn(verbs, name);
 }
 
+/**
+ * A modal that asks for input and remembers which request it is about; undefined if Slack has no room to remember that.
+ */
 function modal(name: ModalName, submit: string, asked: Asked, input: object) {
   const { shown, channel, team, responseUrl = '', request } = asked;
   const memory = JSON.stringify([writeRequest(shown), writeRun(shown) ?? '', channel, team, responseUrl]);

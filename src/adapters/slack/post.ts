@@ -224,6 +224,7 @@ export async function postReminder(
   await post(client, { channel, thread_ts: ts, reply_broadcast: true, text: fallbackText(heading), blocks }, key);
 }
 
+/** The sentence that begins a message about a step of a request. */
 function headingOf({ kind, to = [] }: ChannelStep): string {
   switch (kind) {
     case 'warned':

@@ -207,6 +207,7 @@ async function untilClosed(socket: Socket, signal: AbortSignal): Promise<string 
   return reason;
 }
 
+/** Handles what Slack sends over a connection, and acknowledges it so that Slack does not send it again. */
 async function take(
   { type, body, accepts_response_payload: takesBody, ack }: Envelope,
   own: SocketSettings[],

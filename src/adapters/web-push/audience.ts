@@ -64,6 +64,10 @@ function namesOf({ reviewers, delegations = [] }: ChannelRequest): string[] {
   return [...reviewers, ...delegations.map(({ to }) => to)];
 }
 
+/**
+ * The subscriptions of the named people and of the members of the named groups; all subscriptions if no names are
+ * given.
+ */
 async function subscribed(
   names: readonly string[],
   request: ChannelRequest,

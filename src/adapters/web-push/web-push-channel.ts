@@ -215,6 +215,10 @@ export function webPushChannel(options: WebPushOptions): Channel {
     return { reached, failed };
   }
 
+  /**
+   * Tells the browsers that got the request of its settlement. Throws if one cannot be reached, so that the call is
+   * repeated.
+   */
   async function tellReviewers(
     request: ChannelRequest,
     settlement: Settlement,

@@ -104,6 +104,7 @@ function withRemedy(problem: ProblemError, status: number): ProblemError {
   return remedy === '' ? problem : new ProblemError({ code: problem.code, message: `${problem.message}${remedy}` });
 }
 
+/** Posts a request, signed, in full or shortened if the receiver refuses its size. Throws for any status but 2xx. */
 async function post(
   settings: WebhookSettings,
   request: ChannelRequest,
@@ -131,6 +132,7 @@ async function post(
   });
 }
 
+/** Asks the polled address until it has an answer to the request. */
 async function poll(
   settings: WebhookSettings,
   { requestId, digest }: ChannelRequest,
@@ -146,6 +148,7 @@ async function poll(
     'user-agent': 'countersign',
     [requestIdHeader]: requestId,
   };
+  /** Asks once. Undefined: there is no answer yet, or still the one that the run has refused. */
   const ask = async (problem?: string): Promise<ChannelAnswer | undefined> => {
     const sentHeaders = problem === undefined ? headers : { ...headers, [problemHeader]: asHeader(problem) };
     const incoming = await exchange({ method: 'GET', url, headers: sentHeaders, signal }, agents, requestTimeoutMs);

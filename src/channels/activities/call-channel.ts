@@ -73,6 +73,7 @@ const maxSentBytes = 4_000;
  */
 const heartbeatMs = 1_000;
 
+/** The activities that call the channels of a worker. */
 export function createChannelCalls(
   set: ChannelSet | undefined,
   { session, requestsOf, waiting }: { session: () => Session; requestsOf: RequestsOfRun; waiting: WaitingAnswers },
@@ -135,6 +136,10 @@ export function createChannelCalls(
       }),
   };
 
+  /**
+   * Calls `act` with the channel and the present state of its requests, and heartbeats meanwhile. Its error becomes a
+   * failure that says whether the call is repeated.
+   */
   async function calling<Result>(
     { channel: name, workflowId, requestIds }: ChannelCall,
     act: (

@@ -36,6 +36,10 @@ export function createLookForEndedRuns(session: () => Session): LookForEndedRuns
   return () => lookForEndedRuns(session(), activityInfo().taskQueue);
 }
 
+/**
+ * Signals the end of each run that has ended to the workflow of its channels. Returns how many such workflows are
+ * running.
+ */
 export async function lookForEndedRuns(session: Session, taskQueue: string): Promise<{ open: number }> {
   const query = `WorkflowType = '${channelsWorkflowType}' AND ExecutionStatus = 'Running' AND TaskQueue = ${quoted(taskQueue)}`;
   let open = 0;

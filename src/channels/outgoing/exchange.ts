@@ -85,6 +85,7 @@ export function refusedStatus({ origin }: URL, { status, headers }: Incoming): N
   return new NotTaken({ code, message }, { retryAfterMs, refusesMessage: aboutContent.includes(status) });
 }
 
+/** Sends the request and reads the whole response. Rejects if the connection fails; any status is a response. */
 async function send(
   { method, url, headers, body }: Outgoing,
   agent: http.Agent,
@@ -101,6 +102,7 @@ async function send(
   return { status: response.statusCode ?? 0, headers: response.headers, text: await readText(response) };
 }
 
+/** The body as text; undefined if it is too long or not UTF-8. */
 async function readText(response: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -66,6 +66,7 @@ export class RunLines {
     yield this.#head(run);
   }
 
+  /** The line that begins a run, without the members that the export withholds. */
   #first(run: AuditedRun): AuditLine {
     const { workflowId, firstRunId, workflowType, startedAt, agent, caller, tree } = run;
     const showsCaller = caller !== undefined && !this.#withheld.has('caller');
@@ -106,6 +107,7 @@ export class RunLines {
     }
   }
 
+  /** The line that ends a run: its status, and the head of its journal. */
   #head({ status, closedAt, executions, tree, unread }: AuditedRun): AuditLine {
     return {
       line: 'head',

@@ -58,6 +58,7 @@ export async function fetchAuditedRun(session: Session, workflowId: string, runI
   return auditedRun(session.namespace, workflowId, await fetchRun(session, workflowId, runId));
 }
 
+/** Everything that an export says about a run, read from its executions. */
 export function auditedRun(
   namespace: string,
   workflowId: string,

@@ -53,6 +53,7 @@ export class EvidenceCalls {
     }
   }
 
+  /** Takes from an event what was called and with which arguments, for the evidence of later rulings. */
   #take({ what, at }: HistoryEvent): void {
     if (what?.kind === 'started') this.#isAgentRun = what.isAgentRun;
     if (what?.kind !== 'scheduled' && what?.kind !== 'ended') return;

@@ -72,6 +72,7 @@ interface Found {
   runId: string;
 }
 
+/** The newest runs that are running, or have ended since `sinceMs`. `more`: there are others. */
 async function newestRuns(
   session: Session,
   sinceMs: number,

@@ -65,6 +65,7 @@ export class LiveComparison {
     return undefined;
   }
 
+  /** The exported lines of a run that its history on the server does not have, or has otherwise. */
   #compare({ number, workflowId, lines }: ExportedRun, run: AuditedRun): AuditFinding[] {
     const live = new Map<string, string>();
     for (const line of new RunLines(number, this.#withheld).part(run, true)) {

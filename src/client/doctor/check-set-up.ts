@@ -78,6 +78,7 @@ export function checkSdk(): Promise<Check> {
   }).then((check) => (check.isOk ? check : { ...check, command: 'npm ls @temporalio/client @temporalio/worker' }));
 }
 
+/** Checks that the namespace exists; if not, has the command that creates it. */
 async function checkNamespace(session: Session): Promise<Check> {
   const { connection, address, namespace } = session;
   return runCheck('namespace', async () => {

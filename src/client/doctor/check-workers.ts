@@ -81,6 +81,9 @@ export async function checkVersions(session: Session, isClockRight: boolean): Pr
   return fine('Every Worker Deployment Version to which a run that asks something is pinned has a worker.');
 }
 
+/**
+ * The fault of runs that wait for a version that no worker has, with the command that moves them to the current one.
+ */
 function versionGone(
   session: Session,
   { deploymentName, buildId }: PinnedVersion,
@@ -139,6 +142,10 @@ function policyName(policy: string): string {
   return policy === 'none' ? 'no policy of the operator' : `policy ${policy}`;
 }
 
+/**
+ * Checks that the workers of a task queue rule with the engine of this version; if not, has the command that installs
+ * one version.
+ */
 function compareEngines(own: number, taskQueue: string, identities: readonly string[]): CheckOutcome {
   const engines = identities.map((identity) => ({ identity, found: workerFacts(identity) }));
   const other = engines.find(({ found }) => found !== undefined && found.engine !== own);

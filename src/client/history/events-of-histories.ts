@@ -34,6 +34,7 @@ export async function eventsOfHistories(texts: readonly string[]): Promise<Recor
   });
 }
 
+/** The events of an exported history. Throws `invalid_message` for anything else. */
 function readHistory(text: string): Event[] {
   try {
     const value: unknown = JSON.parse(text);

@@ -38,6 +38,7 @@ export class HistoryReader {
     this.#payloads = new EventPayloads(read);
   }
 
+  /** Reads the next event. Events must come in the order of history: some refer to earlier ones. */
   read(event: Event): HistoryEvent {
     const what = this.#fact(event);
     const open = this.#open(event);
@@ -53,6 +54,7 @@ export class HistoryReader {
     };
   }
 
+  /** The fact that an event records; undefined if it says nothing about the run. */
   #fact(event: Event): Fact | undefined {
     const started = event.workflowExecutionStartedEventAttributes;
     if (started != null) return this.#started(started);
@@ -67,6 +69,7 @@ export class HistoryReader {
     return this.#attempted(event) ?? this.#ended(event) ?? this.#message(event) ?? this.#runEnd(event);
   }
 
+  /** The start of an execution. It forgets the activities of the execution before it. */
   #started(started: Attributes<'workflowExecutionStartedEventAttributes'>): Started {
     const type = started.workflowType?.name ?? '';
     const before = started.continuedExecutionRunId || undefined;
@@ -176,6 +179,7 @@ export class HistoryReader {
     return { kind: 'message', name, via, sender, value: this.#payloads.glance(payload) };
   }
 
+  /** How an execution ended; undefined for every other event. `next`: the execution that follows. */
   #runEnd(event: Event): RunEnd | undefined {
     const {
       workflowExecutionContinuedAsNewEventAttributes: continued,

@@ -28,6 +28,10 @@ export async function* inboxBatches(session: Session, size: number, after?: Inbo
   yield* undatedBatches(session, size, after !== undefined && 'token' in after ? after.token : '');
 }
 
+/**
+ * Runs that have a deadline, the earliest first. Steps through the deadlines in spans that are as wide as a batch
+ * needs.
+ */
 async function* datedBatches(
   session: Session,
   size: number,
@@ -76,6 +80,7 @@ async function* datedBatches(
   }
 }
 
+/** Runs whose requests have no deadline, in the server's order. */
 async function* undatedBatches(session: Session, size: number, firstToken: string): AsyncGenerator<Batch> {
   let token = firstToken;
   for (;;) {

@@ -141,6 +141,10 @@ interface RunRows {
   unread?: UnreadRun;
 }
 
+/**
+ * The open requests of a run: from its memo, or from a query if the memo has no room for all. `missing`: how many
+ * neither gave.
+ */
 async function rowsOf(session: Session, run: WaitingRun): Promise<RunRows> {
   const { workflowId, openIds } = run;
   const { rows, more, unread } = memoRows(run);

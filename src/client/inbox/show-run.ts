@@ -115,6 +115,10 @@ async function reportOf(session: Session, workflowId: string): Promise<Report> {
 
 type Ending = Pick<RunView, 'result' | 'returned' | 'failure'> & { status?: RunStatusName };
 
+/**
+ * How a workflow ended: its result, or its failure as a problem. Throws only if the server cannot be reached, or for an
+ * unexpected error.
+ */
 async function endingOf(session: Session, { workflowId, type, status }: WorkflowExecutionDescription): Promise<Ending> {
   const ended: Ending = status.name === 'COMPLETED' ? { status: 'completed' } : {};
   try {

@@ -112,6 +112,7 @@ export async function delegateAllUntil(
   return { ...all, standing: await startStanding(session, taskQueue, input) };
 }
 
+/** Starts the workflow of a delegation that also covers later requests. Throws if the person has one already. */
 async function startStanding(session: Session, taskQueue: string, input: StandingInput): Promise<StandingDelegation> {
   const workflowId = standingDelegationId(input.by);
   const start = {

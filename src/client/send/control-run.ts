@@ -133,6 +133,7 @@ async function sendControl(
   return deliverControl(session, workflowId, name, message, { timeoutMs });
 }
 
+/** Delivers a message that is no decision. Throws its refusal. */
 async function deliverControl(
   session: Session,
   workflowId: string,
@@ -158,6 +159,10 @@ const nouns = {
   message: 'message',
 } as const;
 
+/**
+ * The receipt of a message that was sent before, if the run has recorded it; undefined if not, or if the run cannot be
+ * asked.
+ */
 async function glanceAtReceipt(
   session: Session,
   workflowId: string,

@@ -165,6 +165,7 @@ export async function repeatUnknown<One extends { requestId: string }>(
   return receipts;
 }
 
+/** The ids of the run's open requests; empty if the run cannot be asked. */
 async function openIn(session: Session, workflowId: string): Promise<Set<string>> {
   try {
     const open = await queryRun<ApprovalRequest[]>(

@@ -63,6 +63,10 @@ export function acceptedReceipt(receipt: Receipt | undefined): Receipt {
   throw new ProblemError({ code: receipt.code, message: receipt.message });
 }
 
+/**
+ * Sends messages by one update, or by a signal if the update gets no answer in time. A refusal is a receipt for each
+ * message.
+ */
 async function send<Message extends { requestId?: string }>(
   session: Session,
   workflowId: string,

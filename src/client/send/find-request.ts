@@ -75,6 +75,10 @@ interface Judged {
   isSilent: boolean;
 }
 
+/**
+ * Which of the claims are true: each run is asked whether it has the request, unless only one claims it and its memo
+ * proves that.
+ */
 async function judge(session: Session, requestId: string, claims: readonly Claim[]): Promise<Judged[]> {
   const [first] = claims;
   // If only one workflow claims the request, and its memo lists it, do not query it: the update or query that follows
@@ -93,6 +97,10 @@ async function judge(session: Session, requestId: string, claims: readonly Claim
   );
 }
 
+/**
+ * The workflows whose search attributes have the id of the request. Any workflow can write such an attribute, so these
+ * are claims.
+ */
 async function claimsOf(session: Session, requestId: string): Promise<Claim[]> {
   const { ids, tags } = session.attributes;
   const settled = tags === null ? '' : ` OR ${tags} = "${settledTag}${requestId}"`;

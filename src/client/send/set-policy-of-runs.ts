@@ -140,6 +140,10 @@ async function policyIn(document: JsonObject): Promise<Policy> {
   });
 }
 
+/**
+ * The running workflows that a query finds; without one, all that have a gate. Throws `invalid_message` for a query
+ * that the server refuses.
+ */
 async function openRuns(session: Session, query: string | undefined): Promise<Row[]> {
   const which = query === undefined ? gatedRunsQuery(session) : `(${query})`;
   const found: Row[] = [];
@@ -187,6 +191,7 @@ interface Sending {
   options: SetPolicyOfRunsOptions;
 }
 
+/** Changes the policy of one run unless it has that policy already. Never throws: a failure is an outcome. */
 async function changePolicyOf(session: Session, row: Row, { message, change, options }: Sending): Promise<Outcome> {
   const workflowId = idOf(row);
   try {

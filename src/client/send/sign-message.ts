@@ -74,6 +74,7 @@ export function signMessage<Message extends object>(
   return signed(action, { messageId: randomUUID(), ...message }, options);
 }
 
+/** The message with a signature over all of its members. Throws if it has one already, or if an option is invalid. */
 function signed<Message extends object>(
   action: SignedAction,
   message: Message,

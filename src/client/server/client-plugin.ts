@@ -120,6 +120,7 @@ export class AskPast implements WorkflowClientInterceptor {
     this.#longestMs = Math.max(queryTimeoutMs, leastMs);
   }
 
+  /** Repeats a query that came too early for the workflow, for a limited time; then throws the last refusal. */
   async query(input: WorkflowQueryInput, next: Parameters<Query>[1]): Promise<unknown> {
     let refusal: unknown;
     let ask: Query = async (query, goOn) => goOn(query);

@@ -137,6 +137,7 @@ const endWithTheChannel: Interceptor = (options, nextCall) => {
  */
 export const repeatedCalls: Interceptor[] = [makeGrpcRetryInterceptor(defaultGrpcRetryOptions()), endWithTheChannel];
 
+/** A gRPC call that ends at once with the status CANCELLED, because the client has been closed. */
 function endedCall(): Call {
   const call: Pick<Call, 'start' | 'sendMessage' | 'halfClose' | 'startRead' | 'cancelWithStatus' | 'getPeer'> = {
     start: (metadata, listener) => {

@@ -43,6 +43,7 @@ const defaults: { readonly [Name in keyof TimeLimits]: { variable: string; ms: n
 
 /** The given limits, else those of the environment, else the defaults. Throws `internal` with one sentence. */
 export function timeLimits(given: TimeLimitOptions, environment: NodeJS.ProcessEnv = process.env): TimeLimits {
+  /** The limit from the options, else from its environment variable, else its default. Throws for an invalid one. */
   const limitOf = (name: keyof TimeLimits): number => {
     const { variable, ms } = defaults[name];
     const givenMs = given[name];

@@ -117,6 +117,7 @@ export class RunFeed {
     this.#changed();
   }
 
+  /** Reads the run to its end and wakes the viewers at each change. An error ends the feed and is kept in `error`. */
   async #run(): Promise<void> {
     const signal = this.#over;
     try {
@@ -155,6 +156,7 @@ export class RunFeed {
     return wanted !== -1 && (wanted < at || reader.place.eventId >= eventId);
   }
 
+  /** Reads the text of a model call in flight, as long as there are viewers for it; more often while it grows. */
   async #pollTokens(): Promise<void> {
     this.#polls = true;
     const signal = this.#over;

@@ -85,6 +85,10 @@ export async function openWatch(
   return watchFrom(session, workflowId, found, { ...options, signal });
 }
 
+/**
+ * The events of a run from a place on, with a `gap` first if some are lost. Ends silently when `signal` aborts;
+ * otherwise throws the server's problem.
+ */
 async function* watchFrom(
   session: Session,
   workflowId: string,
@@ -131,6 +135,10 @@ async function* readRun(
   }
 }
 
+/**
+ * The events of a run from a place on, until it has ended. The viewers of a run share one feed; a viewer that falls
+ * behind reads the history itself.
+ */
 async function* followRun(
   session: Session,
   workflowId: string,
@@ -194,6 +202,7 @@ function feedKey(workflowId: string, redacted: boolean): string {
   return `${redacted ? 'redacted' : 'whole'} ${workflowId}`;
 }
 
+/** Joins the feed of a run, or opens one. The feed stops when its last viewer leaves. */
 function joinFeed(session: Session, workflowId: string, redacted: boolean): { feed: RunFeed; leave: () => void } {
   const open = feeds.get(session) ?? new Map<string, OpenFeed>();
   feeds.set(session, open);

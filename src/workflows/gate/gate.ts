@@ -376,6 +376,9 @@ export class Gate {
     throw misused('ApprovalGate: call load() before the first guarded call');
   }
 
+  /**
+   * The part of a permit that says why the call may run: it was allowed, or approved by these people for this preview.
+   */
   #outcome(
     requestId: string | undefined,
     byGrant: Approver[] = [],

@@ -44,6 +44,7 @@ export class Previews implements ScheduledTask {
     return this.#state.ledger.open.some((record) => this.#isUnasked(record));
   }
 
+  /** Requests the previews that open requests need and do not have. */
   run(): void {
     const unasked = this.#state.ledger.open.filter((record) => this.#isUnasked(record));
     if (unasked.length === 0) return;
@@ -87,6 +88,7 @@ export class Previews implements ScheduledTask {
     });
   }
 
+  /** The preview of a call from a worker. If none comes, a failed one that says why. */
   async #ask({ request, ruled, previewTimeoutMs = 0 }: RequestRecord): Promise<CallPreview> {
     const { requestId, toolName, arguments: args, agentName: agent } = request;
     const { [activityNames.preview]: preview } = proxyActivities<{ [activityNames.preview]: Preview }>({

@@ -46,6 +46,7 @@ export class VisibilityIndex {
     return this.#names !== undefined && this.#state.ledger.open !== this.#indexedRequests;
   }
 
+  /** Writes search attributes, memo and details if the open requests have changed since. */
   run(): void {
     const names = this.#names;
     if (names === undefined || !this.isDue) return;
@@ -155,6 +156,9 @@ export function currentDetails({ open }: Ledger): string {
   ].join('\n\n');
 }
 
+/**
+ * A request as a paragraph of Temporal's UI. `number`: its place in the list, such as `2. `; empty for the only one.
+ */
 function describe(record: RequestRecord, number: string): string {
   const { request, terms } = record;
   const { toolName, riskLevel, reason, deadline, requestId, digest } = request;

@@ -135,6 +135,7 @@ export async function callGated(gated: GatedCall, input: ActivityInput, next: Ne
 
 type Ended = { result: unknown } | { changed: ChangedDefinition; admitted: Admitted; permit: Permit };
 
+/** Lets a call pass the gate, and runs its activity with a permit. Throws the denial of a call that may not run. */
 async function passGate(
   gated: GatedCall,
   own: CallUnderWay,

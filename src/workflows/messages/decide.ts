@@ -24,6 +24,7 @@ import { clock } from '../sandbox/clock.ts';
 import { editedRedaction } from '../state/redact-request.ts';
 import { recordRequest } from '../state/record-request.ts';
 
+/** The message `decide`: how decisions are read, foreseen and applied. */
 export function decideMessages(
   state: GateState,
   inFlight: InFlight,
@@ -167,6 +168,9 @@ export function checkEdit(
     },
   };
 
+  /**
+   * Applies a decision with edited arguments: the edited call runs, opens a request of its own, or the edit is refused.
+   */
   function applyEdit(checked: CheckedArguments): Receipt {
     const { args, shell, sentence, assessment, redaction: seen, cannotStart } = checked;
     const digest = callDigest({ tool, args, definition: ruled.definition });

@@ -111,6 +111,7 @@ export class MessagePipeline implements ScheduledTask {
     }
   }
 
+  /** Takes a message through all steps: it is answered, put back until its time is known, or waits for a lookup. */
   #take(received: Received): void {
     const { kind } = received;
     const found = read(kind, received);
@@ -209,6 +210,7 @@ export class MessagePipeline implements ScheduledTask {
     };
   }
 
+  /** Answers a message after an activity has looked something up for it. */
   #lookUp(received: Received, lookup: Lookup, requestId: string, identity: MessageIdentity | undefined): void {
     this.#state.noteCommand();
     this.#state.lookups++;

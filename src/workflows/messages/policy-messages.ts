@@ -91,6 +91,7 @@ export function setPolicyMessages(
       }
       return read(message, document, (policy) => follow({ policy, mode, channels }));
 
+      /** Puts the change into force and rules again on the open requests. The receipt lists those that this settled. */
       function follow(next: PolicyChange, meter?: RulingMeter): Receipt {
         const { reason } = message;
         change(next);
@@ -111,6 +112,7 @@ export function setPolicyMessages(
     return loosening(message, sender, policies().policies.ceiling, state.ledger, atMs);
   }
 
+  /** Has a worker read a policy document, and calls `follow` with the policy. An invalid document is refused. */
   function read(
     message: SetPolicyMessage,
     document: NonNullable<SetPolicyMessage['policy']>,

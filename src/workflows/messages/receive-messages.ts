@@ -109,6 +109,10 @@ export function registerSignal(kind: MessageKind<unknown>, queue: MessageQueue):
   });
 }
 
+/**
+ * Registers a message as an update. A refused one fails the update: by its validator if that foresees it, without any
+ * event.
+ */
 export function registerUpdate(
   kind: MessageKind<unknown>,
   queue: MessageQueue,
@@ -224,6 +228,7 @@ function delegateMessages(state: GateState): MessageKind<DelegateMessage> {
   });
 }
 
+/** A message about one request that becomes one command of the ledger. */
 function ofOneRequest<Message extends ExtendMessage | DelegateMessage>(
   state: GateState,
   name: string,

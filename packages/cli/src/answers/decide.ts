@@ -43,6 +43,7 @@ interface AnswerOptions extends AnswerAllOptions, AlwaysOptions {
   all?: boolean;
 }
 
+/** Adds `approve` or `deny` with their options. `always`: the description of the option `--always`. */
 function addAnswer(program: Command, name: string, approved: boolean, description: string, always: string): void {
   const command = withAlways(withDecision(program.command(`${name} [id]`)).description(description), always)
     .option('--all', 'every request that waits now: shows them, asks, and answers exactly these')

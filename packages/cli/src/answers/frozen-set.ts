@@ -52,6 +52,7 @@ export async function freeze(
 /** `hidden`: why the arguments are not all shown. */
 type Read = (FrozenRequest & { hidden?: string }) | LeftOut;
 
+/** The request as its row in the list shows it. `hidden`: which arguments the row does not show. */
 async function asListed(row: ApprovalSummary): Promise<Read> {
   const { requestId, workflowId, digest, shown, notShown = row.argumentNames } = row;
   const names = notShown.map((name) => `'${name}'`).join(', ');
@@ -66,6 +67,7 @@ async function asListed(row: ApprovalSummary): Promise<Read> {
   };
 }
 
+/** The request with all arguments that a reviewer may read. `why`: it cannot be answered. */
 async function asRead(client: CountersignClient, row: ApprovalSummary): Promise<Read> {
   const { requestId, workflowId } = row;
   try {

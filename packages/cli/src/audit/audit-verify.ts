@@ -27,6 +27,7 @@ export function addAuditVerify(audit: Command): void {
     .action(verifyFile);
 }
 
+/** Verifies an export, also against an older one and against the histories on the server if asked for. */
 async function verifyFile(file: string, flags: VerifyOptions): Promise<void> {
   const { verifyAudit } = await import('countersign/audit');
   const { key, since, live } = flags;
@@ -45,6 +46,7 @@ async function verifyFile(file: string, flags: VerifyOptions): Promise<void> {
   });
 }
 
+/** Prints the verdict; a bad one also sets the exit code to 1. */
 function report(output: Output, { heads, ...verdict }: AuditVerdict): void {
   if (!verdict.ok) process.exitCode = 1;
   if (!output.forPeople) return output.json({ ...verdict, heads: Object.fromEntries(heads) });

@@ -23,6 +23,7 @@ export interface Output {
 
 export type Style = 'bold' | 'dim' | 'green' | 'inverse' | 'red' | 'yellow';
 
+/** The output of this process: results on the standard output, notes on the error output. */
 export function processOutput(options: JsonOption): Output {
   const { stdout, stderr } = process;
   const selected = selectedFields(options);

@@ -80,6 +80,10 @@ function terminalLine(output: NodeJS.WriteStream): NextLine {
   return (signal) => terminal.use(signal, (asking) => asking.answer(prompt));
 }
 
+/**
+ * Reads answers from a pipe. A line that came for a question that is over answers the next one; undefined once the pipe
+ * has ended.
+ */
 function pipedLine(output: NodeJS.WritableStream): NextLine {
   let lines: AsyncIterator<string> | undefined;
   let pending: Promise<IteratorResult<string>> | undefined;

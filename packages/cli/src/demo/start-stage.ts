@@ -36,6 +36,7 @@ export interface StageOptions {
 
 const keptOutput = 4_000;
 
+/** Starts server, worker and gateway for the demo, in a folder that is removed at the end. */
 export async function startStage({ cleanUp, onEnd }: StageOptions): Promise<Stage> {
   const home = await mkdtemp(join(tmpdir(), 'countersign-demo-'));
   cleanUp.add(() => rm(home, { recursive: true, force: true }));

@@ -48,6 +48,10 @@ export async function downloadTemporal(
   }
 }
 
+/**
+ * The archive for this machine, and the name of the program in it, as the download service gives them. Throws for any
+ * other response.
+ */
 async function locate(address: string, signal?: AbortSignal): Promise<{ url: string; file: string }> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const arch = process.arch === 'x64' ? 'amd64' : process.arch;

@@ -48,6 +48,7 @@ export async function whenReady(server: StartingServer): Promise<void> {
   }
 }
 
+/** Prepares the namespace and checks that all parts of the server answer. Throws as long as one is not ready. */
 async function prepare({ address, namespace, retentionDays, attributes, ui }: StartingServer): Promise<void> {
   const connection = await Connection.connect({ address, connectTimeout: '1s' });
   try {
@@ -161,6 +162,7 @@ async function choosePort(asked: number | undefined, flag: string): Promise<numb
   throw unreachable(`port ${asked} is taken: stop what listens there or choose another with ${flag}.`);
 }
 
+/** Starts the server and waits until it is ready. Throws its last output if it ends before that. */
 async function launch(
   binary: string,
   port: number,
@@ -220,6 +222,7 @@ function attributesOf({
   return attributes;
 }
 
+/** The arguments of Temporal's development server. `ui`: where its UI answers; null for none. */
 function serverArguments(
   port: number,
   ui: { host: string; port: number } | null,
@@ -277,6 +280,7 @@ async function guardUi(port: number, ui: { host: string; port: number }): Promis
   };
 }
 
+/** Passes a request on to the UI and its response back; a UI that does not answer becomes status 502. */
 function passOn(asked: IncomingMessage, answer: ServerResponse, ui: { host: string; port: number }): void {
   const { method, url: path } = asked;
   const headers = Object.fromEntries(Object.entries(asked.headers).filter(([name]) => !ofConnection.includes(name)));

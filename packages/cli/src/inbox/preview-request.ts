@@ -100,6 +100,10 @@ interface ReadArguments {
   written?: string;
 }
 
+/**
+ * The arguments to preview, with a warning for each reason why a run would refuse them. `written`: their text, if they
+ * cannot be shown as they are.
+ */
 async function readArguments(text: string, input: JsonObject, schema: JsonObject): Promise<ReadArguments> {
   const refused = (problem: string) => `A run would refuse these arguments: ${problem}.`;
   if (!Object.hasOwn(input, 'args')) {
@@ -152,6 +156,7 @@ async function schemaProblem(args: JsonObject, schema: JsonObject): Promise<stri
 
 type Ruled = Pick<CardRequest, 'assessment' | 'rule' | 'reason' | 'rulePlace'>;
 
+/** What the policy, or without one the tool's risk, says about the call: the facts for its card. */
 function ruledOn(call: Parameters<ReturnType<typeof trialsOf>>[0], policy: Policy | undefined): Ruled {
   const given = policy ?? parsePolicy('rules: []');
   if ('problems' in given) throw new Error('an empty policy is a policy');

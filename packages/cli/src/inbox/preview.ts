@@ -46,6 +46,7 @@ export async function previewCard({ channel, all, policy: file, json }: PreviewO
   else output.line(rendered(card, channel, all === true, output));
 }
 
+/** The card as the channel shows it. */
 function rendered(card: Card, channel: PreviewOptions['channel'], all: boolean, output: Output): string {
   switch (channel) {
     case 'terminal':

@@ -36,6 +36,7 @@ export async function watchApprovals(
 
 const toTop = '\u001b[H\u001b[J';
 
+/** Draws the list over itself, as many requests as fit, and only if something has changed. */
 function screen(output: Output): View {
   let last = '';
   let inbox = '';

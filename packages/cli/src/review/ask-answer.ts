@@ -157,6 +157,7 @@ function choiceOf(word: string): Choice | undefined {
   return (Object.keys(choices) as Choice[]).find((name) => word === choices[name] || word === name);
 }
 
+/** The line that offers the keys which count for this request. */
 function questionOf({ card, request, all, comment }: ShownRequest): string {
   const isAlwaysOffered = card?.answers.some(({ name }) => name === 'always') ?? false;
   const keys = [
@@ -224,6 +225,7 @@ async function askArguments({ questions, output }: Context, before: JsonObject):
   }
 }
 
+/** Asks how much longer a request may wait. Returns the new deadline in milliseconds; undefined to go back. */
 async function askDeadline({ print, text }: Questions, deadline: string | null): Promise<number | undefined> {
   if (deadline === null) {
     print('It has no deadline, so there is nothing to extend.');

@@ -28,6 +28,7 @@ export async function askScope(context: Context, request: ApprovalDetails): Prom
   }
 }
 
+/** Asks for which later calls the approval counts; undefined to go back. */
 async function askKind({ print, text }: Questions, request: ApprovalDetails): Promise<RequestedScope | undefined> {
   const { toolName, arguments: args, always: terms } = request;
   const steps = scopeSteps({ tool: toolName, args, terms: terms! });

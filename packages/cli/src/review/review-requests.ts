@@ -111,6 +111,9 @@ function hasText(row: ApprovalSummary, search: string): boolean {
   return all.toLowerCase().includes(search.toLowerCase());
 }
 
+/**
+ * Waits until there is another request or the list has changed, and offers to search, to go back or to quit meanwhile.
+ */
 function waitForMore(review: Review, place: Place, idle: string): Promise<Leave> {
   const { aside } = place;
   const isBackOffered = [...aside.values()].includes('skipped');
@@ -131,6 +134,7 @@ function waitForMore(review: Review, place: Place, idle: string): Promise<Leave>
   });
 }
 
+/** Shows one request, asks for its answer and sends it. Undefined: go on with the next one. */
 async function reviewOne(review: Review, aside: Aside, { row, head }: Listed): Promise<Leave> {
   const { asking, client, output, sender } = review;
   const read = await readRequest(client, row);

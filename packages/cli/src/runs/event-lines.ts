@@ -86,6 +86,7 @@ export function renderEvent(output: Output, event: RecordedEvent, options: Clien
   }
 }
 
+/** An item of a run as lines for people. */
 function renderItem(output: Output, item: RunItem, options: ClientFlags): string {
   switch (item.type) {
     case 'message': {

@@ -136,6 +136,7 @@ export function renderResult(output: Output, result: RunResult): string {
   return [...parts, withFinish(output, result.output, result.finish)].join('\n');
 }
 
+/** A table of the calls of a run and how they ended. `edits`: what an edit changed, by request id. */
 function renderOutcomes(
   output: Output,
   outcomes: CallOutcome[],

@@ -117,6 +117,7 @@ async function follow(
   }
 }
 
+/** Prints the answers of a session until `stop` aborts, and the commands that continue and end it. */
 async function followSession(
   client: CountersignClient,
   { workflowId }: RunHandle,
@@ -132,6 +133,7 @@ async function followSession(
   });
 }
 
+/** Shows each request that the run opens, once, until `stop` aborts. */
 async function watchRequests(
   client: CountersignClient,
   handle: RunHandle,

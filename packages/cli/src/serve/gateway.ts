@@ -34,6 +34,7 @@ export function addGateway(program: Command): void {
   withSigner(gateway, 'sign the decisions of signed-in reviewers with this private key').action(serveGateway);
 }
 
+/** Runs the gateway until it is interrupted. */
 async function serveGateway(flags: GatewayFlags): Promise<void> {
   const { host, port, identity: file, undo, temporalUi, cors = [], trustedProxy: trustedProxies } = flags;
   // Before loading and connecting, so that an early Ctrl-C stops it, too.

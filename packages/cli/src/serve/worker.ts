@@ -30,6 +30,7 @@ export function addWorker(program: Command): void {
     });
 }
 
+/** Runs the worker until it is interrupted and its calls have ended. */
 async function runWorker({ options: config }: WorkerModule, options: WorkerCommandOptions): Promise<void> {
   const output = processOutput(options);
   const { createWorker } = await import('countersign/worker');

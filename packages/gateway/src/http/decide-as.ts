@@ -49,6 +49,7 @@ export async function decideFor(
   return noted(gateway, who, decision, () => gateway.client.decide(decision, { workflowId }));
 }
 
+/** Sends the decision, and logs one that came after the end of its run. Throws its refusal. */
 async function noted(
   gateway: Pick<GatewayContext, 'log'>,
   who: string,

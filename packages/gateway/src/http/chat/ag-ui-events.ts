@@ -18,6 +18,7 @@ class SnapshotMessages {
     return this.#all;
   }
 
+  /** Adds a step to the messages that a snapshot contains. */
   add(step: ChatStep): void {
     if (step.type === 'text') {
       const message = this.#assistant(step.messageId);
@@ -84,6 +85,7 @@ export async function* agUiEvents(
   }
 }
 
+/** The events of AG-UI for a step; none for a request, which the last event of the response contains. */
 function eventsOf(step: Exclude<ChatStep, { type: 'waiting' }>): AgUiEvent[] {
   switch (step.type) {
     case 'receipts':
@@ -126,6 +128,7 @@ function eventsOf(step: Exclude<ChatStep, { type: 'waiting' }>): AgUiEvent[] {
   }
 }
 
+/** A request as an interrupt of AG-UI, which the page answers when it resumes. */
 function interruptOf(request: AskedRequest): object {
   const { answerId, requestId, workflowId, callId, toolName, digest, deadline, details, schema, refused } = request;
   return {

@@ -48,6 +48,7 @@ class ChunkTranslator {
     if (continues && last !== undefined) this.#step = last.slice(0, last.lastIndexOf('.'));
   }
 
+  /** The chunks of the AI SDK's stream for a step. */
   *chunks(step: ChatStep): Generator<UiChunk, void, undefined> {
     switch (step.type) {
       case 'receipts':
@@ -95,6 +96,7 @@ class ChunkTranslator {
     }
   }
 
+  /** The chunks that ask for an approval, after the call itself if the page does not have it yet. */
   *#asks(request: AskedRequest): Generator<UiChunk, void, undefined> {
     const { answerId, callId, refused, digest, deadline, details } = request;
     this.#asked.add(answerId);
@@ -119,6 +121,7 @@ class ChunkTranslator {
     };
   }
 
+  /** The chunks for a decision that was made elsewhere; none if the page does not know the request. */
   *#decides({ answerId, callId, approved, outcome, reason }: ChatStep & { type: 'decided' }): Generator<UiChunk> {
     if (!this.#asked.has(answerId) || !this.#calls.has(callId)) return;
     yield {

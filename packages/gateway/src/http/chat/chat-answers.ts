@@ -45,6 +45,7 @@ export async function recordAnswers(
   );
 }
 
+/** The decision for an answer in a chat. The same answer has the same id, so that a resent one counts once. */
 function decisionOf(
   { principal }: ChatThread,
   { answerId, approved, reason, editedArguments, digest }: ChatAnswer,

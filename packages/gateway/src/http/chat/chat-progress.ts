@@ -137,6 +137,7 @@ export class ChatProgress {
     this.#passed = new Set(past.slice(0, last + 1).map(({ id }) => id));
   }
 
+  /** The steps of the chat for an event of the run. */
   async *add(event: RunEvent): AsyncGenerator<ChatStep, void, undefined> {
     switch (event.type) {
       case 'RawResponseEvent':
@@ -164,6 +165,7 @@ export class ChatProgress {
     yield { type: 'waiting', requests: this.#state.open };
   }
 
+  /** The steps for an item of the run. `isPassed`: the page has seen its text. */
   *#item(item: RunItem, isPassed: boolean): Generator<ChatStep, void, undefined> {
     if (item.type === 'message' && item.role === 'user' && item.messageId === this.#awaits) this.#awaits = undefined;
     if (item.type === 'message' && item.role === 'assistant') {
@@ -200,6 +202,7 @@ export class ChatProgress {
     }
   }
 
+  /** The steps for an opened request; none if the page has answered it, or if others must. */
   async *#asked(event: ApprovalRequestEvent): AsyncGenerator<ChatStep, void, undefined> {
     const { requestId, callId } = event;
     const answerId = answerIdOf(requestId, this.#run);
@@ -215,6 +218,7 @@ export class ChatProgress {
     yield { type: 'asked', request };
   }
 
+  /** The steps for a settled request; none if the page has the result, or if an edit opened another request. */
   async *#decided(event: ApprovalResultEvent): AsyncGenerator<ChatStep, void, undefined> {
     const { requestId, callId, decision, ran } = event;
     const id = this.#idOf(callId);

@@ -10,6 +10,10 @@ import { retryTurn } from './say.ts';
 import { type ChatStep, stoppedStep } from './chat-step.ts';
 import { ChatWaits } from './chat-waits.ts';
 
+/**
+ * The steps of a chat's turn: what the page has missed, and then what happens, until the turn ends or waits for an
+ * answer.
+ */
 export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, undefined> {
   const { thread, workflowId, receipts, signal, waitMs } = run;
   const { client } = thread;

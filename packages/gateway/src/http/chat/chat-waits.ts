@@ -62,6 +62,7 @@ export class ChatWaits {
   }
 }
 
+/** A request that others answer, as the page shows it: who is still asked, and a link for them. */
 function waitOf(
   { inbox }: Pick<ChatThread, 'inbox'>,
   { details, toolName, callId, requestId, workflowId, message, deadline }: AskedRequest,

@@ -86,6 +86,7 @@ function toUserMessage({ id, text, files }: SaidMessage): UserMessage & { messag
   return { role: 'user', content: text, ...(files && { files }), messageId: `chat-${hashOf(said).slice(0, 40)}` };
 }
 
+/** Sends messages to the session. `over`: it has ended; `absent`: there is none. */
 async function send(
   { client, principal }: ChatThread,
   workflowId: string,

@@ -220,6 +220,7 @@ export function readIdentityFile(path: string, env: NodeJS.ProcessEnv = process.
   };
 }
 
+/** The settings for OpenID Connect with their defaults. `secretOf`: reads an environment variable, or throws. */
 function settingsOf(oidc: NonNullable<IdentityDocument['oidc']>, secretOf: (name: string) => string): OpenIdSettings {
   const { client_secret_env: secret, groups_claim: groupsClaim = 'groups' } = oidc;
   return {

@@ -33,6 +33,7 @@ interface Place {
   log: (line: string) => void;
 }
 
+/** Authenticates the senders of requests by tokens, sessions and OpenID Connect, as the identity file says. */
 export function createIdentityService(
   identity: GatewayIdentity,
   { isLoopback, namespace, log }: Place,
@@ -52,6 +53,10 @@ export function createIdentityService(
     throw new ProblemError({ code: 'unauthenticated', message });
   }
 
+  /**
+   * The person of a header `Authorization`: by a token of the file, or a JWT of the provider. Throws `unauthenticated`
+   * for any other.
+   */
   async function bearerOf(header: string): Promise<Principal> {
     const token = /^Bearer +([\w.~+/-]+=*) *$/i.exec(header)?.[1];
     if (token === undefined) {

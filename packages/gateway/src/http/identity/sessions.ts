@@ -35,6 +35,7 @@ interface SessionOptions {
   lifetimeMs: number;
 }
 
+/** Sessions in sealed cookies: the gateway stores none. */
 export function createSessions({ seals, cookies, tokens, lifetimeMs }: SessionOptions): Sessions {
   const begin = async (content: JWTPayload, untilMs = Infinity): Promise<string> => {
     const expiresMs = Math.min(Date.now() + lifetimeMs, untilMs);

@@ -133,6 +133,7 @@ export class InboxFeed {
     if (!this.#polls) void this.#poll();
   }
 
+  /** Looks at the inbox again and again while there are viewers. After an error it waits longer, up to a limit. */
   async #poll(): Promise<void> {
     this.#polls = true;
     this.#idle = new AbortController();
@@ -159,6 +160,7 @@ export class InboxFeed {
     if (this.#viewers > 0 && !stopping.aborted) void this.#poll();
   }
 
+  /** Reads the open requests once, and wakes the viewers if they have changed. */
   async #look(): Promise<void> {
     const { approvals, more, unread } = await this.#gateway.client.approvals.list({ limit: mostRows });
     const before = this.#state;

@@ -126,6 +126,7 @@ export function identityRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     });
 }
 
+/** What the inbox has to know about its signed-in person and about the gateway. */
 function meOf(gateway: GatewayContext, context: Context<HttpEnv>): Me {
   const principal = context.get('principal')!;
   const { temporalUi, undoMs, client, push } = gateway;

@@ -86,6 +86,7 @@ export function inboxFiles({ log }: GatewayContext): OpenAPIHono<HttpEnv> {
   return app;
 }
 
+/** The response with a file of the inbox: compressed if the browser accepts it, 304 if the browser has it. */
 function respond(asset: InboxAsset, asked: Headers): Response {
   const headers: Record<string, string> = {
     'content-type': asset.type,

@@ -65,6 +65,7 @@ interface Counted {
  */
 export function statisticsRoutes({ client, stopping, worker }: GatewayContext): OpenAPIHono<HttpEnv> {
   const surveys = new SurveyQueue<Counted>();
+  /** The counts since a time. Requests for the same minute share one survey of the histories. */
   const surveyed = (since: string | undefined): Promise<Counted> => {
     const sinceMs = wholeMinute(since === undefined ? Date.now() - defaultSpanMs : Date.parse(since));
     return surveys.ask(String(sinceMs), async () => {

@@ -39,6 +39,7 @@ function allow(context: Context, origin: string): void {
   context.header('vary', 'origin', { append: true });
 }
 
+/** Why a request is refused because a foreign page may have sent it; undefined if none can have. */
 function refusal(site: Site, request: Request, path: string): Problem | undefined {
   const { headers, method } = request;
   if (site.isLocal) {

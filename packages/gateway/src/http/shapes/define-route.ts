@@ -77,6 +77,7 @@ function operationIdOf(name: string): string {
     .join('');
 }
 
+/** Refuses requests without the permission: 401 without a credential, 403 without the role. */
 function require(permission: Permission): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
     if (permission !== 'anyone') {
@@ -100,6 +101,7 @@ const jsonType = /^application\/json\s*(;|$)/i;
  * Reads a JSON body as the gate reads arguments: refuses JSON that parsers read differently, such as a duplicate name.
  * Also refuses a body of another media type, so that no page of another origin can send one without a preflight.
  */
+/** Reads a body as strict JSON, which the route then validates. An empty body is an empty object. */
 export const strictJson: MiddlewareHandler<HttpEnv> = async ({ req }, next) => {
   const bytes = new Uint8Array(await req.arrayBuffer());
   if (bytes.length > 0 && !jsonType.test(req.header('content-type') ?? '')) {
@@ -159,6 +161,7 @@ export function refuseInput(code: ProblemCode = 'arguments_invalid') {
   };
 }
 
+/** What is wrong with the input, as one sentence that begins with the place. */
 function issueSentence(issue: Issue, root: string, path: PropertyKey[] = []): string {
   const place = [...path, ...issue.path];
   if (issue.code === 'unrecognized_keys') {
