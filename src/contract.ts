@@ -200,12 +200,12 @@ export const activityNames = {
 } as const;
 /** The type of the workflow that carries the requests of one run to its channels (docs/channels.md). */
 export const channelsWorkflowType = 'approvalChannels';
-/** Its id, with a digest in place of a run's id that is too long. */
+/** The id of the workflow of a run's channels. It has a digest in place of a run's id that is too long. */
 export function channelsWorkflowId(workflowId: string): string {
   return workflowIdOf('countersign-channels:', workflowId);
 }
 
-/** The memo of that workflow that names its run, if the run's id is too long for a prefix. */
+/** The memo by which the workflow of the channels names its run, if the run's id is too long for a prefix. */
 export const runMemoName = 'countersignRun';
 
 /** The id prefix of the workflow that looks for abruptly ended runs of a task queue. */
@@ -225,9 +225,9 @@ function workflowIdOf(prefix: string, id: string): string {
 }
 /** In bytes: Temporal's limit of an id. */
 const longestWorkflowId = 1_000;
-/** Its one signal: the requests of the run to read. */
+/** The one signal of `approvalChannels`: it names the requests to read from the run. */
 export const changedName = 'changed';
-/** Its one query, which answers `Delivered[]`. */
+/** The one query of `approvalChannels`, which answers `Delivered[]`. */
 export const deliveriesName = 'deliveries';
 
 /**

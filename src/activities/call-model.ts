@@ -216,7 +216,7 @@ interface CallModelOptions {
   assessors?: readonly Assessor[];
   /** Finds the calls that the second gate would refuse, before reviewers are asked. */
   ceiling?: PresentCeiling;
-  /** If this worker stores large payloads externally: the minimum size of such a payload, in bytes. */
+  /** The size, in bytes, from which this worker stores payloads externally. Absent: it stores none. */
   thresholdBytes?: number;
 }
 

@@ -19,7 +19,7 @@ export interface Registry {
   /** All tools of a known agent, including its handoff tools. */
   toolsOf(agent: Agent): readonly Tool[];
   tool(name: string): Tool | undefined;
-  /** Those of all agents. */
+  /** The toolsets of all agents. */
   readonly toolsets: OpenToolsets;
 }
 

@@ -259,13 +259,13 @@ const shellLine = /^\s*(?:[!%$]\s*)?[\w./~-]+(?:\s+[^()={}:,]+)+$/;
 
 /** A command line cut into words for assessment. Without a parser, it finds too many commands rather than too few. */
 interface CommandWords {
-  /** Without quotes, backslashes and redirections. */
+  /** The words of the command, without quotes, backslashes and redirections. */
   words: readonly string[];
-  /** Its input comes from the command before it. */
+  /** True if the command reads the output of the command before it. */
   piped: boolean;
   /** The files that `>` and `>>` write to. */
   writesTo: readonly string[];
-  /** Those of them that `>` writes anew. */
+  /** The files of `writesTo` whose content `>` replaces. */
   overwrites: readonly string[];
 }
 

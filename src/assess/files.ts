@@ -139,9 +139,9 @@ export function assessPath(written: string, use: FileUse): Finding[] {
 
 /** A path as text, in a form that can be compared. No disk is read. */
 export interface PathText {
-  /** With `/` between its parts, and without `.`, `..` and empty parts if they can be resolved; in lower case. */
+  /** The path in lower case, with `/` between its parts, without `.`, `..` and empty parts if they can be resolved. */
   normal: string;
-  /** It leads above its starting point. */
+  /** True if the path leads above its starting point. */
   climbs: boolean;
 }
 

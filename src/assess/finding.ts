@@ -34,11 +34,11 @@ export const tooLong: Finding = {
 
 /** One string, number or boolean among the arguments. */
 export interface ArgumentField {
-  /** Its key; for an item of a list, the key of the list. */
+  /** The key of the field; for an item of a list, the key of the list. */
   key: string;
-  /** The words of that key. */
+  /** The words of `key`. */
   words: readonly string[];
-  /** Its path, without positions in lists: `to`, `message.to`. */
+  /** The path of the field, without positions in lists: `to`, `message.to`. */
   place: string;
   value: string | number | boolean;
 }

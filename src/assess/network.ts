@@ -5,9 +5,9 @@ import type { Severity } from '../core/base/tool-call.ts';
 export interface NetworkRow {
   what: string;
   test: (place: { kind: HostKind; url: URL }) => boolean;
-  /** If the call only fetches. Absent: no finding. */
+  /** The severity of a call that only fetches from the place. Absent: no finding. */
   fetching?: Severity;
-  /** If the call sends or changes something. */
+  /** The severity of a call that sends something to the place or changes something there. */
   sending: Severity;
   reason: string;
 }

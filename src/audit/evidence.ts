@@ -27,7 +27,7 @@ export interface EvidenceCall {
   subject?: string;
   /** The parts of the subject, if it is shell text. */
   shell?: ShellSplit;
-  /** If the subject is shell text: the names of the other arguments that are harmless beside any command. */
+  /** The names of the other arguments that are harmless beside any command. Absent: none, or no shell text. */
   beside?: readonly string[];
   /** The result of all assessors, including the worker's own, as recorded when the arguments were parsed. */
   assessed?: Assessment;

@@ -21,13 +21,13 @@ export function ownConverterPath(given: string | undefined): string {
 
 /**
  * The data converter of a client, with Countersign's payload converter. Its codecs and its external storage stay.
- * Throws as above.
+ * Throws for a converter of another author.
  */
 export function withOwnConverter(given: DataConverter | undefined): DataConverter {
   return { ...given, payloadConverterPath: ownConverterPath(given?.payloadConverterPath) };
 }
 
-/** The same for a worker. */
+/** The data converter of a worker, with Countersign's payload converter. Throws for a converter of another author. */
 export function withWorkerConverter(given: DataConverter | undefined): DataConverter {
   return { ...withOwnConverter(given), payloadConverterPath: ownOfWorkers };
 }

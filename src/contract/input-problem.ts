@@ -22,7 +22,7 @@ export function inputProblem(input: RunInput['input']): Problem | undefined {
   return undefined;
 }
 
-/** The same problem, of a message of a run's input. */
+/** The problem of a message as one of a run's input, in which `index` is the place of the message. */
 export function unfit({ code, message }: Problem, index: number): Problem {
   return { code: code === 'too_large' ? code : 'arguments_invalid', message: `The run's 'input.${index}': ${message}` };
 }

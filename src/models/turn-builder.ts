@@ -54,7 +54,7 @@ interface Written {
 /** Collects the parts of an answer. Throws a `ModelFailure` for a part that ends the turn, or makes it too large. */
 export class TurnBuilder {
   readonly #parts: (Written | Exclude<ProviderPart, { type: 'text' | 'reasoning' }>)[] = [];
-  /** Those to which the provider may still add, by kind and the provider's id. */
+  /** The parts to which the provider may still add, by kind and the provider's id. */
   readonly #open = new Map<string, Written>();
   readonly #calls: RawCall[] = [];
   #textCharacters = 0;

@@ -85,7 +85,7 @@ class UnreadReferences extends ExternalStorage {
     super({ drivers: [noDriver], driverSelector: () => null });
   }
 
-  /** The same driver for any store that a reference names. */
+  /** Returns `noDriver`, whichever store a reference names. */
   override getDriver(): StorageDriver {
     return noDriver;
   }

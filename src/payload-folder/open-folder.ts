@@ -45,7 +45,7 @@ function readKey(path: string): Buffer | undefined {
   throw unusable(path, `its file '${keyFile}' does not hold 64 hex characters: bring it back from a backup`);
 }
 
-/** If several processes create it at once, one wins, and all read its key. */
+/** Makes the key of a folder. If several processes do so at once, all get the key of the one that was first. */
 function makeKey(path: string): Buffer {
   const written = join(path, `${keyFile}.${randomBytes(6).toString('hex')}`);
   writeFileSync(written, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true });

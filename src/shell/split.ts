@@ -81,7 +81,7 @@ class Splitter {
   #full = false;
   /** Texts in the command that may be the standard input of the visited node. */
   #input: readonly string[] = [];
-  /** Those already read as shell text. */
+  /** The possible inputs that were already read as shell text. */
   readonly #read = new Set<string>();
 
   result(): ShellSplit {

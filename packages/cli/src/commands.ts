@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 
 /** One command as `countersign --help` lists it. A test compares each with the command itself. */
 interface ListedCommand {
-  /** Its name and arguments, as commander reads them. */
+  /** The name of the command and its arguments, as commander reads them. */
   usage: string;
   about: string;
   /** Loads the module of the command, and adds the command to the program. */

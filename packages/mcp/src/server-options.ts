@@ -35,7 +35,7 @@ export interface StdioServer extends ServerOptions {
 
 /** A server reached by streamable HTTP. */
 export interface HttpServer extends ServerOptions {
-  /** Its endpoint, by `https:` or `http:`, without a user or password. */
+  /** The endpoint of the server, by `https:` or `http:`, without a user or password. */
   url: string | URL;
   /** Sent with each request. */
   headers?: Readonly<Record<string, string>>;

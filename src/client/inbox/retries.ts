@@ -8,7 +8,7 @@ type Failure = temporal.api.failure.v1.IFailure;
 
 /** An activity of a run, such as a model call, that has failed and is retried. */
 export interface Retry {
-  /** Its type: `countersign.callModel`, or the name of a tool. */
+  /** The type of the activity: `countersign.callModel`, or the name of a tool. */
   activity: string;
   /** The number of the attempt that runs or comes next. */
   attempt: number;

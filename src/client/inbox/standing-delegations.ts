@@ -74,9 +74,9 @@ export interface DelegatedUntil extends DelegatedAll {
 
 /** Delegations of a person's later requests, until a date: `delegateAll` with `until` makes one. */
 export interface StandingDelegations {
-  /** Those in force; with `by`, that of this person. Needs no worker. */
+  /** The delegations in force; with `by`, only that of this person. Needs no worker. */
   list(by?: string): Promise<StandingDelegation[]>;
-  /** Ends that of a person at once. Its delegated requests stay delegated. Throws `run_not_found` if they have none. */
+  /** Ends a person's delegation at once. Delegated requests stay so. Throws `run_not_found` if the person has none. */
   stop(by: string, reason?: string): Promise<void>;
 }
 
@@ -174,7 +174,7 @@ async function listStanding(session: Session, by: string | undefined): Promise<S
   return found;
 }
 
-/** Undefined: it has ended, it names a person whose id it does not have, or it cannot be read here. */
+/** A workflow's delegation; undefined if it has ended, cannot be read here, or is not of the workflow's own person. */
 async function standingOf(session: Session, workflowId: string): Promise<StandingDelegation | undefined> {
   const { connection, namespace } = session;
   const describe = () => connection.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } });

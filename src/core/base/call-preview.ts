@@ -13,7 +13,7 @@ export type CallPreview =
       changes: Change[];
       /** One sentence that says which changes were too large for the preview. It quotes their names. */
       cut?: string;
-      /** If the tool binds its preview: what an approval binds. */
+      /** The facts of the preview that an approval binds. Absent: the tool does not bind its preview. */
       bound?: BoundFacts;
     };
 

@@ -87,7 +87,7 @@ export interface ApprovalRequest {
    * Absent: none.
    */
   redacted?: string[];
-  /** If arguments are left out: their names, and the bytes of their JSON. */
+  /** The names of the arguments, and the bytes of their JSON. Absent: `arguments` has all of them. */
   argumentNames?: string[];
   argumentBytes?: number;
   /**

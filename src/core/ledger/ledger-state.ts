@@ -41,7 +41,7 @@ export interface RequestRecord {
   stepsTakenUntilMs: number;
   /** Set if reviewers were not shown arguments at the opening: they stay hidden, whatever the policy says later. */
   hidden?: true;
-  /** If the tool has a `preview`: the longest time that it may take, in milliseconds. */
+  /** The longest time that the tool's `preview` may take, in milliseconds. Absent: the tool has none. */
   previewTimeoutMs?: number;
   /** What an approval binds of the preview. Absent: nothing. */
   bound?: BoundPreview;
@@ -67,7 +67,7 @@ export interface RequestRecord {
   deniedBefore?: EarlierDenial;
   /** For a request that replaces others: the first request about its call. */
   origin?: { requestId: string; digest: string; requestedAt: string };
-  /** If a grant let its call run: the reviewers who made the grant, which may be used up by now. */
+  /** The reviewers who made the grant that let the call run; the grant may be used up. Absent: no grant did. */
   grantedBy?: Grant['by'];
 }
 

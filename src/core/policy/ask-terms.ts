@@ -50,9 +50,15 @@ export interface AskTerms {
   verified: boolean;
   /** The person who started the run may approve. */
   allowSelf: boolean;
-  /** Before the deadline; may be longer than the time-out. If several are set, the longest: the earliest warning. */
+  /**
+   * How long before the deadline people are warned; may be longer than the time-out. Of several settings, the longest:
+   * the earliest warning.
+   */
   warnBeforeMs: number | null;
-  /** If several are set, the shortest. The ceiling limits how short the intervals of lower layers may be. */
+  /**
+   * The time between reminders. Of several settings, the shortest; the ceiling limits how short those of lower layers
+   * may be.
+   */
   remindMs: number | null;
   /**
    * The steps of all requirements, ordered by time: the people to notify. For who may approve, see `reviewersAt`. The

@@ -87,8 +87,8 @@ const shortName = 256;
 
 /**
  * Compiles a policy once for many rulings. Rules without an id get `LAYER#N` or `LAYER.AGENT#N`, N from 1 in their own
- * list. Never throws: a rule that cannot be compiled keeps its place, and calls that it might match are at least asked
- * about.
+ * list. Never throws: a rule that cannot be compiled keeps its place, and calls that it might match are asked about or
+ * denied.
  *
  * @example
  * ```ts

@@ -68,7 +68,7 @@ export interface AskSettings {
   escalate?: { afterMs: number; to: string[] }[];
   /** The outcome at the deadline. Default: the policy's `onTimeout`. */
   onTimeout?: 'deny' | 'allow';
-  /** If the user writes while the request is open: the card shows it, or the request is withdrawn. Default `show`. */
+  /** What a message of the user does to an open request: `show` it on the card, or `withdraw` it. Default `show`. */
   whenUserWrites?: 'show' | 'withdraw';
   /** The widest grant of an approval. Default `tool`, but `call` for destructive tools and shell subjects. */
   always?: Always;

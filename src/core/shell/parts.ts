@@ -15,11 +15,11 @@
  *    counts for what it names and no more (policy/wrapped-parts.ts). It counts for the raw text if it matches the raw
  *    text and holds the names of all `wrapper`s of the command.
  * 5. An allow rule that matches the command does not count if the call brings arguments beside it that the
- *    tool did not declare harmless and the rule does not name. The part is then at least `ask`.
+ *    tool did not declare harmless and the rule does not name. The answer to the part is then `ask` or stricter.
  * 6. If the split is not complete (`incompleteSplit`), each rule with an args pattern that denies or asks cannot be evaluated
  *    for what is missing, unless it matches the raw text.
- * 7. A part for which no rule counts is at least `ask`, whatever the risk default or the mode says; only the modes
- *    `bypassPermissions` and `auto_approve` allow it.
+ * 7. If no rule counts for a part, the answer is `ask` or stricter, whatever the risk default or the mode says; only
+ *    the modes `bypassPermissions` and `auto_approve` allow it.
  */
 export interface ShellSplit {
   /** In the order of the text, each wrapper before its contents; at most 256. */

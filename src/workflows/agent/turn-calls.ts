@@ -33,7 +33,7 @@ import { answerOf } from './transcript.ts';
 
 /** The most starts of a tool whose arguments cannot be read. */
 const startsForUnread = 5;
-/** How often it is started in total if its outcome is unknown and it says each time that it did not run. */
+/** The most starts of a tool whose outcome is unknown and that says each time that it did not run. */
 const startsForUnknown = 3;
 
 function neverRan(tool: string): string {

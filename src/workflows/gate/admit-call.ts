@@ -58,7 +58,7 @@ export interface CallFacts {
   earlier?: (digest: string) => EarlierResult | undefined;
   /** The answers of the call's advisors. Absent: they have not been consulted. */
   advice?: readonly Advice[];
-  /** If the call's tool changed after the call was approved: the request that approved it. */
+  /** The request that approved the call before its tool changed. Absent: the tool has not changed since. */
   replaces?: ApprovalRequest['replaces'];
 }
 

@@ -8,15 +8,15 @@ import type { RequestRecord } from '../../core/ledger/ledger.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { ScheduledTask } from '../state/scheduler.ts';
 
-/** The activity ends by itself at its tool's time-out; this is for a worker that was killed. */
+/** How long after the tool's time-out the activity times out. Only a worker that was killed does not end it before. */
 const marginMs = 5_000;
 /** Continue-as-new carries this much; what does not fit is asked for again. */
 const carriedBytes = 64_000;
 
 /**
  * What the open requests would change, as their tools say. A preview is asked for once its request is open, and nothing
- * waits for it: it changes no command but the one that asks for it, and a settled request ignores it. Only a preview that an
- * approval binds is waited for: its request cannot be approved before.
+ * waits for it: a preview changes no command but the one that asks for it, and a settled request ignores it. The
+ * exception is a preview that an approval binds: its request cannot be approved before.
  */
 export class Previews implements ScheduledTask {
   readonly #state: GateState;
@@ -69,8 +69,8 @@ export class Previews implements ScheduledTask {
   }
 
   /**
-   * Decisions depend on it. It changes the open requests, so the index writes a command, and no replay merges this task with
-   * that of a decision (I12).
+   * Records what an approval binds. Decisions depend on that, so it must not share a task with one on replay (I12): it
+   * changes the open requests, and so the index writes a command.
    */
   #bind(requestId: string, preview: CallPreview): void {
     const bound = (preview.state === 'ready' ? preview.bound : undefined) ?? 'unknown';

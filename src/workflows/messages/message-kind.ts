@@ -41,7 +41,7 @@ export interface Lookup {
   blocks: boolean;
   /** True if the limit on lookups does not apply, because the message must not be missed. Default false. */
   isRequired?: boolean;
-  /** If the lookup does not block: the request that must not expire meanwhile. */
+  /** The request that must not expire during a lookup that blocks nothing. Absent: none. */
   holds?: string;
   /** The sentence for the sender if the activity fails. */
   failed: string;

@@ -10,7 +10,7 @@ import { renderFields } from '../base/table.ts';
 /** A request as shown before one answer to several. */
 export interface FrozenRequest extends Required<ReviewedRequest> {
   row: ApprovalSummary;
-  /** Its arguments, escaped. */
+  /** The arguments of the request, escaped. */
   text: string;
 }
 

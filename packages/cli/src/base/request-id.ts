@@ -12,7 +12,7 @@ const mostListed = 10;
 /** A request named on the command line. */
 export interface NamedRequest {
   requestId: string;
-  /** Its digest, if the inbox shows one. */
+  /** The digest of the call. Absent: the inbox does not show it. */
   digest?: string | undefined;
 }
 

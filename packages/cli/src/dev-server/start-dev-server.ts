@@ -93,7 +93,7 @@ export interface DevServerOptions {
   namespace?: string;
   /** How many days closed runs are kept. Default: 30. */
   retentionDays?: number;
-  /** The search attributes to register, by name. Default: those of the contract. */
+  /** The search attributes to register, by name. Default: those of `contract.ts`. */
   attributes?: Readonly<Record<string, 'KEYWORD_LIST' | 'DATETIME'>>;
   /** The temporal CLI to run. Default: the result of `findTemporal`. */
   binary?: string;

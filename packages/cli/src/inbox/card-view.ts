@@ -72,7 +72,7 @@ export function renderRow(output: Output, row: ApprovalSummary, options: CommonO
   ].join('\n');
 }
 
-/** The same without the commands; without `nowMs`, without the remaining time. */
+/** The facts of a request in the list. Without `nowMs`, the deadline has no remaining time. */
 export function rowFacts(output: Output, row: ApprovalSummary, nowMs?: number): string {
   const { requestId, workflowId, deadline, rule, shown, shownArguments = {}, argumentNames, lineage = [] } = row;
   const { notShown = argumentNames } = row;

@@ -55,7 +55,7 @@ export function problemLine(file: string, { line = 1, column = 1 }: PolicyPlace,
   return escapeText(`${file}:${line}:${column} ${message}`);
 }
 
-/** Both start at 1. */
+/** A place in a policy file. Lines and columns start at 1. */
 export interface PolicyPlace {
   line?: number;
   column?: number;

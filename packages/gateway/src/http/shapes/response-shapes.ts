@@ -1,4 +1,4 @@
-/** The responses of routes, for the OpenAPI document. The types are those of `api.ts` and of the contract. */
+/** The responses of routes, for the OpenAPI document. Their types are in `inbox/api.ts` and `countersign/client`. */
 import { z } from '@hono/zod-openapi';
 import { problemCodes } from 'countersign/base';
 import type { ApprovalDetails, ApprovalSummary, Receipt, StandingDelegation } from 'countersign/client';
