@@ -1,7 +1,7 @@
 /**
  * The gate for your own workflows. Use it in workflow code: the gate works only inside a workflow, on a worker from
- * `createWorker` or with `CountersignPlugin`. Workflow code must not import `countersign` itself, which includes models,
- * file access and zod.
+ * `createWorker` or with `CountersignPlugin`. Workflow code must not import `countersign` itself, which includes
+ * models, file access and zod.
  */
 // Re-exports only.
 /**

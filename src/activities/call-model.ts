@@ -227,12 +227,12 @@ interface CallModelOptions {
 const attemptsAtInvalidOutput = 5;
 
 /**
- * The activity `countersign.callModel`: one turn of the agent's model, its calls parsed, validated and assessed, and its
- * final answer checked by the agent's `output`. Before that, the agent's `checkInput` may refuse the call.
+ * The activity `countersign.callModel`: one turn of the agent's model, its calls parsed, validated and assessed, and
+ * its final answer checked by the agent's `output`. Before that, the agent's `checkInput` may refuse the call.
  *
  * Fails with an `ApplicationFailure` of type `model_rate_limited`, `model_unavailable`, `model_output_invalid`,
- * `model_refused` (not retryable), `input_refused` (not retryable), `check_failed` or `agent_unknown`; each message is one
- * sentence without secrets (I13).
+ * `model_refused` (not retryable), `input_refused` (not retryable), `check_failed` or `agent_unknown`; each message is
+ * one sentence without secrets (I13).
  */
 export function createCallModel(
   registry: Registry,

@@ -26,7 +26,8 @@ type Check = (result: Json, isError: boolean) => Promise<CheckEnd>;
 /**
  * The activity of one tool. It runs after the second gate. It heartbeats every third of its heartbeat time-out, so that
  * a killed worker is noticed, and fails with `outcome_unknown` if it is cut off while the tool runs (I7). If the tool's
- * `checkResult` does not let the model have what the tool gave, fails with `result_withheld`, which holds nothing of it.
+ * `checkResult` does not let the model have what the tool gave, fails with `result_withheld`, which holds nothing of
+ * it.
  */
 export function callTool(
   tool: Tool,
@@ -151,8 +152,8 @@ function withheld(end: NonNullable<CheckEnd>, nonRetryable: boolean): Applicatio
 }
 
 /**
- * The activity of every tool that a toolset has. It runs after the second gate, which has just listed the toolset: if that
- * has changed since, the tool does not run.
+ * The activity of every tool that a toolset has. It runs after the second gate, which has just listed the toolset: if
+ * that has changed since, the tool does not run.
  */
 export function callToolsetTool(
   toolsets: OpenToolsets,
@@ -186,7 +187,9 @@ export function notAsRecorded(tool: string): ApplicationFailure {
   );
 }
 
-/** The second gate's report on a call that did not start because its tool or its preview changed after it was admitted. */
+/**
+ * The second gate's report on a call that did not start because its tool or its preview changed after it was admitted.
+ */
 export interface ChangedDefinition {
   /** The tool as defined on the worker that refused to start it. */
   definition: ToolDefinition | GatedDefinition;

@@ -49,8 +49,8 @@ export function createPreview(registry: Registry): Preview {
 }
 
 /**
- * Calls the `preview` of a tool that has one, in an activity, with arguments that its schema takes. Whatever goes wrong is
- * a failed preview.
+ * Calls the `preview` of a tool that has one, in an activity, with arguments that its schema takes. Whatever goes wrong
+ * is a failed preview.
  */
 export function takePreview(
   tool: Tool,

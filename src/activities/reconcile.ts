@@ -22,8 +22,9 @@ export type Reconcile = (input: ReconcileInput) => Promise<ReconciledCall>;
 const longestMs = 30_000;
 
 /**
- * The activity `countersign.reconcile`: asks a tool what became of a call whose outcome is unknown (I7). It calls the tool's
- * `reconcile` and never its `execute`. It is retried if that throws or takes too long; a result passes the tool's check.
+ * The activity `countersign.reconcile`: asks a tool what became of a call whose outcome is unknown (I7). It calls the
+ * tool's `reconcile` and never its `execute`. It is retried if that throws or takes too long; a result passes the
+ * tool's check.
  */
 export function createReconcile(registry: Registry, maxResultBytes = inlineLimits.resultBytes): Reconcile {
   return async ({ tool: name, definition, args, ...call }) => {

@@ -47,8 +47,8 @@ const activitiesOf: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /**
- * Their workflows wait until a worker answers: without an answer, a decision would count as late, a change of policy would
- * be missed, and a run would end. Another worker may trust the workflow, or be able to read the arguments.
+ * Their workflows wait until a worker answers: without an answer, a decision would count as late, a change of policy
+ * would be missed, and a run would end. Another worker may trust the workflow, or be able to read the arguments.
  */
 const waitedFor: readonly string[] = [
   activityNames.arbitrate,
@@ -262,8 +262,8 @@ function previewChanged(change: ChangedDefinition): ApplicationFailure {
 }
 
 /**
- * What has changed in a preview since its reviewers saw it, in words; empty if the call may run. The preview is taken again
- * here, just before the call starts.
+ * What has changed in a preview since its reviewers saw it, in words; empty if the call may run. The preview is taken
+ * again here, just before the call starts.
  */
 async function changedPreview(
   tool: Tool,

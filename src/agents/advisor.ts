@@ -49,7 +49,10 @@ export interface ModelAdvisor {
 /** The `advisor` of a policy (docs/advisors.md). */
 export type Advisor = AdvisorFunction | ModelAdvisor;
 
-/** Throws a `DefinitionError` unless each is a function, or a model with instructions, under a name of 1 to 64 characters. */
+/**
+ * Throws a `DefinitionError` unless each is a function, or a model with instructions, under a name of 1 to 64
+ * characters.
+ */
 export function checkAdvisors(advisors: unknown): void {
   if (typeof advisors !== 'object' || advisors === null || Array.isArray(advisors)) {
     throw new DefinitionError('createWorker: advisors must be an object: functions or models by name');

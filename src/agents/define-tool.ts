@@ -86,10 +86,11 @@ export interface ToolOptions<Schema extends ToolSchema> {
   /** Receives exactly the approved arguments. Its result must be JSON. If it throws, the model gets the error. */
   execute: (args: StandardSchemaV1.InferOutput<Schema>, context: ToolContext) => unknown;
   /**
-   * Says what became of a call whose outcome is unknown, such as one whose worker was killed. It must only read, for example
-   * what a service knows under `idempotencyKey`, which is the one that `execute` got. `yes`, with the result if it is known:
-   * the model gets that. `no`: the call did not run and cannot take effect any more; it passes the second gate again and
-   * runs. `unknown`, an error or five attempts of over 30 seconds: the outcome stays unknown. Default: it does.
+   * Says what became of a call whose outcome is unknown, such as one whose worker was killed. It must only read, for
+   * example what a service knows under `idempotencyKey`, which is the one that `execute` got. `yes`, with the result if
+   * it is known: the model gets that. `no`: the call did not run and cannot take effect any more; it passes the second
+   * gate again and runs. `unknown`, an error or five attempts of over 30 seconds: the outcome stays unknown. Default:
+   * it does.
    */
   reconcile?: (args: StandardSchemaV1.InferOutput<Schema>, context: ToolContext) => Reconciled | Promise<Reconciled>;
   /**

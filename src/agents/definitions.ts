@@ -114,7 +114,9 @@ export interface Tool<Schema extends ToolSchema = ToolSchema> {
   readonly timeoutMs: number;
   /** The longest time that the tool's `preview` may take, in milliseconds. Absent: it has none. */
   readonly previewTimeoutMs?: number;
-  /** `preview`: an approved call runs only if its preview has not changed since. Absent: it runs whatever the preview. */
+  /**
+   * `preview`: an approved call runs only if its preview has not changed since. Absent: it runs whatever the preview.
+   */
   readonly bind?: 'preview';
   /** Only for a result of `agentTool`: the agent whose run a call starts. */
   readonly agent?: Agent;

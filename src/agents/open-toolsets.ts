@@ -68,7 +68,10 @@ export class OpenToolsets {
     };
   }
 
-  /** Closes all, and waits at most `timeoutMs` for each. Never rejects. Returns one sentence for each that is not closed. */
+  /**
+   * Closes all, and waits at most `timeoutMs` for each. Never rejects. Returns one sentence for each that is not
+   * closed.
+   */
   async close(timeoutMs: number = closeTimeoutMs): Promise<string[]> {
     const ended = new AbortController();
     const late = sleep(timeoutMs, `not within ${timeoutMs} ms`, { signal: ended.signal }).catch(() => undefined);

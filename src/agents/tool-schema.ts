@@ -6,8 +6,8 @@ import { DefinitionError } from './check-options.ts';
 import { parseJson, jsonPlace } from '../core/base/json.ts';
 
 /**
- * The schema of an object, from zod 4, `zod/mini`, or any library whose schemas are both a Standard Schema and a Standard
- * JSON Schema.
+ * The schema of an object, from zod 4, `zod/mini`, or any library whose schemas are both a Standard Schema and a
+ * Standard JSON Schema.
  */
 export type ToolSchema =
   z.core.$ZodObject | (StandardSchemaV1<unknown, object> & StandardJSONSchemaV1<unknown, object>);

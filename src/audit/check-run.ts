@@ -41,7 +41,10 @@ export class RunCheck {
     return this.run.committed && this.#isWhole ? { size: this.#lastSeq, root: rootOf(this.#tree) } : undefined;
   }
 
-  /** Checks a line that stands for missing entries. Returns a finding if they must be here; otherwise notes why they are not. */
+  /**
+   * Checks a line that stands for missing entries. Returns a finding if they must be here; otherwise notes why they are
+   * not.
+   */
   gap({ first, last, why }: GapLine): RunFinding | undefined {
     const wrong = this.#outOfOrder(first);
     if (wrong !== undefined || last < first)

@@ -16,7 +16,9 @@ export interface DecidedRequest {
   toolName: string;
   agent?: string;
   outcome: OutcomeName;
-  /** The people whose answers count, as people read them. Empty: a deadline, a policy or the end of the run settled it. */
+  /**
+   * The people whose answers count, as people read them. Empty: a deadline, a policy or the end of the run settled it.
+   */
   reviewers: string[];
   /** True: the reader gave one of these answers. */
   mine: boolean;

@@ -33,8 +33,8 @@ export interface RuleStatistics {
   /** The median time from request to settlement, of the requests settled by people, in milliseconds. */
   medianMs: number | null;
   /**
-   * The share of the requests settled by people that were settled less than three seconds after they were opened. Denials
-   * in bulk are left out.
+   * The share of the requests settled by people that were settled less than three seconds after they were opened.
+   * Denials in bulk are left out.
    */
   underThreeSeconds: Share;
   /** The share of expired requests among the settled ones. */

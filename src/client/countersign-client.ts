@@ -73,8 +73,8 @@ export interface RunHandle {
   /** Unique in its namespace. */
   readonly workflowId: string;
   /**
-   * Waits until the run ends or `signal` aborts. Throws a `ProblemError` with the code and sentence of the failure, and the
-   * signal's reason if it aborts.
+   * Waits until the run ends or `signal` aborts. Throws a `ProblemError` with the code and sentence of the failure, and
+   * the signal's reason if it aborts.
    */
   result(options?: { signal?: AbortSignal }): Promise<RunResult>;
   /** Counts, outcomes and refused decisions, as a worker reports them. Throws `no_worker`, `run_not_found`. */
@@ -203,17 +203,17 @@ export interface CountersignClient {
   /** The present state of a run, with or without a worker. Throws `run_not_found`, `server_unreachable`. */
   show(workflowId: string): Promise<RunView>;
   /**
-   * The inbox. `approvals(refund)` is the part of it that is about one tool, with the arguments of `get` in the tool's own
-   * type. `approvals<typeof refund>('refund')` does the same for a client that imports only the type; without a value,
-   * only the type is given, and nothing is checked.
+   * The inbox. `approvals(refund)` is the part of it that is about one tool, with the arguments of `get` in the tool's
+   * own type. `approvals<typeof refund>('refund')` does the same for a client that imports only the type; without a
+   * value, only the type is given, and nothing is checked.
    */
   readonly approvals: Approvals & (<T extends ToolLike>(tool?: T | string) => ToolApprovals<T>);
   /**
-   * Sends one decision and returns its receipt, or throws the refusal as a `ProblemError` (`already_settled`, `expired`,
-   * `not_entitled`, `digest_mismatch`, `arguments_invalid`, `denied_by_policy`, …). The receipt has an `outcome`; or
-   * `votes`, while a quorum is not complete; or `recorded`, if no worker answered in time. A recorded decision is in
-   * history, counts as of now, and is applied by the next worker; this holds for the other messages below too. The same
-   * decision sent again with the same `decisionId` gets the original receipt.
+   * Sends one decision and returns its receipt, or throws the refusal as a `ProblemError` (`already_settled`,
+   * `expired`, `not_entitled`, `digest_mismatch`, `arguments_invalid`, `denied_by_policy`, …). The receipt has an
+   * `outcome`; or `votes`, while a quorum is not complete; or `recorded`, if no worker answered in time. A recorded
+   * decision is in history, counts as of now, and is applied by the next worker; this holds for the other messages
+   * below too. The same decision sent again with the same `decisionId` gets the original receipt.
    */
   decide(decision: Decision, options?: RequestOptions): Promise<Receipt>;
   /** Sends several decisions and returns a receipt for each, in order; refused ones carry a code. */
@@ -272,8 +272,8 @@ export interface CountersignClient {
    */
   message(workflowId: string, message: UserMessage, options?: Omit<SendOptions, 'sign'>): Promise<Receipt>;
   /**
-   * Cancels a run as Temporal does: its open requests are settled as cancelled, tools that run are asked to stop, and the
-   * run ends with the status `cancelled`. Returns when the server has recorded it; a worker does the rest. Throws
+   * Cancels a run as Temporal does: its open requests are settled as cancelled, tools that run are asked to stop, and
+   * the run ends with the status `cancelled`. Returns when the server has recorded it; a worker does the rest. Throws
    * `run_closed`, `run_not_found`, and `too_large` for a long reason.
    */
   cancel(workflowId: string, options?: CancelOptions): Promise<void>;
@@ -304,7 +304,9 @@ export interface CountersignClient {
   waitForWorker(timeoutMs: number, taskQueue?: string): Promise<boolean>;
   /** Throws `no_worker` unless a worker polls the task queue within `timeoutMs` milliseconds. */
   requireWorker(timeoutMs: number, taskQueue?: string): Promise<void>;
-  /** Registers the search attributes of the inbox in the namespace, and reads its retention. Repeating it is harmless. */
+  /**
+   * Registers the search attributes of the inbox in the namespace, and reads its retention. Repeating it is harmless.
+   */
   setUp(): Promise<Setup>;
   /**
    * Checks all that runs and clients need, as `countersign doctor`: the SDK, the server, the namespace, the clocks, the

@@ -12,8 +12,8 @@ export interface EncryptionKey {
 }
 
 /**
- * The keys, from a list, a file or a function. The first encrypts, and all decrypt. A file and a function are read again
- * when a payload names an unknown key, at most every 5 seconds: a new key needs no restart.
+ * The keys, from a list, a file or a function. The first encrypts, and all decrypt. A file and a function are read
+ * again when a payload names an unknown key, at most every 5 seconds: a new key needs no restart.
  */
 export type KeySource = readonly EncryptionKey[] | { file: string } | (() => KeyList | Promise<KeyList>);
 type KeyList = readonly EncryptionKey[];
@@ -23,7 +23,9 @@ const keyBytes = 32;
 export const idShape = /^[\w.-]{1,64}$/;
 const rereadMs = 5_000;
 
-/** `COUNTERSIGN_KEY_FILE`, else `COUNTERSIGN_KEYS`, which holds the text of such a file. Throws `internal` without both. */
+/**
+ * `COUNTERSIGN_KEY_FILE`, else `COUNTERSIGN_KEYS`, which holds the text of such a file. Throws `internal` without both.
+ */
 export function keysFromEnvironment(environment: NodeJS.ProcessEnv = process.env): KeySource {
   const { COUNTERSIGN_KEY_FILE: file = '', COUNTERSIGN_KEYS: text = '' } = environment;
   if (file !== '') return { file };

@@ -55,8 +55,8 @@ export interface RunInput {
   /** Available to conditions of the policy and shown to reviewers. */
   metadata?: JsonObject;
   /**
-   * Keeps the run open for further messages of its user: it ends by `close`, `cancel` or a limit, and not with an answer of
-   * the model. Not for nested runs.
+   * Keeps the run open for further messages of its user: it ends by `close`, `cancel` or a limit, and not with an
+   * answer of the model. Not for nested runs.
    */
   session?: true;
   /** Only in the input of a nested run, written by the run that starts it; refused in any other input. */
@@ -121,8 +121,9 @@ export interface ApprovalDetails extends ApprovalRequest {
    */
   cannotBeApproved?: string;
   /**
-   * The names and further ids that the operator's directory has for people of this request: its caller, reviewers, voters and
-   * delegates. The keys are ids of the directory. Settled requests have it, too. Absent: the directory has none.
+   * The names and further ids that the operator's directory has for people of this request: its caller, reviewers,
+   * voters and delegates. The keys are ids of the directory. Settled requests have it, too. Absent: the directory has
+   * none.
    */
   people?: Record<string, NamedPerson>;
   /** For an open request: the names of the channels that carry it. Absent: none does. */
@@ -197,7 +198,9 @@ export interface Delivered {
   channels: string[];
   /** Why messages and answers failed, newest last. */
   failures: string[];
-  /** True: no channel could deliver the request yet, and at least one has tried. Absent: one could, or none has tried. */
+  /**
+   * True: no channel could deliver the request yet, and at least one has tried. Absent: one could, or none has tried.
+   */
   undelivered?: true;
   /**
    * ISO 8601: until then its channels hold the request back, for quiet hours or to collect others. Absent: they do not.

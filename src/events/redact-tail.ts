@@ -94,7 +94,10 @@ function settledEnd(text: string, hasOwnPatterns: boolean, secretAt: number): nu
   );
 }
 
-/** Returns the offset of the last word. A loop, because a regular expression that ends with `$` takes quadratic time here. */
+/**
+ * Returns the offset of the last word. A loop, because a regular expression that ends with `$` takes quadratic time
+ * here.
+ */
 function lastWordStart(text: string): number {
   let start = text.length;
   while (start > 0 && !beforeWord.test(text[start - 1]!)) start -= 1;

@@ -73,8 +73,8 @@ export interface RecordedToolEnd {
 }
 
 /**
- * How a tool's activity ended, as the run that started it sees it (workflows/agent/run-tool.ts). Undefined if the run may
- * start the tool again.
+ * How a tool's activity ended, as the run that started it sees it (workflows/agent/run-tool.ts). Undefined if the run
+ * may start the tool again.
  */
 export function toolEnd(end: ActivityEnd): RecordedToolEnd | undefined {
   if ('failure' in end) return endOfFailure(end.failure);

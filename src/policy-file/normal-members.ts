@@ -24,7 +24,9 @@ type ValueOf<Value> = Value extends FiniteDuration
         : Value extends object
           ? Normal<Value>
           : never;
-/** A map of the file in its normal form: names in camel case, durations in milliseconds under names that end in `Ms`. */
+/**
+ * A map of the file in its normal form: names in camel case, durations in milliseconds under names that end in `Ms`.
+ */
 export type Normal<Value extends object> = {
   [Name in keyof Value as NameOf<Name, Value[Name]>]: ValueOf<Exclude<Value[Name], undefined>>;
 };

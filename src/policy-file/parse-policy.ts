@@ -28,11 +28,14 @@ export interface PolicyProblem {
 export interface ParsePolicyOptions {
   /** The name of the file, which is repeated in each problem. */
   file?: string;
-  /** True for the operator's policy, the only one that may hold `max_timeout`, `min_remind`, `prices` and `reviewer_keys`. Default false. */
+  /**
+   * True for the operator's policy, the only one that may hold `max_timeout`, `min_remind`, `prices` and
+   * `reviewer_keys`. Default false.
+   */
   ceiling?: boolean;
   /**
-   * The longest time-out that the policy of an agent or a run may have: the ceiling's `maxTimeoutMs`; null: no limit. Less
-   * than 24 hours, the default, counts as 24 hours. In a run, the smallest time-out of all layers applies.
+   * The longest time-out that the policy of an agent or a run may have: the ceiling's `maxTimeoutMs`; null: no limit.
+   * Less than 24 hours, the default, counts as 24 hours. In a run, the smallest time-out of all layers applies.
    */
   maxTimeoutMs?: number | null;
   /** False: checks only the shape of rules' `examples`, without evaluating them. Default true. */

@@ -20,7 +20,10 @@ const mostRules = 1_000;
 const mostSteps = 100;
 /** The maximum number of names of people and groups in all rules, together. */
 const mostNames = 1_000;
-/** The maximum sum over all conditions and patterns of redaction of their length and of the size of their regular expressions. Reading so much takes a quarter of a second. */
+/**
+ * The maximum sum over all conditions and patterns of redaction of their length and of the size of their regular
+ * expressions. Reading so much takes a quarter of a second.
+ */
 const mostOfExpressions = 60_000;
 
 /**

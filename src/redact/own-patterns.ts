@@ -9,7 +9,10 @@ import type { OwnPattern } from '../core/redact/redaction.ts';
 const pieceLength = 20_000;
 /** Longer matches may be missed at the end of a piece. */
 const overlap = 1_000;
-/** The work for one call: for each pattern, its `expressionSize` times the characters searched. Measured: at most 13 ns each. */
+/**
+ * The work for one call: for each pattern, its `expressionSize` times the characters searched. Measured: at most 13 ns
+ * each.
+ */
 const mostSearched = 200_000_000;
 /** The matches for one call. */
 const mostMatches = 2_000;

@@ -192,8 +192,8 @@ function withDash(word: ShellWord): ShellWord {
 }
 
 /**
- * `uv run pytest`, `docker exec -it box rm`: after an option that is not in the table, the command may begin at any word. In
- * `kubectl exec pod -c app -- ls`, options may also follow the operand.
+ * `uv run pytest`, `docker exec -it box rm`: after an option that is not in the table, the command may begin at any
+ * word. In `kubectl exec pod -c app -- ls`, options may also follow the operand.
  */
 function contentsOfSubcommand(form: Wrapper, args: ShellWord[]): Contents | undefined {
   const operands = new Map(

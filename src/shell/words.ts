@@ -28,7 +28,10 @@ export function shellWord(node: Word | Assignment): ShellWord {
   return { text: `${node.name}${index}${node.append ? '+' : ''}=${value}`, dynamic: true };
 }
 
-/** Outside of quotes these end a word; within an expansion or a test only the beginning of a process substitution is more than text. */
+/**
+ * Outside of quotes these end a word; within an expansion or a test only the beginning of a process substitution is
+ * more than text.
+ */
 const endsWord = /[<>()|&; \t\n]/;
 const beginsProcess = /[<>]\(/;
 /** These begin an expansion, with or without quotes. */

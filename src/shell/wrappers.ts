@@ -44,8 +44,8 @@ export interface Wrapper {
   /** An ordinary program unless a word is one of these (see `isOption`), or a glob that could become one. */
   onlyWith?: string;
   /**
-   * An ordinary program unless its arguments hold one of these words (separated by blanks); the command follows it. With
-   * `exec:1`, one operand stands between them, such as a container.
+   * An ordinary program unless its arguments hold one of these words (separated by blanks); the command follows it.
+   * With `exec:1`, one operand stands between them, such as a container.
    */
   subcommands?: string;
   /** The first word may hold option letters without a dash. */

@@ -61,7 +61,10 @@ export function wordJoiners(text: string): ReadonlySet<number> {
 /** Matches the escapes in a visible text. No other part of a visible text has this form. */
 export const visibleEscape = /\\u\{[0-9A-F]{4,6}\}/g;
 
-/** Matches the parts of a visible text that stay together: an escape or a character, with its combining marks and joiner. */
+/**
+ * Matches the parts of a visible text that stay together: an escape or a character, with its combining marks and
+ * joiner.
+ */
 export const visibleUnit = /(?:\\u\{[0-9A-F]{4,6}\}|[^])[\p{M}\u200c\u200d]*/gu;
 
 const layout = new Set(['\n', '\t']);

@@ -109,7 +109,9 @@ function hasLongTemplate(module: string): boolean {
   return module.replaceAll(literals, '').includes('`') || module.includes('\\\n');
 }
 
-/** Runs after all other rules, with the compiler that Temporal's bundler uses for TypeScript. Without it comments stay. */
+/**
+ * Runs after all other rules, with the compiler that Temporal's bundler uses for TypeScript. Without it comments stay.
+ */
 function withoutComments(config: BundlerConfiguration): object[] {
   const uses = (config.module?.rules ?? []).map((rule) => (typeof rule === 'object' && rule ? rule.use : undefined));
   const swc = uses.find(

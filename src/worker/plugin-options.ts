@@ -26,8 +26,8 @@ export interface PluginOptions extends ChannelOptions {
   /** When executions continue as new; recorded at the start. Default: 8,000 history events or 1,500 updates. */
   continueAsNewAfter?: Partial<ContinueAsNewAfter>;
   /**
-   * A folder for payloads that are too large for Temporal's server. All workers of the task queue and all clients of its
-   * runs share it (docs/operations.md). Default: `COUNTERSIGN_PAYLOAD_FOLDER`; `false` ignores that variable.
+   * A folder for payloads that are too large for Temporal's server. All workers of the task queue and all clients of
+   * its runs share it (docs/operations.md). Default: `COUNTERSIGN_PAYLOAD_FOLDER`; `false` ignores that variable.
    */
   largePayloads?: LargePayloads | false;
   /**

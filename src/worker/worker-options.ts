@@ -7,7 +7,9 @@ import { grpcStatus, grpcStatusOf } from '../connection/server-error.ts';
 import type { AttributeNames } from '../core/base/attribute-names.ts';
 import { ProblemError } from '../core/base/problem.ts';
 
-/** Options of Temporal's worker that reach it unchanged, such as `tuner`, `interceptors` and `workerDeploymentOptions`. */
+/**
+ * Options of Temporal's worker that reach it unchanged, such as `tuner`, `interceptors` and `workerDeploymentOptions`.
+ */
 type PassedOn = Partial<Omit<TemporalWorkerOptions, 'connection' | 'namespace' | 'plugins' | 'taskQueue'>>;
 
 /**

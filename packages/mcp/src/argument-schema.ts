@@ -10,12 +10,12 @@ interface Issue {
 type Check = (value: unknown, path: PropertyKey[]) => Issue | undefined;
 
 /**
- * The schema of a tool's arguments from its JSON Schema, which the model gets as it is. Arguments are passed on as the model
- * wrote them: no default is filled in.
+ * The schema of a tool's arguments from its JSON Schema, which the model gets as it is. Arguments are passed on as the
+ * model wrote them: no default is filled in.
  *
- * A server writes the schema, so a check of arguments costs no more than their length, whatever it says: types, properties,
- * required ones, enumerations and items are checked, each value by one schema. Patterns, references and combinations are
- * left to the server.
+ * A server writes the schema, so a check of arguments costs no more than their length, whatever it says: types,
+ * properties, required ones, enumerations and items are checked, each value by one schema. Patterns, references and
+ * combinations are left to the server.
  */
 export function argumentSchema(schema: JsonObject): ToolSchema {
   const check = checkOf(schema);
@@ -44,8 +44,8 @@ function checkOf(schema: unknown): Check {
   const { type, enum: listed, items, properties, required, additionalProperties } = schema;
   const types = (Array.isArray(type) ? type : [type]).filter((each): each is string => typeof each === 'string');
   const values = Array.isArray(listed) && listed.every(isPrimitive) ? new Set<unknown>(listed) : undefined;
-  // `items` does not apply to the items of a prefix, nor `additionalProperties` to names that a pattern matches. The server
-  // checks both.
+  // `items` does not apply to the items of a prefix, nor `additionalProperties` to names that a pattern matches. The
+  // server checks both.
   const { prefixItems, patternProperties } = schema;
   const ofItem = prefixItems === undefined ? checkOf(items) : accept;
   const ofMembers = new Map(

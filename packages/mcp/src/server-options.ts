@@ -16,7 +16,10 @@ export interface ServerOptions {
   trusted?: boolean;
   /** How long a call waits for its answer, in milliseconds, of at most a day. Default one minute. */
   timeoutMs?: number;
-  /** How long it may take to start or reach the server and to list its tools, in milliseconds, of at most 20,000. Default 10,000. */
+  /**
+   * How long it may take to start or reach the server and to list its tools, in milliseconds, of at most 20,000.
+   * Default 10,000.
+   */
   startTimeoutMs?: number;
 }
 

@@ -48,7 +48,9 @@ export class RecipientRefused extends Error {
 }
 
 export interface MailServer {
-  /** Throws `RecipientRefused`, or a `NotTaken` for a mail that the server refuses; any other error concerns all mails. */
+  /**
+   * Throws `RecipientRefused`, or a `NotTaken` for a mail that the server refuses; any other error concerns all mails.
+   */
   send(mail: Mail): Promise<void>;
   /** Connects, signs in and sends nothing. */
   verify(): Promise<void>;

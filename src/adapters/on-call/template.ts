@@ -107,8 +107,8 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 const margin = 16;
 
 /**
- * A text of at most `most` UTF-16 code units, which ends in `…` if it was longer. No character with its marks, and no escape
- * of shown text such as `\u{202E}`, is cut in two.
+ * A text of at most `most` UTF-16 code units, which ends in `…` if it was longer. No character with its marks, and no
+ * escape of shown text such as `\u{202E}`, is cut in two.
  */
 export function cutText(text: string, most: number): string {
   if (text.length <= most) return text;

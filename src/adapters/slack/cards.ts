@@ -47,7 +47,9 @@ export function buttonsOf(request: ApprovalDetails, card: Card, settings: SlackS
   ];
 }
 
-/** The button that opens the inbox at a request or a run. `value`: what Slack returns with each click on the message. */
+/**
+ * The button that opens the inbox at a request or a run. `value`: what Slack returns with each click on the message.
+ */
 export function openButton(url: string, value: string | undefined): Button {
   return button('open', 'Open in the inbox', { url, ...(value !== undefined && { value }) });
 }
@@ -108,7 +110,9 @@ export function alwaysScope({ always }: ApprovalDetails, settings: SlackSettings
   return hasCap(settings) ? { kind: 'call' } : pressedScope(always);
 }
 
-/** The id of the block with the buttons of a request. Short, because a message holds many, and Slack bounds its size. */
+/**
+ * The id of the block with the buttons of a request. Short, because a message holds many, and Slack bounds its size.
+ */
 export function writeRequest(shown: Pick<ShownRequest, 'requestId' | 'digest' | 'card' | 'userMessages'>): string {
   const { requestId, digest, card, userMessages } = shown;
   const parts = ['open', requestId, base64urlOf(digest), base64urlOf(card), userMessages];
@@ -241,7 +245,8 @@ export function blockOwner(blockId: unknown): { requestId: string; isOutcome: bo
 
 /**
  * The card of a request without its buttons: the whole card if the message has no other request, continued in the
- * thread; else a summary in this request's share of the message, with the whole card in the thread if that omits a part.
+ * thread; else a summary in this request's share of the message, with the whole card in the thread if that omits a
+ * part.
  */
 function cardBlocks(
   request: ApprovalDetails,

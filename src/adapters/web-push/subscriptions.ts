@@ -27,7 +27,10 @@ export interface Subscriptions {
 
 const kind = 'push-subscriptions';
 const mostPerPerson = 10;
-/** Bounded, because a person's groups at the identity provider change. The inbox renews the subscription when it is open. */
+/**
+ * Bounded, because a person's groups at the identity provider change. The inbox renews the subscription when it is
+ * open.
+ */
 const lifetimeMs = 30 * 24 * 3_600_000;
 /** In characters: a sealed text has a greatest length. */
 const mostGroups = 3_000;

@@ -16,8 +16,8 @@ const leastBytes = 16;
 const idShape = /^[\w-]{1,100}$/;
 
 /**
- * The keys of secrets, the newest first: `whsec_` and base64, as Standard Webhooks writes them, or any other text, whose
- * UTF-8 is the key. Throws `policy_invalid` without a secret, and for one of fewer than 16 bytes.
+ * The keys of secrets, the newest first: `whsec_` and base64, as Standard Webhooks writes them, or any other text,
+ * whose UTF-8 is the key. Throws `policy_invalid` without a secret, and for one of fewer than 16 bytes.
  */
 export function signingKeys(secrets: readonly string[]): Webhook[] {
   if (secrets.length === 0)

@@ -216,8 +216,8 @@ function unreadableAnswer(): ProblemError {
 }
 
 /**
- * Repeats `attempt` until it returns a value. Throws an error that is not transient, a transient one after too many in a
- * row, and the signal's reason.
+ * Repeats `attempt` until it returns a value. Throws an error that is not transient, a transient one after too many in
+ * a row, and the signal's reason.
  */
 async function retryUntilValue<Value>(
   attempt: () => Promise<Value | undefined>,

@@ -95,7 +95,9 @@ export function shortRequest(request: ChannelRequest): ChannelRequest {
   return { ...request, ...without, ...texts, arguments: {}, argumentNames, argumentBytes, shown: 'part' };
 }
 
-/** The short form of a request in one line of at most 600 characters: agent, tool, names and size of arguments, digest. */
+/**
+ * The short form of a request in one line of at most 600 characters: agent, tool, names and size of arguments, digest.
+ */
 export function shortSentence(request: ChannelRequest): string {
   const { agentName, toolName, digest, argumentNames = [], argumentBytes = 0 } = shortRequest(request);
   const names = argumentNames.slice(0, mostNames).map(shownName);

@@ -24,8 +24,8 @@ interface FoundRun {
 /** Options of `client.audit`. */
 export interface AuditOptions {
   /**
-   * Names of members to leave out: `reason`, `reviewerId` and other members of entries, and `caller`, `sender`, `worker`,
-   * `arguments`. Entries still verify. Default: none.
+   * Names of members to leave out: `reason`, `reviewerId` and other members of entries, and `caller`, `sender`,
+   * `worker`, `arguments`. Entries still verify. Default: none.
    */
   withhold?: readonly string[];
   /** Ed25519: PEM without a passphrase, or 32 bytes in base64. Each line is signed with it. Default: not signed. */

@@ -125,7 +125,9 @@ export class HistoryReader {
     return name.startsWith('countersign.') ? { kind: 'other' } : this.#tool(name, payloads);
   }
 
-  /** The permit is the first argument of a tool's activity, or in the metadata of a guarded activity's first argument. */
+  /**
+   * The permit is the first argument of a tool's activity, or in the metadata of a guarded activity's first argument.
+   */
   #tool(name: string, payloads: readonly MaybePayload[]): Scheduled {
     const values = payloads.map((payload) => this.#payloads.value(payload));
     const beside = permitIn(payloads[0]?.metadata);

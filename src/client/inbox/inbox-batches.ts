@@ -105,8 +105,8 @@ function inOrder(runs: WaitingRun[]): WaitingRun[] {
 }
 
 /**
- * Half a millisecond after an instant. Deadlines are whole milliseconds, and no query names one: SQLite compares them as
- * texts, and Temporal writes `.120` in the store and `.12` in the query, which are not equal.
+ * Half a millisecond after an instant. Deadlines are whole milliseconds, and no query names one: SQLite compares them
+ * as texts, and Temporal writes `.120` in the store and `.12` in the query, which are not equal.
  */
 function justAfter(atMs: number): string {
   return `"${new Date(Math.max(0, atMs)).toISOString().replace('Z', '500Z')}"`;

@@ -18,7 +18,9 @@ export interface MessageRoute<Message> {
 }
 
 export interface DeliverOptions {
-  /** How long to wait for an answer before the messages are recorded by signal, in milliseconds. Default: the client's. */
+  /**
+   * How long to wait for an answer before the messages are recorded by signal, in milliseconds. Default: the client's.
+   */
   timeoutMs?: number;
   /** True if the run must process the messages again, even if it has answered them before. */
   isAgain?: boolean;

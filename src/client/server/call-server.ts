@@ -57,7 +57,10 @@ export async function inParallel<One, Result>(
   return results;
 }
 
-/** Resolves when `changed` does, `signal` aborts, or `afterMs` milliseconds are over. Leaves no listener and no timer behind. */
+/**
+ * Resolves when `changed` does, `signal` aborts, or `afterMs` milliseconds are over. Leaves no listener and no timer
+ * behind.
+ */
 export function changedOrAborted(changed: Promise<void>, signal: AbortSignal, afterMs?: number): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

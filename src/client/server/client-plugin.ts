@@ -109,9 +109,9 @@ const leastMs = 6_000;
 const { QUERY_REJECT_CONDITION_NOT_OPEN: ifOpen } = proto.temporal.api.enums.v1.QueryRejectCondition;
 
 /**
- * Repeats a query that a run cannot answer yet: it was continued as new and still verifies the state that it carried, or it
- * has events that no workflow task has processed. Gives up after `queryTimeoutMs`, and not before six seconds: a caller with
- * less time cancels its call.
+ * Repeats a query that a run cannot answer yet: it was continued as new and still verifies the state that it carried,
+ * or it has events that no workflow task has processed. Gives up after `queryTimeoutMs`, and not before six seconds: a
+ * caller with less time cancels its call.
  */
 export class AskPast implements WorkflowClientInterceptor {
   readonly #longestMs: number;

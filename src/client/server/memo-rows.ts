@@ -146,7 +146,9 @@ function isTexts(value: unknown): value is string[] {
 
 type Execution = temporal.api.workflow.v1.IWorkflowExecutionInfo;
 
-/** The pages of the executions that a visibility query finds, the newest first. Without a query, all of the namespace. */
+/**
+ * The pages of the executions that a visibility query finds, the newest first. Without a query, all of the namespace.
+ */
 export async function* listedExecutions(
   session: Session,
   { query, pageSize = 1_000, timeoutMs }: { query?: string; pageSize?: number; timeoutMs?: number } = {},

@@ -14,8 +14,9 @@ import {
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Queries a run, open or closed: the execution `runId`, by default the last one. Gives up after `timeoutMs` (default: the
- * client's `queryTimeoutMs`). Throws `no_worker`, `run_not_found`, `server_unreachable`, and `run_closed` for a run that ended before its first workflow task.
+ * Queries a run, open or closed: the execution `runId`, by default the last one. Gives up after `timeoutMs` (default:
+ * the client's `queryTimeoutMs`). Throws `no_worker`, `run_not_found`, `server_unreachable`, and `run_closed` for a run
+ * that ended before its first workflow task.
  */
 export async function queryRun<Answer>(
   session: Session,

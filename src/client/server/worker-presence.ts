@@ -4,7 +4,10 @@ import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
 import { isOfVersion, moveCommand, type PinnedVersion } from './pinned-version.ts';
 
-/** True if a worker, of this version if one is given, has polled `taskQueue` recently. The server forgets a dead worker only after minutes. */
+/**
+ * True if a worker, of this version if one is given, has polled `taskQueue` recently. The server forgets a dead worker
+ * only after minutes.
+ */
 async function hasWorker(session: Session, taskQueue: string, version: PinnedVersion | undefined): Promise<boolean> {
   const answer = await callServer(session, () =>
     session.connection.workflowService.describeTaskQueue({
@@ -15,7 +18,10 @@ async function hasWorker(session: Session, taskQueue: string, version: PinnedVer
   return answer.pollers.some((poller) => version === undefined || isOfVersion(poller, version));
 }
 
-/** Waits for at most `timeoutMs` until a worker, of this version if one is given, polls `taskQueue`; returns whether one does. */
+/**
+ * Waits for at most `timeoutMs` until a worker, of this version if one is given, polls `taskQueue`; returns whether one
+ * does.
+ */
 export async function waitForWorker(
   session: Session,
   taskQueue: string,

@@ -1,6 +1,6 @@
 /**
- * A preview that binds: an approved call runs only if the preview that is taken just before its start has the same facts
- * as the one that its reviewers saw.
+ * A preview that binds: an approved call runs only if the preview that is taken just before its start has the same
+ * facts as the one that its reviewers saw.
  */
 import { jsonDigest } from './digest.ts';
 import { isObject } from './json.ts';
@@ -15,8 +15,8 @@ export type BoundFacts = {
 };
 
 /**
- * What an approval of a request binds. `pending`: its preview is not finished. `unknown`: it failed, or it was taken twice
- * with different facts. `hidden`: the policy hides the preview from reviewers.
+ * What an approval of a request binds. `pending`: its preview is not finished. `unknown`: it failed, or it was taken
+ * twice with different facts. `hidden`: the policy hides the preview from reviewers.
  */
 export type BoundPreview = BoundFacts | 'pending' | 'unknown' | 'hidden';
 

@@ -25,7 +25,8 @@ export function writeCanonicalJson(value: Json): { text: string } | { problem: s
 
 /**
  * Why a value has no canonical JSON, as one sentence; undefined if it has one. Problems are nesting deeper than
- * `maxCanonicalDepth` (cycles included), half a surrogate pair, NaN, an infinity, and values that are not JSON. Never throws.
+ * `maxCanonicalDepth` (cycles included), half a surrogate pair, NaN, an infinity, and values that are not JSON. Never
+ * throws.
  */
 export function canonicalJsonProblem(value: unknown): string | undefined {
   if (isSmallAndSound(value, 1, { left: 1_000 })) return undefined;

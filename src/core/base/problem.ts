@@ -40,7 +40,8 @@ export const problemCodes = [
 
 /**
  * The kind of a problem. docs/wire.md says when a run gives which code, docs/models.md when a model does. Clients and
- * workers add `already_started`, `unauthenticated`, `server_unreachable`, `no_worker`, and `internal` for anything else.
+ * workers add `already_started`, `unauthenticated`, `server_unreachable`, `no_worker`, and `internal` for anything
+ * else.
  */
 export type ProblemCode = (typeof problemCodes)[number];
 

@@ -135,8 +135,8 @@ export function escapeText(text: string): string {
 }
 
 /**
- * Like `escapeText`, but a backslash stays. Idempotent, so it can show text that may be escaped already; different texts
- * can give the same result.
+ * Like `escapeText`, but a backslash stays. Idempotent, so it can show text that may be escaped already; different
+ * texts can give the same result.
  */
 export function escapeUnseen(text: string): string {
   return replaceUnsafe(text, (character) => unseen.test(character), escapeCodePoint);

@@ -50,7 +50,10 @@ export interface ToolDefinition {
   heartbeatTimeoutMs: number | null;
   /** Maximum duration of one attempt, in milliseconds. */
   timeoutMs: number;
-  /** The longest time that the tool's `preview` may take, in milliseconds. Absent: it has none. Not part of `definition`. */
+  /**
+   * The longest time that the tool's `preview` may take, in milliseconds. Absent: it has none. Not part of
+   * `definition`.
+   */
   previewTimeoutMs?: number;
   /**
    * `preview`: an approved call runs only if its preview has not changed since. Absent: it runs whatever the preview.

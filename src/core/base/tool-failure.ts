@@ -39,7 +39,9 @@ export const toolFailedType = 'tool_failed';
 /** The first failure detail of a refusal by the second gate, so that a tool's own failure cannot pass for one. */
 export const refusedBySecondGate = 'refused by the second gate';
 
-/** How Temporal's TypeScript SDK marks the failures that its workers report. An operator's failure has another source. */
+/**
+ * How Temporal's TypeScript SDK marks the failures that its workers report. An operator's failure has another source.
+ */
 export const workerSource = 'TypeScriptSDK';
 
 /**

@@ -34,13 +34,14 @@ export type ApprovalSummary = Pick<
   | 'notShown'
 > & {
   /**
-   * The tool's own sentence, without secrets. Present only where `show` lets every argument be read here in full, because
-   * it may repeat any of them.
+   * The tool's own sentence, without secrets. Present only where `show` lets every argument be read here in full,
+   * because it may repeat any of them.
    */
   sentence?: string;
   /**
-   * Who is asked: names, or `group:NAME`; delegates in the place of those who delegated. Empty: anyone. What stands here of
-   * people is what the run knew when its open requests last changed. It decides nothing, and what has no room is absent.
+   * Who is asked: names, or `group:NAME`; delegates in the place of those who delegated. Empty: anyone. What stands
+   * here of people is what the run knew when its open requests last changed. It decides nothing, and what has no room
+   * is absent.
    */
   reviewers?: string[];
   /** All ids of the people whose approval would count. Absent: anyone's would, or there are too many. */
@@ -137,8 +138,8 @@ export function approvalMemo(
 }
 
 /**
- * As many rows as fit into the memo. The bytes that are left go first to the people of each row, then to the values of its
- * arguments, in the order of the requests.
+ * As many rows as fit into the memo. The bytes that are left go first to the people of each row, then to the values of
+ * its arguments, in the order of the requests.
  */
 function openRows(rows: ApprovalSummary[]): ApprovalSummary[] {
   let open = fitting(rows.map(bareRow), memoOpenBytes);

@@ -70,8 +70,8 @@ export interface ApprovalRequest {
   /** For a nested run: workflow ids of the runs above it, the root's first. Empty for any other run. */
   lineage: string[];
   /**
-   * The request that this one replaces, and why: its arguments were edited, or its tool or its preview changed after the
-   * approval. `changes`: of the preview, in words, redacted like the summary.
+   * The request that this one replaces, and why: its arguments were edited, or its tool or its preview changed after
+   * the approval. `changes`: of the preview, in words, redacted like the summary.
    */
   replaces?: { requestId: string; by: 'edit' | 'definition' | 'preview'; changes?: readonly string[] };
   /** The metadata of the run's input. */
@@ -103,7 +103,9 @@ export interface ApprovalRequest {
 export interface UserMessages {
   /** How many there are, at most 100. */
   count: number;
-  /** The last ten, oldest first, each at most 500 characters; empty if the policy hides arguments. Redacted like them. */
+  /**
+   * The last ten, oldest first, each at most 500 characters; empty if the policy hides arguments. Redacted like them.
+   */
   last: string[];
 }
 

@@ -1,7 +1,7 @@
 /**
- * What `sum('refund', 'amount')` of a condition adds up: the numbers in the arguments of the calls that were admitted. A call
- * counts from its ruling on, in the model's order, while it is asked about and while it runs; one that does not run gives
- * its share back. Sums are exact decimals, so that nothing is left of what was given back.
+ * What `sum('refund', 'amount')` of a condition adds up: the numbers in the arguments of the calls that were admitted.
+ * A call counts from its ruling on, in the model's order, while it is asked about and while it runs; one that does not
+ * run gives its share back. Sums are exact decimals, so that nothing is left of what was given back.
  */
 import type { JsonObject } from '../base/tool-call.ts';
 

@@ -285,8 +285,8 @@ export interface AlwaysTerms {
   /** The widest grant that the rules which asked admit. A wider one is narrowed to `call`. */
   widest: GrantKind;
   /**
-   * The argument that holds a shell command, if there is one. A grant of kind `arguments` then has to match each part of
-   * the command by itself, and to name every other argument that is not in `beside`.
+   * The argument that holds a shell command, if there is one. A grant of kind `arguments` then has to match each part
+   * of the command by itself, and to name every other argument that is not in `beside`.
    */
   command?: { argument: string; beside: string[] };
 }

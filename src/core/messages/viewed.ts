@@ -15,8 +15,8 @@ export interface Viewed {
    */
   userMessages?: number;
   /**
-   * The `bound.digest` of the preview that was shown: 64 hex characters. An approval of a request that binds another preview
-   * is refused as `request_changed`.
+   * The `bound.digest` of the preview that was shown: 64 hex characters. An approval of a request that binds another
+   * preview is refused as `request_changed`.
    */
   preview?: string;
   /** How many requests were shown and decided at once; at most 10,000. */

@@ -36,9 +36,9 @@ export interface RoutedRequest {
 }
 
 /**
- * The names of the channels of a request, each once: those of every route that matches it, else the default. `asked`: the
- * people and groups who are asked. `ofRequest`: what `requestRoutes` says. `chosen`: the channels to which the run was
- * switched; they take the place of all routes. Names without a channel are left out.
+ * The names of the channels of a request, each once: those of every route that matches it, else the default. `asked`:
+ * the people and groups who are asked. `ofRequest`: what `requestRoutes` says. `chosen`: the channels to which the run
+ * was switched; they take the place of all routes. Names without a channel are left out.
  */
 export function channelsFor(
   routes: ChannelRoutes,

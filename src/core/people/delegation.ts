@@ -39,8 +39,8 @@ export function withDelegates(reviewers: readonly string[], delegations: readonl
 export type Seat = readonly [string, ...string[]];
 
 /**
- * The seats of one request, by its delegations. The first delegation by a person counts, and one that would close a cycle
- * is ignored, so each seat has exactly one holder. People are given and returned by their keys.
+ * The seats of one request, by its delegations. The first delegation by a person counts, and one that would close a
+ * cycle is ignored, so each seat has exactly one holder. People are given and returned by their keys.
  */
 export class Seats {
   readonly #given = new Map<string, string>();
@@ -67,7 +67,9 @@ export class Seats {
     return this.#names.get(key) ?? key;
   }
 
-  /** The seats that a person holds: their own, unless they gave it away, and those given to them, also through others. */
+  /**
+   * The seats that a person holds: their own, unless they gave it away, and those given to them, also through others.
+   */
   of(id: string): Seat[] {
     const held = this.#held.get(id) ?? [];
     return this.#given.has(id) ? held : [[id], ...held];

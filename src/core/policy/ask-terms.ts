@@ -1,7 +1,7 @@
 /**
  * The terms of one open request, merged from everything that asks for it: rules, risk defaults and modes of all layers
- * (docs/policy-reference.md). Each source brings its own terms, with defaults for those it does not set. The strictest value of
- * each term counts: no layer can loosen another's terms.
+ * (docs/policy-reference.md). Each source brings its own terms, with defaults for those it does not set. The strictest
+ * value of each term counts: no layer can loosen another's terms.
  */
 import { canonicalJson } from '../base/canonical-json.ts';
 import { defaultAlways } from './grants.ts';

@@ -20,8 +20,8 @@ export interface GatedActivity {
   /**
    * The argument that `name:args` patterns match. Default: the canonical JSON of all arguments. `{ argument, shell:
    * true }`: a shell runs its text. A workflow cannot split shell text, so no `allow` rule with an args pattern
-   * matches, and each `ask` or `deny` rule with one counts for every call. `beside`: the other arguments that are harmless
-   * beside any command, which a grant that matches the command need not match.
+   * matches, and each `ask` or `deny` rule with one counts for every call. `beside`: the other arguments that are
+   * harmless beside any command, which a grant that matches the command need not match.
    */
   subject?: string | { argument: string; shell: true; beside?: readonly string[] };
   /**

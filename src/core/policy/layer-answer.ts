@@ -143,9 +143,9 @@ function matchesOfPart(candidates: readonly Candidate[], part: PartMatcher, call
 }
 
 /**
- * The strictest of the answers that count for one part of a call. If a rule that asks or denies cannot be evaluated, its
- * own answer counts, and so does each deny that matched, even before a later match. If the last rule that matched allows
- * only some of the arguments, an ask counts in its place, together with the answer of the other rules.
+ * The strictest of the answers that count for one part of a call. If a rule that asks or denies cannot be evaluated,
+ * its own answer counts, and so does each deny that matched, even before a later match. If the last rule that matched
+ * allows only some of the arguments, an ask counts in its place, together with the answer of the other rules.
  */
 function partAnswers(
   policy: CompiledPolicy,

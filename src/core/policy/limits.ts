@@ -37,11 +37,11 @@ export interface Limits {
 }
 
 /**
- * Merges the limits of a run's layers (docs/policy-reference.md): the smallest number counts, and the strictest option (arguments
- * hidden, `sequential`, no cached results, denials for the run, `error`); the default applies if no layer sets a value. If there is a ceiling, only it can
- * switch redaction off. No time-out exceeds the ceiling's `max_timeout`, 24 hours by default; only a ceiling with
- * `max_timeout: never` lets a request wait for ever. `ruling`: the time-outs of the rules that asked replace those of
- * their policies.
+ * Merges the limits of a run's layers (docs/policy-reference.md): the smallest number counts, and the strictest option
+ * (arguments hidden, `sequential`, no cached results, denials for the run, `error`); the default applies if no layer
+ * sets a value. If there is a ceiling, only it can switch redaction off. No time-out exceeds the ceiling's
+ * `max_timeout`, 24 hours by default; only a ceiling with `max_timeout: never` lets a request wait for ever. `ruling`:
+ * the time-outs of the rules that asked replace those of their policies.
  */
 export function limitsOf(layers: PolicyLayers, ruling?: Pick<Ruling, 'ask'>): Limits {
   const ceiling = layers.ceiling?.approval;

@@ -88,7 +88,10 @@ export interface ApprovalSettings {
   timeoutMs?: number | null;
   /** Ceiling only: the longest time-out allowed; null permits waiting for ever. Default 24 hours. */
   maxTimeoutMs?: number | null;
-  /** Ceiling only: the shortest interval of reminders, and between steps of escalation, of policies below it. Default 1 minute. */
+  /**
+   * Ceiling only: the shortest interval of reminders, and between steps of escalation, of policies below it. Default 1
+   * minute.
+   */
   minRemindMs?: number;
   /** The action when a request expires; `allow` applies only if severity and ceiling permit it. Default deny. */
   onTimeout?: 'deny' | 'allow';

@@ -5,8 +5,8 @@ import { limitsOf } from './limits.ts';
 import type { ApprovalSettings, Policy, PolicyLayers, RedactSettings } from './policy.ts';
 
 /**
- * The layers' settings, merged; undefined if nothing is redacted. Kinds, patterns and names of all layers add up. If there
- * is a ceiling, only it can leave out a built-in kind.
+ * The layers' settings, merged; undefined if nothing is redacted. Kinds, patterns and names of all layers add up. If
+ * there is a ceiling, only it can leave out a built-in kind.
  */
 export function redactionSettings(layers: PolicyLayers): RedactionSettings | undefined {
   if (!limitsOf(layers).redact) return undefined;

@@ -2,8 +2,8 @@ import type { CompiledPolicy } from './compiled-policy.ts';
 import type { Ruling } from './ruling.ts';
 
 /**
- * The lines of the rules in a policy file. A run records them beside the policy, so that a comment that moves a rule does
- * not change the policy's digest.
+ * The lines of the rules in a policy file. A run records them beside the policy, so that a comment that moves a rule
+ * does not change the policy's digest.
  */
 export interface RuleLines {
   /** The file's name, without its folder. */

@@ -88,7 +88,10 @@ export interface RulingContext {
   metadata?: JsonObject;
   /** Counts of this run so far. Default: zeros. */
   counts?: Partial<RunCounts>;
-  /** Returns the sum that a condition uses; undefined if one of the calls has no number in that argument. Default: always 0. */
+  /**
+   * Returns the sum that a condition uses; undefined if one of the calls has no number in that argument. Default:
+   * always 0.
+   */
   sumOf?: SumOf;
   /** Default: derived from the tool's risk. */
   assessment?: Assessment;

@@ -30,8 +30,8 @@ const mostNamed = 3;
 const longestName = 40;
 
 /**
- * The names of the arguments beside a shell command that the tool did not declare harmless, sorted. Empty for every other
- * call.
+ * The names of the arguments beside a shell command that the tool did not declare harmless, sorted. Empty for every
+ * other call.
  */
 export function undeclaredArguments({ args, subject, shell, beside }: DeclaredCall): string[] {
   if (shell === undefined) return [];

@@ -172,7 +172,8 @@ export const detectors: readonly Detector[] = [
     expression:
       /(\b(?:aws_?secret_?access_?key|AccountKey|SharedAccessKey)["']?\s{0,4}[=:]\s{0,4}["']?)[A-Za-z0-9/+]{30,}={0,2}/gi,
   },
-  // The user's part of a URL, also of a connection string. `?`, `#` and `\` end it: what stands before them is the host.
+  // The user's part of a URL, also of a connection string. `?`, `#` and `\` end it: what stands before them is the
+  // host.
   { kind: 'PASSWORD', expression: /(?<=:\/\/[^\s/:@?#\\]{0,200}:)[^\s/?#\\]+(?=@)/g },
   {
     kind: 'PASSWORD',

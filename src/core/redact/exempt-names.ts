@@ -81,7 +81,9 @@ export function saysOnWhat(path: readonly (string | number)[]): boolean {
   return [last, last.replace(/s$/, ''), last.replace(/es$/, '')].some((each) => actedOn.has(each));
 }
 
-/** True for the name of a bank account at any depth, such as `iban`, `creditor.account` or `payments[0].accountNumber`. */
+/**
+ * True for the name of a bank account at any depth, such as `iban`, `creditor.account` or `payments[0].accountNumber`.
+ */
 export function namesAccount(path: readonly (string | number)[]): boolean {
   const name = path.findLast((key) => typeof key === 'string') ?? '';
   return wordsOf(name).some((word) => word === 'iban' || word === 'account');

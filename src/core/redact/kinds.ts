@@ -62,8 +62,9 @@ export function grantsAccess(name: string): boolean {
 }
 
 /**
- * The placeholder of a value: its kind, its last characters, and the first four hex digits of its SHA-256. Spellings of one
- * account, address or number have one placeholder. A policy's own patterns show no characters: their values may be short.
+ * The placeholder of a value: its kind, its last characters, and the first four hex digits of its SHA-256. Spellings of
+ * one account, address or number have one placeholder. A policy's own patterns show no characters: their values may be
+ * short.
  */
 export function valuePlaceholder(name: string, value: string): string {
   if (grantsAccess(name)) return placeholderOf(name);

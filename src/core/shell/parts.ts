@@ -46,8 +46,8 @@ export interface ShellPart {
   /** Index in `parts` of the wrapper that contains this part. */
   within?: number;
   /**
-   * The range of that wrapper's `text` that holds this part: it begins at `from` and ends before `to`. Parts of one shell
-   * text share the range of that text. Absent if the wrapper's text does not hold the part.
+   * The range of that wrapper's `text` that holds this part: it begins at `from` and ends before `to`. Parts of one
+   * shell text share the range of that text. Absent if the wrapper's text does not hold the part.
    */
   at?: [from: number, to: number];
   /** The wrapper has an option that is not in the table: each part within is a place where its command could begin. */

@@ -88,7 +88,8 @@ export async function runTool(
 const unknown: ToolEnd = { content: sentences.unknownOutcome, isError: true, ran: 'unknown' };
 
 /**
- * Asks a tool what became of a call whose outcome is unknown (I7). Never throws: without an answer, `unknown` stays as it is.
+ * Asks a tool what became of a call whose outcome is unknown (I7). Never throws: without an answer, `unknown` stays as
+ * it is.
  */
 export async function reconcileCall(
   { name: tool }: ToolDefinition,

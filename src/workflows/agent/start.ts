@@ -74,7 +74,10 @@ export function startOf({ input }: RunInput, config: RunConfig): RunState {
   };
 }
 
-/** The input for the next execution: without the inherited policies and the data of files, which the state holds already. */
+/**
+ * The input for the next execution: without the inherited policies and the data of files, which the state holds
+ * already.
+ */
 export function continuedInput({ parent, input, ...rest }: RunInput): RunInput {
   const inputWithoutData = typeof input === 'string' ? input : withoutFileData(input);
   return { ...rest, input: inputWithoutData, ...(parent !== undefined && { parent: { ...parent, policies: [] } }) };

@@ -339,7 +339,9 @@ export class TurnCalls {
     return answered(each, isRevoked === true ? content : withNotice(each, content), isError);
   }
 
-  /** The tool or its preview has changed since the call was admitted: the call passes the gate again as it is now (I8). */
+  /**
+   * The tool or its preview has changed since the call was admitted: the call passes the gate again as it is now (I8).
+   */
   #heldAgain(
     each: StartableCall,
     tool: ToolDefinition,

@@ -17,7 +17,10 @@ export class Failures {
   }
 }
 
-/** True if a channel is not called again about a message or a settlement: it refused for good, or the workflow was cancelled. */
+/**
+ * True if a channel is not called again about a message or a settlement: it refused for good, or the workflow was
+ * cancelled.
+ */
 export function isRefused(error: unknown): boolean {
   const cause = causeOf(error);
   return isCancellation(error) || (isThrownByChannel(cause) && cause.nonRetryable === true);

@@ -156,7 +156,9 @@ export class ChannelMessages {
     return this.#failures.of(requestId);
   }
 
-  /** Adds a request to a message that `send` will send. A channel with `batch` gets one message for several requests. */
+  /**
+   * Adds a request to a message that `send` will send. A channel with `batch` gets one message for several requests.
+   */
   ask(requestId: string, { name, batch, settles, delayMs }: LookedChannel): void {
     if (this.#messageOf(requestId, name) !== undefined) return;
     const dueMs = clock.nowMs + delayMs;

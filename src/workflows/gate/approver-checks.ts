@@ -32,8 +32,8 @@ export class ApproverChecks {
    * workflow is cancelled.
    */
   async problem(approvedBy: readonly Approver[]): Promise<string | undefined> {
-    // A scope for this check, by which `cancel` ends it. It is within the caller's scope: a call of a clean-up, which is
-    // in a scope that cannot be cancelled, is checked even after the workflow was cancelled.
+    // A scope for this check, by which `cancel` ends it. It is within the caller's scope: a call of a clean-up, which
+    // is in a scope that cannot be cancelled, is checked even after the workflow was cancelled.
     const scope = new CancellationScope();
     this.#open.add(scope);
     try {

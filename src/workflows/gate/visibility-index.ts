@@ -73,8 +73,8 @@ export class VisibilityIndex {
 
   /**
    * Writes the journal alone. It is the command of an activation that changed no open request. Without a command the
-   * server would keep an empty task, which a replay merges with the next one (I12). If a change of policy has changed who
-   * can answer, the command writes the rows, too.
+   * server would keep an empty task, which a replay merges with the next one (I12). If a change of policy has changed
+   * who can answer, the command writes the rows, too.
    */
   writeJournal(): void {
     const { memo, rest } = this.#memoOf(this.#state.takeJournal());

@@ -241,9 +241,9 @@ export function checkEdit(
 }
 
 /**
- * The split of the command in edited arguments, as the check of the edit made it (`checked`). `notSplit` if the original
- * call had a command, but the check split none, or another argument: what the command runs is unknown, so no rule that
- * allows it matches. Undefined if neither has a command.
+ * The split of the command in edited arguments, as the check of the edit made it (`checked`). `notSplit` if the
+ * original call had a command, but the check split none, or another argument: what the command runs is unknown, so no
+ * rule that allows it matches. Undefined if neither has a command.
  */
 function splitOfEdit(
   { subject, shell: original }: RequestRecord['ruled'],

@@ -27,7 +27,9 @@ export interface GateOptions {
   agent: string;
   /** The policies as recorded in the run; never read from a file or the environment here (I12). */
   policies: PolicyLayers;
-  /** The lines of the rules in the operator's policy, as the run recorded them. Absent if it was not read from a file. */
+  /**
+   * The lines of the rules in the operator's policy, as the run recorded them. Absent if it was not read from a file.
+   */
   ceilingLines?: RuleLines;
   caller?: Caller;
   metadata?: JsonObject;

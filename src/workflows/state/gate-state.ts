@@ -102,7 +102,9 @@ export class GateState {
   #grown = growth();
   #writtenIn = 0;
 
-  /** Replaces the ledger, which is still empty because messages wait until the policies are known. Call `begin` next. */
+  /**
+   * Replaces the ledger, which is still empty because messages wait until the policies are known. Call `begin` next.
+   */
   restore({ ledger, journal, tree, closing, revoked }: GateSnapshot): void {
     this.#ledger = ledger;
     this.#tree.restore(tree);
@@ -240,8 +242,8 @@ export class GateState {
   }
 
   /**
-   * Adds the new entries to the journal and to the tree. A tool may end in an activation that writes nothing, whose time a
-   * replay sees otherwise. So its entry has the time of the activation that writes it (I12).
+   * Adds the new entries to the journal and to the tree. A tool may end in an activation that writes nothing, whose
+   * time a replay sees otherwise. So its entry has the time of the activation that writes it (I12).
    */
   #seal(): void {
     const entries = this.#unsealed.map((entry) => (entry.kind === 'ran' ? { ...entry, at: iso(clock.nowMs) } : entry));
@@ -250,7 +252,9 @@ export class GateState {
     this.#journal.push(...entries);
   }
 
-  /** Commits the run to all entries that were taken, in whichever payload they are; empty until the policies are known. */
+  /**
+   * Commits the run to all entries that were taken, in whichever payload they are; empty until the policies are known.
+   */
   get head(): { journalHead?: JournalHead } {
     const { head } = this.#tree;
     return head === undefined ? {} : { journalHead: head };

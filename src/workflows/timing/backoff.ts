@@ -3,8 +3,8 @@ const [firstMs, longestMs] = [1_000, 3_600_000];
 const realCallMs = 60_000;
 
 /**
- * The waits between calls that were not made, or were interrupted. They grow to an hour, because a worker that lacks the
- * channel may do so for days, and each call adds to history.
+ * The waits between calls that were not made, or were interrupted. They grow to an hour, because a worker that lacks
+ * the channel may do so for days, and each call adds to history.
  */
 export class Backoff {
   #count = 0;

@@ -18,7 +18,9 @@ const notify = proxyActivities<{ [activityNames.notify]: Notify }>({
 export class EscalationSteps {
   readonly #state: GateState;
   readonly #inFlight: InFlight;
-  /** The notifications that failed and are made again. A later reminder of a request takes the place of an earlier one. */
+  /**
+   * The notifications that failed and are made again. A later reminder of a request takes the place of an earlier one.
+   */
   readonly #missed = new Map<string, NotifyInput>();
 
   constructor(state: GateState, inFlight: InFlight) {

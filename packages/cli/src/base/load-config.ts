@@ -20,7 +20,8 @@ export interface WorkerModule {
 
 /**
  * Loads the default export `{ agents, tools, policy, … }` of a module, by default of `countersign.config.ts` or `.js`
- * in the current folder. A policy and channels given as file names are resolved relative to the module. Throws `UsageError`.
+ * in the current folder. A policy and channels given as file names are resolved relative to the module. Throws
+ * `UsageError`.
  */
 export async function loadConfig(path: string | undefined): Promise<WorkerOptions> {
   return (await loadWorkerModule(path)).options;

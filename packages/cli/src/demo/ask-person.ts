@@ -55,8 +55,8 @@ export type AskPerson = (signal: AbortSignal) => Promise<TypedAnswer | 'nobody'>
 const prompt = '  a/approve/yes/y or d/deny/no/n: ';
 
 /**
- * Asks on a terminal; otherwise the lines of standard input are the answers, in order. The returned function rejects when
- * its `signal` is aborted.
+ * Asks on a terminal; otherwise the lines of standard input are the answers, in order. The returned function rejects
+ * when its `signal` is aborted.
  */
 export function createAskPerson(output: NodeJS.WriteStream): AskPerson {
   const nextLine = process.stdin.isTTY && output.isTTY ? terminalLine(output) : pipedLine(output);

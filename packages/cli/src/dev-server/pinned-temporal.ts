@@ -5,7 +5,10 @@ import { promisify } from 'node:util';
 
 /** The release of the Temporal CLI that this version of the project pins. */
 export const temporalVersion = 'v1.8.2';
-/** A digest of the modules from which a clone builds it (tools/temporal), so that a changed pin never finds an old binary. */
+/**
+ * A digest of the modules from which a clone builds it (tools/temporal), so that a changed pin never finds an old
+ * binary.
+ */
 export const temporalPin = 'f21d35f6ae585038';
 
 /** The paths of the pinned Temporal CLI in the user's cache. */

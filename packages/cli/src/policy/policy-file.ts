@@ -36,7 +36,10 @@ export async function readPolicyFile(
   return { problems: [{ ...decoded, path: '' }] };
 }
 
-/** The operator's policy that a module names; undefined if it names none, or if that cannot be read, which the worker reports. */
+/**
+ * The operator's policy that a module names; undefined if it names none, or if that cannot be read, which the worker
+ * reports.
+ */
 export async function loadCeiling(module: string | undefined): Promise<Policy | undefined> {
   const source = await loadPolicySource(module);
   if (source === undefined) return undefined;

@@ -24,7 +24,9 @@ import { truncate } from '../base/fit-text.ts';
 import { type Output, type Style, escapeLines } from '../base/output.ts';
 import { editedText, editOf } from './edits.ts';
 
-/** Prints events: a line or more for people, one JSON value each for programs. The client is asked what an edit changed. */
+/**
+ * Prints events: a line or more for people, one JSON value each for programs. The client is asked what an edit changed.
+ */
 export function eventPrinter(
   output: Output,
   options: ClientFlags,

@@ -60,7 +60,9 @@ export function agUiTexts({ messages }: RunAgentInput): string[] {
   return messages.filter(({ role }) => role === 'user').map(({ content }) => messageText(content));
 }
 
-/** Returns the user's messages after the assistant's last one. Throws `invalid_message` for a file without type or URL. */
+/**
+ * Returns the user's messages after the assistant's last one. Throws `invalid_message` for a file without type or URL.
+ */
 export function agUiFresh({ messages }: RunAgentInput): SaidMessage[] {
   const answered = messages.findLastIndex(({ role }) => role === 'assistant' || role === 'tool');
   return messages

@@ -42,7 +42,9 @@ export function aiSdkTexts({ messages }: AiSdkRequest): string[] {
   return messages.filter(({ role }) => role === 'user').map(messageText);
 }
 
-/** Returns the user's messages after the assistant's last one. Throws `invalid_message` for a file without type or URL. */
+/**
+ * Returns the user's messages after the assistant's last one. Throws `invalid_message` for a file without type or URL.
+ */
 export function aiSdkFresh({ messages }: AiSdkRequest): SaidMessage[] {
   const fresh = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1);
   return fresh

@@ -48,7 +48,10 @@ export interface ChatWait {
   toolCallId?: string;
 }
 
-/** A step of a run, which each protocol translates into messages of its own. The ids of calls and messages are unique in the thread. */
+/**
+ * A step of a run, which each protocol translates into messages of its own. The ids of calls and messages are unique in
+ * the thread.
+ */
 export type ChatStep =
   | { type: 'receipts'; receipts: Receipt[] }
   | { type: 'text_start'; messageId: string }

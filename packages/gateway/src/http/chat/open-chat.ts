@@ -51,8 +51,8 @@ export interface OpenChat {
 
 /**
  * Sends the approvals and denials in a chat message to their runs, and the user's new messages to the session of the
- * thread, and finds the run to follow. Throws `forbidden` if the sender answers and is no reviewer, `invalid_message` for an
- * empty message or too many answers, and `run_not_found` if an answer is for a run of another thread.
+ * thread, and finds the run to follow. Throws `forbidden` if the sender answers and is no reviewer, `invalid_message`
+ * for an empty message or too many answers, and `run_not_found` if an answer is for a run of another thread.
  */
 export async function openChat(gateway: GatewayContext, principal: Principal, message: ChatMessage): Promise<OpenChat> {
   const { client, site, chatWaitMs: waitMs } = gateway;

@@ -3,8 +3,8 @@ import { isSamePerson, sessionOf, type SessionOfRun } from 'countersign/adapter'
 import type { CountersignClient } from 'countersign/client';
 
 /**
- * `viewer` reads, `starter` also starts and stops runs, `reviewer` also answers requests, `operator` also changes policies
- * and sees statistics. No role includes another.
+ * `viewer` reads, `starter` also starts and stops runs, `reviewer` also answers requests, `operator` also changes
+ * policies and sees statistics. No role includes another.
  */
 export const roles = ['viewer', 'starter', 'reviewer', 'operator'] as const;
 /** A role of a person at the gateway (docs/gateway.md). No role includes another. */

@@ -88,7 +88,9 @@ export interface FoundRequests extends OpenView {
   unread: UnreadRun[];
 }
 
-/** The events of `GET /approvals/events`. The first is `snapshot`; a stream that is opened again begins with one, too. */
+/**
+ * The events of `GET /approvals/events`. The first is `snapshot`; a stream that is opened again begins with one, too.
+ */
 export interface InboxEvents {
   snapshot: InboxPage;
   /** A request was opened, or its row has changed. */
@@ -236,8 +238,8 @@ export interface Statistics extends DecisionStatistics {
 export interface PresentPolicy {
   covered: Covered;
   /**
-   * Absent: no policy of the operator binds the newest run, or there is no run. Without `firstAt` and `lastAt`, no run has
-   * recorded it yet.
+   * Absent: no policy of the operator binds the newest run, or there is no run. Without `firstAt` and `lastAt`, no run
+   * has recorded it yet.
    */
   present?: Pick<RecordedPolicy, 'digest' | 'runs'> &
     Partial<RecordedPolicy> & { policy: Policy; rules: (PlacedRule & { statistics?: RuleStatistics })[] };

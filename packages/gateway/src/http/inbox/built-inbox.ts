@@ -16,7 +16,8 @@ const isInstalled = !existsSync(source);
 
 /**
  * The folder with the built inbox. In a checkout it is named after the digest of its sources, so its files never change
- * while they are read. If it is missing, one gateway builds it for all; `log` gets a line. Throws if it cannot be built.
+ * while they are read. If it is missing, one gateway builds it for all; `log` gets a line. Throws if it cannot be
+ * built.
  */
 export async function builtInbox(log: (line: string) => void): Promise<string> {
   if (isInstalled) return join(dist, 'inbox');

@@ -34,8 +34,8 @@ export function waitsForRow(
 }
 
 /**
- * Whether a request waits for this person. The run lists the people whose approval would count. Without that list (they are
- * too many), this guesses by the person's id and the groups of their credential.
+ * Whether a request waits for this person. The run lists the people whose approval would count. Without that list (they
+ * are too many), this guesses by the person's id and the groups of their credential.
  */
 export function waitsFor(
   { id, groups }: Pick<Principal, 'id' | 'groups'>,

@@ -1,6 +1,6 @@
 /**
- * How a list of open requests is filtered, sorted and counted. The gateway does it over all open requests, and a page that
- * has all of them does the same, so that both show one list.
+ * How a list of open requests is filtered, sorted and counted. The gateway does it over all open requests, and a page
+ * that has all of them does the same, so that both show one list.
  */
 import { looksLike, nfc, severities, shownPerson } from 'countersign/base';
 import type { InboxRow, OpenView, Tab, WaitsFor } from './api.ts';

@@ -60,8 +60,8 @@ interface Counted {
 }
 
 /**
- * The policy in force and the statistics, for operators, and what was decided, for all. One survey of the runs at a time
- * serves all of them.
+ * The policy in force and the statistics, for operators, and what was decided, for all. One survey of the runs at a
+ * time serves all of them.
  */
 export function statisticsRoutes({ client, stopping, worker }: GatewayContext): OpenAPIHono<HttpEnv> {
   const surveys = new SurveyQueue<Counted>();

@@ -48,8 +48,8 @@ function refuse(outgoing: ServerResponse, status: number, detail: string): void 
 }
 
 /**
- * Answers a request that Node's HTTP server could not parse (`clientError`): one that is malformed, too large or too slow.
- * Responds with a problem and closes the connection.
+ * Answers a request that Node's HTTP server could not parse (`clientError`): one that is malformed, too large or too
+ * slow. Responds with a problem and closes the connection.
  */
 function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
   // The sender has disconnected, or a response has begun.

@@ -190,8 +190,8 @@ export const messageBody = z
   .openapi('MessageBody');
 
 /**
- * The idempotency key of a request: the header `Idempotency-Key` or the id in the body, prefixed with a hash of the person,
- * so that keys of different people never collide. Undefined if there is none.
+ * The idempotency key of a request: the header `Idempotency-Key` or the id in the body, prefixed with a hash of the
+ * person, so that keys of different people never collide. Undefined if there is none.
  */
 export function idempotencyKeyOf(
   principal: Principal,

@@ -197,7 +197,9 @@ export function isHead({ req }: Context<HttpEnv>): boolean {
   return req.raw.method === 'HEAD';
 }
 
-/** Counts a stream that opens, and returns the function that uncounts it. Throws `rate_limited` if there are too many. */
+/**
+ * Counts a stream that opens, and returns the function that uncounts it. Throws `rate_limited` if there are too many.
+ */
 function countStream(
   gateway: GatewayContext,
   principal: Principal | undefined,
