@@ -24,7 +24,7 @@ export { journalIn } from './client/history/written-by-gate.ts';
 export { keyedStart } from './client/send/start-run.ts';
 export { deliveriesOf } from './client/inbox/deliveries.ts';
 export { settledIds } from './client/inbox/list-approvals.ts';
-export { listedStatuses, runNamed } from './client/inbox/list-runs.ts';
+export { listedStatuses, runNamed, startOf } from './client/inbox/list-runs.ts';
 export { lookUp } from './client/server/look-up.ts';
 export { queryRun } from './client/server/query-run.ts';
 export { getRecord, listRecords, putRecord, recordsOf, removeRecord } from './client/server/records.ts';

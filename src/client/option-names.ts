@@ -43,7 +43,7 @@ const optionNames = {
     taskQueue: true,
   } satisfies OptionNames<StartOptions>,
   result: { signal: true },
-  runs: { status: true, agent: true, limit: true } satisfies OptionNames<RunFilter>,
+  runs: { status: true, agent: true, limit: true, redacted: true } satisfies OptionNames<RunFilter>,
   'approvals.list': {
     tool: true,
     agent: true,

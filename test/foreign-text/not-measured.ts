@@ -321,7 +321,7 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'client/inbox/show-run.ts': ['showRun'],
     'client/inbox/waiting-runs.ts': ['allWaitingRuns', 'countWaitingRuns', 'waitingRuns'],
     'client/inbox/list-approvals.ts': ['settledIds'],
-    'client/inbox/list-runs.ts': ['runNamed'],
+    'client/inbox/list-runs.ts': ['runNamed', 'startOf'],
     'packages/cli/src/runs/edits.ts': ['editsOf'],
     'client/send/cancel-run.ts': ['cancelRun'],
     'client/send/control-run.ts': [

@@ -36,9 +36,10 @@ test('what is not filled in is not sent', () => {
 });
 
 test.each([
-  ['', { status: '', agent: '' }],
-  ['?status=waiting', { status: 'waiting', agent: '' }],
-  ['?status=failed&agent=a+b%26', { status: 'failed', agent: 'a b&' }],
+  ['', { status: '', agent: '', text: '', mine: false }],
+  ['?status=waiting', { status: 'waiting', agent: '', text: '', mine: false }],
+  ['?status=failed&agent=a+b%26', { status: 'failed', agent: 'a b&', text: '', mine: false }],
+  ['?text=order+7&mine=true', { status: '', agent: '', text: 'order 7', mine: true }],
 ] as const)('the filters of runs are in the address: %s', (query, filters) => {
   expect(readRunFilters(query)).toEqual(filters);
   expect(writeRunFilters(filters)).toBe(query);

@@ -2,8 +2,13 @@ import { optionalTsToDate } from '@temporalio/common/lib/time.js';
 import type { temporal } from '@temporalio/proto';
 import { workflowType } from '../../contract.ts';
 import type { Session } from '../server/connect.ts';
-import { inputOf } from '../history/history-chain.ts';
+import { HiddenByPolicies } from '../../events/hidden-by-policies.ts';
+import { TextRedactor } from '../../events/text-redactor.ts';
+import { decodeHistory } from '../history/decode-history.ts';
+import { readHistories } from '../history/history-chain.ts';
+import { readPage } from '../history/read-executions.ts';
 import { callServer, inParallel } from '../server/call-server.ts';
+import { valueReader } from '../server/read-payload.ts';
 import { describeRun, listedExecutions, indexedIds } from '../server/memo-rows.ts';
 import { gatedRunsQuery } from '../server/require-gated.ts';
 import { isObject } from '../../core/base/json.ts';
@@ -23,6 +28,8 @@ export interface RunFilter {
   agent?: string;
   /** The maximum number of runs. Default: no limit. */
   limit?: number;
+  /** True: `task` is as the policies with which the run began let reviewers see it. Default: false. */
+  redacted?: boolean;
 }
 
 /** One run of the list. */
@@ -35,7 +42,10 @@ export interface ListedRun {
   agent?: string;
   /** The caller that the starter named. */
   callerUserId?: string;
-  /** The first words of the task, with placeholders for secrets and personal data. Absent as `agent`. */
+  /**
+   * The first words of the task, with placeholders for secrets and personal data. Absent as `agent`; if `redacted`, also
+   * until the run has recorded its policies, and if they hide arguments.
+   */
   task?: string;
   /** The number of open requests. */
   open: number;
@@ -64,7 +74,7 @@ const byStatus: Readonly<Record<ListedStatus, (ids: string) => string>> = {
  * Visibility does not have the agent, which is read from the first event of each run.
  */
 export async function* listRuns(session: Session, filter: RunFilter = {}): AsyncGenerator<ListedRun, void, undefined> {
-  const { status, limit = Infinity } = filter;
+  const { status, limit = Infinity, redacted = false } = filter;
   const agent = nfc(filter.agent);
   const { ids } = session.attributes;
   const query = [
@@ -74,7 +84,7 @@ export async function* listRuns(session: Session, filter: RunFilter = {}): Async
   let left = limit;
   if (left <= 0) return;
   for await (const page of listedExecutions(session, { query, pageSize })) {
-    for (const run of await inParallel(page, readsAtOnce, (row) => listed(session, row))) {
+    for (const run of await inParallel(page, readsAtOnce, (row) => listed(session, row, redacted))) {
       if (left <= 0) return;
       if (agent !== undefined && run.agent !== agent) continue;
       left -= 1;
@@ -84,10 +94,11 @@ export async function* listRuns(session: Session, filter: RunFilter = {}): Async
   }
 }
 
-async function listed(session: Session, row: Row): Promise<ListedRun> {
+async function listed(session: Session, row: Row, redacted: boolean): Promise<ListedRun> {
   const workflowId = row.execution?.workflowId ?? '';
   const isRun = row.type?.name === workflowType;
-  const start = isRun ? await startOf(session, { workflowId, runId: row.execution?.runId ?? '' }) : undefined;
+  const execution = { workflowId, runId: row.execution?.runId ?? '' };
+  const start = isRun ? await startOf(session, execution, redacted) : undefined;
   const open = indexedIds(session, row).length;
   const closedAt = optionalTsToDate(row.closeTime)?.toISOString();
   return {
@@ -109,53 +120,83 @@ function statusOf({ status }: Row, open: number): ListedStatus {
   return number === 4 ? 'cancelled' : 'failed';
 }
 
-/** What the first event of a run says of it. */
-type RunStart = Pick<ListedRun, 'agent' | 'callerUserId' | 'task'>;
+/** What the beginning of a run says of it. */
+export type RunStart = Pick<ListedRun, 'agent' | 'callerUserId' | 'task'>;
 
-/** The starts of known executions: a run's input never changes. */
+/** The starts of known executions: a run's input and the policies with which it began never change. */
 const knownStarts = new WeakMap<Session, Map<string, RunStart>>();
 const mostKnown = 20_000;
 const longestKnown = 200;
 /** The beginning of a text that is searched for secrets, and what is kept of it. */
 const [longestRead, longestTask] = [4_000, 120];
+/** The events of an execution up to the one with its policies: a new run loads them in its first activity. */
+const firstEvents = 8;
 
-/** Empty if it cannot be read, or was removed meanwhile. Lists are read often, so each run is read once. */
-async function startOf(session: Session, execution: { workflowId: string; runId: string }): Promise<RunStart> {
+/**
+ * Empty if it cannot be read, or was removed meanwhile. Lists are read often, so each run is read once. `redacted`: as
+ * in `RunFilter`. Without `runId`: of the newest execution.
+ */
+export async function startOf(
+  session: Session,
+  execution: { workflowId: string; runId?: string },
+  redacted: boolean,
+): Promise<RunStart> {
   const known = knownStarts.get(session) ?? new Map<string, RunStart>();
   knownStarts.set(session, known);
-  const start = known.get(execution.runId) ?? (await readStart(session, execution));
-  if (start === undefined || (start.agent?.length ?? 0) > longestKnown) return start ?? {};
-  known.set(execution.runId, start);
+  const key = execution.runId === undefined ? undefined : `${execution.runId} ${redacted}`;
+  const before = key === undefined ? undefined : known.get(key);
+  if (before !== undefined) return before;
+  const { start, isFinal } = (await readStart(session, execution, redacted)) ?? {};
+  if (start === undefined) return {};
+  if (key === undefined || isFinal === false || (start.agent?.length ?? 0) > longestKnown) return start;
+  known.set(key, start);
   if (known.size > mostKnown) known.delete(known.keys().next().value!);
   return start;
 }
 
+/** `isFinal`: false while the run has not recorded its policies. */
 async function readStart(
   session: Session,
-  execution: { workflowId: string; runId: string },
-): Promise<RunStart | undefined> {
+  execution: { workflowId: string; runId?: string },
+  redacted: boolean,
+): Promise<{ start: RunStart; isFinal: boolean } | undefined> {
   try {
-    const read = await inputOf(session, execution);
-    const { agent, caller, input } = isObject(read) ? read : {};
+    const { events } = await readPage(session, execution, { size: redacted ? firstEvents : 1 });
+    await decodeHistory(session, events);
+    const read = readHistories([{ runId: '', events }], valueReader(session))[0]!.events;
+    const started = read[0]?.what;
+    const given = started?.kind === 'started' && started.isAgentRun ? started.input : undefined;
+    const { agent, caller, input } = isObject(given) ? given : {};
     const { userId } = isObject(caller) ? caller : {};
-    const task = taskOf(input);
-    return {
+    const policies = new HiddenByPolicies();
+    if (redacted) for (const event of read) policies.learn(event);
+    const task = redacted ? shownTask(input, policies) : taskOf(input);
+    const start = {
       ...(typeof agent === 'string' && { agent: nfc(agent) }),
       ...(typeof userId === 'string' && { callerUserId: userId.slice(0, longestKnown) }),
       ...(task !== '' && { task }),
     };
+    return { start, isFinal: !redacted || policies.isKnown };
   } catch {
     return undefined;
   }
 }
 
+/** The same as `taskOf`, also without what the policies hide; empty if they are unknown, or hide arguments. */
+function shownTask(input: unknown, policies: HiddenByPolicies): string {
+  const texts = new TextRedactor(policies);
+  return texts.hidesAll ? '' : taskOf(input, (text) => texts.text(text));
+}
+
 /** The beginning of the first text of the user. */
-function taskOf(input: unknown): string {
+function taskOf(input: unknown, redact = (text: string): string => text): string {
   const messages: unknown[] = Array.isArray(input) ? input : [{ role: 'user', content: input }];
   const first = messages.find((each) => isObject(each) && each['role'] === 'user');
   const content = isObject(first) ? first['content'] : undefined;
   if (typeof content !== 'string') return '';
-  const words = redactText(content.slice(0, longestRead)).replaceAll(/\s+/g, ' ').trim();
+  const words = redactText(redact(content.slice(0, longestRead)))
+    .replaceAll(/\s+/g, ' ')
+    .trim();
   return shortened(words, longestTask);
 }
 

@@ -1,6 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import type { RunGrants, RunEvents, RunJournal, RunList } from '../../../packages/gateway/src/http/inbox/api.ts';
+import type {
+  RunGrants,
+  RunEvents,
+  RunJournal,
+  RunList,
+  ShownRun,
+} from '../../../packages/gateway/src/http/inbox/api.ts';
 import type { RunView } from '../../../src/client.ts';
 import { verifyAudit } from '../../../src/client.ts';
 import { forAllTests } from '../../support/for-all-tests.ts';
@@ -166,6 +173,39 @@ test('a run from its start to its audit', async () => {
   const redacted = await (await world.as('ola')('GET', `/runs/${id}/audit?redact=true`)).text();
   expect(redacted).not.toContain('"reviewerId":"bob"');
   expect(await httpProblem(await world.as('ann')('GET', `/runs/${id}/audit`))).toMatchObject({ status: 403 });
+});
+
+test('a run is found by the words of its task, as its own policies show them, and by its caller', async () => {
+  const key = randomUUID();
+  const said = JSON.stringify([{ text: `Order ${key} of TICKET-4711 for ann.smith@example.com` }]);
+  const redact = { patterns: [{ name: 'TICKET', pattern: 'TICKET-[0-9]+' }] };
+  const shown = await started('otto', { input: said, policy: { version: 1, redact } });
+  const hidden = await started('otto', {
+    input: said,
+    policy: { version: 1, approval: { include_arguments: false } },
+  });
+  const other = await started('ann', { input: said });
+  const listed = async (query: string) => {
+    const { runs } = await json<RunList>(await world.as('otto')('GET', `/runs?${query}&limit=500`));
+    return runs.filter(({ workflowId }) => [shown, hidden, other].includes(workflowId));
+  };
+  await eventually('all are listed', async () => (await listed('agent=tester')).length === 3);
+  await Promise.all([shown, hidden, other].map((id) => world.run(id).result()));
+  const found = await eventually('both with their tasks', async () => {
+    const runs = await listed(`text=${key}%20ORDER`);
+    return runs.length === 2 && runs;
+  });
+  expect(found.map(({ workflowId }) => workflowId).toSorted()).toEqual([shown, other].toSorted());
+  const row = found.find(({ workflowId }) => workflowId === shown)!;
+  expect(row.task).toContain('[TICKET');
+  expect(JSON.stringify(found)).not.toContain('ann.smith');
+  expect(row.task).not.toContain('TICKET-4711');
+  expect(found.find(({ workflowId }) => workflowId === other)!.task).toContain('TICKET-4711');
+  const mine = await listed('mine=true');
+  expect(mine.map(({ workflowId }) => workflowId).toSorted()).toEqual([shown, hidden].toSorted());
+  expect(mine.find(({ workflowId }) => workflowId === hidden)).not.toHaveProperty('task');
+  const view = await json<ShownRun>(await world.as('otto')('GET', `/runs/${shown}`));
+  expect(view).toMatchObject({ agent: 'tester', callerUserId: 'otto', task: row.task });
 });
 
 test('what a policy redacts is not in the output of a run', async () => {

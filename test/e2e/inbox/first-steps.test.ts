@@ -29,7 +29,7 @@ withChromium('before the first run (needs Chromium)', () => {
     expect(await agent.getAttribute('aria-invalid')).toBe('true');
     await agent.fill('tester');
     await page.getByRole('button', { name: 'Start' }).click();
-    await page.getByText('The run has ended').waitFor();
+    await page.getByText('Timeline · ended').waitFor();
     await page.goto(`${world.gateway.url}/inbox/runs`);
     await page.getByRole('link', { name: /^run-tester-|^key-/ }).waitFor();
     expect(await page.locator('.first-steps').count()).toBe(0);

@@ -80,7 +80,7 @@ withChromium('a gateway that is lost (needs Chromium)', () => {
     await page.goto(addressOf(`/inbox/runs/${workflowId}`));
     await list.goto(addressOf('/inbox/'));
     await eventually('the tool runs', () => world.ran().includes('start a'));
-    const timeline = page.getByRole('region', { name: 'What happens' });
+    const timeline = page.getByRole('region', { name: /^Timeline/ });
     await timeline.getByText('hold', { exact: true }).first().waitFor();
 
     // The run goes on while the gateway is gone.
@@ -115,7 +115,7 @@ withChromium('a gateway that is lost (needs Chromium)', () => {
     const { entries } = await world.client.journal(workflowId);
     expect(entries.filter(({ kind }) => kind === 'settled' || kind === 'refused')).toHaveLength(1);
 
-    await page.getByText('The run has ended').waitFor();
+    await page.getByText('Timeline · ended').waitFor();
     const events = await page.evaluate<RunEvents>(
       `fetch('/runs/${workflowId}/events?follow=false').then((answer) => answer.json())`,
     );

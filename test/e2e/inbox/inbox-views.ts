@@ -74,7 +74,7 @@ export function inboxViews({ gateway, open }: InboxStage): StagedView[] {
       await page.getByRole('button', { name: 'Approve', exact: true }).click();
       await page.getByRole('button', { name: 'Undo' }).waitFor();
     }),
-    at('settled', '/runs/ticket-35', 'The run has ended', async (page) => {
+    at('settled', '/runs/ticket-35', 'Timeline · ended', async (page) => {
       await page.getByRole('table').getByRole('link').first().click();
       await page.getByText('rita denied this at').waitFor();
     }),
@@ -104,16 +104,16 @@ export function inboxViews({ gateway, open }: InboxStage): StagedView[] {
       await page.getByRole('button', { name: /settings and notifications/ }).click();
       await page.locator('dialog[open]').waitFor();
     }),
-    at('journal', '/runs/ticket-40', 'The run has ended', async (page) => {
+    at('journal', '/runs/ticket-40', 'Timeline · ended', async (page) => {
       await page.getByText('Everything that was recorded').click();
       await page.getByRole('region', { name: 'Table of entries' }).waitFor();
     }),
     at('runs', '/runs', 'disk-web-2'),
-    at('run', '/runs/ticket-40', 'The run has ended', async (page) => {
+    at('run', '/runs/ticket-40', 'Timeline · ended', async (page) => {
       for (const text of ['task queue', 'grant-1 ·']) await page.getByText(text).first().waitFor();
     }),
     at('open run', '/runs/ticket-17', 'Approval requested'),
-    at('cancel', '/runs/ticket-17', 'Approval requested', press('Cancel the run')),
+    at('cancel', '/runs/ticket-17', 'Approval requested', press('Stop now (interrupt running tools) …')),
     at('start', '/start', 'Task'),
     at('operator', '/operator', 'Often quick'),
     at('not found', '/nowhere', 'Page not found'),

@@ -54,7 +54,7 @@ withChromium('a run that is watched (needs Chromium)', () => {
     expect((await run.status()).status).toBe('running');
     expect(await page.locator('.run-events .event').count()).toBe(1);
     write(undefined);
-    await page.getByText('The run has ended').waitFor();
+    await page.getByText('Timeline · ended').waitFor();
     expect(await writing.count()).toBe(0);
     const shown = await page.locator('.run-events .event', { hasText: 'Model' }).allInnerTexts();
     expect(shown.map((text) => text.split('\n').at(-1)?.trim())).toEqual(['Once upon <b>a</b> time there was a lamp.']);

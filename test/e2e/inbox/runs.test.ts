@@ -53,7 +53,7 @@ withChromium('the views of runs (need Chromium)', () => {
     ];
     await page.getByRole('textbox', { name: 'Task' }).fill(JSON.stringify(turns));
     await page.getByRole('button', { name: 'Start' }).click();
-    await page.getByText('The run has ended').waitFor();
+    await page.getByText('Timeline · ended').waitFor();
     for (const text of ['I look.', 'saw the moon', 'Completed']) await page.getByText(text).first().waitFor();
     expect(page.url()).toContain('/inbox/runs/');
     expect(inbox.complaints).toEqual([]);
@@ -160,7 +160,7 @@ withChromium('the views of runs (need Chromium)', () => {
     expect(await run.status()).toMatchObject({ awaitsMessage: true, counts: { open: 0 } });
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Send' }).click();
-    await page.getByText('Fine.').waitFor();
+    await page.getByText('Fine.', { exact: true }).waitFor();
     await run.handle.terminate();
     expect(inbox.complaints).toEqual([]);
   });
@@ -183,7 +183,7 @@ withChromium('the views of runs (need Chromium)', () => {
       await eventually('the tool has ended', () => world.ran().includes(`end h${index}`));
       link.mend();
     }
-    await page.getByText('The run has ended').waitFor();
+    await page.getByText('Timeline · ended').waitFor();
     const shown = await page.locator('.run-events .event-body').allInnerTexts();
     let events = 0;
     for await (const _ of world.client.events(run.workflowId, { follow: false })) events += 1;
@@ -229,18 +229,18 @@ withChromium('the views of runs (need Chromium)', () => {
   });
 
   test.each([
-    ['Cancel the run', 'cancelled'],
-    ['Close the run', 'closed'],
+    ['Stop now (interrupt running tools)', 'cancelled'],
+    ['Stop after the running tool', 'closed'],
   ])('%s', async (button, status) => {
     const { page, world } = inbox;
     const run = await world.start([{ calls: [pay(2)] }, { text: 'done' }]);
     await run.open();
     await page.goto(runUrl(run.workflowId));
     await page.getByText('Approval requested').waitFor();
-    await page.getByRole('button', { name: button }).click();
+    await page.getByRole('button', { name: `${button} …` }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Keep it running' }).click();
     expect((await run.status()).status).toBe('waiting');
-    await page.getByRole('button', { name: button }).click();
+    await page.getByRole('button', { name: `${button} …` }).click();
     await page.getByRole('dialog').getByRole('button', { name: button }).click();
     await page.getByText(`Ended: ${status}`).waitFor();
     expect((await world.client.show(run.workflowId)).status).toBe(status);
@@ -251,13 +251,13 @@ withChromium('the views of runs (need Chromium)', () => {
     const run = await world.start([{ calls: [pay(3)] }, { text: 'done' }]);
     await run.open();
     await page.goto(`${world.gateway.url}/inbox/runs?status=waiting&agent=tester`);
-    await page.getByRole('link', { name: run.workflowId }).waitFor();
+    await page.locator(`a.row-link[href$="/runs/${run.workflowId}"]`).waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Find a page, a request or a command' }).fill(run.workflowId);
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: run.workflowId }).waitFor();
+    await page.waitForURL(`**/inbox/runs/${run.workflowId}`);
     // The number is there when the list of open requests is.
-    await eventually('the title counts', async () => /^\(\d+\) Run · Countersign$/.test(await page.title()));
+    await eventually('the title counts', async () => /^\(\d+\) tester: .* · Countersign$/.test(await page.title()));
     await world.client.cancel(run.workflowId);
   });
 
@@ -285,7 +285,7 @@ withChromium('the views of runs (need Chromium)', () => {
     expect(asked.slice(0, 2)).toEqual(['?status=completed&limit=100', '?status=completed&limit=500']);
     await eventually(
       'the first of the further runs has the focus',
-      async () => (await page.evaluate('document.activeElement.textContent')) === 'run-100',
+      async () => (await page.evaluate('document.activeElement.textContent')) === 'agentRun: run-100',
     );
     expect(await page.getByText('There are more runs').count()).toBe(0);
     await page.unroute(isList);

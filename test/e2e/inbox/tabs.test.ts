@@ -105,7 +105,7 @@ withChromium('many tabs in one browser (needs Chromium)', () => {
     expect((await asked.run.result()).output).toBe('done');
     for (const page of [first, second, third]) await lists(page, []);
     for (const page of [fourth, fifth, seventh]) {
-      await page.getByText('The run has ended').waitFor();
+      await page.getByText('Timeline · ended').waitFor();
       expect(await page.getByText('Approval requested').count()).toBe(1);
     }
     await eventually('the stream of the run has ended', () => streams.paths().length === 1);
@@ -167,7 +167,7 @@ withChromium('many tabs in one browser (needs Chromium)', () => {
     await deny(asked);
     await asked.run.result();
     await setVisible(page, 'visible');
-    await page.getByText('The run has ended').waitFor();
+    await page.getByText('Timeline · ended').waitFor();
     const { events } = await page.evaluate<{ events: unknown[] }>(
       `fetch('/runs/${asked.workflowId}/events?follow=false').then((answer) => answer.json())`,
     );

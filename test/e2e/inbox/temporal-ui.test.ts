@@ -41,7 +41,7 @@ withChromium("the inbox beside Temporal's UI (needs Chromium)", () => {
 
     // The page of the run leads there, too.
     await page.goto(`${world.gateway.url}/inbox/runs/${asked.workflowId}`);
-    await page.getByText('The run has ended').waitFor();
+    await page.getByText('Timeline · ended').waitFor();
     const again = browser.context.waitForEvent('page');
     await page.getByRole('link', { name: "See it in Temporal's UI" }).click();
     await (await again).getByRole('heading', { name: asked.workflowId }).waitFor();

@@ -29,7 +29,7 @@ withChromium('the whole way in the inbox (needs Chromium)', () => {
 
     await page.waitForURL(/\/inbox\/runs\/[^/]+$/);
     const workflowId = decodeURIComponent(page.url().split('/').at(-1)!);
-    const timeline = page.getByRole('region', { name: 'What happens' });
+    const timeline = page.getByRole('region', { name: /^Timeline/ });
     await timeline.getByText('I look first.', { exact: true }).waitFor();
     await timeline.getByText('saw the invoice').waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
@@ -43,7 +43,7 @@ withChromium('the whole way in the inbox (needs Chromium)', () => {
     await page.getByText(/^You \w+ this at/).waitFor();
     await page.locator('section.run').getByRole('link', { name: workflowId }).click();
 
-    await page.getByText('The run has ended').waitFor();
+    await page.getByText('Timeline · ended').waitFor();
     const labels = await timeline.locator('.event-head b').allInnerTexts();
     expect(labels.join(', ')).toBe(
       'User, Model, Calls, Result, Model, Calls, Approval requested, Decision, Result, Model, Completed',
@@ -54,7 +54,7 @@ withChromium('the whole way in the inbox (needs Chromium)', () => {
     expect(await page.locator('.run-head').innerText()).toContain('completed');
     expect(world.ran().slice(before)).toEqual(['pay bob 20']);
     await page.goto(`${world.gateway.url}/inbox/runs`);
-    await page.getByRole('link', { name: workflowId }).waitFor();
+    await page.locator(`a.row-link[href$="/runs/${workflowId}"]`).waitFor();
     // The page is as wide as the screen.
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
   });

@@ -55,7 +55,7 @@ withChromium('a worker that is lost (needs Chromium)', () => {
     await page.getByText(/^You \w+ this at/).waitFor();
     expect((await asked.run.result()).output).toBe('done');
     expect(world.ran()).toEqual(['pay bob 20']);
-    await run.getByText('The run has ended').waitFor();
+    await run.getByText('Timeline · ended').waitFor();
     await list.locator(`a[href*="${asked.requestId}"]`).waitFor({ state: 'detached' });
     await next.kill();
   });

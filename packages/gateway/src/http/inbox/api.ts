@@ -161,13 +161,10 @@ export interface StartedRun {
 /** `GET /runs`. */
 export interface RunList {
   /** The newest first. */
-  runs: NamedRun[];
+  runs: ListedRun[];
   /** True: there are others that fit, or that were not looked at. */
   more: boolean;
 }
-
-/** Without the task: only a run's own policy says what of it may be shown. */
-export type NamedRun = Omit<ListedRun, 'task'>;
 
 /** `GET /agents`. */
 export interface AgentList {
@@ -199,7 +196,7 @@ export interface MatchesBody {
 }
 
 /** `GET /runs/{id}`. */
-export interface ShownRun extends RunView {
+export interface ShownRun extends RunView, Pick<ListedRun, 'agent' | 'callerUserId' | 'task'> {
   /** True: the sender of this request can say more to the run, with `POST /runs/{id}/messages`. */
   takesMessages?: true;
 }

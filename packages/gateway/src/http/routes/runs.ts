@@ -1,6 +1,6 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
-import { listedStatuses, requireGated } from 'countersign/adapter';
-import { ProblemError, nearestName, nfc, type JsonObject, visibleText } from 'countersign/base';
+import { isSamePerson, listedStatuses, requireGated, startOf } from 'countersign/adapter';
+import { looksLike, ProblemError, nearestName, nfc, type JsonObject, visibleText } from 'countersign/base';
 import type { AgentList, RunList, ShownRun, StartedRun } from '../inbox/api.ts';
 import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
@@ -15,7 +15,7 @@ import {
 import { type Principal, isUserOf, requirePrincipal } from '../identity/principal.ts';
 import { agentList, json, runJournal, runList, runView, startedRun } from '../shapes/response-shapes.ts';
 import { parseRunPolicy, beyondDenying, type Mode, type Policy } from 'countersign/policy';
-import type { CountersignClient, RunView, RunCompleteEvent } from 'countersign/client';
+import type { CountersignClient, ListedRun, RunView, RunCompleteEvent } from 'countersign/client';
 
 const start = defineRoute('POST /runs', {
   summary: 'Start a run of an agent',
@@ -34,6 +34,8 @@ const list = defineRoute('GET /runs', {
     query: z.strictObject({
       status: z.enum(listedStatuses).optional(),
       agent: z.string().max(200).optional(),
+      text: z.string().max(200).optional(),
+      mine: z.literal('true').optional(),
       limit: wholeNumberQuery(1, 500).optional(),
     }),
   },
@@ -87,17 +89,24 @@ export function runRoutes({ client, worker }: GatewayContext): OpenAPIHono<HttpE
       return context.json({ agents: [...names].sort(), complete: false } satisfies AgentList, 200);
     })
     .openapi(list, async (context) => {
-      const { status, agent, limit = 100 } = context.req.valid('query');
+      const { status, agent, text = '', mine, limit = 100 } = context.req.valid('query');
       const wanted = nfc(agent);
+      const words = wordsOf(text);
+      const caller = mine === undefined ? undefined : requirePrincipal(context.var).id;
       const found: RunList = { runs: [], more: false };
       let looked = 0;
-      for await (const run of client.runs({ ...(status !== undefined && { status }), limit: mostLooked })) {
+      for await (const run of client.runs({
+        ...(status !== undefined && { status }),
+        limit: mostLooked,
+        redacted: true,
+      })) {
         looked += 1;
         if (wanted !== undefined && run.agent !== wanted) continue;
+        if (caller !== undefined && !isSamePerson(run.callerUserId, caller)) continue;
+        if (!hasWords(run, words)) continue;
         found.more = found.runs.length === limit;
         if (found.more) break;
-        const { task: _, ...shown } = run;
-        found.runs.push(shown);
+        found.runs.push(run);
       }
       found.more ||= looked === mostLooked;
       return context.json(found);
@@ -105,7 +114,8 @@ export function runRoutes({ client, worker }: GatewayContext): OpenAPIHono<HttpE
     .openapi(show, async (context) => {
       const { id } = context.req.valid('param');
       await requireGated(client.session, id);
-      const shown: ShownRun = await shownRun(client, id);
+      const [start, run] = await Promise.all([startOf(client.session, { workflowId: id }, true), shownRun(client, id)]);
+      const shown: ShownRun = { ...run, ...start };
       const takesMessages = shown.closedAt === undefined && (await isUserOf(client, requirePrincipal(context.var), id));
       return context.json({ ...shown, ...(takesMessages && { takesMessages }) });
     })
@@ -115,6 +125,20 @@ export function runRoutes({ client, worker }: GatewayContext): OpenAPIHono<HttpE
       const { entries, missing, unread } = await client.journal(id);
       return context.json({ entries, missing, unread });
     });
+}
+
+/** The words of a text, as `looksLike` writes them. */
+function wordsOf(text: string): string[] {
+  return looksLike(nfc(text))
+    .split(/\s+/)
+    .filter((word) => word !== '');
+}
+
+/** True if each word is in the task, the agent, the caller or the id of a run. */
+function hasWords({ workflowId, workflowType, agent = '', callerUserId = '', task = '' }: ListedRun, words: string[]) {
+  if (words.length === 0) return true;
+  const text = looksLike(nfc([workflowId, workflowType, agent, callerUserId, task].join('\n')));
+  return words.every((word) => text.includes(word));
 }
 
 /** Throws `agent_unknown`, with the agents that exist, if the worker is known and has no such agent. */

@@ -1,7 +1,7 @@
 /** The responses of routes, for the OpenAPI document. Their types are in `inbox/api.ts` and `countersign/client`. */
 import { z } from '@hono/zod-openapi';
 import { problemCodes } from 'countersign/base';
-import type { ApprovalDetails, ApprovalSummary, Receipt, StandingDelegation } from 'countersign/client';
+import type { ApprovalDetails, ApprovalSummary, ListedRun, Receipt, StandingDelegation } from 'countersign/client';
 import type {
   AgentList,
   ApprovalView,
@@ -10,7 +10,6 @@ import type {
   InboxPage,
   InboxRow,
   Matches,
-  NamedRun,
   Receipts,
   RequestPeople,
   RunGrants,
@@ -191,12 +190,13 @@ export const matchList = shapeOf<Matches>()({
   looked: z.int(),
 }).openapi('Matches');
 
-const listedRun = shapeOf<NamedRun>()({
+const listedRun = shapeOf<ListedRun>()({
   workflowId: z.string(),
   workflowType: z.string(),
   status: z.string(),
   agent: optionalText,
   callerUserId: optionalText,
+  task: optionalText,
   open: z.int(),
   startedAt: z.string(),
   closedAt: optionalText,
@@ -207,6 +207,9 @@ export const agentList = shapeOf<AgentList>()({ agents: z.array(z.string()), com
 );
 export const startedRun = shapeOf<StartedRun>()({ workflowId: z.string() }).openapi('StartedRun');
 export const runView = shapeOf<ShownRun>()({
+  agent: optionalText,
+  callerUserId: optionalText,
+  task: optionalText,
   workflowId: z.string(),
   workflowType: z.string(),
   status: z.string(),

@@ -3,7 +3,7 @@ import { openOverlay } from '../state/shortcuts.ts';
 import { routes } from '../routes.ts';
 import { currentLocation, hrefOf } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
-import { useStore, announcement } from '../state/store.ts';
+import { useStore, announcement, viewTitle } from '../state/store.ts';
 import { Icon } from './shown-text.tsx';
 import { SignOut } from './sign-in.tsx';
 import { useEffect } from 'preact/hooks';
@@ -55,10 +55,11 @@ export function Header() {
 /** The title of the page, with the number of open requests: tabs show it. */
 export function PageTitle({ title }: { title: string }) {
   const { open } = useStore(openRequests);
+  const shown = useStore(viewTitle) ?? title;
   const count = open === undefined ? 0 : open.rows.length + open.more;
   useEffect(() => {
-    document.title = `${count > 0 ? `(${count}) ` : ''}${title} · Countersign`;
-  }, [title, count]);
+    document.title = `${count > 0 ? `(${count}) ` : ''}${shown} · Countersign`;
+  }, [shown, count]);
   return null;
 }
 

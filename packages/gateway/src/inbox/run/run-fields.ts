@@ -61,6 +61,10 @@ type ListedStatus = RunList['runs'][number]['status'];
 export interface RunFilters {
   status: ListedStatus | '';
   agent: string;
+  /** Words of the task, the agent, the caller or the id. */
+  text: string;
+  /** True: only runs whose caller is the reader. */
+  mine: boolean;
 }
 
 export const statuses = ['waiting', 'running', 'completed', 'failed', 'cancelled'] as const satisfies ListedStatus[];
@@ -69,16 +73,19 @@ export const statuses = ['waiting', 'running', 'completed', 'failed', 'cancelled
 export function readRunFilters(query: string): RunFilters {
   const given = new URLSearchParams(query);
   const status = statuses.find((each) => each === given.get('status')) ?? '';
-  return { status, agent: given.get('agent') ?? '' };
+  const [agent, text] = [given.get('agent') ?? '', given.get('text') ?? ''];
+  return { status, agent, text, mine: given.get('mine') === 'true' };
 }
 
 /** The query of an address; empty without filters. */
-export function writeRunFilters({ status, agent }: RunFilters): string {
+export function writeRunFilters({ status, agent, text, mine }: RunFilters): string {
   const query = new URLSearchParams();
   if (status !== '') query.set('status', status);
   if (agent !== '') query.set('agent', agent);
-  const text = query.toString();
-  return text === '' ? '' : `?${text}`;
+  if (text !== '') query.set('text', text);
+  if (mine) query.set('mine', 'true');
+  const written = query.toString();
+  return written === '' ? '' : `?${written}`;
 }
 
 /** The path of `GET /runs`. */

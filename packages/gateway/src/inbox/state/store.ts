@@ -48,6 +48,9 @@ export interface Announcement {
 
 export const announcement = createStore<Announcement | undefined>(undefined);
 
+/** The title of the shown view, if it has a better one than its route. */
+export const viewTitle = createStore<string | undefined>(undefined);
+
 export function announceText(text: string, tone: Announcement['tone'] = 'plain'): void {
   announcement.set({ text, tone });
 }

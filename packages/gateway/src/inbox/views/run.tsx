@@ -3,18 +3,20 @@ import type { ShownRun } from '../../http/inbox/api.ts';
 import type { StreamState } from '../api/event-stream.ts';
 import { apiPath, sendJson } from '../api/fetch-json.ts';
 import { useJson } from '../api/use-json.ts';
-import { Foreign, TemporalLink } from '../parts/shown-text.tsx';
+import { Foreign, Marked, TemporalLink } from '../parts/shown-text.tsx';
 import { DecisionTable, JournalTable } from '../run/journal-table.tsx';
 import { followRun } from '../run/follow-run.ts';
 import { GrantList } from '../run/grant-list.tsx';
 import { ReplyBox } from '../run/reply-box.tsx';
 import { decisionsOf, emptyTimeline, lastTurnOf, type Timeline } from '../run/timeline.ts';
-import { currentLocation } from '../state/location.ts';
+import { stopWords } from '../run/stop-agent.tsx';
+import { RunName, runName } from '../run/run-name.tsx';
+import { currentLocation, hrefOf, requestHref } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
-import { useStore, announceText } from '../state/store.ts';
-import type { ViewProps } from '../state/paths.ts';
+import { useStore, announceText, viewTitle } from '../state/store.ts';
+import { openRequests } from '../state/open-requests.ts';
+import { requestKey, type ViewProps } from '../state/paths.ts';
 import { askedArguments, TimelineItem } from '../parts/timeline-item.tsx';
-import type { RecordedEvent } from 'countersign/client';
 import { LocalTime } from '../parts/time.tsx';
 import { ConfirmDialog } from '../parts/modal.tsx';
 
@@ -37,17 +39,23 @@ export function RunPage({ params }: ViewProps) {
   const run = shown.value;
   const status = timeline.end?.status ?? run?.status;
   const isOpen = status === 'running' || status === 'waiting';
+  useEffect(() => {
+    viewTitle.set(run === undefined ? undefined : runName(run));
+    return () => viewTitle.set(undefined);
+  }, [run?.workflowId, run?.task]);
   return (
     <article class="run-view">
-      <h1 class="run-title">
-        <Foreign text={workflowId} most={200} />
-      </h1>
+      <p class="crumbs">
+        <a href={hrefOf('/runs')}>← Runs</a>
+      </p>
+      <h1 class="run-title">{run === undefined ? <Foreign text={workflowId} most={200} /> : <RunName run={run} />}</h1>
       {shown.problem !== undefined && (
         <p class="problem" role="alert">
           {shown.problem.message}
         </p>
       )}
-      {run !== undefined && <RunHead run={run} status={status ?? run.status} events={timeline.events} />}
+      {run !== undefined && <RunHead run={run} status={status ?? run.status} />}
+      <NestedWaits workflowId={workflowId} />
       {run?.note !== undefined && (
         <p class="note">
           <Foreign text={run.note} />
@@ -85,7 +93,7 @@ function TimelineList({ timeline, state }: TimelineListProps) {
   return (
     <section aria-labelledby="timeline-title">
       <h2 id="timeline-title">
-        What happens <StreamNote state={state} />
+        Timeline · <StreamNote state={state} endedAt={timeline.end?.at} />
       </h2>
       {dropped > 0 && (
         <p class="soft">
@@ -123,17 +131,23 @@ function TimelineList({ timeline, state }: TimelineListProps) {
   );
 }
 
-function StreamNote({ state }: { state: StreamState | 'ended' }) {
+function StreamNote({ state, endedAt }: { state: StreamState | 'ended'; endedAt: string | undefined }) {
   const notes = {
     connecting: ['Connecting …', 'soft'],
     live: ['Live', 'live'],
     lost: ['Not connected. What you see may be old; trying again …', 'problem'],
-    ended: ['The run has ended', 'soft'],
+    ended: ['ended', 'soft'],
   } as const;
   const [text, tone] = notes[state];
   return (
     <small class={tone} role="status">
       {text}
+      {state === 'ended' && endedAt !== undefined && (
+        <>
+          {' '}
+          <LocalTime at={endedAt} />
+        </>
+      )}
     </small>
   );
 }
@@ -141,19 +155,16 @@ function StreamNote({ state }: { state: StreamState | 'ended' }) {
 interface RunHeadProps {
   run: ShownRun;
   status: string;
-  events: readonly RecordedEvent[];
 }
 
-/** The facts of a run: its agent and caller if its events name them, its times, and its place in Temporal. */
-function RunHead({ run, status, events }: RunHeadProps) {
-  const asked = events.find((event) => event.type === 'ApprovalRequestEvent');
-  const agent = asked?.agentName ?? run.open[0]?.agentName;
+/** The facts of a run: its caller, its times, its id, and its place in Temporal. */
+function RunHead({ run, status }: RunHeadProps) {
   return (
     <div class="run-head">
       <span class={`run-status ${status}`}>{status}</span>
-      {agent !== undefined && (
+      {run.callerUserId !== undefined && (
         <span>
-          agent <Foreign text={agent} most={100} />
+          for <Foreign text={run.callerUserId} most={100} />
         </span>
       )}
       <span>
@@ -167,8 +178,33 @@ function RunHead({ run, status, events }: RunHeadProps) {
       <span>
         task queue <Foreign text={run.taskQueue} />
       </span>
+      <span>
+        <Foreign text={run.workflowId} most={200} />
+      </span>
       <TemporalLink workflowId={run.workflowId} />
     </div>
+  );
+}
+
+const mostWaits = 5;
+
+/** Where runs that this run has started wait for people, however deep. */
+function NestedWaits({ workflowId }: { workflowId: string }) {
+  const { open } = useStore(openRequests);
+  const waits = open?.rows.filter(({ lineage }) => lineage?.includes(workflowId)) ?? [];
+  if (waits.length === 0) return null;
+  return (
+    <ul class="note nested-waits" aria-label="Nested runs that wait">
+      {waits.slice(0, mostWaits).map((row) => (
+        <li key={requestKey(row)}>
+          <a href={requestHref(row)}>
+            Waiting for approval in <Foreign text={row.agentName} most={100} /> ›
+          </a>{' '}
+          <Marked text={row.sentence} />
+        </li>
+      ))}
+      {waits.length > mostWaits && <li>and {waits.length - mostWaits} more</li>}
+    </ul>
   );
 }
 
@@ -179,22 +215,22 @@ function RunActions({ workflowId, onDone }: { workflowId: string; onDone: () => 
     if (ending === undefined) return;
     const path = ending === 'cancel' ? apiPath`/runs/${workflowId}/cancel` : apiPath`/runs/${workflowId}/close`;
     await sendJson('POST', path, reason === '' ? {} : { reason });
-    announceText(ending === 'cancel' ? 'The run is being cancelled.' : 'The run is being closed.', 'good');
+    announceText('The run is asked to stop.', 'good');
     onDone();
   };
   return (
     <>
       <button type="button" onClick={() => setEnding('close')}>
-        Close the run
+        {stopWords.close} …
       </button>
       <button type="button" onClick={() => setEnding('cancel')}>
-        Cancel the run
+        {stopWords.cancel} …
       </button>
       {ending !== undefined && (
         <ConfirmDialog
           key={ending}
-          title={ending === 'cancel' ? 'Cancel this run?' : 'Close this run?'}
-          act={ending === 'cancel' ? 'Cancel the run' : 'Close the run'}
+          title={ending === 'cancel' ? 'Stop this run now?' : 'Stop this run after the running tool?'}
+          act={stopWords[ending]}
           keep="Keep it running"
           askReason
           onClose={() => setEnding(undefined)}
@@ -202,8 +238,8 @@ function RunActions({ workflowId, onDone }: { workflowId: string; onDone: () => 
         >
           <p>
             {ending === 'cancel'
-              ? 'Its open requests are cancelled, and the tools that run are asked to stop.'
-              : 'Its open requests are cancelled, and nothing more is called. Tools that run now may still end.'}{' '}
+              ? 'Its open requests are cancelled, and running tools are interrupted.'
+              : 'Its open requests are cancelled. Running tools finish first.'}{' '}
             This cannot be undone.
           </p>
         </ConfirmDialog>

@@ -4,6 +4,7 @@ import { useJson } from '../api/use-json.ts';
 import { FirstSteps } from '../parts/first-steps.tsx';
 import { LocalTime } from '../parts/time.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
+import { RunName } from '../run/run-name.tsx';
 import { listPath, readRunFilters, type RunFilters, statuses, writeRunFilters } from '../run/run-fields.ts';
 import { currentLocation, hrefOf, navigate, runHref } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
@@ -69,9 +70,7 @@ export function RunsView() {
       </ul>
       {shown?.more === true && (
         <>
-          <p class="soft">
-            There are more runs than these {shown.runs.length}. Filter by status or agent to find others.
-          </p>
+          <p class="soft">There are more runs than these {shown.runs.length}. Search or filter to find others.</p>
           {shown.runs.length === firstRuns && (
             <p class="buttons">
               <button
@@ -93,28 +92,27 @@ export function RunsView() {
 }
 
 function RunRow({ run }: { run: RunList['runs'][number] }) {
-  const { workflowId, workflowType, status, agent, callerUserId, open, startedAt, closedAt } = run;
+  const { workflowId, status, callerUserId, open, startedAt, closedAt } = run;
   return (
     <li>
       <div>
         <a class="row-link" href={runHref(workflowId)}>
-          <Foreign text={workflowId} most={120} />
+          <RunName run={run} />
         </a>
         <p class="soft">
-          <Foreign text={agent ?? workflowType} most={80} />
           {callerUserId !== undefined && (
             <>
-              {' '}
-              for <Foreign text={callerUserId} most={80} />
+              for <Foreign text={callerUserId} most={80} /> ·{' '}
             </>
-          )}{' '}
-          · started <LocalTime at={startedAt} />
+          )}
+          started <LocalTime at={startedAt} />
           {closedAt !== undefined && (
             <>
               {' '}
               · ended <LocalTime at={closedAt} />
             </>
-          )}
+          )}{' '}
+          · <Foreign text={workflowId} most={60} />
         </p>
       </div>
       <span class={`run-status ${status}`}>
@@ -127,18 +125,28 @@ function RunRow({ run }: { run: RunList['runs'][number] }) {
 
 function RunFilterForm({ filters }: { filters: RunFilters }) {
   const [agent, setAgent] = useState(filters.agent);
+  const [text, setText] = useState(filters.text);
   useEffect(() => setAgent(filters.agent), [filters.agent]);
-  const show = (change: Partial<RunFilters>): void =>
-    navigate(hrefOf(`/runs${writeRunFilters({ ...filters, ...change })}`), { replace: true });
+  useEffect(() => setText(filters.text), [filters.text]);
+  const show = (change: Partial<RunFilters>): void => {
+    // Two changes may come before the form is drawn again.
+    const before = readRunFilters(currentLocation.get().query);
+    navigate(hrefOf(`/runs${writeRunFilters({ ...before, ...change })}`), { replace: true });
+  };
   return (
-    <form
-      class="filters plain"
-      aria-label="Filters"
-      onSubmit={(event) => {
-        event.preventDefault();
-        show({ agent: agent.trim() });
-      }}
-    >
+    <form class="filters plain" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
+      <label>
+        Search
+        <input
+          type="search"
+          maxLength={200}
+          autocapitalize="off"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+          // At Enter, and when the field loses the focus.
+          onChange={() => show({ text: text.trim() })}
+        />
+      </label>
       <label>
         Status
         <select
@@ -159,8 +167,16 @@ function RunFilterForm({ filters }: { filters: RunFilters }) {
           autocapitalize="off"
           value={agent}
           onInput={(event) => setAgent(event.currentTarget.value)}
-          onBlur={() => agent.trim() !== filters.agent && show({ agent: agent.trim() })}
+          onChange={() => show({ agent: agent.trim() })}
         />
+      </label>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={filters.mine}
+          onChange={(event) => show({ mine: event.currentTarget.checked })}
+        />{' '}
+        Mine
       </label>
     </form>
   );
