@@ -38,10 +38,10 @@ export function inboxViews({ gateway, open }: InboxStage): StagedView[] {
   const list = 'Refund: orderId o-17';
   return [
     at('list', '/', list),
-    at('list without a match', '/?text=nothing+like+it', 'No open request fits'),
-    at('bulk', '/', list, async (page) => {
+    at('list without a match', '/?text=nothing+like+it', 'No open request matches'),
+    at('bulk', '/?tab=anyone', 'Send mail', async (page) => {
       // The first one selects all.
-      for (const box of [1, 3, 4]) await page.getByRole('checkbox').nth(box).check();
+      for (const box of [1, 2, 3]) await page.getByRole('checkbox').nth(box).check();
       await page.getByRole('button', { name: /Approve/ }).click();
       // Each request is read first.
       await page.getByRole('dialog').getByText('requests_per_minute: 600').waitFor();
