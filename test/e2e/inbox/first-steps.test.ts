@@ -31,7 +31,7 @@ withChromium('before the first run (needs Chromium)', () => {
     await page.getByRole('button', { name: 'Start' }).click();
     await page.getByText('Timeline · ended').waitFor();
     await page.goto(`${world.gateway.url}/inbox/runs`);
-    await page.getByRole('link', { name: /^run-tester-|^key-/ }).waitFor();
+    await page.getByRole('link', { name: /^tester: / }).waitFor();
     expect(await page.locator('.first-steps').count()).toBe(0);
     // The refusal is a 404 that the browser reports.
     expect(inbox.complaints.filter((each) => !each.includes('404'))).toEqual([]);
