@@ -26,7 +26,7 @@ export { advisorsOf } from './core/policy/advice.ts';
 export { explain } from './policy-file/explain.ts';
 export type { Explanation } from './policy-file/explain.ts';
 export { limitsOf } from './core/policy/limits.ts';
-export { isMode, modes } from './core/policy/modes.ts';
+export { isAsked, isMode, modes } from './core/policy/modes.ts';
 export type { Mode } from './core/policy/modes.ts';
 export { beyondDenying } from './policy-file/parse-run-policy.ts';
 export { defaultMaxTimeoutMs, defaultTimeoutMs, grantKinds } from './core/policy/policy.ts';

@@ -1,4 +1,4 @@
-/** What a chat waits for besides its user: copy this file beside your page. */
+/** Shows a user that their chat waits for a reviewer: copy this file beside your page. */
 import { useEffect, useState } from 'react';
 
 /** A member of `waits` in the notes of the gateway. */
@@ -7,11 +7,11 @@ export interface Wait {
   message: string;
   /** The call that waits. */
   sentence?: string;
-  /** Who can answer, as people read it. */
+  /** The reviewers who can answer: `ann or bob`. */
   people?: string;
   /** ISO 8601; null: for ever. */
   deadline?: string | null;
-  /** Where reviewers answer. */
+  /** The address of the request in the inbox. */
   url?: string;
 }
 

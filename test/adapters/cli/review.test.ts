@@ -153,31 +153,37 @@ describe.concurrent('on a terminal', () => {
   });
 
   test('always: patterns from the exact ones, what they would have covered, and a time', async ({ review }) => {
-    const run = await start([pay('ann@acme.com'), pay('bob@acme.com'), pay('carl@acme.com', 7), pay('eve@evil.com')]);
+    // Names of its own: other tests share the namespace and the agent, and their past calls count, too.
+    const run = await start([
+      pay('ann@always.example'),
+      pay('bob@always.example'),
+      pay('carl@always.example', 7),
+      pay('eve@never.example'),
+    ]);
     const rita = review(run);
-    await rita.answers('a', 'ann@acme.com', question);
+    await rita.answers('a', 'ann@always.example', question);
     await rita.answers('A', 'Pay: to bob', question);
     await rita.answers('2', '1  only this very call', '2  calls of pay whose arguments match', '3  every', back);
-    await rita.answers('', 'to [bob@acme.com]: ');
+    await rita.answers('', 'to [bob@always.example]: ');
     await rita.answers('', 'amount [5]: ');
     await rita.answers('', 'For how long', back);
     await rita.answers('', 'It would have covered 0 of ', 'Enter goes back: ');
 
     await rita.answers('A', question);
     await rita.answers('2', back);
-    await rita.answers('nobody@*', 'to [bob@acme.com]: ');
+    await rita.answers('nobody@*', 'to [bob@always.example]: ');
     await rita.answers('*', 'amount [5]: ');
     await rita.answers('', 'For how long', back);
     await rita.answers('2', 'This does not cover the call itself', back);
-    await rita.answers('[[:alpha:]]', 'to [bob@acme.com]: ');
-    await rita.answers('*@acme.com', 'The pattern ', 'to [bob@acme.com]: ');
+    await rita.answers('[[:alpha:]]', 'to [bob@always.example]: ');
+    await rita.answers('*@always.example', 'The pattern ', 'to [bob@always.example]: ');
     await rita.answers('*', 'amount [5]: ');
     await rita.answers('soon', 'For how long', back);
     await rita.answers('1h', 'Write a whole number and a unit', back);
     await rita.answers('y', 'It would have covered 1 of ', 'Enter goes back: ');
     // The third call is covered.
     await rita.asks('Pay: to eve', question);
-    const scope = { kind: 'arguments', match: { to: '*@acme.com', amount: '*' } };
+    const scope = { kind: 'arguments', match: { to: '*@always.example', amount: '*' } };
     expect(await world.client.grants(run.workflowId)).toMatchObject([{ scope, expiresAtMs: expect.any(Number) }]);
     await run.handle.terminate();
   });

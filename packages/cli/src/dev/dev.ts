@@ -20,7 +20,7 @@ interface DevOptions extends CommonOptions {
   taskQueue?: string;
 }
 
-/** Where a command looks for Temporal without a flag. */
+/** The address that a command connects to by default. */
 const usualAddress = '127.0.0.1:7233';
 
 /** One line of the output with `--json`. */

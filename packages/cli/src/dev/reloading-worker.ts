@@ -37,7 +37,7 @@ export class ReloadingWorker {
     this.#log = options.log;
   }
 
-  /** What the last worker that could run declares. Undefined before there is one. */
+  /** The tools and agents of the last worker that started. Undefined: none has started yet. */
   get declared(): DeclaredWorker | undefined {
     return this.#declared;
   }

@@ -91,7 +91,7 @@ export function rowFacts(output: Output, row: ApprovalSummary, nowMs?: number): 
       ['agent', escapeText(row.agentName)],
       ['tool', output.style('bold', escapeText(row.toolName))],
       ['risk', `${escapeText(row.riskLevel)} (severity ${escapeText(row.severity)})`],
-      ['rule', rule === null ? 'none: a risk default asks' : escapeText(rule)],
+      ['rule', rule === null ? 'none' : escapeText(rule)],
       ['reason', escapeText(row.reason)],
       ['caller', row.callerUserId === null ? undefined : escapeText(row.callerUserId)],
       ['asked', instantText(row.requestedAt, clock)],

@@ -9,6 +9,7 @@ import {
   defaultTimeoutMs,
   parsePolicy,
   evaluate,
+  isAsked,
   type Policy,
 } from 'countersign/policy';
 import { parseSubject, subjectWanted, trialsOf } from '../policy/described-call.ts';
@@ -156,7 +157,7 @@ async function schemaProblem(args: JsonObject, schema: JsonObject): Promise<stri
 
 type Ruled = Pick<CardRequest, 'assessment' | 'rule' | 'reason' | 'rulePlace'>;
 
-/** What the policy, or without one the tool's risk, says about the call: the facts for its card. */
+/** Evaluates the policy for the call, and returns what its card shows of the ruling. Without a policy: the defaults. */
 function ruledOn(call: Parameters<ReturnType<typeof trialsOf>>[0], policy: Policy | undefined): Ruled {
   const given = policy ?? parsePolicy('rules: []');
   if ('problems' in given) throw new Error('an empty policy is a policy');
@@ -165,10 +166,9 @@ function ruledOn(call: Parameters<ReturnType<typeof trialsOf>>[0], policy: Polic
     const assessment = trial[2].assessment ?? defaultAssessment(call.risk);
     const { action, rule, reason } = evaluate(...trial);
     if (policy === undefined) return { assessment, rule: null, reason: 'This is a preview: no policy was asked.' };
-    const answer =
-      action === 'ask'
-        ? (reason ?? 'The policy asks.')
-        : `This policy answers "${action}": no reviewer would be asked.`;
+    const answer = isAsked(action)
+      ? (reason ?? 'The policy asks.')
+      : `This policy answers "${action}": no reviewer would be asked.`;
     return { assessment, rule, reason: answer };
   } catch {
     return {

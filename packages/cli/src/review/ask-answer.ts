@@ -66,7 +66,7 @@ s  skip: leave it open, and look at the next one
 b  see what you skipped again
 q  quit; Ctrl-C and Ctrl-D, too. What is not answered stays open`;
 
-/** What the reviewer chose beside a decision. */
+/** An answer that is no decision: postpone, delegate, search, go to another request, or quit. */
 export type OtherAnswer = { untilMs: number } | { to: string } | Search | 'skip' | 'back' | 'quit';
 
 /** Only requests with this text are shown; empty: all. */

@@ -42,7 +42,7 @@ export interface ChatWait {
   requestId?: string;
   /** ISO 8601; null: the request has none. */
   deadline?: string | null;
-  /** Where reviewers answer. Absent: the gateway does not know how browsers reach its inbox. */
+  /** The address of the request in the inbox. Absent: the gateway does not know how browsers reach its inbox. */
   url?: string;
   /** The call, if it belongs to this chat. */
   toolCallId?: string;

@@ -13,7 +13,7 @@ import { openView, type OpenQuery, type SharedRow } from './open-view.ts';
 const mostRows = 20_000;
 /** The most rows that a stream carries: those with the earliest deadlines. A search finds the others. */
 const mostStreamed = 500;
-/** How long the poller goes on after a search, in milliseconds. */
+/** How long the poller goes on after the last search, in milliseconds. */
 const searchedForMs = 30_000;
 /** The rows of a gate fit into a memo of 16 kB; a larger row comes from another workflow and is left out. */
 const mostRowCharacters = 32_000;
@@ -46,6 +46,8 @@ interface State {
 export class InboxFeed {
   readonly #gateway: GatewayContext;
   #viewers = 0;
+  /** Runs while searches count as a viewer. */
+  #searches: NodeJS.Timeout | undefined;
   #polls = false;
   /** Aborts when the last viewer leaves. */
   #idle = new AbortController();
@@ -94,9 +96,7 @@ export class InboxFeed {
 
   /** Searches all open requests. Throws the problem of a server that cannot be read. */
   async search(principal: Principal, query: OpenQuery, limit: number, signal: AbortSignal): Promise<FoundRequests> {
-    this.#enter();
-    // A page searches again and again: the poller goes on in between.
-    setTimeout(() => this.#leave(), searchedForMs).unref();
+    this.#keepForSearches();
     while (this.#state === undefined && this.#trouble === undefined && !signal.aborted) {
       await changedOrAborted(this.#change.promise, signal);
     }
@@ -105,6 +105,19 @@ export class InboxFeed {
     const waitsFor = (row: SharedRow): WaitsFor => waitsForRow(principal, row);
     const all = [...rows.values()].map(({ row }) => row);
     return { ...openView(all, query, { waitsFor, limit, nowMs: Date.now() }), more, unread };
+  }
+
+  /** A page searches again and again: the poller goes on in between. */
+  #keepForSearches(): void {
+    if (this.#searches !== undefined) {
+      this.#searches.refresh();
+      return;
+    }
+    this.#enter();
+    this.#searches = setTimeout(() => {
+      this.#searches = undefined;
+      this.#leave();
+    }, searchedForMs).unref();
   }
 
   #leave(): void {

@@ -17,7 +17,9 @@ import { viewedSince, whyNotApprove } from '../request/use-decision.ts';
 import { announceText } from '../state/store.ts';
 import { Foreign, Marked } from '../parts/shown-text.tsx';
 import { requestKey } from '../state/paths.ts';
-import { CardChanges, CardFields } from '../request/card-article.tsx';
+import { argumentBlocks } from 'countersign/card';
+import { ArgumentBlocks } from '../request/argument-rows.tsx';
+import { CardChanges, CardWarnings } from '../request/card-article.tsx';
 import { requestHref } from '../state/location.ts';
 
 /** As many as a browser sends to one server at a time, but for the streams. */
@@ -241,12 +243,8 @@ export function BulkList({ items }: { items: readonly BulkItem[] }) {
           </p>
           {view !== undefined && (
             <>
-              {view.card.warnings.map((warning) => (
-                <p key={warning} class="cut small">
-                  <Marked text={warning} />
-                </p>
-              ))}
-              <CardFields fields={view.card.arguments} />
+              <CardWarnings card={view.card} />
+              <ArgumentBlocks blocks={argumentBlocks(view.card.arguments)} />
               {view.card.preview !== undefined && <CardChanges card={view.card} />}
             </>
           )}

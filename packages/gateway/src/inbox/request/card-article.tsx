@@ -6,7 +6,6 @@ import {
   headings,
   type Card,
   type CardRow,
-  fieldLabel,
   type CardField,
   changeRest,
   changeTitle,
@@ -14,7 +13,7 @@ import {
 } from 'countersign/card';
 import { LocalTime } from '../parts/time.tsx';
 import { LongText, Marked, Scrolling, ShownText } from '../parts/shown-text.tsx';
-import { ArgumentBlocks, FieldRow } from './argument-rows.tsx';
+import { ArgumentBlocks } from './argument-rows.tsx';
 import { ChangeLines, ChangeTable } from './change-lines.tsx';
 
 /** The settlement of a request replaces its answers. */
@@ -37,28 +36,12 @@ interface CardArticleProps {
 /** The card of a request. Its texts are untrusted; its labels and headings are trusted. */
 export function CardArticle({ card, unfold, brief }: CardArticleProps) {
   const { notShown, why, settled = [] } = card;
-  const odd = card.arguments.filter(({ warnings = [] }) => warnings.length > 0);
-  const beside = new Set(odd.flatMap(({ warnings = [] }) => warnings));
-  const warnings = card.warnings.filter((each) => !beside.has(each));
   return (
     <article class="card">
       <h1 id="sentence">
         <Sentence {...card.sentence} />
       </h1>
-      {warnings.length + odd.length > 0 && (
-        <ul class="warnings" aria-label="Warnings">
-          {warnings.map((warning) => (
-            <li key={warning}>
-              <Marked text={warning} />
-            </li>
-          ))}
-          {odd.length > 0 && (
-            <li>
-              Text that may mislead, explained below: <Marked text={oddNames(odd)} />
-            </li>
-          )}
-        </ul>
-      )}
+      <CardWarnings card={card} />
       {unfold}
       {brief}
       <Section title={headings.arguments}>
@@ -79,6 +62,28 @@ export function CardArticle({ card, unfold, brief }: CardArticleProps) {
       <Rows title={headings.settled} rows={settled.filter(({ label }) => effects.includes(label))} />
       <Details card={card} />
     </article>
+  );
+}
+
+/** The warnings of a card, but for those that stand beside an argument. */
+export function CardWarnings({ card }: { card: Card }) {
+  const odd = card.arguments.filter(({ warnings = [] }) => warnings.length > 0);
+  const beside = new Set(odd.flatMap(({ warnings = [] }) => warnings));
+  const warnings = card.warnings.filter((each) => !beside.has(each));
+  if (warnings.length + odd.length === 0) return null;
+  return (
+    <ul class="warnings" aria-label="Warnings">
+      {warnings.map((warning) => (
+        <li key={warning}>
+          <Marked text={warning} />
+        </li>
+      ))}
+      {odd.length > 0 && (
+        <li>
+          Text that may mislead, explained below: <Marked text={oddNames(odd)} />
+        </li>
+      )}
+    </ul>
   );
 }
 
@@ -173,18 +178,6 @@ export function RowTexts({ row: { texts } }: { row: CardRow }) {
         </p>
       ))}
     </>
-  );
-}
-
-/** The arguments of a call, each with its meaning, on rows of their own. */
-export function CardFields({ fields }: { fields: readonly CardField[] }) {
-  if (fields.length === 0) return null;
-  return (
-    <dl>
-      {fields.map((field, index) => (
-        <FieldRow key={index} label={fieldLabel(field)} field={field} />
-      ))}
-    </dl>
   );
 }
 
