@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
-/** The code in docs/gate.md, docs/deploy.md and README.md is that of the examples, which the tests run. */
+/** The code in docs/gate.md, docs/deploy.md, docs/front-ends.md and README.md is that of the examples, which the tests run. */
 
 const root = new URL('../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 const manual = read('docs/gate.md');
-const pages = [manual, read('README.md'), read('docs/deploy.md')].join('\n');
-const blocks = [...pages.matchAll(/^```ts\n\/\/ (\S+)\n(.*?)^```$/gms)].map(
+const pages = [manual, read('README.md'), read('docs/deploy.md'), read('docs/front-ends.md')].join('\n');
+const blocks = [...pages.matchAll(/^```tsx?\n\/\/ (\S+)\n(.*?)^```$/gms)].map(
   ([, file = '', code = '']) => [file, code] as const,
 );
 
@@ -15,8 +15,8 @@ const blocks = [...pages.matchAll(/^```ts\n\/\/ (\S+)\n(.*?)^```$/gms)].map(
 const flat = (text: string): string => text.replaceAll(/^ +/gm, '');
 
 test('each block of code names its file', () => {
-  expect(blocks).toHaveLength(manual.match(/^```ts$/gm)!.length + 1 + 3);
-  const examples = new Set(['order', 'ai-sdk', 'openai-agents', 'upgrade']);
+  expect(blocks).toHaveLength(manual.match(/^```ts$/gm)!.length + 1 + 3 + 1);
+  const examples = new Set(['order', 'ai-sdk', 'openai-agents', 'upgrade', 'chat']);
   expect(new Set(blocks.map(([file]) => file.split('/')[1]))).toEqual(examples);
 });
 

@@ -33,6 +33,9 @@ function bySeverity<Row extends Assessed>(rows: readonly Row[], textOf: (row: Ro
   );
 }
 
+/** The page names these; the others are in the table of the code. */
+const worstCommandRows = commandRows.filter(({ severity }) => severity === 'critical');
+
 /** The items of the list under each heading. */
 const assessmentLists: Record<string, string[]> = {
   'What the risk says': (['read_only', 'write', 'destructive', 'unknown'] as const).map(
@@ -41,7 +44,7 @@ const assessmentLists: Record<string, string[]> = {
   Files: pathRows.map(({ what, reading = none, changing, deleting = changing }) =>
     [what, [reading, changing, deleting].join('/')].join(': '),
   ),
-  Commands: bySeverity(commandRows, ({ programs, with: groups = [] }) =>
+  Commands: bySeverity(worstCommandRows, ({ programs, with: groups = [] }) =>
     [code(programs.split(' ')), groups.map((group) => code(group.split(' '))).join(' and ')]
       .filter((text) => text !== '')
       .join(' with '),
@@ -97,7 +100,7 @@ const itemsIn = (text: string): string[] =>
 
 describe('the lists match the data', () => {
   test.each(Object.entries(assessmentLists))('%s', (heading, items) => {
-    expect(items.length).toBeGreaterThan(1);
+    expect(items).not.toEqual([]);
     expect(itemsIn(section(heading))).toEqual(items);
   });
 });

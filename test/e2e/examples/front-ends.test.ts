@@ -170,14 +170,11 @@ withChromium('front ends that people have (needs Chromium)', () => {
   );
 });
 
-test('the pages and the examples of docs/front-ends.md type-check, and are the same', () => {
+test('docs/front-ends.md names the examples, and they type-check with the pages', () => {
   const root = join(import.meta.dirname, '..', '..', '..');
-  const read = (path: string): string => readFileSync(join(root, path), 'utf8');
-  const manual = read('docs/front-ends.md');
-  const blocks = [...manual.matchAll(/^```tsx?\n([\s\S]*?)^```$/gm)].map(([, code]) => code);
-  for (const name of ['chat-requests.ts', 'waiting-for.tsx', 'assistant-ui.tsx'])
+  const manual = readFileSync(join(root, 'docs/front-ends.md'), 'utf8');
+  for (const name of ['chat-requests.ts', 'waiting-for.tsx', 'assistant-ui.tsx', 'use-chat.tsx'])
     expect(manual).toContain(`[${name}](../examples/chat/${name})`);
-  expect(blocks).toEqual([read('test/fixtures/front-ends/example-ai-sdk.tsx')]);
   const tsc = join(root, 'node_modules', '.bin', 'tsc');
   const { status, stdout } = spawnSync(tsc, ['-p', 'test/fixtures/front-ends'], { cwd: root, encoding: 'utf8' });
   expect([status, stdout]).toEqual([0, '']);
