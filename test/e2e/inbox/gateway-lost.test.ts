@@ -107,8 +107,8 @@ withChromium('a gateway that is lost (needs Chromium)', () => {
     });
     await row.click();
     await list.getByRole('button', { name: 'Approve', exact: true }).click();
-    await list.getByText(/^You \w+ this at/).waitFor();
-    expect(sent).toHaveLength(2);
+    // The page shows the next request by now, if a test beside this one has one.
+    await eventually('the page sends it again', () => sent.length === 2);
     expect(sent[1]).toEqual(sent[0]);
     expect((await run.result()).output).toBe('Paid.');
     expect(world.ran().filter((line) => line.startsWith('pay'))).toEqual(['pay bob 20']);

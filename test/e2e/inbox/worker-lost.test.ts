@@ -94,7 +94,7 @@ withChromium('a worker that is lost (needs Chromium)', () => {
     await note.waitFor();
     const before = world.ran().length;
     await startWorker();
-    await card.getByText('tom', { exact: true }).waitFor();
+    await card.getByText('tom', { exact: true }).first().waitFor();
     await page.locator('[data-form=approve][aria-disabled=false]').waitFor();
     expect(await note.count()).toBe(0);
     expect(await page.getByText('Changed since you opened it').count()).toBe(0);
