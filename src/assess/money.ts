@@ -35,6 +35,7 @@ const amountWords = new Set('amount amounts price cost fee payment budget salary
 const sumWords = new Set('total subtotal sum value'.split(' '));
 const minorWords = new Set('cents cent minor pence'.split(' '));
 const currencyWords = new Set('currency currencies'.split(' '));
+const payeeWords = new Set('to recipient payee beneficiary'.split(' '));
 const accountWords = new Set('to recipient iban account payee beneficiary destination wallet'.split(' '));
 
 /**
@@ -56,7 +57,7 @@ export function assessMoney({ tool, fields, readsOnly }: CallView): Finding[] {
   const scale = Math.min(...currencies.map(({ value }) => scaleOf(value)));
   const affected = fields
     .filter(({ words, value }) => typeof value === 'string' && holdsWord(words, accountWords))
-    .map(({ value }) => `account:${value}`);
+    .map(({ words, value }) => `${holdsWord(words, payeeWords) ? 'payee' : 'account'}:${value}`);
   const base = { affected, ...(moves && { reversible: false }) };
   const unknown: Finding = { ...base, severity: 'high', reason: 'it moves an amount that cannot be read' };
   if (amounts.length === 0) return holdsWord(tool, payingWords) ? [unknown] : [];
@@ -68,7 +69,10 @@ export function assessMoney({ tool, fields, readsOnly }: CallView): Finding[] {
       ...base,
       severity: row?.severity ?? 'high',
       reason: row?.reason ?? 'it moves money',
-      recommend: 'Compare the amount and the account with the document they come from.',
+      recommend:
+        affected.length === 0
+          ? 'Compare the amount with the document that it comes from.'
+          : 'Compare the amount and the account with the document they come from.',
     };
   });
 }

@@ -20,11 +20,10 @@ export function cardSentence(
   left: number | 'some',
 ): Card['sentence'] {
   if (sentence !== undefined && sentence.trim() !== '') return { ...cutLine(sentence, bounds.sentence), by: 'tool' };
-  const named = fields.filter((field) => !isShownCurrency(field, fields));
+  const named = namedValues(fields.filter((field) => !isShownCurrency(field, fields)));
   // Values of the call itself come before nested ones.
-  const chosen = named.toSorted((one, other) => depthOf(one) - depthOf(other)).slice(0, mostValues);
-  const more = left === 'some' ? 'and more' : moreText(named.length - chosen.length + left);
-  const values = chosen.map((field) => ({ name: field.name, value: valueOf(field) }));
+  const values = named.toSorted((one, other) => one.depth - other.depth).slice(0, mostValues);
+  const more = left === 'some' ? 'and more' : moreText(named.length - values.length + left);
   const parts: SentencePart[] = [
     { kind: 'tool', text: titleOf(toolName) },
     ...values.flatMap(({ name, value }): SentencePart[] => [
@@ -38,8 +37,32 @@ export function cardSentence(
   return { text, by: 'card', parts };
 }
 
-function depthOf({ path = [] }: CardField): number {
-  return path.length;
+interface NamedValue {
+  name: string;
+  value: string;
+  depth: number;
+}
+
+/** The values of the fields. A list of the call is one of them: `to ann@example.com and 2 more`. */
+function namedValues(fields: readonly CardField[]): NamedValue[] {
+  const values: NamedValue[] = [];
+  const lists = new Map<string, { value: NamedValue; first: string; count: number }>();
+  for (const field of fields) {
+    const { name, path = [] } = field;
+    const [list, at] = path;
+    const known = list === undefined ? undefined : lists.get(list);
+    if (list === undefined || path.length !== 2 || !/^\[\d+\]$/.test(at!)) {
+      values.push({ name, value: valueOf(field), depth: path.length });
+    } else if (known === undefined) {
+      const value = { name: list, value: valueOf(field), depth: 0 };
+      values.push(value);
+      lists.set(list, { value, first: value.value, count: 1 });
+    } else {
+      known.count += 1;
+      known.value.value = `${known.first} and ${known.count - 1} more`;
+    }
+  }
+  return values;
 }
 
 function moreText(rest: number): string {
@@ -109,12 +132,10 @@ export function rowSentence(
   return names.length === 0 ? titleOf(toolName) : `${titleOf(toolName)} (${names.join(', ')})`;
 }
 
-/** The first line of a visible text, shortened. */
+/** The first line of a visible text, shortened. Blanks in a row are one: they hide what follows them. */
 function firstLine(text: string): string {
   const [line = ''] = text.split('\n');
-  const short = line
-    .replaceAll('\t', ' ')
-    .slice(0, longestValue)
-    .replace(/\\u?\{?[0-9A-F]{0,6}$|\p{Surrogate}$/u, '');
-  return short === text ? text : `${short}…`;
+  const flat = line.replaceAll('\t', ' ').replaceAll(/ {2,}/g, ' ');
+  const short = flat.slice(0, longestValue).replace(/\\u?\{?[0-9A-F]{0,6}$|\p{Surrogate}$/u, '');
+  return short === flat && line === text ? short : `${short}…`;
 }

@@ -11,6 +11,7 @@ import { cutNotice } from './cut-notice.ts';
 import { quoted, reasonOf, settledRows, whoRows, whyRows } from './card-rows.ts';
 import { cardBounds, type CardBounds, countedNoun, cutInline, cutLine, noBounds } from './cut-text.ts';
 import { jsonText } from './member-schema.ts';
+import { defaultAssessment } from '../core/assess/assessment.ts';
 import { jsonDigest } from '../core/base/digest.ts';
 import type { Json, Risk } from '../core/base/tool-call.ts';
 import { defaultAlways } from '../core/policy/grants.ts';
@@ -115,6 +116,7 @@ function ownWarnings(request: CardRequest, args: ArgumentFields, fields: readonl
   const { assessment, settled, cannotBeApproved } = request;
   return [
     ...(cannotBeApproved === undefined || settled !== undefined ? [] : [visibleText(cannotBeApproved)]),
+    ...criticalReason(request),
     ...(assessment.reversible || settled !== undefined ? [] : ['What this call does may not be reversible.']),
     ...ranBefore(request),
     ...deniedBefore(request),
@@ -128,6 +130,15 @@ function ownWarnings(request: CardRequest, args: ArgumentFields, fields: readonl
       : []),
     ...(args.isDeep ? ['A value is nested so deeply that it is shown as JSON.'] : []),
   ];
+}
+
+/** The first reason of the severity `critical`: it must not stand below what reviewers read first. */
+function criticalReason({ assessment: { severity, reasons }, riskLevel, settled }: CardRequest): string[] {
+  const declared = defaultAssessment(riskLevel).reasons;
+  const [first] = reasons.filter((each) => !declared.includes(each));
+  return severity !== 'critical' || first === undefined || settled !== undefined
+    ? []
+    : [`Critical: ${cutInline(first, longestChange)}.`];
 }
 
 function ranBefore({ ranBefore, settled }: CardRequest): string[] {
@@ -160,7 +171,9 @@ function userMessagesWarning({ userMessages, settled }: CardRequest): string[] {
 
 const longestChange = 200;
 
-function previewWarning({ replaces, settled }: CardRequest): string[] {
+function previewWarning({ replaces, settled, preview }: CardRequest): string[] {
+  if (preview?.state === 'failed' && settled === undefined)
+    return ['What would change is not known: the preview of the tool failed.'];
   if (replaces?.by !== 'preview' || settled !== undefined) return [];
   const changes = replaces.changes ?? [];
   const [first, ...others] = changes;
@@ -172,8 +185,8 @@ function previewWarning({ replaces, settled }: CardRequest): string[] {
 function redactedWarning(request: CardRequest): string[] {
   const names = redactedNames(request);
   if (names.length === 0) return [];
-  const consequence = request.settled === undefined ? ', so you cannot approve later calls' : '';
-  return [`Hidden from you: ${names.join(', ')}. The tool gets what the placeholders stand for${consequence}.`];
+  const tail = request.settled === undefined ? ' Later calls need answers of their own.' : '';
+  return [`Hidden from you: ${names.join(', ')}. The tool will receive the real values.${tail}`];
 }
 
 /** The arguments that a policy redacts for reviewers. */
@@ -274,7 +287,13 @@ export function withWarnings(field: CardField): CardField {
 }
 
 function textWarnings([name, shown]: [name: string, shown: string]): string[] {
-  return [...warningsOf(name, shown), ...orderWarning(name, shown)];
+  return [...warningsOf(name, shown), ...orderWarning(name, shown), ...gapWarning(name, shown)];
+}
+
+/** Warns of a line that goes on far behind its visible end. */
+function gapWarning(name: string, shown: string): string[] {
+  const gap = /\S( {40,})(?=\S)/.exec(shown)?.[1];
+  return gap === undefined ? [] : [`${name} goes on behind ${gap.length} blanks.`];
 }
 
 /**

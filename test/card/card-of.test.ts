@@ -13,6 +13,18 @@ describe('the sentence', () => {
   test.each([
     ["the tool's own", cardRequest({ sentence: 'Refund 120 EUR to Ann' }), 'Refund 120 EUR to Ann', 'tool'],
     ['made visible', cardRequest({ sentence: 'to\u202eAnn\n' }), String.raw`to\u{202E}Ann\u{000A}`, 'tool'],
+    [
+      'with a list as one value, in its place',
+      cardRequest({ arguments: { to: ['ann@acme.example', 'bob@acme.example'], subject: 'Hi', body: 'Dear both' } }),
+      'Refund: to ann@acme.example and 1 more, subject Hi, body Dear both',
+      'card',
+    ],
+    [
+      'without blanks that push the end away',
+      cardRequest({ arguments: { command: `ls${' '.repeat(300)}; rm -rf /` } }),
+      'Refund: command ls ; rm -rf /',
+      'card',
+    ],
     ['built, if the own one is blank', cardRequest({ sentence: ' ' }), 'Refund: orderId o-17, amount 120', 'card'],
     ['of a call without arguments', cardRequest({ toolName: 'list_files', arguments: {} }), 'List files', 'card'],
     [
@@ -220,6 +232,22 @@ describe('what could mislead', () => {
       { assessment: { ...cardRequest().assessment, reversible: false } },
       ['What this call does may not be reversible.'],
     ],
+    [
+      'a critical call',
+      { assessment: { ...cardRequest().assessment, severity: 'critical', reasons: ['it runs what it downloads'] } },
+      ['Critical: it runs what it downloads.'],
+    ],
+    [
+      'a preview that failed',
+      { preview: { state: 'failed', message: 'no connection' } },
+      ['What would change is not known: the preview of the tool failed.'],
+    ],
+    [
+      'a command behind blanks',
+      { arguments: { command: `ls${' '.repeat(40)}; rm -rf /` } },
+      ["'command' goes on behind 40 blanks."],
+    ],
+    ['indented lines', { arguments: { content: `a:\n${' '.repeat(40)}b` } }, []],
     [
       'a look-alike recipient',
       { arguments: { to: 'ann@p\u0430ypal.com' } },
@@ -473,7 +501,7 @@ describe('what each answer does', () => {
   test('what is redacted is named, and "always" is not offered', () => {
     const card = cardOf(cardRequest({ arguments: { note: 'Ask [EMAIL]' }, redacted: ['note'] }), { always: 'tool' });
     expect(cardWarnings(card)).toEqual([
-      'Hidden from you: note. The tool gets what the placeholders stand for, so you cannot approve later calls.',
+      'Hidden from you: note. The tool will receive the real values. Later calls need answers of their own.',
     ]);
     expect([card.whole, card.answers.map(({ name }) => name)]).toEqual([
       true,

@@ -443,7 +443,7 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'packages/gateway/src/inbox/request/card-article.tsx': [
       'CardArticle',
       'CardChanges',
-      'CardFields',
+      'CardWarnings',
       'RowTexts',
       'isUrgentRow',
     ],

@@ -50,6 +50,12 @@ const recipients = new Set([
   'payee',
   'beneficiary',
   'destination',
+  'guest',
+  'guests',
+  'attendee',
+  'attendees',
+  'invitee',
+  'invitees',
 ]);
 
 /** Last words of names that say on whom or what a call acts, such as `iban`, `customer_email` or `sql`. */

@@ -24,6 +24,7 @@ describe('a bank account that its name announces can be compared with a document
     ['in an object', { bankDetails: { iban } }, { bankDetails: { iban: masked } }],
     ['in a list', { payments: [{ iban, amount: 3 }] }, { payments: [{ iban: masked, amount: 3 }] }],
     ['as a number of an account', { accountNumber: iban }, { accountNumber: masked }],
+    ['guests are recipients', { guests: ['ann@acme.example'] }, { guests: ['ann@acme.example'] }],
     ['in groups', { creditor: { account: 'DE89 3704 0044 0532 0130 00' } }, { creditor: { account: masked } }],
     ['not within a text', { account: { note: `to ${iban}` } }, { account: { note: 'to [IBAN …3000 · faf7]' } }],
     ['not elsewhere', { reference: iban }, { reference: '[IBAN …3000 · faf7]' }],

@@ -41,12 +41,17 @@ export function Brief({ request, card, reading, me, isForOthers }: BriefProps) {
         </Row>
       )}
       {words !== undefined && card.words !== undefined && (
-        <Row label={words}>
+        <Row label={<Foreign text={words} most={100} />}>
           <Folded length={card.words.text.length}>
             <span class="quote">
               <ShownText text={card.words} />
             </span>
           </Folded>
+        </Row>
+      )}
+      {words === undefined && (
+        <Row label="Agent">
+          <Foreign text={request.agentName} most={100} />
         </Row>
       )}
       <Row label={headings.why}>
@@ -92,9 +97,12 @@ function Quote({ text }: { text: string }) {
 }
 
 /** Whose words the card has beside the call; undefined if they are those of the user, which are shown already. */
-function wordsOf({ contextSummary }: ApprovalDetails, { isRead, task, past }: RunReading): string | undefined {
+function wordsOf(
+  { contextSummary, agentName }: ApprovalDetails,
+  { isRead, task, past }: RunReading,
+): string | undefined {
   const text = contextSummary.trim();
   if (task !== undefined && text !== '' && task.trim().startsWith(text)) return undefined;
-  if (isRead && past?.isModels(text) === true) return 'Model (not checked)';
+  if (isRead && past?.isModels(text) === true) return `The agent ${agentName} (not checked)`;
   return headings.words;
 }
