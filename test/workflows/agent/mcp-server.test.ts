@@ -58,11 +58,11 @@ beforeEach(() => {
 });
 
 function agentsOf(folder: string): Agent[] {
-  const main = join(root, 'test', 'support', 'mcp-fault-server-main.ts');
+  const main = join(root, 'test', 'mcp', 'mcp-fault-server-main.ts');
   const serverOf = (name: string, more: { timeoutMs?: number; startTimeoutMs: number }): Toolset =>
     mcpServer({ name, command: process.execPath, args: [main, folder, name], env: { KEY: secrets.env }, ...more });
   const faults = serverOf('faults', { startTimeoutMs: 20_000 });
-  const slow = serverOf('slow', { timeoutMs: 500, startTimeoutMs: 8_000 });
+  const slow = serverOf('slow', { timeoutMs: 500, startTimeoutMs: 20_000 });
   const { port } = http.address() as AddressInfo;
   const remote = mcpServer({
     name: 'remote',
