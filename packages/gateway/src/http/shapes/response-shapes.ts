@@ -44,10 +44,10 @@ const texts = z.array(z.string());
 const optionalText = z.string().optional();
 
 /**
- * Makes the schema of a type from a schema for each of its members. If the type gets another member, this file does not
- * compile until the schema has it, too.
+ * Makes the schema of a type from a schema for each of its members. If the type gets another member, the file of the
+ * schema does not compile until the schema has it, too.
  */
-function shapeOf<Type extends object>() {
+export function shapeOf<Type extends object>() {
   return <Members extends Record<keyof Type, z.ZodType>>(members: Members) => z.looseObject(members);
 }
 
