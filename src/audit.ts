@@ -14,6 +14,8 @@ export type { DecisionStatistics } from './audit/decision-statistics.ts';
 export { otherWithholdable, redacted } from './audit/entry-line.ts';
 export { placedPolicy, policyInForce } from './audit/agent-usage.ts';
 export type { PlacedRule, PolicyInForce, RecordedPolicy } from './audit/agent-usage.ts';
+export { decisionSummary, summaryMarkdown } from './audit/summary.ts';
+export type { DecisionSummary } from './audit/summary.ts';
 export { readLine } from './audit/read-line.ts';
 export { auditReport } from './audit/report.ts';
 export type { ReviewerStatistics, RuleStatistics } from './audit/statistics-rows.ts';

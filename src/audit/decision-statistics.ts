@@ -2,14 +2,12 @@
  * How rules ask, how reviewers answer, and what agents used, counted from the journals of runs. docs/statistics.md
  * explains each figure.
  */
-import { shortened } from '../core/base/text.ts';
-import { membersOf, personKeyIn, type Directory } from '../core/people/directory.ts';
-import { personKey } from '../core/people/person-key.ts';
+import type { Directory } from '../core/people/directory.ts';
 import { projectJournal } from '../events/journal.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { type AgentUsage, agentUsage, type UsingRun } from './agent-usage.ts';
 import {
-  type Answer,
+  AnswersOfPeople,
   answersOf,
   isBulkDenial,
   isByPeople,
@@ -19,10 +17,8 @@ import {
   type ReviewerStatistics,
   type RuleStatistics,
   type Tally,
-  longestRowName,
   noCounts,
   placeOf,
-  reviewerRow,
   ruleRow,
 } from './statistics-rows.ts';
 import { viewedProblem } from '../core/messages/viewed.ts';
@@ -72,7 +68,7 @@ const mostAgents = 200;
  */
 export function decisionStatistics(runs: readonly CountedRun[], sinceMs: number): DecisionStatistics {
   const tallies = new Map<string, Tally>();
-  const reviewers = new Map<string | null, Reviewed>();
+  const reviewers = new AnswersOfPeople();
   const tallyOf = (run: CountedRun, deciding: Deciding): Tally => {
     const place = placeOf(run, deciding);
     const key = JSON.stringify(place);
@@ -103,21 +99,13 @@ export function decisionStatistics(runs: readonly CountedRun[], sinceMs: number)
         const isQuickByNature = isBulkDenial({ approved: outcome !== 'denied', inBatch: isInBatch(viewed) });
         if (!isQuickByNature) readingTimes.push(timeMs);
       }
-      for (const answer of answersOf(request)) {
-        const id = answer.reviewerId === null ? null : idIn(run.directory, answer.reviewerId);
-        const key = id === null ? null : personKey(id);
-        const known = reviewers.get(key);
-        if (known === undefined) reviewers.set(key, { id, answers: [answer] });
-        else known.answers.push(answer);
-      }
+      for (const answer of answersOf(request)) reviewers.add(run.directory, answer);
     }
   }
   const rules = [...tallies.values()]
     .map(ruleRow)
     .sort((one, other) => other.asked - one.asked || callsWithoutRequest(other) - callsWithoutRequest(one));
-  const people = [...reviewers.values()]
-    .map(({ id, answers }) => reviewerRow([id, answers]))
-    .sort((one, other) => other.answers - one.answers);
+  const people = reviewers.rows();
   const agents = agentUsage(runs);
   const left = (rows: readonly unknown[], most: number): number => Math.max(0, rows.length - most);
   return {
@@ -132,25 +120,15 @@ export function decisionStatistics(runs: readonly CountedRun[], sinceMs: number)
   };
 }
 
-/** The answers of one person, in all spellings of their ids. */
-interface Reviewed {
-  id: string | null;
-  answers: Answer[];
-}
-
-/** The id of a person as the directory writes it; without an entry in the directory, the id as it is. */
-function idIn(directory: Directory | undefined, reviewerId: string): string {
-  const [id = reviewerId] = membersOf(directory, [reviewerId], personKeyIn(directory));
-  return shortened(id, longestRowName);
-}
-
 const settledStates = ['approved', 'denied', 'responded', 'expired', 'cancelled', 'superseded'] as const;
 
-function isSettled(outcome: string): outcome is (typeof settledStates)[number] {
+/** True for an outcome of a request that the figures name. */
+export function isSettled(outcome: string): outcome is (typeof settledStates)[number] {
   return settledStates.some((each) => each === outcome);
 }
 
-function countOf({ outcome }: JournalEntry): 'allowed' | 'deniedByPolicy' | 'answeredBefore' {
+/** The figure that counts a ruling. */
+export function countOf({ outcome }: JournalEntry): 'allowed' | 'deniedByPolicy' | 'answeredBefore' {
   if (outcome === 'allowed') return 'allowed';
   return outcome === 'denied_by_policy' ? 'deniedByPolicy' : 'answeredBefore';
 }

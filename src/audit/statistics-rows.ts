@@ -1,4 +1,6 @@
 import { shortened } from '../core/base/text.ts';
+import { membersOf, personKeyIn, type Directory } from '../core/people/directory.ts';
+import { personKey } from '../core/people/person-key.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import type { Viewed } from '../core/messages/viewed.ts';
 import type { ProjectedRequest } from '../events/journal.ts';
@@ -119,8 +121,35 @@ export function ruleRow({ place, counts, times, readingTimes }: Tally): RuleStat
   };
 }
 
+/** The answers of people, in all spellings of their ids. */
+export class AnswersOfPeople {
+  readonly #people = new Map<string | null, { id: string | null; answers: Answer[] }>();
+
+  /** `directory`: that of the run with the answer. */
+  add(directory: Directory | undefined, answer: Answer): void {
+    const id = answer.reviewerId === null ? null : idIn(directory, answer.reviewerId);
+    const key = id === null ? null : personKey(id);
+    const known = this.#people.get(key);
+    if (known === undefined) this.#people.set(key, { id, answers: [answer] });
+    else known.answers.push(answer);
+  }
+
+  /** The figures of each person; the one with the most answers comes first. */
+  rows(): ReviewerStatistics[] {
+    return [...this.#people.values()]
+      .map(({ id, answers }) => reviewerRow([id, answers]))
+      .sort((one, other) => other.answers - one.answers);
+  }
+}
+
+/** The id of a person as the directory writes it; without an entry in the directory, the id as it is. */
+function idIn(directory: Directory | undefined, reviewerId: string): string {
+  const [id = reviewerId] = membersOf(directory, [reviewerId], personKeyIn(directory));
+  return shortened(id, longestRowName);
+}
+
 /** The figures of a reviewer. */
-export function reviewerRow([reviewerId, answers]: [string | null, Answer[]]): ReviewerStatistics {
+function reviewerRow([reviewerId, answers]: [string | null, Answer[]]): ReviewerStatistics {
   const read = answers.filter((answer) => !isBulkDenial(answer));
   const viewed = read.flatMap(({ viewedMs }) => viewedMs ?? []);
   const reviewerName = answers.findLast((answer) => answer.reviewerName !== undefined)?.reviewerName;

@@ -35,7 +35,7 @@ export function renderMarkdown(shown: Card, clock: ReaderClock = {}): string {
     [headings.why, whyOf(card).map(rowBlock)],
     [headings.who, card.who.map(rowBlock)],
     [headings.words, card.words === undefined ? [] : [fence(wholeText(card.words))]],
-    [headings.time, [code(timeNote(card, clock))]],
+    [headings.time, [codeSpan(timeNote(card, clock))]],
     [headings.settled, (card.settled ?? []).map(rowBlock)],
     [headings.answers, card.answers.map(({ name, effect }) => `- **${answerLabels[name]}**: ${markdownText(effect)}`)],
   ];
@@ -71,7 +71,9 @@ function separator(before: string, after: string): string {
 
 function fieldBlock(field: CardField): string {
   const { name, title, value, description } = field;
-  const label = saysName(title, name) ? markdownText(title ?? name) : `${markdownText(title ?? '')} (${code(name)})`;
+  const label = saysName(title, name)
+    ? markdownText(title ?? name)
+    : `${markdownText(title ?? '')} (${codeSpan(name)})`;
   const notes = [fieldNote(field), description ?? ''].filter((text) => text !== '').map(markdownText);
   const rest = notes.length === 0 ? '' : ` (${notes.join('; ')})`;
   const isBlock = value.text.includes('\n') || value.end?.includes('\n') === true;
@@ -83,8 +85,8 @@ function rowBlock({ label, texts }: CardRow): string {
 }
 
 function codeText(text: CardText): string {
-  if (text.hidden === undefined) return code(text.text);
-  return `${code(text.text)} … *${hiddenNote(text).slice(1, -1)}: ${seeAll}* … ${code(text.end ?? '')}`;
+  if (text.hidden === undefined) return codeSpan(text.text);
+  return `${codeSpan(text.text)} … *${hiddenNote(text).slice(1, -1)}: ${seeAll}* … ${codeSpan(text.end ?? '')}`;
 }
 
 function changeBlocks(card: Card): string[] {
@@ -121,8 +123,8 @@ function markdownText(text: string): string {
     let end = whole.length;
     while (end > 0 && ',.;:!?'.includes(whole[end - 1]!)) end -= 1;
     const [inside, after] = [whole.slice(0, end), whole.slice(end)];
-    if (inside.trim() !== '') parts.push(code(inside) + after);
-    else if (after !== '') parts.push(code(after));
+    if (inside.trim() !== '') parts.push(codeSpan(inside) + after);
+    else if (after !== '') parts.push(codeSpan(after));
     run = [];
   };
   for (const word of text.split(' ')) {
@@ -136,7 +138,7 @@ function markdownText(text: string): string {
 }
 
 /** A code span that holds exactly this text, which has no line feeds. */
-function code(text: string): string {
+export function codeSpan(text: string): string {
   if (text === '') return '``` ```';
   const ticks = '`'.repeat(longestRun(text) + 1);
   const isPadded = /^`|`$/.test(text) || (/^ .* $/s.test(text) && text.trim() !== '');

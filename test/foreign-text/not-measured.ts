@@ -19,6 +19,7 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'adapters/slack/slack-settings.ts': ['hasCap', 'isAboveCap'],
     'agents/advisor.ts': ['checkAssessors'],
     'agents/definitions.ts': ['isAgent', 'isTool', 'isToolset'],
+    'audit/decision-statistics.ts': ['isSettled'],
     'audit/statistics-rows.ts': ['isByPeople'],
     'channels/activities/call-failures.ts': ['interrupted'],
     'codec/key-ring.ts': ['KeyRing.find'],
@@ -222,7 +223,6 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
   'takes the state of a run, whose texts other functions have read and bounded': {
     'audit/standing.ts': ['standingOf'],
     'audit/decided-requests.ts': ['decidedRequests'],
-    'audit/statistics-rows.ts': ['reviewerRow'],
     'client/audit/policy-timeline.ts': ['PolicyTimeline.toolsOf'],
     'events/recorded-policies.ts': ['layersOf'],
     'workflows/agent/agent-run.ts': ['ModelCall.make'],

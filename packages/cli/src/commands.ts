@@ -132,6 +132,11 @@ export const listedCommands: readonly ListedCommand[] = [
     addTo: async (program) => (await import('./policy/policy.ts')).addPolicy(program),
   },
   {
+    usage: 'statistics',
+    about: 'what people were asked and decided in the last days, as a text to send',
+    addTo: async (program) => (await import('./audit/statistics.ts')).addStatistics(program),
+  },
+  {
     usage: 'audit',
     about: 'export the decisions of runs, and verify an export',
     addTo: async (program) => (await import('./audit/audit.ts')).addAudit(program),

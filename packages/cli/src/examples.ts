@@ -122,6 +122,11 @@ const examples: Record<string, readonly string[]> = {
     'countersign policy apply --all strict.yaml --dry-run',
     `countersign policy apply --query "WorkflowType='agentRun'" --mode plan --yes --json workflowId,outcome`,
   ],
+  statistics: [
+    'countersign statistics',
+    'countersign statistics --since 1d --json openCount,open',
+    'countersign statistics --markdown | mail -s Approvals team@acme.com',
+  ],
   audit: ['countersign audit ticket-8 > audit.jsonl', 'countersign audit verify audit.jsonl'],
   'audit export': [
     'countersign audit ticket-8 --sign operator.pem > audit.jsonl',

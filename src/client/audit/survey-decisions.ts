@@ -52,6 +52,8 @@ export interface Survey {
 }
 
 const readsAtOnce = 4;
+/** The most executions that the server lists at once, unless it is configured otherwise. */
+const largestPage = 1_000;
 
 /** Reads the decisions of runs that are open or ended since an instant, within limits of number and time. */
 export async function surveyDecisions(session: Session, options: SurveyOptions): Promise<Survey> {
@@ -84,7 +86,7 @@ async function newestRuns(
     'ExecutionStatus != "ContinuedAsNew"',
     `(ExecutionStatus = "Running" OR CloseTime >= "${new Date(sinceMs).toISOString()}")`,
   ].join(' AND ');
-  for await (const page of listedExecutions(session, { query, pageSize: mostRuns + 1 })) {
+  for await (const page of listedExecutions(session, { query, pageSize: Math.min(mostRuns + 1, largestPage) })) {
     for (const { execution } of page) {
       if (found.length >= mostRuns) return { found, more: true };
       found.push({ workflowId: execution?.workflowId ?? '', runId: execution?.runId ?? '' });

@@ -20,7 +20,7 @@ import {
 import { fieldReading } from '../../../src/card/field-reading.ts';
 import { jsonText } from '../../../src/card/member-schema.ts';
 import { renderHtml, renderHtmlPage } from '../../../src/card/render-html.ts';
-import { renderMarkdown } from '../../../src/card/render-markdown.ts';
+import { codeSpan, renderMarkdown } from '../../../src/card/render-markdown.ts';
 import { renderSlack, renderSlackSummary } from '../../../src/card/render-slack.ts';
 import { renderTerminal } from '../../../src/card/render-terminal.ts';
 import { fallbackText, preformatted, section, slackMessages } from '../../../src/card/slack-blocks.ts';
@@ -148,6 +148,7 @@ export const cardInputs: Inputs = {
   'card/card-of.ts withWarnings': { places: 4, runs: [(text) => withWarnings(fieldOf(cutLine(text, Infinity).text))] },
   'card/render-html.ts renderHtmlPage': cards(renderHtmlPage),
   'card/render-html.ts renderHtml': cards(renderHtml),
+  'card/render-markdown.ts codeSpan': codeSpan,
   'card/render-markdown.ts renderMarkdown': cards(renderMarkdown),
   'card/render-slack.ts renderSlack': { places, runs: asked((request) => renderSlack(cardOf(request))) },
   'card/render-slack.ts renderSlackSummary': {
