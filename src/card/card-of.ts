@@ -132,7 +132,10 @@ function ownWarnings(request: CardRequest, args: ArgumentFields, fields: readonl
   ];
 }
 
-/** The first reason of the severity `critical`: it must not stand below what reviewers read first. */
+/**
+ * If the call is critical and open: its first reason beyond the tool's declared risk, as a warning, so that reviewers
+ * see it at the top of the card.
+ */
 function criticalReason({ assessment: { severity, reasons }, riskLevel, settled }: CardRequest): string[] {
   const declared = defaultAssessment(riskLevel).reasons;
   const [first] = reasons.filter((each) => !declared.includes(each));

@@ -111,7 +111,7 @@ export interface PlainFailure {
   /** The type of an application failure. */
   type?: string;
   message: string;
-  /** The details of a failure by which a worker refused a tool that has changed, or whose preview has. */
+  /** Only if a worker refused a call because its tool or its preview had changed after the approval. */
   details?: unknown[];
 }
 

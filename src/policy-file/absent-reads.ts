@@ -56,7 +56,7 @@ export function absentReads(
     if (variable === 'args' && steps.length === 1 && (matched.includes(first) || isRequired(first))) return [];
     if (variable === 'caller' && steps.length === 1) return [];
     const counts = countsWithout({
-      [variable]: variable === 'caller' ? callerWith(first, withoutLastStep(steps.slice(1))) : withoutLastStep(steps),
+      [variable]: variable === 'caller' ? callerWith(first, outcomeLacking(steps.slice(1))) : outcomeLacking(steps),
     });
     if (counts === undefined) return [];
     switch (variable) {
@@ -157,15 +157,18 @@ function stepOf(exprKind: Expression['exprKind']): [of?: Expression, step?: stri
   return [of, textOf(index) ?? (item === undefined || item < 0 ? undefined : Number(item))];
 }
 
-/** The container of a place whose last step is missing. */
-function withoutLastStep(steps: readonly Step[]): Outcome {
+/**
+ * The possible outcomes of a variable that has all these steps but the last: reading a missing member fails, a missing
+ * item makes the list one too short.
+ */
+function outcomeLacking(steps: readonly Step[]): Outcome {
   const [step, ...rest] = steps;
   if (step === undefined) return failure;
-  if (typeof step === 'string') return mapOf({ [step]: withoutLastStep(rest) });
+  if (typeof step === 'string') return mapOf({ [step]: outcomeLacking(rest) });
   const list = { kinds: new Set(['list'] as const) };
   return typeof step === 'number' && rest.length === 0
     ? { ...list, size: step }
-    : { ...list, items: withoutLastStep(rest) };
+    : { ...list, items: outcomeLacking(rest) };
 }
 
 function callerWith(name: string, value: Outcome): Outcome {

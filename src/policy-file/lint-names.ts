@@ -88,7 +88,7 @@ function mayMatch(glob: Glob, { prefixes = [] }: KnownNames): boolean {
   return prefixes.some((prefix) => glob.source.startsWith(prefix) || globMatches(glob, globSubject(prefix)) === true);
 }
 
-/** A name that none of these tools has as an argument. */
+/** A clause about an argument's name that none of these tools has; empty if one has it, or may have it. */
 function absent(name: string, tools: readonly string[], known: KnownNames): string[] {
   const lists = tools.map((tool) => known.tools.get(tool));
   if (lists.some((list) => list === undefined || list.includes(name))) return [];

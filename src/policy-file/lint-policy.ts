@@ -144,7 +144,7 @@ interface Listed {
 
 /**
  * The first later rule that makes a rule useless, because it matches every call that the rule matches; undefined if
- * there is none.
+ * there is none, or the comparisons are used up.
  */
 function overriding(rules: readonly Listed[], index: number, comparisons: Comparisons): Listed | undefined {
   const { rule, compiled } = rules[index]!;

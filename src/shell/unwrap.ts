@@ -192,8 +192,10 @@ function withDash(word: ShellWord): ShellWord {
 }
 
 /**
- * `uv run pytest`, `docker exec -it box rm`: after an option that is not in the table, the command may begin at any
- * word. In `kubectl exec pod -c app -- ls`, options may also follow the operand.
+ * The command that a subcommand of a wrapper starts: `pytest` in `uv run pytest`, `rm` in `docker exec -it box rm`.
+ * `exec:1` in the table of wrappers means that one operand, `box`, comes before the command; options may follow it, as
+ * in `kubectl exec pod -c app -- ls`. After an option that the table does not list, the command may begin at any word:
+ * all are returned.
  */
 function contentsOfSubcommand(form: Wrapper, args: ShellWord[]): Contents | undefined {
   const operands = new Map(

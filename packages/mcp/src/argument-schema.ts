@@ -69,7 +69,11 @@ function checkOf(schema: unknown): Check {
   };
 }
 
-/** The first issue among the items or members; undefined if there is none. */
+/**
+ * The first issue among the items or members; undefined if there is none. `path` is the place of the value: checks
+ * extend it and shorten it again, so an issue gets a copy. `checkFor` gives undefined for a member that the schema
+ * forbids.
+ */
 function firstIssue(
   entries: Iterable<[PropertyKey, unknown]>,
   path: PropertyKey[],

@@ -4,7 +4,8 @@ import type { Json } from '../../core/base/tool-call.ts';
 import type { Recipient } from './recipients.ts';
 
 /**
- * The result of `notify`: for each message the recipients that it was the first to reach. No address, no name, no link.
+ * The result of `notify`, by which later mails are put into one thread. `first`: for each message, the recipients who
+ * had no earlier one. History keeps it, so recipients and messages are digests here, never addresses or names.
  */
 export interface MailThread {
   first: { message: string; to: string[] }[];

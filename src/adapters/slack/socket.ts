@@ -160,17 +160,22 @@ export function socketInteractions(
   };
 }
 
-/** Never rejects. Ends once `signal` aborts. */
+/**
+ * Keeps one connection for channels with the same app token, with growing waits between attempts. Never rejects. Ends
+ * once `signal` aborts.
+ */
 async function keepConnected(
   own: SocketSettings[],
   handler: InteractionHandler,
   gateway: ChatGateway,
   signal: AbortSignal,
 ): Promise<void> {
+  // They have one app token and address.
   const [settings] = own as [SocketSettings];
   const names = own.map(({ name }) => name).join(', ');
   const onEnvelope = (envelope: Envelope): void => void take(envelope, own, handler, gateway);
-  let failures = 0;
+  let attempts = 0;
+  // The first connection is logged, too.
   let lastProblem: string | undefined = 'not yet open';
   while (!signal.aborted) {
     let askedMs = 0;
@@ -180,7 +185,7 @@ async function keepConnected(
       lastProblem = undefined;
       const openedMs = performance.now();
       const reason = await untilClosed(socket, signal);
-      if (performance.now() - openedMs > lastedMs) failures = 0;
+      if (performance.now() - openedMs > lastedMs) attempts = 0;
       if (reason !== undefined) throw new SocketEnded(reason);
     } catch (error) {
       if (signal.aborted) return;
@@ -190,8 +195,8 @@ async function keepConnected(
       lastProblem = problem;
     }
     // Slack ends each connection after some hours: the next one opens at once.
-    const waitMs = failures === 0 ? 0 : Math.min(firstWaitMs * 2 ** (failures - 1), longestWaitMs);
-    failures += 1;
+    const waitMs = attempts === 0 ? 0 : Math.min(firstWaitMs * 2 ** (attempts - 1), longestWaitMs);
+    attempts += 1;
     // Spreads the reconnections of gateways that lost Slack together.
     const spreadMs = waitMs * (0.5 + Math.random());
     await sleep(Math.max(spreadMs, askedMs), undefined, { signal }).catch(() => undefined);

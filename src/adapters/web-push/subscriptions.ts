@@ -36,9 +36,9 @@ const lifetimeMs = 30 * 24 * 3_600_000;
 const mostGroups = 3_000;
 
 /**
- * Each person has one record. Everyone who can start workflows can write one, so each subscription in it is sealed with
- * a key derived from the push keys and names its person: a forged subscription and a copy in another record do not
- * count. Sealed items beyond the tenth are not read.
+ * Each person has one record, which is a workflow: everyone who can start workflows can write one. So each subscription
+ * names its person, and is sealed with a key derived from the push keys. A forged subscription does not count, nor a
+ * copy in another person's record. Only the last ten of a record are read.
  */
 export function subscriptionsOf(
   { privateKey, publicKey, origin }: Pick<WebPushSettings, 'privateKey' | 'publicKey' | 'origin'>,

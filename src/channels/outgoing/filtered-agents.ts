@@ -79,7 +79,10 @@ function choose(filter: AddressFilter, plain: http.Agent, secure: http.Agent): F
   };
 }
 
-/** Returns a function that resolves a name, and fails if the filter refuses any of its addresses. */
+/**
+ * Returns a function that resolves a name, and fails if the filter refuses any of its addresses. It passes accepted
+ * addresses to `allow`, which adds them to those that the library connects to.
+ */
 function checkedLookup(
   lookup: LookupFunction,
   filter: AddressFilter,

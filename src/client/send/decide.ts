@@ -156,7 +156,7 @@ export async function repeatUnknown<One extends { requestId: string }>(
   await lookUp(async () => {
     const unknown = decisions.filter((_decision, index) => receipts[index]?.code === 'unknown_request');
     if (unknown.length === 0) return 'none';
-    const open = await openIn(session, workflowId);
+    const open = await openRequestIds(session, workflowId);
     const again = unknown.filter(({ requestId }) => open.has(requestId));
     const answers = again.length === 0 ? [] : await send(again, true);
     for (const [at, decision] of again.entries()) receipts[decisions.indexOf(decision)] = answers[at] as Receipt;
@@ -166,7 +166,7 @@ export async function repeatUnknown<One extends { requestId: string }>(
 }
 
 /** The ids of the run's open requests; empty if the run cannot be asked. */
-async function openIn(session: Session, workflowId: string): Promise<Set<string>> {
+async function openRequestIds(session: Session, workflowId: string): Promise<Set<string>> {
   try {
     const open = await queryRun<ApprovalRequest[]>(
       session,

@@ -41,7 +41,7 @@ export interface RequestRecord {
   stepsTakenUntilMs: number;
   /** Set if reviewers were not shown arguments at the opening: they stay hidden, whatever the policy says later. */
   hidden?: true;
-  /** The longest time that the tool's `preview` may take, in milliseconds. Absent: the tool has none. */
+  /** The longest time that the tool's `preview` may take, in milliseconds. Absent: the tool has no preview. */
   previewTimeoutMs?: number;
   /** What an approval binds of the preview. Absent: nothing. */
   bound?: BoundPreview;

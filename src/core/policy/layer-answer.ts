@@ -63,7 +63,10 @@ export function mostParts(rules: number): number {
   return Math.floor(maxPartMatches / rules);
 }
 
-/** The answer to report, followed by all others that are as strict. Each ask names its advisor, if it has one. */
+/**
+ * The answer to report, followed by all others that are as strict. An ask whose rule says nothing of an advisor gets the
+ * policy's advisor, which may not approve where the rule names people.
+ */
 export function layerAnswers(policy: CompiledPolicy, call: LayerCall): readonly LayerAnswer[] {
   const { advisor } = policy;
   const answers = answersOf(policy, call);

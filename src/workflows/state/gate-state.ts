@@ -84,8 +84,8 @@ export class GateState {
   lastRevocation: Extract<LedgerCommand, { kind: 'revoke' }> | undefined;
   #directories: Directories = {};
   /**
-   * The revocations in workers' present policies, as far as workers have reported them to this run. The second gate may
-   * know more.
+   * The people and keys that the operator has revoked, as far as workers have reported them to this run. The second
+   * gate reads the worker's present policy, and may know newer ones.
    */
   #revoked: Revoked | undefined;
   /** The agent in charge. */
@@ -348,7 +348,8 @@ function done(command: LedgerCommand): Receipt {
 
 /**
  * The Merkle tree over all journal entries of the run (docs/audit.md). It grows with the journal, and continue-as-new
- * carries its frontier. A run that ends before its policies are known has none.
+ * carries its frontier. Its leaves need the secret that is recorded with the run's policies: a run that ends before that
+ * has no tree.
  */
 class JournalTree {
   #tree: TreeState = emptyTree;

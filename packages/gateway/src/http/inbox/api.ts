@@ -1,4 +1,4 @@
-/** The JSON of responses, beside the shapes that the client of `countersign` has. The inbox imports these types. */
+/** The JSON of responses and bodies that `countersign/client` has no types for. The inbox imports these types. */
 import type { DecidedRequest, DecisionStatistics, RuleStatistics, PlacedRule, RecordedPolicy } from 'countersign/audit';
 import type { Problem } from 'countersign/base';
 import type { Card } from 'countersign/card';

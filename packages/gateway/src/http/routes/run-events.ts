@@ -43,7 +43,7 @@ const route = defineRoute('GET /runs/{id}/events', {
   },
 });
 
-/** The events of a run, for any number of viewers: one poller reads the run for all of them. */
+/** The events of a run. Viewers that follow it share the poller of the client; a list reads the history itself. */
 export function runEventRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { client } = gateway;
   const gated = new GatedRuns(client);

@@ -31,8 +31,8 @@ export interface StopStep {
 }
 
 /**
- * The messages of a choice, in their order: a denial of later calls settles the other requests of its tool, so these are
- * denied before, and a run is stopped last.
+ * The messages of a choice, in their order. `deny_later` settles all open requests of its tool, and a denial of one of
+ * them would then be refused: plain denials come first. The end of a run settles all its requests, and comes last.
  */
 export function stopSteps(
   requests: readonly StoppedRequest[],
