@@ -6,7 +6,7 @@ import {
   safeValidateUIMessages,
   uiMessageChunkSchema,
 } from 'ai';
-import { uiChunks } from '../../../packages/gateway/src/http/chat/ai-sdk-chunks.ts';
+import { uiChunks } from '../../../packages/gateway/src/http/chat/ai-sdk.ts';
 import type { ChatStep } from '../../../packages/gateway/src/http/chat/chat-step.ts';
 import { type ChatEvent, aiSdkBody, asksFor, byHeader, chat } from './chat-calls.ts';
 import { forAllTests } from '../../support/for-all-tests.ts';

@@ -2,7 +2,8 @@ import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { bodyLimit } from 'hono/body-limit';
 import { ProblemError } from 'countersign/base';
 import { limitConcurrency, limitUnproven, rateLimit } from './server/rate-limit.ts';
-import { browserGuard } from './server/browser-guard.ts';
+import { tooLarge } from './server/limits.ts';
+import { browserGuard, securityHeaders } from './server/browser-guard.ts';
 import type { GatewayContext, HttpEnv } from './gateway-context.ts';
 import { personName } from './identity/claims.ts';
 import type { Principal } from './identity/principal.ts';
@@ -14,8 +15,7 @@ import {
   unauthenticatedResponse,
   httpProblem,
 } from './responses/problem-response.ts';
-import { tooLarge } from './server/limits.ts';
-import { refuseInput, defineRoute } from './shapes/define-route.ts';
+import { refuseInput, defineRoute, type OpenApiDocument, openApiDocument } from './shapes/define-route.ts';
 import { agUiRoutes } from './routes/ag-ui.ts';
 import { aiSdkRoutes } from './routes/ai-sdk.ts';
 import { approvalRoutes } from './routes/approvals.ts';
@@ -33,8 +33,6 @@ import { runEventRoutes } from './routes/run-events.ts';
 import { runRoutes } from './routes/runs.ts';
 import { slackRoutes } from './routes/slack.ts';
 import { statisticsRoutes } from './routes/statistics.ts';
-import { securityHeaders } from './server/security-headers.ts';
-import { type OpenApiDocument, openApiDocument } from './shapes/openapi-document.ts';
 import { json } from './shapes/response-shapes.ts';
 
 const allRoutes = [

@@ -4,7 +4,7 @@ import { checkCallOptions, signerNames } from 'countersign/adapter';
 import { ProblemError, visibleText } from 'countersign/base';
 import type { Channel, ChatApp, PushApp } from 'countersign/channels';
 import type { CountersignClient, Signer } from 'countersign/client';
-import { slackChat } from './accounts/slack-chat.ts';
+import { slackChat } from './accounts/chat-gateway.ts';
 import { createApp } from './create-app.ts';
 import type { Authenticator } from './identity/principal.ts';
 import type { GatewayContext, KnownWorker } from './gateway-context.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { contentSecurityPolicy } from '../../../../packages/gateway/src/http/server/security-headers.ts';
+import { contentSecurityPolicy } from '../../../../packages/gateway/src/http/server/browser-guard.ts';
 import type { GatewayOptions } from '../../../../packages/gateway/src/index.ts';
 import { startGateway } from '../../../../packages/gateway/src/index.ts';
 import { createReviewerKey } from '../../../../src/client/send/reviewer-key.ts';

@@ -1,13 +1,13 @@
 import type { ChatApp, ChatGateway } from 'countersign/channels';
-import type { GatewayContext } from '../gateway-context.ts';
-import type { IdentityService } from '../identity/identity-service.ts';
-import type { LinkedAccounts } from './linked-accounts.ts';
 import { requireGated } from 'countersign/adapter';
 import { ProblemError } from 'countersign/base';
 import type { Decision } from 'countersign/client';
+import type { GatewayContext } from '../gateway-context.ts';
+import type { IdentityService } from '../identity/identity-service.ts';
+import { type LinkedAccounts, linkedAccounts } from './linked-accounts.ts';
 import { idempotencyKeyOf } from '../shapes/input-shapes.ts';
 import { isPermitted, permissions, type Principal } from '../identity/principal.ts';
-import { decideAs } from '../decide-as.ts';
+import { decideAs } from '../send-as.ts';
 
 /** A chat service at the gateway: its app, and the links of its accounts. */
 export interface Chat {
@@ -18,7 +18,7 @@ export interface Chat {
 }
 
 /** The gateway for a chat app: its users answer as the people who have linked their accounts. */
-export function chatGateway(gateway: GatewayContext, accounts: LinkedAccounts, linkPage: string): ChatGateway {
+function chatGateway(gateway: GatewayContext, accounts: LinkedAccounts, linkPage: string): ChatGateway {
   const { client, log } = gateway;
   return {
     log,
@@ -49,4 +49,12 @@ async function answerAs(
   await requireGated(gateway.client.session, workflowId);
   const decision = { ...answer, reviewerId: person.id, decisionId: idempotencyKeyOf(person, undefined, decisionId) };
   return decideAs(gateway, person, decision, workflowId);
+}
+
+/** Slack at the gateway; undefined if it has no Slack app. */
+export function slackChat(gateway: GatewayContext): Chat | undefined {
+  const { slack: app, identity, site, client } = gateway;
+  if (app === undefined || identity === undefined) return undefined;
+  const accounts = linkedAccounts({ client, identity }, 'slack');
+  return { app, accounts, identity, chat: chatGateway(gateway, accounts, `${site.publicUrl}/slack/link`) };
 }

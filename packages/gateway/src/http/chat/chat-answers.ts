@@ -3,7 +3,7 @@ import type { Decision, Receipt } from 'countersign/client';
 import { type ChatThread, hashOf, parseAnswerId, workflowOf } from './chat-thread.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { Principal } from '../identity/principal.ts';
-import { decideAs } from '../decide-as.ts';
+import { decideAs } from '../send-as.ts';
 
 /** One answer of a front end. */
 export interface ChatAnswer {

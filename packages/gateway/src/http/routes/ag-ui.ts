@@ -1,6 +1,5 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
-import { agUiEvents } from '../chat/ag-ui-events.ts';
-import { answerOf, runAgentInput, agUiFresh, agUiItems, agUiTexts } from '../chat/ag-ui-input.ts';
+import { agUiEvents, answerOf, runAgentInput, agUiFresh, agUiItems, agUiTexts } from '../chat/ag-ui.ts';
 import { chatResponse, logFailure, openChat, stopChat } from '../chat/open-chat.ts';
 import { defineRoute, refuseInput } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';

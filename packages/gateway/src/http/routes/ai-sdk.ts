@@ -1,14 +1,14 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { uiChunks } from '../chat/ai-sdk-chunks.ts';
 import {
+  uiChunks,
   givenAnswers,
   chatRequest,
   continuedMessage,
   aiSdkFresh,
   aiSdkItems,
   aiSdkTexts,
-} from '../chat/ai-sdk-input.ts';
+} from '../chat/ai-sdk.ts';
 import { chatResponse, logFailure, type OpenChat, openChat, resumeChat, stopChat } from '../chat/open-chat.ts';
 import { type SeenItems, nothingSeen } from '../chat/chat-thread.ts';
 import { defineRoute, refuseInput } from '../shapes/define-route.ts';

@@ -3,7 +3,7 @@ import type { MiddlewareHandler } from 'hono';
 import { requireGated } from 'countersign/adapter';
 import { ProblemError } from 'countersign/base';
 import { json, receipt } from '../shapes/response-shapes.ts';
-import { decideFor } from '../decide-as.ts';
+import { decideFor } from '../send-as.ts';
 import { defineRoute, refuseInput } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import { channelAnswer, inRun } from '../shapes/input-shapes.ts';

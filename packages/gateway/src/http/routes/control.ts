@@ -16,7 +16,7 @@ import {
   shortReason,
 } from '../shapes/input-shapes.ts';
 import { requirePrincipal, requireUserOf } from '../identity/principal.ts';
-import { sendAs } from '../signing.ts';
+import { sendAs } from '../send-as.ts';
 import { grantList, json, receipt, text } from '../shapes/response-shapes.ts';
 
 const done = (description: string) => ({ 200: json(receipt, description) });

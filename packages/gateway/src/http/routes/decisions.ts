@@ -4,7 +4,7 @@ import { isProblemError } from 'countersign/base';
 import type { Decision, Receipt } from 'countersign/client';
 import type { Receipts } from '../inbox/api.ts';
 import { defineRoute, refuseInput } from '../shapes/define-route.ts';
-import { decideAllAs, decideAs } from '../decide-as.ts';
+import { decideAllAs, decideAs } from '../send-as.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import {
   idempotencyKeyOf,

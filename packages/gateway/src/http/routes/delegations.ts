@@ -4,7 +4,7 @@ import type { Delegations } from '../inbox/api.ts';
 import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import { requirePrincipal } from '../identity/principal.ts';
-import { sendAs } from '../signing.ts';
+import { sendAs } from '../send-as.ts';
 import { delegatedAll, delegationList, json, receipt } from '../shapes/response-shapes.ts';
 import { body, delegateAllBody, reasonBody } from '../shapes/input-shapes.ts';
 

@@ -11,7 +11,7 @@ import type { PendingLogin } from '../identity/open-id.ts';
 import { isPermitted, permissions, roles } from '../identity/principal.ts';
 import { problemOf, problemStatus } from '../responses/problem-response.ts';
 import { json, page } from '../shapes/response-shapes.ts';
-import { signerFor } from '../signing.ts';
+import { signerFor } from '../send-as.ts';
 import { otherLoopbackName } from '../site.ts';
 import { escapeHtml } from 'countersign/card';
 

@@ -14,7 +14,7 @@ import { ProblemError } from 'countersign/base';
 import type { ApprovalDetails } from 'countersign/client';
 import { json, page } from '../shapes/response-shapes.ts';
 import type { MadeLink } from '../inbox/api.ts';
-import { decideFor } from '../decide-as.ts';
+import { decideFor } from '../send-as.ts';
 import { defineRoute, refuseInput } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import type { IdentityService } from '../identity/identity-service.ts';

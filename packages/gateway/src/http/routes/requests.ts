@@ -1,9 +1,10 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { coveredCalls, requireGated } from 'countersign/adapter';
+import { coveredCalls, requireGated, personKey, queryNames, queryRun } from 'countersign/adapter';
 import type { DelegateMessage, Receipt } from 'countersign/client';
+import { isProblemError } from 'countersign/base';
+import type { Policy } from 'countersign/policy';
 import { type Principal, requirePrincipal } from '../identity/principal.ts';
-import type { Matches } from '../inbox/api.ts';
-import { requestPeople } from '../inbox/request-people.ts';
+import type { Matches, RequestPeople } from '../inbox/api.ts';
 import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import {
@@ -17,7 +18,7 @@ import {
   moveBody,
   requestParams,
 } from '../shapes/input-shapes.ts';
-import { sendAs } from '../signing.ts';
+import { sendAs } from '../send-as.ts';
 import { json, matchList, receipt, requestPeople as requestPeopleShape } from '../shapes/response-shapes.ts';
 
 const message = { params: requestParams, query: inRun, headers: idempotencyHeader };
@@ -105,4 +106,47 @@ export function requestRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       const request = await client.approvals.get(requestId, { workflowId });
       return context.json((await coveredCalls(client, request, scope)) satisfies Matches);
     });
+}
+
+const mostPeople = 2_000;
+
+type Known = RequestPeople['people'][number];
+
+/**
+ * The people who can get a seat in the requests of a run: those of the directories of its policies, and the reviewers
+ * of the identity file. Not complete if an identity provider knows others, or if the run cannot be asked.
+ */
+async function requestPeople(
+  { client, identity }: Pick<GatewayContext, 'client' | 'identity'>,
+  workflowId: string,
+): Promise<RequestPeople> {
+  const ofRun = await directoryOf(client, workflowId);
+  const ofGateway = (identity?.reviewers ?? []).map(({ id, groups }) => ({ id, groups: [...groups] }));
+  // A directory knows a name, too.
+  const known = new Map([...ofGateway, ...(ofRun ?? [])].map((person) => [personKey(person.id), person]));
+  const people = [...known.values()].toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  const isComplete =
+    ofRun !== undefined && identity?.openId === undefined && people.length > 0 && people.length <= mostPeople;
+  return { people: people.slice(0, mostPeople), isComplete };
+}
+
+/** Undefined: the run cannot be asked. */
+async function directoryOf(client: GatewayContext['client'], workflowId: string): Promise<Known[] | undefined> {
+  try {
+    const policies = await queryRun<{ ceiling?: Policy; run?: Policy } | null>(
+      client.session,
+      workflowId,
+      queryNames.policy,
+    );
+    return [policies?.ceiling, policies?.run].flatMap((layer) =>
+      Object.entries(layer?.directory?.people ?? {}).map(([id, { name, groups }]) => ({
+        id,
+        ...(name !== undefined && { name }),
+        groups: [...groups],
+      })),
+    );
+  } catch (error) {
+    if (isProblemError(error)) return undefined;
+    throw error;
+  }
 }

@@ -1,11 +1,11 @@
-import { type RouteConfig, createRoute, z } from '@hono/zod-openapi';
+import { type RouteConfig, createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { MiddlewareHandler, Context } from 'hono';
-import type { HttpEnv } from '../gateway-context.ts';
-import { securityOf } from './openapi-document.ts';
-import { type Permission, type RouteName, isPermitted, permissions } from '../identity/principal.ts';
-import { problemResponse, problemShape, unauthenticatedResponse } from '../responses/problem-response.ts';
 import { readJson, jsonPlace } from 'countersign/json';
 import { visibleText, type ProblemCode } from 'countersign/base';
+import { readFileSync } from 'node:fs';
+import type { HttpEnv } from '../gateway-context.ts';
+import { type Permission, type RouteName, isPermitted, permissions } from '../identity/principal.ts';
+import { problemResponse, problemShape, unauthenticatedResponse } from '../responses/problem-response.ts';
 
 type MethodOf<Name extends string> = Name extends `${infer Method} ${string}` ? Lowercase<Method> : never;
 type PathOf<Name extends string> = Name extends `${string} ${infer Path}` ? Path : never;
@@ -178,4 +178,40 @@ function issueSentence(issue: Issue, root: string, path: PropertyKey[] = []): st
 
 function depthOf({ code, path }: Issue): number {
   return path.length + (code === 'unrecognized_keys' ? 1 : 0);
+}
+
+const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+export type OpenApiDocument = ReturnType<OpenAPIHono<HttpEnv>['getOpenAPI31Document']>;
+
+/** The OpenAPI 3.1 document of an app's routes, made of the schemas that validate their input. */
+export function openApiDocument(app: OpenAPIHono<HttpEnv>): OpenApiDocument {
+  const document = app.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: {
+      title: 'Countersign',
+      version,
+      description: 'Human approval for the tool calls of AI agents. A refusal is a problem (RFC 9457) with a code.',
+    },
+  });
+  const { webhooks: _, ...rest } = document;
+  return { ...rest, components: { ...document.components, securitySchemes } };
+}
+
+/** The credentials of docs/identity.md. A gateway without an identity file needs none. */
+const securitySchemes = {
+  bearer: { type: 'http', scheme: 'bearer' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'countersign-session',
+    description: 'Of a browser that signed in; under https its name begins with `__Host-`.',
+  },
+} as const;
+
+/** The credentials that an operation accepts: one of these suffices. `{}` means that none is needed. */
+function securityOf(permission: Permission): Record<string, string[]>[] {
+  return permission === 'anyone' ? [] : [{ bearer: [] }, { session: [] }];
 }

@@ -1,8 +1,7 @@
 import type { RunEvent } from 'countersign/client';
 import type { RunEvents } from '../../http/inbox/api.ts';
 import { apiPath, getJson } from '../api/fetch-json.ts';
-import { openStream, type StreamState } from '../api/event-stream.ts';
-import { holdLock, whileVisible } from '../api/shared-stream.ts';
+import { openStream, type StreamState, holdLock, whileVisible } from '../api/event-stream.ts';
 import { emptyTimeline, type Timeline, withEvents, withoutWriting } from './timeline.ts';
 
 /** Names of `event:`; `end` closes the stream. */

@@ -1,7 +1,6 @@
 import type { Problem } from 'countersign/base';
 import type { InboxEvents } from '../../http/inbox/api.ts';
-import type { StreamState } from '../api/event-stream.ts';
-import { openSharedStream } from '../api/shared-stream.ts';
+import { type StreamState, openSharedStream } from '../api/event-stream.ts';
 import { type OpenRows, snapshotOf, withoutRow, withRow, withSnapshot } from './open-rows.ts';
 import type { RequestIds } from './paths.ts';
 import { createStore } from './store.ts';

@@ -2,9 +2,8 @@ import type { Me } from '../../http/inbox/api.ts';
 import { ApiProblem, sendJson } from '../api/fetch-json.ts';
 import { announceText, createStore } from './store.ts';
 import { hrefOf } from './location.ts';
-import { askForNotifications, notificationState } from './notifications.ts';
+import { askForNotifications, notificationState, registerWorker } from './notifications.ts';
 import { isSamePushKey } from './same-push-key.ts';
-import { registerWorker } from './show-notification.ts';
 
 /**
  * Whether this browser is notified of requests while no inbox is open in it. `unavailable`: the gateway does not offer
