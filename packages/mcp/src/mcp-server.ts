@@ -1,6 +1,17 @@
-import { defineToolset, type Toolset } from 'countersign';
+import {
+  defineToolset,
+  type Toolset,
+  type OpenToolset,
+  type ToolContext,
+  type ToolsetListing,
+  UnknownOutcomeError,
+} from 'countersign';
+import { ApplicationFailure } from '@temporalio/common';
+import { ProtocolError, SdkError, SdkErrorCode, type Client } from '@modelcontextprotocol/client';
 import { checkServerOptions, type McpServerOptions } from './server-options.ts';
-import { ServerTools } from './server-tools.ts';
+import { type ListedTool, listedTools } from './listed-tools.ts';
+import { ServerConnection } from './server-connection.ts';
+import { serverFailure, resultText, toolResult } from './tool-result.ts';
 
 /**
  * The tools of an MCP server, for the `tools` of an agent. Each call of them passes the gate as a call of any other tool.
@@ -27,4 +38,107 @@ export function mcpServer(options: McpServerOptions): Toolset {
   checkServerOptions(options);
   const { name } = options;
   return defineToolset({ name, open: () => new ServerTools(options) });
+}
+
+const defaultTimeoutMs = 60_000;
+const defaultStartTimeoutMs = 10_000;
+/** The time that a worker may need around a call, mainly to list the tools before it. */
+const aroundCallMs = 60_000;
+
+/** The tools of one server, for one worker. */
+class ServerTools implements OpenToolset {
+  readonly #options: McpServerOptions;
+  readonly #connection: ServerConnection;
+  #listing: Promise<ToolsetListing> | undefined;
+  #last: ToolsetListing | undefined;
+
+  constructor(options: McpServerOptions) {
+    this.#options = options;
+    this.#connection = new ServerConnection(options);
+  }
+
+  /** Calls during a request to the server share its response. */
+  async list({ fresh }: { fresh: boolean }): Promise<ToolsetListing> {
+    if (!fresh && this.#last !== undefined) return this.#last;
+    this.#listing ??= this.#ask().finally(() => (this.#listing = undefined));
+    return this.#listing;
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close();
+  }
+
+  /** An existing session or process may have ended: then the server is asked again, once. */
+  async #ask(): Promise<ToolsetListing> {
+    const { startTimeoutMs = defaultStartTimeoutMs } = this.#options;
+    const endsAtMs = Date.now() + startTimeoutMs;
+    const wasOpen = this.#connection.isOpen;
+    try {
+      return await this.#askUntil(endsAtMs);
+    } catch (error) {
+      if (!wasOpen || Date.now() >= endsAtMs) throw error;
+      return this.#askUntil(endsAtMs);
+    }
+  }
+
+  /** Asks the server for its tools, and keeps the list. Rejects if it has none by `endsAtMs`. */
+  async #askUntil(endsAtMs: number): Promise<ToolsetListing> {
+    const { name, tools, trusted = false, timeoutMs = defaultTimeoutMs } = this.#options;
+    const client = await this.#connection.client(endsAtMs - Date.now());
+    const listed = await this.#listed(client, Math.max(endsAtMs - Date.now(), 1));
+    this.#last = listedTools(listed, {
+      server: name,
+      ...(tools !== undefined && { tools }),
+      trusted,
+      attemptMs: timeoutMs + aroundCallMs,
+      call: (tool, args, context) => callServer(client, tool, args, { context, timeoutMs, name }),
+    });
+    return this.#last;
+  }
+
+  async #listed(client: Client, timeout: number): Promise<readonly ListedTool[]> {
+    // The client prints a line if it requests the tools of a server without any.
+    if (client.getServerCapabilities()?.tools === undefined) return [];
+    const options = { timeout, signal: AbortSignal.timeout(timeout), cacheMode: 'bypass' } as const;
+    try {
+      return (await client.listTools(undefined, options)).tools;
+    } catch (error) {
+      const failure = serverFailure(error);
+      this.#connection.drop(client, failure);
+      throw new Error(failure, { cause: error });
+    }
+  }
+}
+
+/** Calls the server that listed the tool: a later one may have another tool of that name. */
+async function callServer(
+  client: Client,
+  tool: string,
+  args: object,
+  { context, timeoutMs, name }: { context: ToolContext; timeoutMs: number; name: string },
+): Promise<unknown> {
+  if (client.transport === undefined) {
+    throw ApplicationFailure.nonRetryable(
+      `MCP server '${name}': the connection to it has ended; the call was not sent`,
+    );
+  }
+  const answer = await client
+    .callTool(
+      { name: tool, arguments: args as Record<string, unknown> },
+      { signal: context.signal, timeout: timeoutMs },
+    )
+    .catch((error: unknown) => {
+      throw callFailure(error, name);
+    });
+  if (answer.isError === true) throw ApplicationFailure.nonRetryable(resultText(answer.content) || 'no reason given');
+  return toolResult(answer);
+}
+
+/** Only a response tells how a call ended. */
+function callFailure(error: unknown, name: string): Error {
+  if (ProtocolError.isInstance(error))
+    return ApplicationFailure.nonRetryable(`MCP error ${error.code}: ${error.message}`);
+  const message = `MCP server '${name}': ${serverFailure(error)}`;
+  const isAnswer = SdkError.isInstance(error) && error.code === SdkErrorCode.InvalidResult;
+  return isAnswer ? ApplicationFailure.nonRetryable(message) : new UnknownOutcomeError(message);
 }
