@@ -10,7 +10,7 @@ import { loadFault } from '../../../packages/cli/src/dev/worker-message.ts';
 import { reasonOf } from '../../../packages/cli/src/dev-server/pinned-temporal.ts';
 import { escapedCommand, leftOf, renderWaiting } from '../../../packages/cli/src/inbox/approval-views.ts';
 import { renderCard } from '../../../packages/cli/src/inbox/card-view.ts';
-import { previewRequest } from '../../../packages/cli/src/inbox/preview-request.ts';
+import { previewRequest } from '../../../packages/cli/src/inbox/preview.ts';
 import { parseSubject, parseSums } from '../../../packages/cli/src/policy/described-call.ts';
 import { readCase } from '../../../packages/cli/src/policy/policy-eval.ts';
 import { problemLine, problemLines, writtenMembers } from '../../../packages/cli/src/policy/policy-file.ts';
@@ -152,7 +152,7 @@ export const commandLineInputs: Inputs = {
       (text) => renderCard(outputs[0]!, cardRequest({ sentence: text, toolName: text }), {}, { nowMs, all: true }),
     ],
   },
-  'packages/cli/src/inbox/preview-request.ts previewRequest': {
+  'packages/cli/src/inbox/preview.ts previewRequest': {
     places: 12,
     runs: [
       ...documents((text) => previewRequest(text, nowMs)),

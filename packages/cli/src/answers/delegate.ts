@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import { escapeText } from 'countersign/base';
 import type { CountersignClient, StandingDelegation } from 'countersign/client';
 import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
-import type { Output } from '../base/output.ts';
-import { printReceipt } from '../base/print-receipt.ts';
+import { type Output, printReceipt } from '../base/output.ts';
 import { UsageError } from '../base/report-error.ts';
 import { findNamed } from '../base/request-id.ts';
 import {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { parseDuration, ProblemError } from 'countersign/base';
 import type { CountersignClient } from 'countersign/client';
 import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
-import { printReceipt } from '../base/print-receipt.ts';
+import { printReceipt } from '../base/output.ts';
 import { UsageError } from '../base/report-error.ts';
 import { findNamed } from '../base/request-id.ts';
 import {

@@ -5,8 +5,7 @@ import { type ClientFlags, withClient, withClientFlags } from '../base/command-l
 import { namedRun } from '../base/named-run.ts';
 import { scopeText } from '../inbox/card-view.ts';
 import { jsonFields } from '../base/json-fields.ts';
-import type { Output } from '../base/output.ts';
-import { printReceipt } from '../base/print-receipt.ts';
+import { type Output, printReceipt } from '../base/output.ts';
 import { refuseMistyped } from '../base/client-options.ts';
 import { UsageError } from '../base/report-error.ts';
 import {

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import type { CountersignClient, Decision } from 'countersign/client';
 import { type ClientFlags, withClientFlags } from '../base/command-line.ts';
-import type { Output } from '../base/output.ts';
-import { printReceipt } from '../base/print-receipt.ts';
+import { type Output, printReceipt } from '../base/output.ts';
 import { requireShown } from '../base/read-request.ts';
 import { findNamed } from '../base/request-id.ts';
 import {

@@ -4,8 +4,7 @@ import { quoteWord } from 'countersign/base';
 import type { CountersignClient } from 'countersign/client';
 import type { ClientSettings } from './client-options.ts';
 import { type ConnectionOptions, connectionOption, connectionWords, withConnection } from './connection-options.ts';
-import { type JsonOption, withJson } from './json-option.ts';
-import { type Output, processOutput } from './output.ts';
+import { type JsonOption, withJson, type Output, processOutput } from './output.ts';
 
 /** The options of every command. */
 export interface CommonOptions extends JsonOption, ConnectionOptions {

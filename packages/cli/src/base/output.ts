@@ -1,6 +1,9 @@
 import { styleText } from 'node:util';
 import { escapeJson, escapeText, type Json } from 'countersign/base';
-import { type JsonOption, selectedFields } from './json-option.ts';
+import type { Command } from 'commander';
+import type { Receipt } from 'countersign/client';
+import { wrap } from './fit-text.ts';
+import { MissingArgumentError, UsageError } from './report-error.ts';
 
 /** The output of a command: text for a person at a terminal, or JSON for a program. Text from a run is escaped. */
 export interface Output {
@@ -50,4 +53,38 @@ function pick(value: object, names: readonly string[]): object {
 /** Escapes each line of a text and keeps the line breaks. */
 export function escapeLines(text: string): string {
   return text.split('\n').map(escapeText).join('\n');
+}
+
+export interface JsonOption {
+  /** True: all fields. A text: the names of the fields to print, separated by commas. */
+  json?: boolean | string;
+}
+
+/** Adds `--json`; `fields` also adds `--json FIELDS`, which selects some of them. */
+export function withJson(command: Command, fields?: readonly string[]): Command {
+  const text = 'print JSON, one value per line, also on a terminal';
+  if (fields === undefined) return command.option('--json', text);
+  const list = wrap(fields.join(', '), 76).map((line) => `  ${line}`);
+  return command
+    .option('--json [fields]', `${text}; with names and commas, only these fields`)
+    .addHelpText('after', ['', 'JSON fields:', ...list].join('\n'))
+    .hook('preAction', (called) => {
+      const unknown = selectedFields(called.opts<JsonOption>())?.find((name) => !fields.includes(name));
+      if (unknown === undefined) return;
+      const isWithoutArgument = called.args.length === 0 && called.registeredArguments.length > 0;
+      const Mistake = isWithoutArgument ? MissingArgumentError : UsageError;
+      throw new Mistake(`--json has no field '${unknown}' here: choose from ${fields.join(', ')}.`);
+    });
+}
+
+/** Undefined: all fields. */
+function selectedFields({ json }: JsonOption): string[] | undefined {
+  return typeof json === 'string' ? json.split(',') : undefined;
+}
+
+/** Prints the receipt of a message to a run: its sentence for people, all fields for programs. */
+export function printReceipt(output: Output, receipt: Receipt): void {
+  if (!output.forPeople) output.json(receipt);
+  else
+    output.line(receipt.recorded ? output.style('yellow', escapeText(receipt.message)) : escapeText(receipt.message));
 }

@@ -39,3 +39,49 @@ export async function readJsonOrFile(flag: string, text: string): Promise<Json> 
   });
   return readJsonOption(flag, source);
 }
+
+/** Far more than any call needs. The limit keeps a file without line breaks from filling the memory. */
+const longestLine = 16 * 1_048_576;
+const lineFeed = 0x0a;
+
+/** The text of a line without its line feed, or why it cannot be read. */
+export type Line = { text: string } | { problem: string };
+
+/**
+ * The lines of a UTF-8 stream, each as soon as it is complete. Only a line feed ends a line: JSON may contain U+2028
+ * unescaped, at which Node's readline would split. Text after the last line feed counts as a line unless it is empty.
+ */
+export async function* byteLines(stream: AsyncIterable<Buffer>, longest: number = longestLine): AsyncGenerator<Line> {
+  let held: Buffer[] = [];
+  let length = 0;
+  const take = (piece: Buffer): void => {
+    length += piece.length;
+    if (length <= longest) held.push(piece);
+    else held = [];
+  };
+  const finish = (): Line => {
+    const line =
+      length > longest ? { problem: `the line is longer than ${longest} bytes` } : decode(Buffer.concat(held));
+    held = [];
+    length = 0;
+    return line;
+  };
+  for await (const chunk of stream) {
+    let from = 0;
+    for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, from)) {
+      take(chunk.subarray(from, end));
+      yield finish();
+      from = end + 1;
+    }
+    if (from < chunk.length) take(chunk.subarray(from));
+  }
+  if (length > 0) yield finish();
+}
+
+function decode(bytes: Buffer): Line {
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+  } catch {
+    return { problem: 'the line is not UTF-8' };
+  }
+}

@@ -11,8 +11,7 @@ import { searchAttributes, withFileLock } from 'countersign/adapter';
 import { ProblemError } from 'countersign/base';
 import { signalGroup, spawnBound, type BoundChild } from './bound-child.ts';
 import { freePort, isPortFree, loopback } from './free-port.ts';
-import { downloadTemporal } from './download-temporal.ts';
-import { type PinnedTemporal, pinnedTemporal, checkTemporal } from './pinned-temporal.ts';
+import { downloadTemporal, type PinnedTemporal, pinnedTemporal, checkTemporal } from './pinned-temporal.ts';
 
 const readyTimeoutMs = 60_000;
 const pollIntervalMs = 50;

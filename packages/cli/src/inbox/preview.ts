@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import stringWidth from 'string-width';
-import { escapeJson, type Json, type JsonObject, terminalClock } from 'countersign/base';
+import { escapeJson, type Json, type JsonObject, terminalClock, risks, isObject, type Risk } from 'countersign/base';
 import {
   cardDigest,
   cardOf,
@@ -12,6 +12,8 @@ import {
   hideInRequest,
   redactInRequest,
   shownPreview,
+  type CardOptions,
+  type CardRequest,
 } from 'countersign/card';
 import {
   type Policy,
@@ -22,12 +24,21 @@ import {
   redactionOf,
   type FindOptions,
   type Redaction,
+  describeIssues,
+  defaultAssessment,
+  defaultTimeoutMs,
+  parsePolicy,
+  evaluate,
+  isAsked,
 } from 'countersign/policy';
+import { isSafeNumber, parse } from 'lossless-json';
+import { definitionDigest, callDigest, readChanges, readJson, parseJson } from 'countersign/json';
+import type { CallPreview } from 'countersign/client';
 import type { Output } from '../base/output.ts';
-import { readPolicyFile, problemLines } from '../policy/policy-file.ts';
-import { previewRequest, type PreviewedCall } from './preview-request.ts';
+import { readPolicyFile, problemLines, writtenMembers } from '../policy/policy-file.ts';
 import { UsageError } from '../base/report-error.ts';
 import type { CommonOptions } from '../base/command-line.ts';
+import { parseSubject, subjectWanted, trialsOf } from '../policy/described-call.ts';
 
 export interface PreviewOptions extends CommonOptions {
   channel: 'terminal' | 'markdown' | 'html' | 'slack' | 'text';
@@ -115,4 +126,194 @@ function redactionIn(args: JsonObject, options: FindOptions): Redaction | undefi
     if (error instanceof RangeError) return undefined;
     throw error;
   }
+}
+
+/** The request that a run would open for a call, and its warnings. */
+interface PreviewedCall {
+  request: CardRequest;
+  options: CardOptions;
+  /** The argument that holds a shell command, if there is one. */
+  command?: string;
+}
+
+/**
+ * Reads `{ tool, args, risk?, subject?, schema?, sentence?, preview?, agent?, context? }`. A member of the wrong type
+ * becomes a warning: only a text that is not JSON is a usage error.
+ */
+export async function previewRequest(text: string, nowMs: number, policy?: Policy): Promise<PreviewedCall> {
+  const value = parsed(text);
+  const input = isObject(value) ? value : {};
+  const warnings: string[] = [];
+  const optional = <Kind extends Json>(name: string, isKind: (given: Json) => given is Kind, wanted: string) => {
+    const given = Object.hasOwn(input, name) ? input[name] : undefined;
+    if (given === undefined || isKind(given)) return given;
+    warnings.push(`'${name}' is left out: it is not ${wanted}.`);
+    return undefined;
+  };
+  if (!isObject(value)) warnings.push('The input is not an object { tool, args }: see the raw call.');
+  const tool = optional('tool', isText, 'a text') ?? '';
+  if (tool === '') warnings.push('The input names no tool.');
+  const schema = optional('schema', (given): given is JsonObject => isObject(given), 'an object') ?? {};
+  const risk = optional('risk', isRisk, `one of ${[...risks, 'unknown'].join(', ')}`) ?? 'write';
+  const args = await readArguments(text, input, schema);
+  warnings.push(...args.warnings);
+  const subject = parseSubject(input['subject'] ?? null);
+  if (subject === undefined && input['subject'] !== undefined) {
+    warnings.push(`'subject' is left out: it is not ${subjectWanted}.`);
+  }
+  const preview = readPreview(input['preview']);
+  if ('problem' in preview) warnings.push(`'preview' is left out: ${preview.problem}.`);
+  const sentence = optional('sentence', isText, 'a text');
+  const agent = optional('agent', isText, 'a text') ?? 'preview';
+  const context = optional('context', isText, 'a text') ?? '';
+  const request: CardRequest = {
+    requestId: '0'.repeat(32),
+    workflowId: 'preview',
+    toolName: tool,
+    ...(sentence !== undefined && { sentence }),
+    arguments: args.value,
+    riskLevel: risk,
+    ...ruledOn({ tool, args: args.value, risk, subject, agent }, policy),
+    agentName: agent,
+    callerUserId: null,
+    contextSummary: context,
+    requestedAt: new Date(nowMs).toISOString(),
+    deadline: new Date(nowMs + defaultTimeoutMs).toISOString(),
+    digest: digestOf(tool, args.value, schema),
+    lineage: [],
+    metadata: {},
+    reviewers: [],
+    shown: 'all',
+    schema,
+    ...('preview' in preview && { preview: preview.preview }),
+  };
+  return {
+    request,
+    options: { nowMs, warnings, ...(args.written !== undefined && { written: args.written }) },
+    command: subject?.shell === true ? subject.argument : undefined,
+  };
+}
+
+function parsed(text: string): Json {
+  try {
+    return parseJson(text) as Json;
+  } catch {
+    throw new UsageError(
+      text.trim() === ''
+        ? 'Standard input is empty: give it one JSON object { tool, args }.'
+        : 'Standard input is not JSON: give it one JSON object { tool, args }.',
+    );
+  }
+}
+
+interface ReadArguments {
+  value: JsonObject;
+  warnings: string[];
+  /** The whole call as written, if the value does not represent all of it. */
+  written?: string;
+}
+
+/**
+ * The arguments to preview, with a warning for each reason why a run would refuse them. `written`: their text, if they
+ * cannot be shown as they are.
+ */
+async function readArguments(text: string, input: JsonObject, schema: JsonObject): Promise<ReadArguments> {
+  const refused = (problem: string) => `A run would refuse these arguments: ${problem}.`;
+  if (!Object.hasOwn(input, 'args')) {
+    return { value: {}, warnings: [refused("'args' is missing")], written: text.trim() };
+  }
+  const value = input['args']!;
+  // With a duplicate key, several.
+  const written = isObject(input) ? writtenMembers(text).filter(({ key }) => key === 'args') : [];
+  const problems = written.flatMap(({ value: each }) => {
+    const read = readJson(each, { root: 'args' });
+    return 'problem' in read ? [read.problem] : [];
+  });
+  if (written.length > 1) problems.push("'args' appears twice");
+  if (!isObject(value)) {
+    return { value: { args: value }, warnings: [refused('args: expected an object')], written: text.trim() };
+  }
+  if (problems.length > 0) {
+    return { value: exactly(written.at(-1)!.value) ?? value, warnings: problems.map(refused), written: text.trim() };
+  }
+  const problem = await schemaProblem(value, schema);
+  return { value, warnings: problem === undefined ? [] : [refused(problem)] };
+}
+
+/**
+ * The object with texts in place of numbers that a double cannot hold; undefined if it is nested too deeply to read.
+ */
+function exactly(written: string): JsonObject | undefined {
+  const toNumber = (digits: string): Json => {
+    const number = Number(digits);
+    return isSafeNumber(digits) && Number.isFinite(number) ? number : digits;
+  };
+  try {
+    return parse(written, null, { parseNumber: toNumber, onDuplicateKey: ({ newValue }) => newValue }) as JsonObject;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined if the arguments fit, or the schema cannot be read. */
+async function schemaProblem(args: JsonObject, schema: JsonObject): Promise<string | undefined> {
+  if (Object.keys(schema).length === 0) return undefined;
+  const { z } = await import('zod');
+  try {
+    const { error } = z.fromJSONSchema({ type: 'object', ...schema }).safeParse(args);
+    return error === undefined ? undefined : describeIssues('args', error.issues);
+  } catch (cause) {
+    return `args: the schema cannot be read (${(cause as Error).message})`;
+  }
+}
+
+type Ruled = Pick<CardRequest, 'assessment' | 'rule' | 'reason' | 'rulePlace'>;
+
+/** Evaluates the policy for the call, and returns what its card shows of the ruling. Without a policy: the defaults. */
+function ruledOn(call: Parameters<ReturnType<typeof trialsOf>>[0], policy: Policy | undefined): Ruled {
+  const given = policy ?? parsePolicy('rules: []');
+  if ('problems' in given) throw new Error('an empty policy is a policy');
+  try {
+    const trial = trialsOf('policy' in given ? given.policy : given, 'run')(call);
+    const assessment = trial[2].assessment ?? defaultAssessment(call.risk);
+    const { action, rule, reason } = evaluate(...trial);
+    if (policy === undefined) return { assessment, rule: null, reason: 'This is a preview: no policy was asked.' };
+    const answer = isAsked(action)
+      ? (reason ?? 'The policy asks.')
+      : `This policy answers "${action}": no reviewer would be asked.`;
+    return { assessment, rule, reason: answer };
+  } catch {
+    return {
+      assessment: defaultAssessment(call.risk),
+      rule: null,
+      reason: 'This is a preview: the call cannot be ruled on.',
+    };
+  }
+}
+
+/** Empty for arguments that have no digest. */
+function digestOf(tool: string, args: JsonObject, schema: JsonObject): string {
+  try {
+    return callDigest({ tool, args, definition: definitionDigest({ name: tool, schema }) });
+  } catch {
+    return '';
+  }
+}
+
+function isText(value: Json): value is string {
+  return typeof value === 'string';
+}
+
+function isRisk(value: Json): value is Risk {
+  return value === 'unknown' || risks.some((risk) => risk === value);
+}
+
+/** The changes that a tool's `preview` returns, or the state of a preview without any. */
+function readPreview(value: Json | undefined): { preview: CallPreview } | { problem: string } | { none: true } {
+  if (value === undefined) return { none: true };
+  const { state, message, changes = null } = isObject(value) ? value : { state: 'ready', changes: value };
+  if (state === 'pending') return { preview: { state } };
+  if (state === 'failed' && typeof message === 'string') return { preview: { state, message } };
+  const read = readChanges(changes);
+  return 'problem' in read ? read : { preview: { state: 'ready', changes: read.changes } };
 }

@@ -1,14 +1,12 @@
 import { createReadStream } from 'node:fs';
 import { evaluate, isMode, modes } from 'countersign/policy';
-import { byteLines } from '../base/byte-lines.ts';
+import { byteLines, readFault } from '../base/read-text.ts';
 import { trialsOf, type DescribedCall, parseSubject, parseSums, subjectWanted, sumsWanted } from './described-call.ts';
-import type { Output } from '../base/output.ts';
+import { type Output, printReceipt } from '../base/output.ts';
 import { readPolicyFile, problemLines, type Owner, readPolicyDocument, writtenMembers } from './policy-file.ts';
-import { readFault } from '../base/read-text.ts';
 import { UsageError, MissingArgumentError } from '../base/report-error.ts';
 import { type CommonOptions, withClient } from '../base/command-line.ts';
 import { namedRun } from '../base/named-run.ts';
-import { printReceipt } from '../base/print-receipt.ts';
 import { applyToRuns, type ApplyOptions } from './policy-apply-all.ts';
 import { senderOf, signerOf } from '../base/reviewer.ts';
 import { risks, isObject, nearestName, type Json, type Risk, unknownName } from 'countersign/base';

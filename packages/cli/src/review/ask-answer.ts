@@ -1,17 +1,17 @@
-import { escapeText, parseDuration, type JsonObject, escapeJson, isObject } from 'countersign/base';
+import { escapeText, parseDuration, type JsonObject, escapeJson, isObject, isProblemError } from 'countersign/base';
 import { cardOf, chosenScope, consoleLineHelp, noAlways, readConsoleLine, type Card } from 'countersign/card';
-import type { ApprovalDetails, ApprovalSummary, Decision } from 'countersign/client';
-import { renderChanges } from '../answers/decide.ts';
-import type { Output } from '../base/output.ts';
-import { cardText, rowFacts } from '../inbox/card-view.ts';
-import { askScope } from './ask-scope.ts';
-import { printContext } from './print-context.ts';
-import type { Context, Questions } from './questions.ts';
+import type { ApprovalDetails, ApprovalSummary, Decision, RecordedEvent } from 'countersign/client';
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readJson } from 'countersign/json';
+import { renderChanges } from '../answers/decide.ts';
+import type { Output } from '../base/output.ts';
+import { cardText, rowFacts } from '../inbox/card-view.ts';
+import { askScope } from './ask-scope.ts';
+import type { Context, Questions } from './questions.ts';
+import { renderEvent } from '../runs/event-lines.ts';
 
 /** A request as the reviewer sees it. */
 export interface ShownRequest {
@@ -67,7 +67,7 @@ b  see what you skipped again
 q  quit; Ctrl-C and Ctrl-D, too. What is not answered stays open`;
 
 /** An answer that is no decision: postpone, delegate, search, go to another request, or quit. */
-export type OtherAnswer = { untilMs: number } | { to: string } | Search | 'skip' | 'back' | 'quit';
+type OtherAnswer = { untilMs: number } | { to: string } | Search | 'skip' | 'back' | 'quit';
 
 /** Only requests with this text are shown; empty: all. */
 export interface Search {
@@ -295,4 +295,32 @@ function readArguments(text: string): { arguments: JsonObject } | { problem: str
   return isObject(read.value)
     ? { arguments: read.value }
     : { problem: 'The arguments must be a JSON object with all of them.' };
+}
+
+/** How many of a run's last events are printed, and of each run above it. */
+const [mostOfRun, mostAbove] = [20, 5];
+
+/** Prints what the run of a request did so far, after the last events of the runs that called it. */
+async function printContext({ questions, client, output }: Context, row: ApprovalSummary): Promise<void> {
+  const { workflowId, lineage = [] } = row;
+  for (const run of [...lineage, workflowId]) {
+    questions.print(output.style('bold', `\nRun ${escapeText(run)}`));
+    try {
+      const events: RecordedEvent[] = [];
+      for await (const event of client.events(run, { follow: false })) {
+        if (event.type !== 'RawResponseEvent') events.push(event);
+      }
+      const most = run === workflowId ? mostOfRun : mostAbove;
+      // The task comes first, however long the run is.
+      const left = events.length - most;
+      const shown = left > 0 ? [events[0]!, ...events.slice(left + 1)] : events;
+      for (const [index, event] of shown.entries()) {
+        questions.print(renderEvent(output, event, {}));
+        if (index === 0 && left > 0) questions.print(output.style('dim', `${left} events are left out`));
+      }
+    } catch (error) {
+      if (!isProblemError(error)) throw error;
+      questions.print(output.style('yellow', escapeText(error.message)));
+    }
+  }
 }

@@ -2,10 +2,9 @@ import type { Command } from 'commander';
 import { escapeText, isProblemError, type ProblemCode } from 'countersign/base';
 import type { Check } from 'countersign/client';
 import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
-import { exitCodeOf } from '../base/exit-code.ts';
+import { exitCodeOf, UsageError } from '../base/report-error.ts';
 import { loadChannels } from '../base/load-config.ts';
 import { type Output, processOutput } from '../base/output.ts';
-import { UsageError } from '../base/report-error.ts';
 
 /** `countersign doctor`: names each problem of the set-up, with the command that fixes it. */
 export function addDoctor(program: Command): void {
