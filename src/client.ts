@@ -13,23 +13,19 @@ export type { ClientOptions, CountersignClient, RunHandle } from './client/count
 export type { TimeLimitOptions, TimeLimits } from './client/server/time-limits.ts';
 export { CountersignClientPlugin } from './client/server/client-plugin.ts';
 export type { ClientPluginOptions } from './client/server/client-plugin.ts';
-export type { RequestOptions, SendOptions } from './client/send/control-run.ts';
-export type { CommonDecision, ReviewedRequest } from './client/send/decide-all.ts';
+export type { RequestOptions, SendOptions, CancelOptions } from './client/send/control-run.ts';
+export type { CommonDecision, ReviewedRequest } from './client/send/decide.ts';
 export type { HistoryChain, HistoryExecution } from './client/history/history-chain.ts';
 export type { Journal } from './client/history/fetch-journal.ts';
 export type { DelegatedAll, DelegatedRequest, DelegationOfAll, SendDelegation } from './client/inbox/delegate-all.ts';
 export type { ApprovalFilter, ApprovalList, UnreadRun } from './client/inbox/list-approvals.ts';
 export type { ListedRun, ListedStatus, RunFilter } from './client/inbox/list-runs.ts';
-export type { CancelOptions } from './client/send/cancel-run.ts';
 export type { Check } from './client/doctor/check.ts';
 export type { CheckOptions } from './client/doctor/check-set-up.ts';
-export { createReviewerKey, publicKeyOf } from './client/send/reviewer-key.ts';
-export type { ReviewerKey } from './client/send/reviewer-key.ts';
-export type { Retry } from './client/inbox/retries.ts';
-export type { RunView } from './client/inbox/show-run.ts';
+export { createReviewerKey, publicKeyOf, signDecision, signMessage } from './client/send/sign-message.ts';
+export type { ReviewerKey, Signed, Signer, SigningOptions } from './client/send/sign-message.ts';
+export type { Retry, RunView } from './client/inbox/show-run.ts';
 export type { PolicyOutcome, PolicyResult, SetPolicyOfRunsOptions } from './client/send/set-policy-of-runs.ts';
-export { signDecision, signMessage } from './client/send/sign-message.ts';
-export type { Signed, Signer, SigningOptions } from './client/send/sign-message.ts';
 export type { Setup } from './client/doctor/check.ts';
 export type { Registration } from './connection/search-attributes.ts';
 export type { StartOptions } from './client/send/start-run.ts';
@@ -44,7 +40,7 @@ export type {
   StandingInput,
 } from './client/inbox/standing-delegations.ts';
 export type { Approvals, ToolApproval, ToolApprovals, ToolLike } from './client/inbox/tool-approvals.ts';
-export type { Cleaned } from './payload-folder/clean-folder.ts';
+export type { Cleaned } from './payload-folder/payload-files.ts';
 export type * from './audit/audit-line.ts';
 export type { AuditVerdict, RuledAgain, RunToRule, VerifierOptions } from './audit/finding.ts';
 export type { AuditFinding, FindingKind } from './audit/finding.ts';

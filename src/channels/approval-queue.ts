@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkOptions } from '../agents/check-options.ts';
 import type { CountersignClient } from '../client/countersign-client.ts';
-import type { ReviewedRequest } from '../client/send/decide-all.ts';
+import type { ReviewedRequest } from '../client/send/decide.ts';
 import { type Signer, signerNames } from '../client/send/sign-message.ts';
 import type { ApprovalDetails, ApprovalSummary, Receipt } from '../contract.ts';
 import type { ChannelAnswer } from './channel.ts';

@@ -1,11 +1,7 @@
-import { checkClientOptions, checked } from './option-names.ts';
 import { type Decision, type Grant, type Receipt, type RunStatus, defaultTaskQueue, queryNames } from '../contract.ts';
-import { audit } from './audit/audit.ts';
-import { cancelRun } from './send/cancel-run.ts';
-import { checkSetUp } from './doctor/check-set-up.ts';
-import { connect, openSession } from './server/connect.ts';
-import { connectionSettings } from '../connection/connection-settings.ts';
+import { audit, type AuditOptions } from './audit/audit.ts';
 import {
+  cancelRun,
   type RequestOptions,
   closeRun,
   delegateRequest,
@@ -13,26 +9,32 @@ import {
   messageRun,
   revokeGrants,
   setPolicyOf,
+  type CancelOptions,
+  type SendOptions,
 } from './send/control-run.ts';
-import { decideAll } from './send/decide-all.ts';
-import { decideMany, decideOne } from './send/decide.ts';
-import { getApproval } from './send/get-approval.ts';
+import { checkSetUp, type CheckOptions } from './doctor/check-set-up.ts';
+import { connect, openSession } from './server/connect.ts';
+import { connectionSettings } from '../connection/connection-settings.ts';
+import { decideAll, decideMany, decideOne } from './send/decide.ts';
+import { getApproval } from './send/find-request.ts';
 import { fetchHistoryChain } from './history/history-chain.ts';
 import { fetchJournal } from './history/fetch-journal.ts';
 import type { SendDelegation } from './inbox/delegate-all.ts';
-import { listApprovals } from './inbox/list-approvals.ts';
-import { listRuns } from './inbox/list-runs.ts';
+import { listApprovals, type ApprovalFilter } from './inbox/list-approvals.ts';
+import { listRuns, type RunFilter } from './inbox/list-runs.ts';
 import { queryRun } from './server/query-run.ts';
 import { runResult } from './inbox/run-result.ts';
 import { showRun } from './inbox/show-run.ts';
-import { startRun } from './send/start-run.ts';
-import { delegateAllUntil, standingDelegations } from './inbox/standing-delegations.ts';
+import { startRun, type StartOptions } from './send/start-run.ts';
+import { delegateAllUntil, standingDelegations, type DelegateAllOptions } from './inbox/standing-delegations.ts';
 import { approvalsOf } from './inbox/tool-approvals.ts';
-import { setPolicyOfRuns } from './send/set-policy-of-runs.ts';
+import { setPolicyOfRuns, type SetPolicyOfRunsOptions } from './send/set-policy-of-runs.ts';
 import { setUp } from './doctor/check.ts';
-import { watchRun } from './watch/watch-run.ts';
+import { watchRun, type WatchOptions } from './watch/watch-run.ts';
 import { noWorker, waitForWorker } from './server/worker-presence.ts';
 import type { ClientOptions, CountersignClient, RunHandle } from './countersign-client.ts';
+import { checkCallOptions, type OptionNames } from '../text/check-call-options.ts';
+import { signerNames } from './send/sign-message.ts';
 
 /**
  * Connects to the Temporal server and returns a client. Close it when done: an open connection keeps the process alive.
@@ -131,4 +133,95 @@ export async function createClient(options: ClientOptions = {}): Promise<Counter
     check: async (checkOptions) => checkSetUp(session, taskQueue, checked('check', checkOptions)),
     close: () => session.close(),
   };
+}
+
+const send = { timeoutMs: true, sign: true } satisfies OptionNames<SendOptions>;
+const request = { ...send, workflowId: true } satisfies OptionNames<RequestOptions>;
+const cancel = { reason: true } satisfies OptionNames<CancelOptions>;
+
+/** The options of a client, and those of its methods. */
+const optionNames = {
+  createClient: {
+    connection: true,
+    address: true,
+    namespace: true,
+    taskQueue: true,
+    largePayloads: true,
+    dataConverter: true,
+    attributes: true,
+    connectTimeoutMs: true,
+    queryTimeoutMs: true,
+    glanceTimeoutMs: true,
+    receiptTimeoutMs: true,
+    lookUpTimeoutMs: true,
+  } satisfies OptionNames<ClientOptions>,
+  start: {
+    workflowId: true,
+    idempotencyKey: true,
+    policy: true,
+    mode: true,
+    caller: true,
+    metadata: true,
+    session: true,
+    taskQueue: true,
+  } satisfies OptionNames<StartOptions>,
+  result: { signal: true },
+  runs: { status: true, agent: true, limit: true, redacted: true } satisfies OptionNames<RunFilter>,
+  'approvals.list': {
+    tool: true,
+    agent: true,
+    workflowId: true,
+    limit: true,
+    after: true,
+  } satisfies OptionNames<ApprovalFilter>,
+  'approvals.get': { workflowId: true, timeoutMs: true },
+  decide: request,
+  decideAll: send,
+  extend: request,
+  delegate: request,
+  delegateAll: { ...send, send: true } satisfies OptionNames<DelegateAllOptions>,
+  revoke: send,
+  setPolicy: send,
+  setPolicyOfRuns: {
+    ...send,
+    query: true,
+    dryRun: true,
+    signal: true,
+    lookAgainMs: true,
+  } satisfies OptionNames<SetPolicyOfRunsOptions>,
+  message: { timeoutMs: true },
+  cancel,
+  events: {
+    after: true,
+    signal: true,
+    follow: true,
+    tokens: true,
+    redacted: true,
+  } satisfies OptionNames<WatchOptions>,
+  audit: {
+    withhold: true,
+    privateKey: true,
+    follow: true,
+    signal: true,
+    intervalMs: true,
+  } satisfies OptionNames<AuditOptions>,
+  check: { longestWaitMs: true } satisfies OptionNames<CheckOptions>,
+};
+
+/** Returns the options. Throws `arguments_invalid` for one that the method does not have. */
+function checked<Options extends object>(
+  method: Exclude<keyof typeof optionNames, 'createClient'>,
+  options: Options | undefined,
+): Options | undefined {
+  if (options === undefined) return undefined;
+  checkCallOptions<object>(`client.${method}`, options, optionNames[method]);
+  const { sign, caller } = options as Pick<SendOptions, 'sign'> & Pick<StartOptions, 'caller'>;
+  if (sign !== undefined) checkCallOptions(`client.${method}: sign`, sign, signerNames);
+  if (caller !== undefined) checkCallOptions('client.start: caller', caller, { userId: true, groups: true });
+  return options;
+}
+
+/** Throws `internal` for an option that a client does not have. */
+function checkClientOptions(options: ClientOptions): void {
+  checkCallOptions('createClient', options, optionNames.createClient, 'internal');
 }

@@ -14,12 +14,11 @@ import type {
   SetPolicyMessage,
   UserMessage,
 } from '../contract.ts';
-import type { CancelOptions } from './send/cancel-run.ts';
+import type { CancelOptions, RequestOptions, SendOptions } from './send/control-run.ts';
 import type { Check, Setup } from './doctor/check.ts';
 import type { CheckOptions } from './doctor/check-set-up.ts';
 import type { Session } from './server/connect.ts';
-import type { RequestOptions, SendOptions } from './send/control-run.ts';
-import type { CommonDecision, ReviewedRequest } from './send/decide-all.ts';
+import type { CommonDecision, ReviewedRequest } from './send/decide.ts';
 import type { AttributeNameOptions } from '../core/base/attribute-names.ts';
 import type { LargePayloads } from '../payload-folder/large-payloads.ts';
 import type { HistoryChain } from './history/history-chain.ts';

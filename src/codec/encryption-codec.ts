@@ -1,11 +1,134 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createHash, createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { Payload, PayloadCodec, DataConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { checkCallOptions } from '../text/check-call-options.ts';
+import { ProblemError } from '../core/base/problem.ts';
 import { keyIdName } from '../core/base/undecodable.ts';
 import { unreadPayload } from '../connection/server-error.ts';
-import { KeyRing, type KeySource, fingerprintOf, idShape, keysFromEnvironment } from './key-ring.ts';
 import { modulePath } from '../connection/module-path.ts';
+
+/** A key of AES-256, with an id that is stored in clear text beside the ciphertext. */
+export interface EncryptionKey {
+  /** 1 to 64 characters of `A-Z a-z 0-9 . _ -`. Never reuse an id for another key. */
+  id: string;
+  /** 32 bytes. `null`: this key is gone for ever, so its payloads count as damaged instead of being retried. */
+  key: Uint8Array | null;
+}
+
+/**
+ * The keys, from a list, a file or a function. The first encrypts, and all decrypt. A file and a function are read
+ * again when a payload names an unknown key, at most every 5 seconds: a new key needs no restart.
+ */
+export type KeySource = readonly EncryptionKey[] | { file: string } | (() => KeyList | Promise<KeyList>);
+type KeyList = readonly EncryptionKey[];
+
+const keyBytes = 32;
+/** The shape of key ids. A payload with any other id was not encrypted by this codec. */
+const idShape = /^[\w.-]{1,64}$/;
+const rereadMs = 5_000;
+
+/**
+ * `COUNTERSIGN_KEY_FILE`, else `COUNTERSIGN_KEYS`, which holds the text of such a file. Throws `internal` without both.
+ */
+function keysFromEnvironment(environment: NodeJS.ProcessEnv = process.env): KeySource {
+  const { COUNTERSIGN_KEY_FILE: file = '', COUNTERSIGN_KEYS: text = '' } = environment;
+  if (file !== '') return { file };
+  if (text !== '') return parseKeys(text, 'COUNTERSIGN_KEYS');
+  throw invalidKeys('There are no encryption keys: set COUNTERSIGN_KEY_FILE or COUNTERSIGN_KEYS, or pass keys.');
+}
+
+/**
+ * Reads `id:key` pairs, one a line or separated by commas; the key is 32 bytes in Base64, or the word `gone`. Empty
+ * lines and lines that begin with `#` are skipped. Throws `internal` with the place; it never quotes a key.
+ */
+export function parseKeys(text: string, place: string): KeyList {
+  const entries = text.split(/[\n,]/).map((entry) => entry.trim());
+  const keys = entries.flatMap((entry, index): EncryptionKey[] => {
+    if (entry === '' || entry.startsWith('#')) return [];
+    const [id = '', written = ''] = entry.split(':').map((part) => part.trim());
+    if (written === 'gone') return [{ id, key: null }];
+    const key = /^[A-Za-z0-9+/]{43}=?$/.test(written) ? Buffer.from(written, 'base64') : undefined;
+    if (key !== undefined) return [{ id, key }];
+    throw invalidKeys(`${place}, entry ${index + 1}: write 'id:key', with a key of 32 bytes in Base64, or 'id:gone'.`);
+  });
+  return checkKeys(keys, place);
+}
+
+/** The same keys. Throws a `ProblemError` that begins with `place` if an id or a key is invalid, or no key encrypts. */
+function checkKeys(keys: KeyList, place: string): KeyList {
+  const ids = new Set<string>();
+  for (const [index, each] of keys.entries()) {
+    checkCallOptions(`${place}[${index}]`, each, { id: true, key: true }, 'internal');
+    const { id, key } = each;
+    if (!idShape.test(id)) throw invalidKeys(`${place}: a key id has 1 to 64 characters of A-Z a-z 0-9 . _ -`);
+    if (key !== null && key.length !== keyBytes)
+      throw invalidKeys(`${place}: key '${id}' has ${key.length} bytes, not 32.`);
+    if (ids.has(id)) throw invalidKeys(`${place}: two keys have the id '${id}'.`);
+    ids.add(id);
+  }
+  if ((keys[0]?.key ?? null) === null) throw invalidKeys(`${place}: the first key encrypts, so it must be there.`);
+  return keys;
+}
+
+/** The keys of a source, read at first use. */
+class KeyRing {
+  readonly #source: KeySource;
+  #keys: KeyList | undefined;
+  #readAtMs = 0;
+
+  constructor(source: KeySource) {
+    this.#source = source;
+    // Reports problems that are detectable before the first payload.
+    if (Array.isArray(source)) this.#keys = checkKeys(source, 'keys');
+    else if (typeof source !== 'function') {
+      checkCallOptions('keys', source, { file: true }, 'internal');
+      this.#keys = readKeyFile((source as { file: string }).file);
+    }
+  }
+
+  /** The key that encrypts. */
+  async first(): Promise<{ id: string; key: Uint8Array }> {
+    const [first] = await this.#all();
+    return first as { id: string; key: Uint8Array };
+  }
+
+  /** The key with this id; undefined if it is unknown, also after another read of the source. */
+  async find(id: string): Promise<EncryptionKey | undefined> {
+    const found = (await this.#all()).find((each) => each.id === id);
+    if (found !== undefined || Array.isArray(this.#source) || Date.now() - this.#readAtMs < rereadMs) return found;
+    this.#keys = undefined;
+    return (await this.#all()).find((each) => each.id === id);
+  }
+
+  async #all(): Promise<KeyList> {
+    if (this.#keys !== undefined) return this.#keys;
+    const source = this.#source;
+    this.#readAtMs = Date.now();
+    if (typeof source === 'function') this.#keys = checkKeys(await source(), 'the function that gives the keys');
+    else this.#keys = 'file' in source ? readKeyFile(source.file) : checkKeys(source, 'keys');
+    return this.#keys;
+  }
+}
+
+/** The keys in a file. Throws a `ProblemError` if the file cannot be read or has no valid keys. */
+function readKeyFile(file: string): KeyList {
+  try {
+    return parseKeys(readFileSync(file, 'utf8'), file);
+  } catch (error) {
+    if (error instanceof ProblemError) throw error;
+    throw invalidKeys(`The encryption keys cannot be read: ${(error as Error).message}.`);
+  }
+}
+
+/** Distinguishes two keys under one id, without revealing anything about a random key. */
+function fingerprintOf(key: Uint8Array): string {
+  return createHash('sha256').update('countersign key').update(key).digest('hex').slice(0, 16);
+}
+
+function invalidKeys(message: string): ProblemError {
+  return new ProblemError({ code: 'internal', message });
+}
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 

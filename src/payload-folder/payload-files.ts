@@ -3,14 +3,14 @@
  * and reading checks the name. Errors of the file system are thrown as Node throws them.
  */
 import { createHash, randomBytes, createHmac, timingSafeEqual } from 'node:crypto';
-import { type FileHandle, mkdir, open, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readFile, rename, rm, stat, utimes, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** More than any payload within the limits of `core/base/size-limits.ts`. */
 export const maxFileBytes = 128 * 1024 * 1024;
 /** The end of an unfinished file's name. A crash leaves such a file behind. */
-export const unfinishedEnd = '.unfinished';
+const unfinishedEnd = '.unfinished';
 
 /** Milliseconds between attempts: on a network drive, other machines may see a new file a moment later. */
 const waitsMs = [50, 200, 750];
@@ -99,7 +99,7 @@ async function withFile(file: FileHandle, use: (file: FileHandle) => Promise<voi
 }
 
 /** The content of a reference in history to a payload file. Both values are 64 lower-case hex digits. */
-export interface Claim {
+interface Claim {
   /** SHA-256 of the file's content, which is also the file's name. */
   sha256: string;
   /** Proof that the writer of this reference has the folder's key. */
@@ -114,7 +114,7 @@ export function claimOf(key: Buffer, sha256: string): Claim {
 
 /**
  * The name of the file of a claim; undefined if its writer did not have the key. Everyone who may signal a run can send
- * a reference. A forged one must not make the run wait for a file that never comes (I5c), and a name must be 64 hex
+ * a reference. A forged one must not make the run wait for a file that never comes, and a name must be 64 hex
  * digits.
  */
 export function fileNameIn(key: Buffer, claim: Readonly<Record<string, unknown>>): string | undefined {
@@ -127,4 +127,57 @@ export function fileNameIn(key: Buffer, claim: Readonly<Record<string, unknown>>
 
 function proofOf(key: Buffer, sha256: string): string {
   return createHmac('sha256', key).update(sha256).digest('hex');
+}
+
+/** The counts of files of a payload folder that were deleted and kept. */
+export interface Cleaned {
+  /** Old enough files that no history names, and their bytes; a dry run only counts them. */
+  removed: number;
+  removedBytes: number;
+  /** Files that stay, because a history names them or because they are too young. */
+  kept: number;
+}
+
+const nameShape = /^[0-9a-f]{64}$/;
+const removedEnd = '.removed';
+
+/**
+ * Removes payload files that `isNamed` does not know and that were last written before `beforeMs`, and unfinished files
+ * of crashes. A file written during the reading of histories would seem unnamed; its age protects it here. With
+ * `dryRun` nothing is removed, only counted.
+ */
+export async function cleanFolder(
+  path: string,
+  isNamed: (name: string) => boolean,
+  { beforeMs, dryRun = false }: { beforeMs: number; dryRun?: boolean },
+): Promise<Cleaned> {
+  const cleaned: Cleaned = { removed: 0, removedBytes: 0, kept: 0 };
+  for (const file of await readdir(path, { recursive: true, withFileTypes: true })) {
+    const isUnfinished = file.name.endsWith(unfinishedEnd) || file.name.endsWith(removedEnd);
+    if (!file.isFile() || !(nameShape.test(file.name) || isUnfinished)) continue;
+    const place = join(file.parentPath, file.name);
+    const bytes = isNamed(file.name) ? undefined : await bytesIfOld(place, beforeMs);
+    if (bytes !== undefined && (dryRun || (await removeIfOld(place, beforeMs)))) {
+      cleaned.removed += 1;
+      cleaned.removedBytes += bytes;
+    } else cleaned.kept += 1;
+  }
+  return cleaned;
+}
+
+async function bytesIfOld(place: string, beforeMs: number): Promise<number | undefined> {
+  const found = await stat(place).catch(() => undefined);
+  return found !== undefined && found.mtimeMs < beforeMs ? found.size : undefined;
+}
+
+/** Removes a file if it is old. Renames it before it checks the age: a file that a writer has renewed is put back. */
+async function removeIfOld(place: string, beforeMs: number): Promise<boolean> {
+  const aside = `${place}${removedEnd}`;
+  await rename(place, aside);
+  if ((await bytesIfOld(aside, beforeMs)) === undefined) {
+    await rename(aside, place);
+    return false;
+  }
+  await rm(aside);
+  return true;
 }

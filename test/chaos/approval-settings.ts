@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { publicKeyOf } from '../../src/client/send/reviewer-key.ts';
+import { publicKeyOf } from '../../src/client/send/sign-message.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import type { PlannedChange, PlannedRun } from './schedule.ts';
 

@@ -2,7 +2,7 @@ import type { CountersignClient } from '../../src/client/countersign-client.ts';
 import { LiveComparison } from '../../src/client/audit/verify-live.ts';
 import { verifyAudit } from '../../src/client/audit/verify-audit.ts';
 import type { AuditVerdict } from '../../src/audit/finding.ts';
-import { createReviewerKey } from '../../src/client/send/reviewer-key.ts';
+import { createReviewerKey } from '../../src/client/send/sign-message.ts';
 
 const { publicKey, privateKey } = createReviewerKey();
 

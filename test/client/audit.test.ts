@@ -6,7 +6,7 @@ import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { defineAgent } from '../../src/agents/define-agent.ts';
 import type { SealedLine } from '../../src/audit/audit-line.ts';
 import { sealer } from '../../src/audit/entry-line.ts';
-import { createReviewerKey } from '../../src/client/send/reviewer-key.ts';
+import { createReviewerKey } from '../../src/client/send/sign-message.ts';
 import { RunLines } from '../../src/client/audit/audit-lines.ts';
 import { auditedRun } from '../../src/client/audit/audited-run.ts';
 import { fetchRun } from '../../src/client/history/history-chain.ts';

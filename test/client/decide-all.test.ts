@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
-import type { ReviewedRequest } from '../../src/client/send/decide-all.ts';
+import type { ReviewedRequest } from '../../src/client/send/decide.ts';
 import type { ApprovalRequest, Receipt } from '../../src/contract.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { openLink } from '../support/link.ts';

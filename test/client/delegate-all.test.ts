@@ -9,7 +9,7 @@ import {
   standingDelegationId,
   untilAtOf,
 } from '../../src/client/inbox/standing-delegations.ts';
-import { createReviewerKey } from '../../src/client/send/reviewer-key.ts';
+import { createReviewerKey } from '../../src/client/send/sign-message.ts';
 import { type Receipt, standingDelegationType } from '../../src/contract.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { eventually } from '../support/eventually.ts';

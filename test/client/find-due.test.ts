@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { findDue, lastInstantMs } from '../../src/client/inbox/find-due.ts';
+import { findDue, lastInstantMs } from '../../src/client/inbox/inbox-batches.ts';
 
 const dayMs = 86_400_000;
 const nowMs = Date.UTC(2026, 0, 2);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PolicyTimeline } from '../../src/client/audit/policy-timeline.ts';
+import { PolicyTimeline } from '../../src/client/audit/evidence-of.ts';
 import { RecordedPolicies } from '../../src/events/recorded-policies.ts';
 import { policyDigest } from '../../src/core/policy/policy.ts';
 import { changeRunSide } from '../../src/core/policy/run-side.ts';

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createReviewerKey } from '../../src/client/send/reviewer-key.ts';
+import { createReviewerKey } from '../../src/client/send/sign-message.ts';
 import type { PolicyResult, SetPolicyOfRunsOptions } from '../../src/client/send/set-policy-of-runs.ts';
 import type { RunPolicies, SetPolicyMessage } from '../../src/contract.ts';
 import { cli, jsonLines, startCli, startOnTerminal } from '../adapters/cli/support.ts';

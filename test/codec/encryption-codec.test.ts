@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, vi, test } from 'vitest';
 import { type Payload, defaultPayloadConverter } from '@temporalio/common';
 import { EncryptionCodec, type EncryptionKey } from '../../src/codec.ts';
-import { parseKeys } from '../../src/codec/key-ring.ts';
+import { parseKeys } from '../../src/codec/encryption-codec.ts';
 import { commandsOf } from '../support/page-commands.ts';
 import { growth, squareGrowth } from '../support/processor-time.ts';
 import { unreadEncoding } from '../../src/core/base/undecodable.ts';

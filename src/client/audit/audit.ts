@@ -9,7 +9,7 @@ import { fetchAuditedRun } from './audited-run.ts';
 import { callServer } from '../server/call-server.ts';
 import type { Session } from '../server/connect.ts';
 import { listedExecutions } from '../server/memo-rows.ts';
-import { publicKeyOf, readPrivateKey } from '../send/reviewer-key.ts';
+import { publicKeyOf, readPrivateKey } from '../send/sign-message.ts';
 
 /** What to export: a run by its workflow id, or all runs that a visibility query finds. */
 export type AuditScope = { workflowId: string } | { query: string };

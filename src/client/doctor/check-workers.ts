@@ -6,8 +6,7 @@ import { callServer } from '../server/call-server.ts';
 import { listedExecutions } from '../server/memo-rows.ts';
 import { type Check, type CheckOutcome, fine, runCheck, wrong } from './check.ts';
 import type { Session } from '../server/connect.ts';
-import { isOfVersion, moveCommand, type PinnedVersion, pinnedVersionOf } from '../server/pinned-version.ts';
-import { noWorker } from '../server/worker-presence.ts';
+import { isOfVersion, moveCommand, type PinnedVersion, pinnedVersionOf, noWorker } from '../server/worker-presence.ts';
 
 /**
  * A worker whose last poll began longer ago than this has stopped: a poll lasts up to a minute. The server lists such a

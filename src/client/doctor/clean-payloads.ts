@@ -1,7 +1,6 @@
 import { checkCallOptions } from '../../text/check-call-options.ts';
 import { ProblemError } from '../../core/base/problem.ts';
-import { fileNameIn } from '../../payload-folder/payload-files.ts';
-import { type Cleaned, cleanFolder } from '../../payload-folder/clean-folder.ts';
+import { fileNameIn, type Cleaned, cleanFolder } from '../../payload-folder/payload-files.ts';
 import { claimIn } from '../../payload-folder/folder-driver.ts';
 import { largePayloadsOf } from '../../payload-folder/large-payloads.ts';
 import { type PayloadFolder, openPayloadFolder } from '../../payload-folder/open-folder.ts';

@@ -1,8 +1,7 @@
 import { ProblemError } from '../../core/base/problem.ts';
 import { type EventPlace, eventIdOf, parseEventId, type GapEvent } from '../../events/run-event.ts';
 import type { Session } from '../server/connect.ts';
-import { findExecutions } from './history-chain.ts';
-import { findExecution, pagesOf } from './read-executions.ts';
+import { findExecutions, findExecution, pagesOf } from './history-chain.ts';
 import { HistoryReader } from './read-history-event.ts';
 import { readValue } from '../server/read-payload.ts';
 

@@ -6,9 +6,8 @@ import { EventRedactor } from '../../events/event-redactor.ts';
 import { RunProjection } from '../../events/run-projection.ts';
 import type { Session } from '../server/connect.ts';
 import { decodeHistory } from './decode-history.ts';
-import { findExecutions } from './history-chain.ts';
+import { findExecutions, describeExecution, pagesOf, readPage } from './history-chain.ts';
 import { HistoryReader } from './read-history-event.ts';
-import { describeExecution, pagesOf, readPage } from './read-executions.ts';
 import { type ReadValue, valueReader } from '../server/read-payload.ts';
 
 type Event = temporal.api.history.v1.IHistoryEvent;

@@ -2,16 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RecordedEvent, type EventPlace, parseEventId } from '../../events/run-event.ts';
 import { type TokenTail, readTokenTail } from '../../events/token-tail.ts';
 import type { Session } from '../server/connect.ts';
-import { readPatiently } from './read-patiently.ts';
 import { RunReader } from '../history/run-reader.ts';
 import { activityNames } from '../../contract.ts';
 import type { PendingModelCall } from '../../events/transcript-events.ts';
 import { readPayload } from '../server/read-payload.ts';
+import { grpcStatus, grpcStatusOf } from '../../connection/server-error.ts';
 
 /**
  * The events that a feed keeps for viewers that are a little behind. A viewer further behind reads the history again.
  */
-export interface FeedLimits {
+interface FeedLimits {
   events: number;
   /** The most characters of JSON in the kept events. */
   characters: number;
@@ -237,4 +237,46 @@ async function readModelTail(
   const tail = readTokenTail(await readPayload(session, payload));
   // After a failed attempt the server still has the details of that one.
   return tail?.attempt === pending.attempt ? tail : undefined;
+}
+
+const firstPauseMs = 100;
+const longestPauseMs = 2_000;
+
+/** Statuses that no retry changes. */
+const final: readonly (number | undefined)[] = [
+  grpcStatus.NOT_FOUND,
+  grpcStatus.PERMISSION_DENIED,
+  grpcStatus.UNAUTHENTICATED,
+  grpcStatus.UNIMPLEMENTED,
+  undefined,
+];
+
+/**
+ * Reads the next page, and waits without a limit for a server that is unavailable. Returns no events once `signal`
+ * aborts. Throws errors that no retry changes.
+ */
+export async function readPatiently(
+  reader: RunReader,
+  options: { wait: boolean; signal: AbortSignal },
+): Promise<RecordedEvent[]> {
+  const { signal } = options;
+  for (let pauseMs = firstPauseMs; !signal.aborted; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+    try {
+      return await reader.read(options);
+    } catch (error) {
+      if (signal.aborted) return [];
+      const status = grpcStatusOf(error);
+      // The server returns this status after a long wait without an event.
+      if (status === grpcStatus.DEADLINE_EXCEEDED) pauseMs = firstPauseMs;
+      else if (final.includes(status) || isClosed(error)) throw error;
+      reader.restart();
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+  return [];
+}
+
+/** True if the error means that the client itself was closed. */
+function isClosed(error: unknown): boolean {
+  return grpcStatusOf(error) === grpcStatus.CANCELLED;
 }

@@ -3,9 +3,8 @@ import { TokenCursor } from '../../events/token-tail.ts';
 import { translateServerError } from '../../connection/server-error.ts';
 import { callServer, changedOrAborted } from '../server/call-server.ts';
 import type { Session } from '../server/connect.ts';
-import { readPatiently } from './read-patiently.ts';
+import { readPatiently, RunFeed } from './run-feed.ts';
 import { findPlace, type ResumePlace } from '../history/resume-place.ts';
-import { RunFeed } from './run-feed.ts';
 import { RunReader } from '../history/run-reader.ts';
 
 /**

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeReviewerKey } from '../../../packages/cli/src/answers/reviewer-key.ts';
-import { publicKeyOf } from '../../../src/client/send/reviewer-key.ts';
+import { publicKeyOf } from '../../../src/client/send/sign-message.ts';
 import type { ApprovalDetails, Receipt } from '../../../src/contract.ts';
 import { type RunInTest, type World, openWorld } from '../../support/world.ts';
 import { type CliResult, cli, jsonLines, terminal } from './support.ts';

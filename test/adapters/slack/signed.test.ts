@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createReviewerKey } from '../../../src/client/send/reviewer-key.ts';
+import { createReviewerKey } from '../../../src/client/send/sign-message.ts';
 import type { ApprovalDetails } from '../../../src/contract.ts';
 import { openSlackWorld, type SlackWorld } from './slack-world.ts';
 import { once, pay } from '../../support/team.ts';

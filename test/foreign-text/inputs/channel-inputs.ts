@@ -13,17 +13,21 @@ import { addressRefused } from '../../../src/channels/outgoing/filtered-agents.t
 import { readRetryAfter } from '../../../src/channels/outgoing/not-taken.ts';
 import { readChannelFile } from '../../../src/channels/read-channel-file.ts';
 import { createSeals } from '../../../src/channels/sealed-text.ts';
-import { readCursor } from '../../../src/client/inbox/find-due.ts';
+import { readCursor } from '../../../src/client/inbox/inbox-batches.ts';
 import { unreadRun } from '../../../src/client/inbox/list-approvals.ts';
-import { refusalFor, refusedReceipt, runClosed } from '../../../src/client/send/deliver.ts';
+import {
+  refusalFor,
+  refusedReceipt,
+  runClosed,
+  recordedReceipt,
+  unknownRequest,
+} from '../../../src/client/send/deliver.ts';
 import { malformedRequestId } from '../../../src/client/send/find-request.ts';
 import { keyedStart } from '../../../src/client/send/start-run.ts';
-import { recordedReceipt, unknownRequest } from '../../../src/client/send/recorded-receipt.ts';
-import { publicKeyOf, readPrivateKey } from '../../../src/client/send/reviewer-key.ts';
+import { publicKeyOf, readPrivateKey, signDecision, signMessage } from '../../../src/client/send/sign-message.ts';
 import { unreadable } from '../../../src/client/send/send-by-update.ts';
-import { signDecision, signMessage } from '../../../src/client/send/sign-message.ts';
 import { isNotTakenUp, isNotTakenYet } from '../../../src/client/server/client-plugin.ts';
-import { parseKeys } from '../../../src/codec/key-ring.ts';
+import { parseKeys } from '../../../src/codec/encryption-codec.ts';
 import { payloadFromJson } from '../../../src/codec/codec-server.ts';
 import {
   grpcStatusOf,
@@ -119,7 +123,7 @@ export const channelInputs: Inputs = {
     (text) => seals.open('session', text),
     (text) => seals.open('push', pieces(text).join('.')),
   ],
-  'client/inbox/find-due.ts readCursor': [
+  'client/inbox/inbox-batches.ts readCursor': [
     readCursor,
     ...documents((text) => readCursor(Buffer.from(text).toString('base64url'))),
   ],
@@ -134,11 +138,11 @@ export const channelInputs: Inputs = {
     (text) => keyedStart({ idempotencyKey: text }, { agent: text, input: text }),
     ...objects((metadata) => keyedStart({ idempotencyKey: 'a' }, { agent: 'a', input: 'b', metadata: metadata })),
   ],
-  'client/send/recorded-receipt.ts unknownRequest': (text) => unknownRequest(text, text),
-  'client/send/recorded-receipt.ts recordedReceipt': (text) =>
+  'client/send/deliver.ts unknownRequest': (text) => unknownRequest(text, text),
+  'client/send/deliver.ts recordedReceipt': (text) =>
     recordedReceipt(text, { reason: text }, { requestId: text, workflowId: text, standing: 'unlisted', before: text }),
-  'client/send/reviewer-key.ts publicKeyOf': publicKeyOf,
-  'client/send/reviewer-key.ts readPrivateKey': [
+  'client/send/sign-message.ts publicKeyOf': publicKeyOf,
+  'client/send/sign-message.ts readPrivateKey': [
     readPrivateKey,
     (text) => readPrivateKey(`-----BEGIN PRIVATE KEY-----\n${text}\n-----END PRIVATE KEY-----\n`),
   ],
@@ -150,7 +154,7 @@ export const channelInputs: Inputs = {
   'client/send/sign-message.ts signMessage': objects((message) => signMessage('revoke', message, signing)),
   'client/server/client-plugin.ts isNotTakenUp': thrown(isNotTakenUp),
   'client/server/client-plugin.ts isNotTakenYet': thrown(isNotTakenYet),
-  'codec/key-ring.ts parseKeys': [
+  'codec/encryption-codec.ts parseKeys': [
     (text) => parseKeys(text, 'a'),
     (text) =>
       parseKeys(

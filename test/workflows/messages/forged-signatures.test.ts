@@ -2,8 +2,7 @@
 import { expect, test } from 'vitest';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createReviewerKey } from '../../../src/client/send/reviewer-key.ts';
-import { signDecision } from '../../../src/client/send/sign-message.ts';
+import { createReviewerKey, signDecision } from '../../../src/client/send/sign-message.ts';
 import type { Decision, Receipt } from '../../../src/contract.ts';
 import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';

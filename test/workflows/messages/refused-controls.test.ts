@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createReviewerKey } from '../../../src/client/send/reviewer-key.ts';
+import { createReviewerKey } from '../../../src/client/send/sign-message.ts';
 import type { Receipt } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { forAllTests } from '../../support/for-all-tests.ts';

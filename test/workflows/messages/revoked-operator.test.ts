@@ -1,7 +1,6 @@
 /** What an operator lets a run do, signed with a key that the workers have revoked and the run has not heard of. */
 import { afterEach, expect, test } from 'vitest';
-import { signMessage, type SigningOptions } from '../../../src/client/send/sign-message.ts';
-import { createReviewerKey } from '../../../src/client/send/reviewer-key.ts';
+import { signMessage, type SigningOptions, createReviewerKey } from '../../../src/client/send/sign-message.ts';
 import { activityNames, type Receipt } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openWorld, type RunInTest, type World } from '../../support/world.ts';

@@ -1,7 +1,11 @@
 /** Keys and people whom the operator revokes while runs are open. */
 import { afterEach, expect, test } from 'vitest';
-import { createReviewerKey } from '../../../src/client/send/reviewer-key.ts';
-import { signDecision, signMessage, type SigningOptions } from '../../../src/client/send/sign-message.ts';
+import {
+  createReviewerKey,
+  signDecision,
+  signMessage,
+  type SigningOptions,
+} from '../../../src/client/send/sign-message.ts';
 import type { WorkerOptions } from '../../../src/worker.ts';
 import type { Decision } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';

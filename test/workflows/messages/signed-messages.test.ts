@@ -1,8 +1,12 @@
 /** Signatures, verified where a run verifies them: in the workflow, with the bundle that workers load. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createReviewerKey } from '../../../src/client/send/reviewer-key.ts';
-import { signDecision, signMessage, type SigningOptions } from '../../../src/client/send/sign-message.ts';
+import {
+  createReviewerKey,
+  signDecision,
+  signMessage,
+  type SigningOptions,
+} from '../../../src/client/send/sign-message.ts';
 import type { ApprovalDetails, Decision } from '../../../src/contract.ts';
 import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -265,7 +265,6 @@ test('reading the journal needs no ruling: no policy module is imported', () => 
   visit(source('client/history/read-history-event.ts'));
   visit(source('events/journal.ts'));
   expect([...seen].map((path) => path.slice(source('').length)).toSorted()).toEqual([
-    'client/history/event-payloads.ts',
     'client/history/read-history-event.ts',
     'client/history/written-by-gate.ts',
     'client/server/read-payload.ts',

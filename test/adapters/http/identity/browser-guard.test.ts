@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { contentSecurityPolicy } from '../../../../packages/gateway/src/http/server/browser-guard.ts';
 import type { GatewayOptions } from '../../../../packages/gateway/src/index.ts';
 import { startGateway } from '../../../../packages/gateway/src/index.ts';
-import { createReviewerKey } from '../../../../src/client/send/reviewer-key.ts';
+import { createReviewerKey } from '../../../../src/client/send/sign-message.ts';
 import { freePort } from '../../../../packages/cli/src/dev-server/free-port.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../../support/gateway-world.ts';
 import { cookieOf, identityOf, makeToken } from '../../../support/identity.ts';

@@ -1,7 +1,7 @@
 /** People sign in at a real identity provider, over HTTP: the authorization code flow as browsers take it. */
 import { afterAll, beforeAll, describe, expect, vi, test } from 'vitest';
 import { freePort } from '../../../../packages/cli/src/dev-server/free-port.ts';
-import { createReviewerKey } from '../../../../src/client/send/reviewer-key.ts';
+import { createReviewerKey } from '../../../../src/client/send/sign-message.ts';
 import { cardOf } from '../../../../src/card/card-of.ts';
 import { renderTerminal } from '../../../../src/card/render-terminal.ts';
 import type { ApprovalDetails } from '../../../../src/contract.ts';

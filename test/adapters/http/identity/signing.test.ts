@@ -1,6 +1,6 @@
 /** Decisions that the gateway signs, and runs whose policy does not know its key. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createReviewerKey } from '../../../../src/client/send/reviewer-key.ts';
+import { createReviewerKey } from '../../../../src/client/send/sign-message.ts';
 import type { ApprovalDetails, Receipt } from '../../../../src/contract.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../../support/gateway-world.ts';

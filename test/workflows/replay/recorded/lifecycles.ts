@@ -4,8 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { createReviewerKey } from '../../../../src/client/send/reviewer-key.ts';
-import { signDecision } from '../../../../src/client/send/sign-message.ts';
+import { createReviewerKey, signDecision } from '../../../../src/client/send/sign-message.ts';
 import type { ApprovalRequest } from '../../../../src/contract.ts';
 import type { JsonObject } from '../../../../src/core/base/tool-call.ts';
 import { bundleWorkflows } from '../../../../src/worker.ts';
