@@ -35,10 +35,9 @@ export type {
 export { editText } from './card/card-rows.ts';
 export { hiddenNote, wholeText } from './card/cut-text.ts';
 export { decidingTexts } from './card/card.ts';
-export { cardStyle } from './card/html-style.ts';
+export { cardStyle, renderHtml, renderHtmlPage } from './card/render-html.ts';
 export { noAlways } from './card/narrowest-scope.ts';
 export { memberSchema, schemaText } from './card/member-schema.ts';
-export { renderHtml, renderHtmlPage } from './card/render-html.ts';
 export { renderMarkdown } from './card/render-markdown.ts';
 export { renderSlack } from './card/render-slack.ts';
 export { renderTerminal } from './card/render-terminal.ts';

@@ -1,6 +1,6 @@
 /** The workflow code of a worker, and its options: their problems, and what they declare. */
 // Re-exports only, for Countersign's own packages: docs/decisions/0063-each-kind-of-process-has-a-package.md.
-export { declaredBy } from './worker/declared-worker.ts';
-export type { DeclaredWorker } from './worker/declared-worker.ts';
+export { declaredBy } from './worker/activity-side.ts';
+export type { DeclaredWorker } from './worker/activity-side.ts';
 export { bundleKind, packageBundle } from './worker/package-bundle.ts';
 export { checkWorkerOptions } from './worker/worker-options.ts';

@@ -3,9 +3,8 @@
 import './connection/require-node.ts';
 export { bundleWorkflows, createWorker } from './worker/create-worker.ts';
 export type { CountersignWorker } from './worker/create-worker.ts';
-export type { WorkerOptions } from './worker/worker-options.ts';
+export type { WorkerOptions, PluginOptions } from './worker/worker-options.ts';
 export { CountersignPlugin } from './worker/plugin.ts';
-export type { PluginOptions } from './worker/plugin-options.ts';
 export type { ServerOptions } from './connection/connection-settings.ts';
 export type { ContinueAsNewAfter } from './core/policy/run-config.ts';
 export type { AttributeNameOptions } from './core/base/attribute-names.ts';

@@ -7,16 +7,18 @@ import {
   refusedBySecondGate,
   type secondGateTypes,
 } from '../core/base/tool-failure.ts';
-import { parseJson } from '../core/base/json.ts';
+import { parseJson, isObject } from '../core/base/json.ts';
 import { sentences } from '../core/ledger/sentences.ts';
 import { inlineLimits } from '../core/base/size-limits.ts';
 import { type Json, type JsonObject, isRepeatable, type ToolDefinition } from '../core/base/tool-call.ts';
 import type { ResultCheckContext, Tool, ToolContext, UnknownOutcomeError } from '../agents/definitions.ts';
 import { type CheckEnd, runCheck } from './call-model.ts';
 import type { OpenToolsets } from '../agents/open-toolsets.ts';
-import { definitionOf } from '../agents/registry.ts';
+import { definitionOf, type Registry } from '../agents/registry.ts';
 import type { GatedDefinition } from '../core/policy/gated-activity.ts';
 import type { CheckEditResult } from './check-edit.ts';
+import { validateArguments } from '../agents/define-tool.ts';
+import { aborted } from '../text/aborted.ts';
 
 const longestMessage = 10_000;
 
@@ -68,9 +70,9 @@ async function execute(tool: Tool, args: JsonObject, context: ToolContext, check
 }
 
 /** What tells one call of a run from all others, and whose it is. */
-export type CallIdentity = Pick<Permit, 'workflowId' | 'firstExecutionRunId' | 'callId' | 'agent' | 'caller'>;
+type CallIdentity = Pick<Permit, 'workflowId' | 'firstExecutionRunId' | 'callId' | 'agent' | 'caller'>;
 
-export function toolContext(context: Context, permit: CallIdentity): ToolContext {
+function toolContext(context: Context, permit: CallIdentity): ToolContext {
   const { workflowId, firstExecutionRunId, callId, agent, caller } = permit;
   return {
     signal: context.cancellationSignal,
@@ -83,7 +85,7 @@ export function toolContext(context: Context, permit: CallIdentity): ToolContext
   };
 }
 
-export function checkOf(tool: Tool, args: JsonObject, toTool: ToolContext): Check | undefined {
+function checkOf(tool: Tool, args: JsonObject, toTool: ToolContext): Check | undefined {
   if (tool.checkResult === undefined) return undefined;
   const { idempotencyKey: _, signal: cancellation, ...call } = toTool;
   // The tool may change its arguments.
@@ -93,12 +95,7 @@ export function checkOf(tool: Tool, args: JsonObject, toTool: ToolContext): Chec
 }
 
 /** The tool's result, or a sentence for the model in its place. */
-export async function givenResult(
-  tool: Tool,
-  result: unknown,
-  maxBytes: number,
-  check: Check | undefined,
-): Promise<unknown> {
+async function givenResult(tool: Tool, result: unknown, maxBytes: number, check: Check | undefined): Promise<unknown> {
   const read = readResult(result ?? null, maxBytes);
   if ('problem' in read) return sentences.resultNotGiven(read.problem);
   if (check === undefined && ArrayBuffer.isView(result)) return result;
@@ -197,4 +194,46 @@ export interface ChangedDefinition {
   checked?: CheckEditResult;
   /** Of a changed preview, with the same definition: what reviewers have not seen, in words. */
   changes?: string[];
+}
+
+interface ReconcileInput extends CallIdentity {
+  tool: string;
+  /** Of the tool, as the call was admitted. */
+  definition: string;
+  args: JsonObject;
+}
+
+/** `result`: as the model gets it. Absent: the tool does not know it. */
+export type ReconciledCall = { ran: 'yes'; result?: Json } | { ran: 'no' | 'unknown' };
+
+export type Reconcile = (input: ReconcileInput) => Promise<ReconciledCall>;
+
+const longestMs = 30_000;
+
+/**
+ * The activity `countersign.reconcile`: asks a tool what became of a call whose outcome is unknown (I7). It calls the
+ * tool's `reconcile` and never its `execute`. It is retried if that throws or takes too long; a result passes the
+ * tool's check.
+ */
+export function createReconcile(registry: Registry, maxResultBytes = inlineLimits.resultBytes): Reconcile {
+  return async ({ tool: name, definition, args, ...call }) => {
+    const tool = registry.tool(name);
+    // Retryable: during a rollout the next attempt may reach another worker.
+    if (tool?.reconcile === undefined || definitionOf(tool).definition !== definition) {
+      throw ApplicationFailure.retryable(`this worker has another tool '${name}' than the one that was called`);
+    }
+    const valid = await validateArguments(tool, args);
+    if ('problem' in valid) return { ran: 'unknown' };
+    const toTool = toolContext(Context.current(), call);
+    const signal = AbortSignal.any([toTool.signal, AbortSignal.timeout(longestMs)]);
+    const asking = Promise.resolve().then(() => tool.reconcile!(args, { ...toTool, signal }));
+    const answer: unknown = await Promise.race([asking, aborted(signal)]);
+    const ran = isObject(answer) ? answer['ran'] : undefined;
+    if (ran === 'no' || ran === 'unknown') return { ran };
+    if (ran !== 'yes') throw ApplicationFailure.nonRetryable(`tool '${name}': reconcile returned no { ran }`);
+    const { result } = answer as { result?: unknown };
+    if (result === undefined) return { ran };
+    const check = checkOf(tool, args, toTool);
+    return { ran, result: (await givenResult(tool, result, maxResultBytes, check)) as Json };
+  };
 }

@@ -13,7 +13,7 @@ import type {
   RunLimits,
 } from '../core/policy/policy.ts';
 import type { RunSideRule } from '../core/policy/run-side.ts';
-import { recordedMembers } from '../policy-file/normal-members.ts';
+import { recordedMembers } from '../policy-file/normal-form.ts';
 import { advisorShape, approvalShape, askShape, assessRuleShape, ruleShape } from '../policy-file/shape.ts';
 import { recordedAtMs, recordedEvents } from './recorded-events.ts';
 

@@ -114,8 +114,7 @@ export function claimOf(key: Buffer, sha256: string): Claim {
 
 /**
  * The name of the file of a claim; undefined if its writer did not have the key. Everyone who may signal a run can send
- * a reference. A forged one must not make the run wait for a file that never comes, and a name must be 64 hex
- * digits.
+ * a reference. A forged one must not make the run wait for a file that never comes, and a name must be 64 hex digits.
  */
 export function fileNameIn(key: Buffer, claim: Readonly<Record<string, unknown>>): string | undefined {
   const { sha256, proof } = claim;

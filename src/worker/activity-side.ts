@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
 import { checkOptions, DefinitionError } from '../agents/check-options.ts';
 import { arbitrate } from '../activities/recorded-events.ts';
 import { createCallModel } from '../activities/call-model.ts';
-import { callTool, callToolsetTool } from '../activities/call-tool.ts';
+import { callTool, callToolsetTool, createReconcile } from '../activities/call-tool.ts';
 import { createCheckEdit } from '../activities/check-edit.ts';
 import { createConsultAdvisors } from '../activities/consult-advisors.ts';
 import { createDelegateOpen } from '../activities/delegate-open.ts';
@@ -12,7 +14,6 @@ import { createLoadGate } from '../activities/load-gate.ts';
 import { createNotify } from '../activities/announce.ts';
 import { createCheckApprovers, presentCeiling } from '../activities/present-ceiling.ts';
 import { createPreview } from '../activities/preview.ts';
-import { createReconcile } from '../activities/reconcile.ts';
 import { readParents } from '../activities/parent-of-run.ts';
 import { secondGate } from '../activities/second-gate.ts';
 import { payloadConverter } from './payload-converter.ts';
@@ -35,9 +36,7 @@ import { WaitingAnswers } from '../channels/activities/waiting-answers.ts';
 import { channelSetOf, knownChannelsOf } from '../channels/channel-set.ts';
 import { warnOfUnreached } from '../channels/try-channels.ts';
 import type { LargePayloads } from '../payload-folder/large-payloads.ts';
-import type { PluginOptions } from './plugin-options.ts';
-import { existsSync, readFileSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
+import type { PluginOptions, WorkerOptions } from './worker-options.ts';
 import { decodeUtf8 } from '../policy-file/text.ts';
 import { formatProblems, parsePolicy, type ParsePolicyOptions } from '../policy-file/parse-policy.ts';
 import type { RuleLines } from '../core/policy/rule-place.ts';
@@ -217,4 +216,23 @@ export function loadPolicy(
     return isPath && lines !== undefined ? { policy, ruleLines: { file: basename(source), lines } } : { policy };
   }
   throw new ProblemError({ code: 'policy_invalid', message: formatProblems(file, parsed.problems) });
+}
+
+/** What a worker's options say before any run: the names of its agents, and its policy with the lines of a file. */
+export interface DeclaredWorker {
+  agents: string[];
+  policy?: Policy;
+  ruleLines?: RuleLines;
+}
+
+/** Reads the options as the worker does, and throws what it throws. */
+export function declaredBy({
+  agents = [],
+  tools,
+  policy,
+}: Pick<WorkerOptions, 'agents' | 'tools' | 'policy'>): DeclaredWorker {
+  return {
+    agents: createRegistry({ agents, tools }).agents.map(({ name }) => name),
+    ...(policy !== undefined && loadPolicy(policy, `the worker's policy`, { ceiling: true })),
+  };
 }

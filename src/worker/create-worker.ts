@@ -15,7 +15,13 @@ import {
 } from '@temporalio/worker';
 import { type DataConverter, IllegalStateError } from '@temporalio/common';
 import { msToNumber } from '@temporalio/common/lib/time.js';
-import { pluginOptionsOf } from './plugin-options.ts';
+import {
+  pluginOptionsOf,
+  checkWorkerOptions,
+  ownOptionNames,
+  type WorkerOptions,
+  requireAttributes,
+} from './worker-options.ts';
 import type { ChannelOptions } from '../channels/channel-set.ts';
 import { attributeNamesOf } from '../connection/search-attributes.ts';
 import { modulePath } from '../connection/module-path.ts';
@@ -23,7 +29,6 @@ import { connectionSettings } from '../connection/connection-settings.ts';
 import { ProblemError } from '../core/base/problem.ts';
 import { translateServerError, unreachable } from '../connection/server-error.ts';
 import { defaultTaskQueue } from '../contract.ts';
-import { checkWorkerOptions, ownOptionNames, type WorkerOptions, requireAttributes } from './worker-options.ts';
 import { bundleKind, packageBundle } from './package-bundle.ts';
 import { CountersignPlugin } from './plugin.ts';
 import { LineTerminal } from '../channels/line-terminal.ts';

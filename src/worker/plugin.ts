@@ -24,8 +24,7 @@ import { engine } from '../core/policy/ruling.ts';
 import { type LargePayloads, largePayloadsOf, withStorage } from '../payload-folder/large-payloads.ts';
 import { type ActivitySide, activitySide } from './activity-side.ts';
 import { type BundlerConfiguration, leanBundle } from './lean-bundle.ts';
-import { type PluginOptions, pluginOptionNames } from './plugin-options.ts';
-import { requireAttributes } from './worker-options.ts';
+import { type PluginOptions, pluginOptionNames, requireAttributes } from './worker-options.ts';
 
 /**
  * A plugin for `Worker.create` and `bundleWorkflowCode`, and for a `Client` in the same process, for which it does what

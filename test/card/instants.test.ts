@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { settledNotice, stepNotice } from '../../src/adapters/email/mail-content.ts';
-import { templateValues } from '../../src/adapters/on-call/template-values.ts';
+import { templateValues } from '../../src/adapters/on-call/template.ts';
 import { askingMessage } from '../../src/adapters/web-push/push-message.ts';
 import { cardDigest, cardOf } from '../../src/card/card-of.ts';
 import type { CardRequest } from '../../src/card/card.ts';

@@ -42,7 +42,7 @@ test('every function that may be given text from elsewhere is measured, or a rea
 
 test('a new function that takes text is found', () => {
   expect(textFunctions()).toContain('core/base/json.ts strictJsonProblem');
-  expect(textFunctions()).toContain('events/known-secrets.ts KnownSecrets.beginsAt');
+  expect(textFunctions()).toContain('events/text-redactor.ts KnownSecrets.beginsAt');
   expect(textFunctions()).toContain('packages/cli/src/inbox/preview.ts previewRequest');
   expect(textFunctions()).toContain('client/watch/watch-run.ts watchRun');
   expect(textFunctions()).toContain('agents/open-toolsets.ts OpenToolsets.find');

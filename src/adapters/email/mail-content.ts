@@ -7,8 +7,7 @@ import { deadlineText, instantText, type ReaderClock } from '../../text/instant-
 import { visibleText, visibleUnit } from '../../text/visible-text.ts';
 import type { Card } from '../../card/card.ts';
 import { cardOf } from '../../card/card-of.ts';
-import { cardStyle } from '../../card/html-style.ts';
-import { renderHtml } from '../../card/render-html.ts';
+import { cardStyle, renderHtml } from '../../card/render-html.ts';
 import { renderTerminal } from '../../card/render-terminal.ts';
 import { shortSentence } from '../../channels/outgoing/not-taken.ts';
 

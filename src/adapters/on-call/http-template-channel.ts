@@ -16,8 +16,16 @@ import { isObject } from '../../core/base/json.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { readJson } from '../../text/read-json.ts';
 import type { Json, JsonObject } from '../../core/base/tool-call.ts';
-import { checkTemplate, fillTemplate, fillText, memberOf } from './template.ts';
-import { knownInBody, knownOutside, type TemplateFacts, templateValues } from './template-values.ts';
+import {
+  checkTemplate,
+  fillTemplate,
+  fillText,
+  memberOf,
+  knownInBody,
+  knownOutside,
+  type TemplateFacts,
+  templateValues,
+} from './template.ts';
 import { z } from 'zod';
 
 /** One request to a service, with placeholders such as `{{request.toolName}}`. */

@@ -1,6 +1,6 @@
 import { instantText } from '../../text/instant-text.ts';
 import { visibleText } from '../../text/visible-text.ts';
-import { fallbackText, section } from '../../card/slack-blocks.ts';
+import { fallbackText, section } from '../../card/render-slack.ts';
 import { plainText, openUrl, alwaysScope, slackCard } from './cards.ts';
 import {
   type Interaction,

@@ -5,8 +5,14 @@ import { inboxUrl } from '../../channels/answer-link.ts';
 import { hasCap, isAboveCap, type SlackSettings } from './slack-settings.ts';
 import { cardDigest, cardOf } from '../../card/card-of.ts';
 import { pressedScope } from '../../core/ledger/make-grant.ts';
-import { renderSlack, renderSlackRows, renderSlackSummary } from '../../card/render-slack.ts';
-import { section, type SlackBlock, type SlackMessage } from '../../card/slack-blocks.ts';
+import {
+  renderSlack,
+  renderSlackRows,
+  renderSlackSummary,
+  section,
+  type SlackBlock,
+  type SlackMessage,
+} from '../../card/render-slack.ts';
 import { shortSentence } from '../../channels/outgoing/not-taken.ts';
 
 export type ActionId = 'approve' | 'comment' | 'deny' | 'edit' | 'always' | 'open';
@@ -167,7 +173,7 @@ function hexOf(text: string): string {
 /** A block of a message: of a card, or buttons. Its id names the request. */
 export type MessageBlock = (SlackBlock | { type: 'actions'; elements: Button[] }) & { block_id?: string };
 
-/** The most characters of JSON in a message, approximately (slack-blocks.ts), and the most requests. */
+/** The most characters of JSON in a message, approximately (render-slack.ts), and the most requests. */
 const longestMessage = 13_000;
 const mostRequests = 10;
 /** The least size of a useful card. */

@@ -4,20 +4,20 @@ import { blockOwner, inMessages, type MessageBlock, requestBlocks, runBlock, sho
 import type { NotifyContext, ChannelStep } from '../../channels/channel.ts';
 import type { ApprovalDetails } from '../../contract.ts';
 import { visibleText } from '../../text/visible-text.ts';
-import { fallbackText, type SlackMessage, section } from '../../card/slack-blocks.ts';
+import { fallbackText, type SlackMessage, section } from '../../card/render-slack.ts';
 import { slackProblem } from './slack-api.ts';
 import { inFullOrShort } from '../../channels/outgoing/not-taken.ts';
 import type { SlackSettings } from './slack-settings.ts';
 
 /** The result of `notify`: the messages, and the beginnings of the ids of their requests. */
-export interface PostedMessages {
+interface PostedMessages {
   channel: string;
   messages: { ts: string; of: string }[];
 }
 
 const idLength = 8;
 
-export function sentMessage(ts: string, requestIds: readonly string[]): PostedMessages['messages'][number] {
+function sentMessage(ts: string, requestIds: readonly string[]): PostedMessages['messages'][number] {
   return { ts, of: requestIds.map((each) => each.slice(0, idLength)).join(' ') };
 }
 
@@ -30,7 +30,7 @@ export function postedMessage(sent: Json | undefined, requestId: string): { chan
 }
 
 /** The metadata type by which this app finds its messages. */
-export const metadataType = 'countersign_request';
+const metadataType = 'countersign_request';
 
 /** The most pages of messages to search, and the messages of one. */
 const mostPages = 5;
@@ -52,7 +52,7 @@ interface Place {
 }
 
 /** The messages of this app in a place: their keys and timestamps. */
-export async function sentSince(client: WebClient, place: Place): Promise<Map<string, string>> {
+async function sentSince(client: WebClient, place: Place): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for await (const { ts, key } of ownMessages(client, place)) found.set(key, ts);
   return found;
@@ -180,7 +180,7 @@ export async function post(
 }
 
 /** The text of notifications. */
-export function titleOf(requests: readonly ApprovalDetails[]): string {
+function titleOf(requests: readonly ApprovalDetails[]): string {
   const [{ toolName, agentName }] = requests as [ApprovalDetails];
   const isOneTool = requests.every((each) => each.toolName === toolName);
   const what = isOneTool ? visibleText(toolName) : 'several tools';
@@ -236,5 +236,78 @@ function headingOf({ kind, to = [] }: ChannelStep): string {
     case 'asked':
     case 'reminded':
       return 'This still waits for an answer.';
+  }
+}
+
+/**
+ * Updates a message with the present state of its requests, and returns the ids of those that it then shows as settled.
+ * The blocks of a request that it already shows as settled do not change, because `requests` may be older.
+ */
+export async function updateMessage(
+  client: WebClient,
+  settings: SlackSettings,
+  { channel, ts }: { channel: string; ts: string },
+  requests: readonly ApprovalDetails[],
+): Promise<string[]> {
+  const message = await fetchMessage(client, channel, ts);
+  const present = (message?.blocks ?? []) as MessageBlock[];
+  const ids = [...new Set(present.flatMap((block) => blockOwner(block.block_id)?.requestId ?? []))];
+  const common = present.filter((block) => blockOwner(block.block_id) === undefined);
+  const parts = ids.map((requestId) => {
+    const own = present.filter((block) => blockOwner(block.block_id)?.requestId === requestId);
+    const wasSettled = own.some((block) => blockOwner(block.block_id)?.isOutcome);
+    const request = requests.find((each) => each.requestId === requestId);
+    const now = request && requestBlocks(request, settings, ids.length).blocks;
+    const isSettled = wasSettled || request?.settled !== undefined;
+    const blocks = wasSettled ? asWritten(own, now) : (now ?? own);
+    return { requestId, isSettled, blocks, request, isNews: wasSettled ? false : idsOf(blocks) !== idsOf(own) };
+  });
+  const settledIds = parts.filter(({ isSettled }) => isSettled).map(({ requestId }) => requestId);
+  // Nothing to show, or no message: it was deleted, though Slack may keep an empty one.
+  if (parts.every(({ isNews }) => !isNews)) return settledIds;
+  try {
+    await client.apiCall('chat.update', {
+      channel,
+      ts,
+      text: titleOf(parts.flatMap(({ request }) => request ?? [])),
+      blocks: [...parts.flatMap(({ blocks }) => blocks), ...common],
+      metadata: message?.metadata,
+      parse: 'none',
+    });
+  } catch (error) {
+    throw slackProblem(error, 'chat.update', channel);
+  }
+  return settledIds;
+}
+
+/** The ids of blocks name the shown card, and whether it is settled. */
+function idsOf(blocks: readonly MessageBlock[]): string {
+  return blocks.map(({ block_id: id }) => id).join(' ');
+}
+
+/**
+ * Slack may return texts with `&`, `<` and `>` as entities. Blocks that are equal without them keep their own texts.
+ */
+function asWritten(own: MessageBlock[], rendered: MessageBlock[] | undefined): MessageBlock[] {
+  const read = textsOf(own).map((text) =>
+    text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'),
+  );
+  return rendered !== undefined && JSON.stringify(read) === JSON.stringify(textsOf(rendered)) ? rendered : own;
+}
+
+function textsOf(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, each]) =>
+    name === 'text' && typeof each === 'string' ? [each] : textsOf(each),
+  );
+}
+
+async function fetchMessage(client: WebClient, channel: string, ts: string) {
+  try {
+    const range = { channel, latest: ts, oldest: ts, inclusive: true, limit: 1, include_all_metadata: true };
+    const { messages = [] } = await client.conversations.history(range);
+    return messages.find((each) => each.ts === ts);
+  } catch (error) {
+    throw slackProblem(error, 'conversations.history', channel);
   }
 }

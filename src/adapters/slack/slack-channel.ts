@@ -10,8 +10,7 @@ import { checkOptions } from '../../agents/check-options.ts';
 import { type Channel, type ChannelRequest, testText } from '../../channels/channel.ts';
 import { recentIds } from '../../channels/channel-answer.ts';
 import type { Json } from '../../core/base/tool-call.ts';
-import { postReminder, post, postRequests, postedMessage, messageShowing, oldestOf } from './post.ts';
-import { updateMessage } from './update-message.ts';
+import { postReminder, post, postRequests, postedMessage, messageShowing, oldestOf, updateMessage } from './post.ts';
 
 /**
  * Receives the answers of Slack users, for `startGateway`. `entries`: the channels of one or more Slack apps, as

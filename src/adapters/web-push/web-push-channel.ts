@@ -8,7 +8,15 @@ import {
   deliveryOf,
   settledMessage,
 } from './push-message.ts';
-import { type Subscription, subscriptionMark, type Subscriptions, subscriptionsOf } from './subscriptions.ts';
+import {
+  type Subscription,
+  subscriptionMark,
+  type Subscriptions,
+  subscriptionsOf,
+  audienceOf,
+  browsersOfCaller,
+  reachedBefore,
+} from './subscriptions.ts';
 import { type WebPushSettings, type WebPushOptions, webPushSettings } from './web-push-settings.ts';
 import { isIP } from 'node:net';
 import { ECDH } from 'node:crypto';
@@ -20,7 +28,7 @@ import {
   type SettledContext,
   testText,
 } from '../../channels/channel.ts';
-import { hostOf } from '../../channels/outgoing/filtered-agents.ts';
+import { hostOf } from '../../channels/outgoing/address-filter.ts';
 import type { BrowserSubscription, PushApp } from '../../channels/chat-app.ts';
 import { PartlySent } from '../../channels/outgoing/not-taken.ts';
 import { recentIds } from '../../channels/channel-answer.ts';
@@ -38,7 +46,6 @@ import { isObject } from '../../core/base/json.ts';
 import type { Settlement } from '../../contract.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import { checkCallers, callersOptions } from '../../channels/caller-notice.ts';
-import { audienceOf, browsersOfCaller, reachedBefore } from './audience.ts';
 import { z } from 'zod';
 
 /** The push service no longer knows the subscription. */

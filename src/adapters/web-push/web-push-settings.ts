@@ -3,8 +3,12 @@ import type { LookupFunction } from 'node:net';
 import { checkOptions } from '../../agents/check-options.ts';
 import type { CallersOption } from '../../channels/caller-notice.ts';
 import { gatewayOrigin } from '../../channels/answer-link.ts';
-import { type AddressFilter, addressFilter } from '../../channels/outgoing/address-filter.ts';
-import { type FilteredAgents, filteredAgents } from '../../channels/outgoing/filtered-agents.ts';
+import {
+  type AddressFilter,
+  addressFilter,
+  type FilteredAgents,
+  filteredAgents,
+} from '../../channels/outgoing/address-filter.ts';
 import { policyInvalid } from '../../channels/channel-kind.ts';
 
 /** Options of `webPushChannel`. */

@@ -4,7 +4,7 @@ import { ProblemError } from '../../core/base/problem.ts';
 import { readJson } from '../../text/read-json.ts';
 import { isRequestId } from '../../core/messages/decision.ts';
 import { type SignatureHeaders, sign, signingKeys, verify } from './signature.ts';
-import type { WebhookBody } from './webhook-options.ts';
+import type { WebhookBody } from './webhook-settings.ts';
 
 /** A POST as a receiver got it. */
 export interface ReceivedWebhook {

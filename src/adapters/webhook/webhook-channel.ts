@@ -14,10 +14,14 @@ import type { Decision } from '../../contract.ts';
 import { isProblemError, ProblemError, isTransient } from '../../core/base/problem.ts';
 import { exchange, reachHost, refusedStatus } from '../../channels/outgoing/exchange.ts';
 import { inFullOrShort, retryAfterOf, shortRequest } from '../../channels/outgoing/not-taken.ts';
-import { legacyMembers, legacySignature } from './legacy-signature.ts';
-import { sign, verify } from './signature.ts';
-import type { WebhookBody, WebhookDelivery, WebhookOptions } from './webhook-options.ts';
-import { type WebhookSettings, webhookSettings } from './webhook-settings.ts';
+import { legacyMembers, legacySignature, sign, verify } from './signature.ts';
+import {
+  type WebhookBody,
+  type WebhookDelivery,
+  type WebhookOptions,
+  type WebhookSettings,
+  webhookSettings,
+} from './webhook-settings.ts';
 import { z } from 'zod';
 import {
   type ChannelKind,

@@ -9,8 +9,7 @@ import { type ChannelSet, ofCallers } from '../channel-set.ts';
 import type { Channel, ChannelAnswer, ChannelRequest, ChannelStep, NotifyContext, ResolveContext } from '../channel.ts';
 import { checkAnswer } from '../channel-answer.ts';
 import { failureOf, interrupted, ofChannel } from './call-failures.ts';
-import type { RequestFacts } from './look-at-requests.ts';
-import { isCalledByChannelsOf, type RequestsOfRun } from './requests-of-run.ts';
+import { type RequestFacts, isCalledByChannelsOf, type RequestsOfRun } from './look-at-requests.ts';
 import { PartlySent, retryAfterOf } from '../outgoing/not-taken.ts';
 import type { WaitingAnswers } from './waiting-answers.ts';
 

@@ -2,10 +2,9 @@ import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import https from 'node:https';
 import { formatDuration } from '../../core/base/duration.ts';
 import { type ProblemCode, ProblemError, isProblemError } from '../../core/base/problem.ts';
-import { type FilteredAgents, filteredAgents } from './filtered-agents.ts';
+import { type FilteredAgents, filteredAgents, addressFilter } from './address-filter.ts';
 import { NotTaken, readRetryAfter } from './not-taken.ts';
 import type { LookupFunction } from 'node:net';
-import { addressFilter } from './address-filter.ts';
 
 /** One request to a receiver. */
 export interface Outgoing {

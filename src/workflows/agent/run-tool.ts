@@ -7,8 +7,7 @@ import {
   proxyActivities,
 } from '@temporalio/workflow';
 import type { RunCost } from '../../core/policy/run-cost.ts';
-import type { ChangedDefinition } from '../../activities/call-tool.ts';
-import type { Reconcile, ReconciledCall } from '../../activities/reconcile.ts';
+import type { ChangedDefinition, Reconcile, ReconciledCall } from '../../activities/call-tool.ts';
 import { activityNames, type Permit, type Usage } from '../../contract.ts';
 import type { Ran } from '../../core/ledger/approval.ts';
 import { resultNotGivenStart, sentences } from '../../core/ledger/sentences.ts';

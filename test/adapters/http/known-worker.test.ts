@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { AgentList, PresentPolicy } from '../../../packages/gateway/src/index.ts';
 import type { KnownWorker } from '../../../packages/gateway/src/http/gateway-context.ts';
-import { declaredBy } from '../../../src/worker/declared-worker.ts';
+import { declaredBy } from '../../../src/worker/activity-side.ts';
 import { eventually } from '../../support/eventually.ts';
 import { forAllTests } from '../../support/for-all-tests.ts';
 import { openGatewayWorld } from '../../support/gateway-world.ts';

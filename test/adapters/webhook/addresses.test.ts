@@ -2,9 +2,8 @@
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { addressFilter } from '../../../src/channels/outgoing/address-filter.ts';
+import { addressFilter, filteredAgents } from '../../../src/channels/outgoing/address-filter.ts';
 import { exchange } from '../../../src/channels/outgoing/exchange.ts';
-import { filteredAgents } from '../../../src/channels/outgoing/filtered-agents.ts';
 import { webhookChannel } from '../../../src/adapters/webhook/webhook-channel.ts';
 import { type Receiver, notifyContext, openReceiver, sampleRequest } from './webhook-receiver.ts';
 

@@ -6,7 +6,7 @@ import type { ChannelAnswer } from '../../../src/channels/channel.ts';
 import { sign, signingKeys } from '../../../src/adapters/webhook/signature.ts';
 import { verifyWebhook } from '../../../src/adapters/webhook/verify-webhook.ts';
 import { webhookChannel } from '../../../src/adapters/webhook/webhook-channel.ts';
-import type { WebhookOptions } from '../../../src/adapters/webhook/webhook-options.ts';
+import type { WebhookOptions } from '../../../src/adapters/webhook/webhook-settings.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Hit, type Receiver, type Reply, notifyContext, openReceiver, sampleRequest } from './webhook-receiver.ts';
 import { listen } from '../../support/listen.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { webhookChannel } from '../../../src/adapters/webhook/webhook-channel.ts';
-import type { WebhookOptions } from '../../../src/adapters/webhook/webhook-options.ts';
+import type { WebhookOptions } from '../../../src/adapters/webhook/webhook-settings.ts';
 import { makeCertificate } from '../../support/certificates.ts';
 import { type Receiver, notifyContext, openReceiver, sampleRequest } from './webhook-receiver.ts';
 import { listen } from '../../support/listen.ts';

@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { Webhook } from 'standardwebhooks';
-import { legacySignature } from '../../../src/adapters/webhook/legacy-signature.ts';
-import { sign, signingKeys, verify } from '../../../src/adapters/webhook/signature.ts';
+import { legacySignature, sign, signingKeys, verify } from '../../../src/adapters/webhook/signature.ts';
 import { verifyWebhook } from '../../../src/adapters/webhook/verify-webhook.ts';
 import { sampleRequest } from './webhook-receiver.ts';
 

@@ -2,9 +2,8 @@
 import { styleText } from 'node:util';
 import stringWidth from 'string-width';
 import type { Card } from '../../../src/card/card.ts';
-import { renderSlack } from '../../../src/card/render-slack.ts';
+import { renderSlack, type RichElement } from '../../../src/card/render-slack.ts';
 import { renderTerminal } from '../../../src/card/render-terminal.ts';
-import type { RichElement } from '../../../src/card/slack-blocks.ts';
 
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

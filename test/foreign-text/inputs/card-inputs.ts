@@ -21,13 +21,19 @@ import { fieldReading } from '../../../src/card/field-reading.ts';
 import { jsonText } from '../../../src/card/member-schema.ts';
 import { renderHtml, renderHtmlPage } from '../../../src/card/render-html.ts';
 import { codeSpan, renderMarkdown } from '../../../src/card/render-markdown.ts';
-import { renderSlack, renderSlackSummary } from '../../../src/card/render-slack.ts';
+import {
+  renderSlack,
+  renderSlackSummary,
+  fallbackText,
+  preformatted,
+  section,
+  slackMessages,
+} from '../../../src/card/render-slack.ts';
 import { renderTerminal } from '../../../src/card/render-terminal.ts';
-import { fallbackText, preformatted, section, slackMessages } from '../../../src/card/slack-blocks.ts';
 import { EventRedactor } from '../../../src/events/event-redactor.ts';
 import { parseEventId } from '../../../src/events/run-event.ts';
 import { textOf } from '../../../src/events/history-event.ts';
-import { KnownSecrets } from '../../../src/events/known-secrets.ts';
+import { KnownSecrets } from '../../../src/events/text-redactor.ts';
 import { readModelInput, readModelTurn, readRunInput } from '../../../src/events/read-payloads.ts';
 import { readTokenTail, tokenTail, TokenCursor } from '../../../src/events/token-tail.ts';
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
@@ -159,13 +165,13 @@ export const cardInputs: Inputs = {
     (card) => [renderTerminal(card, { width: 80 }), renderTerminal(card)],
     2,
   ),
-  'card/slack-blocks.ts section': (text) => section([{ text }]),
-  'card/slack-blocks.ts preformatted': preformatted,
-  'card/slack-blocks.ts slackMessages': [
+  'card/render-slack.ts section': (text) => section([{ text }]),
+  'card/render-slack.ts preformatted': preformatted,
+  'card/render-slack.ts slackMessages': [
     (text) => slackMessages('a', [[preformatted(text)]]),
     (text) => slackMessages('a', [pieces(text).map((piece) => section([{ text: piece }]))]),
   ],
-  'card/slack-blocks.ts fallbackText': fallbackText,
+  'card/render-slack.ts fallbackText': fallbackText,
   'card/card-change.ts tableTotals': (text) =>
     tableTotals(['one', text], tableOf(text).kind === 'table' ? (tableOf(text) as never as { rows: [] }).rows : []),
   'card/cut-text.ts wrapText': [
@@ -181,18 +187,18 @@ export const cardInputs: Inputs = {
     ],
   },
   'events/history-event.ts textOf': values(textOf),
-  'events/known-secrets.ts KnownSecrets.note': (text) => {
+  'events/text-redactor.ts KnownSecrets.note': (text) => {
     new KnownSecrets().note(
       { password: text },
       [{ path: ['password'], spans: [[0, text.length, '[PASSWORD]']] }],
       sensitiveKinds,
     );
   },
-  'events/known-secrets.ts KnownSecrets.spansIn': [
+  'events/text-redactor.ts KnownSecrets.spansIn': [
     (text) => knowing(text.slice(0, 1_000)).spansIn(text),
     (text) => knowing(almostWithin(text).slice(0, 150_000)).spansIn(text),
   ],
-  'events/known-secrets.ts KnownSecrets.beginsAt': [
+  'events/text-redactor.ts KnownSecrets.beginsAt': [
     (text) => knowing(text.slice(0, 150_000)).beginsAt(text),
     (text) => knowing(`${text.slice(0, 150_000)}!`).beginsAt(`${text}?`),
   ],

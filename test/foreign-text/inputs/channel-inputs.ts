@@ -8,8 +8,7 @@ import {
   inboxUrl,
 } from '../../../src/channels/answer-link.ts';
 import { failureOf } from '../../../src/channels/activities/call-failures.ts';
-import { addressFilter } from '../../../src/channels/outgoing/address-filter.ts';
-import { addressRefused } from '../../../src/channels/outgoing/filtered-agents.ts';
+import { addressFilter, addressRefused } from '../../../src/channels/outgoing/address-filter.ts';
 import { readRetryAfter } from '../../../src/channels/outgoing/not-taken.ts';
 import { readChannelFile } from '../../../src/channels/read-channel-file.ts';
 import { createSeals } from '../../../src/channels/sealed-text.ts';
@@ -101,7 +100,7 @@ export const channelInputs: Inputs = {
     (text) => addressFilter(['10.0.0.0/8']).isRefused(`fe80::1%${text}`),
     (text) => addressFilter(['10.0.0.0/8']).isAllowed(`10.0.0.1${text}`),
   ],
-  'channels/outgoing/filtered-agents.ts addressRefused': (text) => addressRefused(text, `${text}!`),
+  'channels/outgoing/address-filter.ts addressRefused': (text) => addressRefused(text, `${text}!`),
   'channels/channel-answer.ts parseAnswer': answered((answer) => parseAnswer(answer, requestId)),
   'channels/read-channel-file.ts readChannelFile': {
     // As for a policy: YAML is parsed token by token.

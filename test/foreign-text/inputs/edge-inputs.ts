@@ -20,22 +20,19 @@ import { noticeContent } from '../../../src/adapters/email/mail-content.ts';
 import { isAscii } from '../../../src/adapters/email/mail-server.ts';
 import { outcomeNotice, waitingNotice } from '../../../src/channels/caller-notice.ts';
 import { readThread } from '../../../src/adapters/email/mail-thread.ts';
-import { sentenceOf } from '../../../src/adapters/on-call/template-values.ts';
-import { cutText, fillTemplate, fillText, memberOf } from '../../../src/adapters/on-call/template.ts';
+import { sentenceOf, cutText, fillTemplate, fillText, memberOf } from '../../../src/adapters/on-call/template.ts';
 import { readInteraction, readModal } from '../../../src/adapters/slack/interaction.ts';
 import { blockOwner, readShown, readTexts } from '../../../src/adapters/slack/cards.ts';
 import { postedMessage } from '../../../src/adapters/slack/post.ts';
 import { isSignedBySlack } from '../../../src/adapters/slack/slack-api.ts';
 import { askingMessage, callerMessage, settledMessage } from '../../../src/adapters/web-push/push-message.ts';
-import { legacySignature } from '../../../src/adapters/webhook/legacy-signature.ts';
+import { legacySignature, signingKeys, verify } from '../../../src/adapters/webhook/signature.ts';
 import { readAnswer } from '../../../src/adapters/webhook/webhook-channel.ts';
-import { signingKeys, verify } from '../../../src/adapters/webhook/signature.ts';
 import { askModel, refusesStreaming } from '../../../src/models/ask-model.ts';
 import { toModelFailure, refusesRequest, retryAfterMs, unreadableAnswer } from '../../../src/models/model-failure.ts';
 import { parseArguments, parseObject } from '../../../src/models/parse-object.ts';
 import { quote } from '../../../src/models/quote.ts';
-import { refusedFiles } from '../../../src/models/files-for-model.ts';
-import { toPrompt } from '../../../src/models/to-prompt.ts';
+import { refusedFiles, toPrompt } from '../../../src/models/to-prompt.ts';
 import type { Card } from '../../../src/card/card.ts';
 import type { ChannelRequest } from '../../../src/channels/channel.ts';
 import type { Settlement } from '../../../src/contract.ts';
@@ -135,7 +132,7 @@ export const edgeInputs: Inputs = {
   'models/parse-object.ts parseArguments': documents((text) => parseArguments(text, Infinity)),
   'models/parse-object.ts parseObject': documents((text) => parseObject('output', text, Infinity)),
   'models/quote.ts quote': quote,
-  'models/files-for-model.ts refusedFiles': [
+  'models/to-prompt.ts refusedFiles': [
     (text) => refusedFiles(answerOf(text), { kind: 'model_refused', message: text }, [fileNamed(text)]),
   ],
   'models/model-failure.ts refusesRequest': (text) => refusesRequest(answerOf(text)),
@@ -225,7 +222,7 @@ export const edgeInputs: Inputs = {
     (text) => toolResult({ content: pieces(text).map((piece) => ({ type: 'text', text: piece })) }),
     (text) => toolResult({ content: [{ type: 'image', mimeType: text, data: text }], structuredContent: { text } }),
   ],
-  'adapters/webhook/legacy-signature.ts legacySignature': (text) =>
+  'adapters/webhook/signature.ts legacySignature': (text) =>
     legacySignature({ over: 'id_and_tool' }, secret, { requestId, toolName: text, body: text }),
   'adapters/webhook/webhook-channel.ts readAnswer': [
     ...documents((text) => readAnswer(text, { requestId, named: [] })),
@@ -261,7 +258,7 @@ export const edgeInputs: Inputs = {
   ],
   'adapters/email/mail-server.ts isAscii': isAscii,
   'adapters/email/mail-thread.ts readThread': values(readThread),
-  'adapters/on-call/template-values.ts sentenceOf': (text) => sentenceOf({ sentence: { text } } as Card),
+  'adapters/on-call/template.ts sentenceOf': (text) => sentenceOf({ sentence: { text } } as Card),
   'adapters/on-call/template.ts cutText': [(text) => cutText(text, 1_000), (text) => cutText(text, text.length - 1)],
   'adapters/on-call/template.ts fillTemplate': values((value) =>
     fillTemplate({ whole: '{{request.arguments}}', within: 'It wants {{ request.arguments }}.' }, about(value)),

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { UnsupportedFunctionalityError } from '@ai-sdk/provider';
-import { leftOutFiles, refusedFiles } from '../../../src/models/files-for-model.ts';
+import { leftOutFiles, refusedFiles, toPrompt } from '../../../src/models/to-prompt.ts';
 import { askModel } from '../../../src/models/ask-model.ts';
 import { toModelFailure } from '../../../src/models/model-failure.ts';
-import { toPrompt } from '../../../src/models/to-prompt.ts';
 import type { KeptMessage } from '../../../src/contract/provider-turn.ts';
 import type { UserFile } from '../../../src/contract.ts';
 import { wireServersOfTests } from './started-servers.ts';

@@ -4,7 +4,7 @@ import { emailChannel, type EmailOptions } from '../../../src/adapters/email/ema
 import { slackChannel } from '../../../src/adapters/slack/slack-channel.ts';
 import type { SlackSettings } from '../../../src/adapters/slack/slack-settings.ts';
 import { webhookChannel } from '../../../src/adapters/webhook/webhook-channel.ts';
-import type { WebhookOptions } from '../../../src/adapters/webhook/webhook-options.ts';
+import type { WebhookOptions } from '../../../src/adapters/webhook/webhook-settings.ts';
 import type { Channel, ChannelAnswer } from '../../../src/channels/channel.ts';
 import { httpTemplateChannel, type HttpTemplateOptions } from '../../../src/adapters/on-call/http-template-channel.ts';
 import { webPushChannel } from '../../../src/adapters/web-push/web-push-channel.ts';
