@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import type { Connection } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 import { createClient } from '../src/client/client.ts';
-import { inParallel } from '../src/client/server/call-server.ts';
+import { inParallel } from '../src/client/server/session.ts';
 import type { CountersignClient } from '../src/client/countersign-client.ts';
 import { type ApprovalSummary, memoName } from '../src/contract.ts';
 import { startDevServer } from '../packages/cli/src/dev-server/start-dev-server.ts';

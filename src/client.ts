@@ -6,7 +6,7 @@ export type { AuditScope } from './client/audit/audit.ts';
 export { verifyAudit } from './client/audit/verify-audit.ts';
 export type { AuditText, VerifyAuditOptions } from './client/audit/verify-audit.ts';
 export { cleanPayloads } from './client/doctor/clean-payloads.ts';
-export type { Session } from './client/server/connect.ts';
+export type { Session } from './client/server/session.ts';
 export type { CleanOptions, CleanedPayloads } from './client/doctor/clean-payloads.ts';
 export { createClient } from './client/client.ts';
 export type { ClientOptions, CountersignClient, RunHandle } from './client/countersign-client.ts';

@@ -37,10 +37,9 @@ export type { CompiledLayers, RuledCall, RulingContext } from './core/policy/rul
 export { redactText } from './core/redact/find-sensitive.ts';
 export { sensitiveKinds } from './core/redact/kinds.ts';
 export { findOwn } from './redact/own-patterns.ts';
-export { redactionOf } from './core/redact/redact-arguments.ts';
-export type { FindOptions } from './core/redact/redact-arguments.ts';
+export { redactionOf } from './core/redact/redaction.ts';
+export type { FindOptions, Redaction } from './core/redact/redaction.ts';
 export { redactJson } from './redact/redact-json.ts';
 export { LineRedactor } from './redact/redact-lines.ts';
-export type { Redaction } from './core/redact/redaction.ts';
 export { notSplit } from './core/shell/parts.ts';
 export { splitShell } from './shell/split.ts';

@@ -92,7 +92,7 @@ const cases: [file: string, line: string, refusal: RegExp | undefined][] = [
   ['src/client/sample.ts', "import { a } from '@temporalio/worker';", /^the client runs where no worker does/],
   ['src/client/sample.ts', "import { a } from '../workflows/index.ts';", /^the client takes workflows as types/],
   ['src/client/sample.ts', "import type { a } from '../workflows/index.ts';", undefined],
-  ['src/client/send/sample.ts', "import { a } from '../server/connect.ts';", undefined],
+  ['src/client/send/sample.ts', "import { a } from '../server/session.ts';", undefined],
   ['src/client/send/sample.ts', "import { a } from '../inbox/list-runs.ts';", /^client\/send holds what people send/],
   ['src/client/send/sample.ts', "import { a } from '../client.ts';", /^client\/send holds what people send/],
   ['src/client/send/sample.ts', "import { a } from '@temporalio/worker';", /^the client runs where no worker does/],

@@ -3,7 +3,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { Connection } from '@temporalio/client';
 import { createClient } from '../../src/client/client.ts';
-import { repeatedCalls } from '../../src/client/server/connect.ts';
+import { repeatedCalls } from '../../src/client/server/session.ts';
 import { startGateway } from '../../packages/gateway/src/index.ts';
 
 /** The gateway's work since it last sent figures. */

@@ -13,7 +13,7 @@ import {
   type StandingProgress,
 } from '../client/inbox/standing-delegations.ts';
 import { delegateRequest } from '../client/send/control-run.ts';
-import type { Session } from '../client/server/connect.ts';
+import type { Session } from '../client/server/session.ts';
 
 /**
  * The input is a `StandingInput`. Each attempt is one look, and throws to be retried. The attempt after the

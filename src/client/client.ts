@@ -13,7 +13,7 @@ import {
   type SendOptions,
 } from './send/control-run.ts';
 import { checkSetUp, type CheckOptions } from './doctor/check-set-up.ts';
-import { connect, openSession } from './server/connect.ts';
+import { connect, openSession } from './server/session.ts';
 import { connectionSettings } from '../connection/connection-settings.ts';
 import { decideAll, decideMany, decideOne } from './send/decide.ts';
 import { getApproval } from './send/find-request.ts';
@@ -22,7 +22,7 @@ import { fetchJournal } from './history/fetch-journal.ts';
 import type { SendDelegation } from './inbox/delegate-all.ts';
 import { listApprovals, type ApprovalFilter } from './inbox/list-approvals.ts';
 import { listRuns, type RunFilter } from './inbox/list-runs.ts';
-import { queryRun } from './server/query-run.ts';
+import { queryRun, noWorker, waitForWorker } from './server/ask-worker.ts';
 import { runResult } from './inbox/run-result.ts';
 import { showRun } from './inbox/show-run.ts';
 import { startRun, type StartOptions } from './send/start-run.ts';
@@ -31,7 +31,6 @@ import { approvalsOf } from './inbox/tool-approvals.ts';
 import { setPolicyOfRuns, type SetPolicyOfRunsOptions } from './send/set-policy-of-runs.ts';
 import { setUp } from './doctor/check.ts';
 import { watchRun, type WatchOptions } from './watch/watch-run.ts';
-import { noWorker, waitForWorker } from './server/worker-presence.ts';
 import type { ClientOptions, CountersignClient, RunHandle } from './countersign-client.ts';
 import { checkCallOptions, type OptionNames } from '../text/check-call-options.ts';
 import { signerNames } from './send/sign-message.ts';

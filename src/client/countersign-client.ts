@@ -17,7 +17,7 @@ import type {
 import type { CancelOptions, RequestOptions, SendOptions } from './send/control-run.ts';
 import type { Check, Setup } from './doctor/check.ts';
 import type { CheckOptions } from './doctor/check-set-up.ts';
-import type { Session } from './server/connect.ts';
+import type { Session } from './server/session.ts';
 import type { CommonDecision, ReviewedRequest } from './send/decide.ts';
 import type { AttributeNameOptions } from '../core/base/attribute-names.ts';
 import type { LargePayloads } from '../payload-folder/large-payloads.ts';

@@ -4,7 +4,7 @@ import { ProblemError, isProblemError } from '../core/base/problem.ts';
 import { scopeCovers } from '../card/narrowest-scope.ts';
 import { parseDecision } from '../core/messages/decision.ts';
 import type { CountersignClient } from './countersign-client.ts';
-import { inParallel } from './server/call-server.ts';
+import { inParallel } from './server/session.ts';
 import { type PastCall, pastCalls } from './audit/past-calls.ts';
 
 /** A past call that a scope would have answered. */

@@ -10,7 +10,7 @@ import { defaultAssessment, joinAssessments } from '../core/assess/assessment.ts
 import { hideInRequest } from '../core/ledger/hidden-arguments.ts';
 import { redactText } from '../core/redact/find-sensitive.ts';
 import { withoutHidden } from '../core/redact/join-redactions.ts';
-import { redactedArguments, redactedNames } from '../core/redact/redact-arguments.ts';
+import { redactedArguments, redactedNames } from '../core/redact/redaction.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 
 export class ApprovalEvents {

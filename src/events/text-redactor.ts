@@ -11,9 +11,8 @@ import {
 import { wholeRedaction, type HiddenText, hiddenTexts, leastHidden } from '../core/redact/join-redactions.ts';
 import { secretKinds, tooMuch } from '../core/redact/kinds.ts';
 import { findOwn } from '../redact/own-patterns.ts';
-import { redactedArguments, redactionOf } from '../core/redact/redact-arguments.ts';
+import { redactedArguments, redactionOf, type RedactedValue } from '../core/redact/redaction.ts';
 import { redactJson } from '../redact/redact-json.ts';
-import type { RedactedValue } from '../core/redact/redaction.ts';
 import type { HiddenByPolicies } from './hidden-by-policies.ts';
 
 /** The longest text that is searched; a longer one is not shown at all. */

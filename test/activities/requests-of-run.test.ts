@@ -2,7 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { expect, test } from 'vitest';
 import { createRequestsOfRun } from '../../src/channels/activities/look-at-requests.ts';
-import type { Session } from '../../src/client/server/connect.ts';
+import type { Session } from '../../src/client/server/session.ts';
 import { timeLimits } from '../../src/client/server/time-limits.ts';
 import { Undecodable } from '../../src/core/base/undecodable.ts';
 import { channelRequest } from '../channels/channel-request.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { askAgain } from '../../src/client/server/query-run.ts';
+import { askAgain } from '../../src/client/server/ask-worker.ts';
 
 const never = new Promise<string>(() => {});
 

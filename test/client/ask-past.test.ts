@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Connection, QueryNotRegisteredError, QueryRejectedError, type WorkflowQueryInput } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { AskPast } from '../../src/client/server/client-plugin.ts';
-import { openSession } from '../../src/client/server/connect.ts';
+import { openSession } from '../../src/client/server/session.ts';
 import { sentences } from '../../src/core/ledger/sentences.ts';
 
 const input: WorkflowQueryInput = {

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { connect } from '../../src/client/server/connect.ts';
+import { connect } from '../../src/client/server/session.ts';
 import { createClient } from '../../src/client/client.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 import { listen } from '../support/listen.ts';

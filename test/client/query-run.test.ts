@@ -1,7 +1,7 @@
 import { QueryNotRegisteredError } from '@temporalio/client';
 import { expect, test } from 'vitest';
-import type { Session } from '../../src/client/server/connect.ts';
-import { queryRun } from '../../src/client/server/query-run.ts';
+import type { Session } from '../../src/client/server/session.ts';
+import { queryRun } from '../../src/client/server/ask-worker.ts';
 
 /** The server's answer once a task queue had no worker for minutes. */
 const refusal = Object.assign(new Error('9 FAILED_PRECONDITION'), {

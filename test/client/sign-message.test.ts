@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { Session } from '../../src/client/server/connect.ts';
+import type { Session } from '../../src/client/server/session.ts';
 import { decideMany } from '../../src/client/send/decide.ts';
 import { createReviewerKey, publicKeyOf, signDecision, signMessage } from '../../src/client/send/sign-message.ts';
 import { verifiedSender } from '../../src/core/messages/sender.ts';

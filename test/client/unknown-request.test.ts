@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { Session } from '../../src/client/server/connect.ts';
+import type { Session } from '../../src/client/server/session.ts';
 import { decideMany } from '../../src/client/send/decide.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { openWorld } from '../support/world.ts';

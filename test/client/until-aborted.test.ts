@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { readPage } from '../../src/client/history/history-chain.ts';
-import { untilAborted } from '../../src/client/server/call-server.ts';
+import { untilAborted } from '../../src/client/server/session.ts';
 import { grpcStatus, grpcStatusOf } from '../../src/connection/server-error.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { openWorld } from '../support/world.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { sensitiveKinds } from '../../src/core/redact/kinds.ts';
-import { redactionOf } from '../../src/core/redact/redact-arguments.ts';
+import { redactionOf } from '../../src/core/redact/redaction.ts';
 import { keptValues } from '../../src/core/redact/kept-values.ts';
 import { restorePlaceholders } from '../../src/redact/restore-placeholders.ts';
 

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
 import type { WorkflowHandle } from '@temporalio/client';
-import { inParallel } from '../../src/client/server/call-server.ts';
-import type { Session } from '../../src/client/server/connect.ts';
+import { inParallel, type Session } from '../../src/client/server/session.ts';
 import { type ApprovalSummary, memoName } from '../../src/contract.ts';
 import { eventually } from './eventually.ts';
 import { requestRow } from './requests.ts';

@@ -9,7 +9,7 @@ import type { temporal } from '@temporalio/proto';
 import { DefaultLogger, Runtime, Worker, makeTelemetryFilterString } from '@temporalio/worker';
 import { evidenceOf } from '../../src/client/audit/evidence-of.ts';
 import { readExecutions } from './read-histories.ts';
-import { connect, type Session } from '../../src/client/server/connect.ts';
+import { connect, type Session } from '../../src/client/server/session.ts';
 import { verifyEvidence } from '../../src/audit/verify-evidence.ts';
 import { EncryptionCodec } from '../../src/codec.ts';
 import { grpcStatus, grpcStatusOf } from '../../src/connection/server-error.ts';

@@ -99,12 +99,12 @@ export const listedCommands: readonly ListedCommand[] = [
   {
     usage: 'extend <id>',
     about: 'give a waiting call more time',
-    addTo: async (program) => (await import('./answers/extend.ts')).addExtend(program),
+    addTo: async (program) => (await import('./answers/extend-and-delegate.ts')).addExtend(program),
   },
   {
     usage: 'delegate [id]',
     about: 'hand your place as a reviewer to another person',
-    addTo: async (program) => (await import('./answers/delegate.ts')).addDelegate(program),
+    addTo: async (program) => (await import('./answers/extend-and-delegate.ts')).addDelegate(program),
   },
   {
     usage: 'grants',

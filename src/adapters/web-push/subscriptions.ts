@@ -7,7 +7,7 @@ import type { RecordName, Records } from '../../client/server/records.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
 import type { WebPushSettings } from './web-push-settings.ts';
 import { nfc } from '../../core/base/text.ts';
-import { inParallel } from '../../client/server/call-server.ts';
+import { inParallel } from '../../client/server/session.ts';
 import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import { policyInvalid } from '../../channels/channel-kind.ts';
 import { groupOf, isAmong, isOneOf, personKeyIn } from '../../core/people/directory.ts';

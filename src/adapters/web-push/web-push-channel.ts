@@ -40,7 +40,7 @@ import {
   readSecret,
   secretShape,
 } from '../../channels/channel-kind.ts';
-import { inParallel } from '../../client/server/call-server.ts';
+import { inParallel } from '../../client/server/session.ts';
 import type { Records } from '../../client/server/records.ts';
 import { isObject } from '../../core/base/json.ts';
 import type { Settlement } from '../../contract.ts';

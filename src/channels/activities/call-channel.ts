@@ -1,5 +1,5 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import type { Session } from '../../client/server/connect.ts';
+import type { Session } from '../../client/server/session.ts';
 import { recordsOf } from '../../client/server/records.ts';
 import { byteLength } from '../../core/base/text.ts';
 import type { Settlement } from '../../contract.ts';

@@ -1,6 +1,6 @@
 import { getClient } from '@temporalio/activity';
 import type { Connection } from '@temporalio/client';
-import { type Session, sessionOf } from '../../client/server/connect.ts';
+import { type Session, sessionOf } from '../../client/server/session.ts';
 import { activityNames, type Receipt } from '../../contract.ts';
 import type { AttributeNames } from '../../core/base/attribute-names.ts';
 import type { ChannelSet } from '../channel-set.ts';

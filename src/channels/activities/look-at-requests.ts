@@ -7,9 +7,8 @@ import { type ChannelSet, ofCallers } from '../channel-set.ts';
 import type { Channel } from '../channel.ts';
 import { asksCaller } from '../caller-notice.ts';
 import { quietForMs } from '../quiet-hours.ts';
-import { callServer } from '../../client/server/call-server.ts';
-import type { Session } from '../../client/server/connect.ts';
-import { queryRun } from '../../client/server/query-run.ts';
+import { callServer, type Session } from '../../client/server/session.ts';
+import { queryRun } from '../../client/server/ask-worker.ts';
 import { isProblemError } from '../../core/base/problem.ts';
 
 export interface LookInput {

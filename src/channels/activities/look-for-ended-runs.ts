@@ -1,9 +1,8 @@
 import { activityInfo } from '@temporalio/activity';
 import type { temporal } from '@temporalio/proto';
-import { callServer, inParallel } from '../../client/server/call-server.ts';
-import type { Session } from '../../client/server/connect.ts';
+import { callServer, inParallel, type Session } from '../../client/server/session.ts';
 import { listedExecutions } from '../../client/server/memo-rows.ts';
-import { queryRun } from '../../client/server/query-run.ts';
+import { queryRun } from '../../client/server/ask-worker.ts';
 import { readPayload } from '../../client/server/read-payload.ts';
 import {
   changedName,

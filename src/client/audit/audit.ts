@@ -6,8 +6,7 @@ import { sealer } from '../../audit/entry-line.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { RunLines } from './audit-lines.ts';
 import { fetchAuditedRun } from './audited-run.ts';
-import { callServer } from '../server/call-server.ts';
-import type { Session } from '../server/connect.ts';
+import { callServer, type Session } from '../server/session.ts';
 import { listedExecutions } from '../server/memo-rows.ts';
 import { publicKeyOf, readPrivateKey } from '../send/sign-message.ts';
 

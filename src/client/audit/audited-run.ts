@@ -10,7 +10,7 @@ import { policiesOf, type RecordedPolicies } from '../../events/recorded-policie
 import { readUserMessage, userMessageDigest } from '../../core/messages/control.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import { nestedRunId } from '../../core/policy/nesting.ts';
-import type { Session } from '../server/connect.ts';
+import type { Session } from '../server/session.ts';
 import { evidenceOf } from './evidence-of.ts';
 import { placedEntries, type PlacedEntry } from '../history/fetch-journal.ts';
 import { fetchRun, type ReadExecution, type ReadRun } from '../history/history-chain.ts';

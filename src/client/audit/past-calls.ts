@@ -2,7 +2,7 @@ import { isObject } from '../../core/base/json.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
 import { policiesOf } from '../../events/recorded-policies.ts';
 import { HiddenByPolicies } from '../../events/hidden-by-policies.ts';
-import type { Session } from '../server/connect.ts';
+import type { Session } from '../server/session.ts';
 import { projectRun } from '../history/fetch-journal.ts';
 import { EvidenceCalls } from './evidence-calls.ts';
 import { fetchRun, type ReadExecution } from '../history/history-chain.ts';

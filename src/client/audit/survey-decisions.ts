@@ -11,11 +11,10 @@ import type { Policy } from '../../core/policy/policy.ts';
 import type { GateConfig } from '../../core/policy/gate-config.ts';
 import type { RunConfig } from '../../core/policy/run-config.ts';
 import type { RuleLines } from '../../core/policy/rule-place.ts';
-import type { Session } from '../server/connect.ts';
+import { type Session, inParallel, untilAborted } from '../server/session.ts';
 import { entriesOf, wasEnded } from '../history/fetch-journal.ts';
 import { personKeyIn } from '../../core/people/directory.ts';
 import { fetchRun, type ReadExecution } from '../history/history-chain.ts';
-import { inParallel, untilAborted } from '../server/call-server.ts';
 import { gatedRunsQuery } from '../server/require-gated.ts';
 import { listedExecutions } from '../server/memo-rows.ts';
 

@@ -5,7 +5,7 @@ import { lineLeaf } from '../../audit/entry-line.ts';
 import { isProblemError } from '../../core/base/problem.ts';
 import { RunLines } from './audit-lines.ts';
 import { type AuditedRun, fetchAuditedRun } from './audited-run.ts';
-import type { Session } from '../server/connect.ts';
+import type { Session } from '../server/session.ts';
 
 /** Compares the lines of an export with the server's present history. */
 export class LiveComparison {

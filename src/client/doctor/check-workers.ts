@@ -2,11 +2,10 @@ import type { temporal } from '@temporalio/proto';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import { countedNoun } from '../../card/cut-text.ts';
 import { type WorkerFacts, ownVersion, workerFacts } from '../../connection/one-sdk.ts';
-import { callServer } from '../server/call-server.ts';
+import { callServer, type Session } from '../server/session.ts';
 import { listedExecutions } from '../server/memo-rows.ts';
 import { type Check, type CheckOutcome, fine, runCheck, wrong } from './check.ts';
-import type { Session } from '../server/connect.ts';
-import { isOfVersion, moveCommand, type PinnedVersion, pinnedVersionOf, noWorker } from '../server/worker-presence.ts';
+import { isOfVersion, moveCommand, type PinnedVersion, pinnedVersionOf, noWorker } from '../server/ask-worker.ts';
 
 /**
  * A worker whose last poll began longer ago than this has stopped: a poll lasts up to a minute. The server lists such a

@@ -1,6 +1,5 @@
 import { isProblemError } from '../../core/base/problem.ts';
-import { callServer } from '../server/call-server.ts';
-import type { Session } from '../server/connect.ts';
+import { callServer, type Session } from '../server/session.ts';
 import {
   type Registration,
   namespaceRetentionDays,

@@ -4,8 +4,7 @@ import { fileNameIn, type Cleaned, cleanFolder } from '../../payload-folder/payl
 import { claimIn } from '../../payload-folder/folder-driver.ts';
 import { largePayloadsOf } from '../../payload-folder/large-payloads.ts';
 import { type PayloadFolder, openPayloadFolder } from '../../payload-folder/open-folder.ts';
-import { callServer } from '../server/call-server.ts';
-import type { Session } from '../server/connect.ts';
+import { callServer, type Session } from '../server/session.ts';
 import { listedExecutions } from '../server/memo-rows.ts';
 import { grpcStatus, grpcStatusOf } from '../../connection/server-error.ts';
 

@@ -1,7 +1,7 @@
 import type { Payload } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
 import { unreadEncoding } from '../../core/base/undecodable.ts';
-import type { Session } from '../server/connect.ts';
+import type { Session } from '../server/session.ts';
 import { decodePayloads } from '../server/read-payload.ts';
 
 type Event = temporal.api.history.v1.IHistoryEvent;

@@ -1,13 +1,12 @@
 import { type Projection, projectJournal } from '../../events/journal.ts';
 import type { JournalEntry } from '../../core/ledger/journal-entry.ts';
-import type { Session } from '../server/connect.ts';
+import { type Session, callServer } from '../server/session.ts';
 import { fetchRun, type ReadExecution, inputOf } from './history-chain.ts';
 import type { Caller } from '../../contract.ts';
 import { isObject } from '../../core/base/json.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import { readingRemedy } from '../../connection/server-error.ts';
-import { callServer } from '../server/call-server.ts';
 
 /** The decisions of a run, read from its history. */
 export interface Journal extends Projection {

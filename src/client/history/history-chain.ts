@@ -1,7 +1,6 @@
 import type { temporal } from '@temporalio/proto';
 import { grpcStatus, grpcStatusOf } from '../../connection/server-error.ts';
-import type { Session } from '../server/connect.ts';
-import { untilAborted, callServer } from '../server/call-server.ts';
+import { type Session, untilAborted, callServer } from '../server/session.ts';
 import type { HistoryEvent } from '../../events/history-event.ts';
 import { decodeHistory } from './decode-history.ts';
 import { HistoryReader } from './read-history-event.ts';

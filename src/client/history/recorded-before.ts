@@ -1,8 +1,7 @@
 import type { HistoryEvent } from '../../events/history-event.ts';
 import { type ParsedDecision, parseDecision } from '../../core/messages/decision.ts';
 import { isProblemError } from '../../core/base/problem.ts';
-import { callServer } from '../server/call-server.ts';
-import type { Session } from '../server/connect.ts';
+import { callServer, type Session } from '../server/session.ts';
 import { decodeHistory } from './decode-history.ts';
 import { HistoryReader } from './read-history-event.ts';
 import { valueReader } from '../server/read-payload.ts';

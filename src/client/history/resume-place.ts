@@ -1,6 +1,6 @@
 import { ProblemError } from '../../core/base/problem.ts';
 import { type EventPlace, eventIdOf, parseEventId, type GapEvent } from '../../events/run-event.ts';
-import type { Session } from '../server/connect.ts';
+import type { Session } from '../server/session.ts';
 import { findExecutions, findExecution, pagesOf } from './history-chain.ts';
 import { HistoryReader } from './read-history-event.ts';
 import { readValue } from '../server/read-payload.ts';

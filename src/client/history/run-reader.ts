@@ -4,7 +4,7 @@ import type { HistoryEvent } from '../../events/history-event.ts';
 import type { PendingModelCall } from '../../events/transcript-events.ts';
 import { EventRedactor } from '../../events/event-redactor.ts';
 import { RunProjection } from '../../events/run-projection.ts';
-import type { Session } from '../server/connect.ts';
+import type { Session } from '../server/session.ts';
 import { decodeHistory } from './decode-history.ts';
 import { findExecutions, describeExecution, pagesOf, readPage } from './history-chain.ts';
 import { HistoryReader } from './read-history-event.ts';

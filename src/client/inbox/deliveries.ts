@@ -2,10 +2,9 @@ import { channelsWorkflowId, channelsWorkflowType, type Delivered, deliveriesNam
 import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
 import { undeliveredTag } from '../../core/ledger/waiting-for.ts';
 import { isProblemError } from '../../core/base/problem.ts';
-import { callServer } from '../server/call-server.ts';
-import type { Session } from '../server/connect.ts';
+import { callServer, type Session } from '../server/session.ts';
 import { undeliveredIn } from '../server/memo-rows.ts';
-import { queryRun } from '../server/query-run.ts';
+import { queryRun } from '../server/ask-worker.ts';
 
 const largestPage = 1_000;
 const timeoutMs = 30_000;

@@ -1,4 +1,4 @@
-import type { Session } from '../server/connect.ts';
+import type { Session } from '../server/session.ts';
 import { type WaitingRun, countWaitingRuns, largestPage, allWaitingRuns, waitingRuns } from './waiting-runs.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 

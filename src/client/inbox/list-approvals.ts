@@ -1,13 +1,12 @@
 import { type ApprovalDetails, queryNames } from '../../contract.ts';
 import { type ApprovalSummary, rowPeople, type RowPeople, summaryOf } from '../../core/ledger/approval-index.ts';
 import { readingRemedy } from '../../connection/server-error.ts';
-import { callServer, inParallel } from '../server/call-server.ts';
-import type { Session } from '../server/connect.ts';
+import { callServer, inParallel, type Session } from '../server/session.ts';
 import { markUndelivered, undeliveredRequests } from './deliveries.ts';
 import { type Batch, inboxBatches, type InboxCursor, readCursor, writeCursor } from './inbox-batches.ts';
 import type { WaitingRun } from './waiting-runs.ts';
 import { describeRun, memoRows, listedExecutions, settledIdsIn } from '../server/memo-rows.ts';
-import { queryRun } from '../server/query-run.ts';
+import { queryRun } from '../server/ask-worker.ts';
 import { allIdsOf, type Directory, personKeyIn, personOf } from '../../core/people/directory.ts';
 import { nfc } from '../../core/base/text.ts';
 

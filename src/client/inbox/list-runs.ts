@@ -1,12 +1,11 @@
 import { optionalTsToDate } from '@temporalio/common/lib/time.js';
 import type { temporal } from '@temporalio/proto';
 import { workflowType } from '../../contract.ts';
-import type { Session } from '../server/connect.ts';
+import { type Session, callServer, inParallel } from '../server/session.ts';
 import { HiddenByPolicies } from '../../events/hidden-by-policies.ts';
 import { TextRedactor } from '../../events/text-redactor.ts';
 import { decodeHistory } from '../history/decode-history.ts';
 import { readHistories, readPage } from '../history/history-chain.ts';
-import { callServer, inParallel } from '../server/call-server.ts';
 import { valueReader } from '../server/read-payload.ts';
 import { describeRun, listedExecutions, indexedIds } from '../server/memo-rows.ts';
 import { gatedRunsQuery } from '../server/require-gated.ts';

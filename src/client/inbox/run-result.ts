@@ -3,9 +3,8 @@ import { ActivityFailure, ApplicationFailure, CancelledFailure, TerminatedFailur
 import type { RunResult } from '../../contract.ts';
 import { ProblemError, problemCodeOf } from '../../core/base/problem.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
-import type { Session } from '../server/connect.ts';
+import { type Session, untilAborted } from '../server/session.ts';
 import { translateServerError, unreadAnswer } from '../../connection/server-error.ts';
-import { untilAborted } from '../server/call-server.ts';
 
 interface ResultOptions {
   timeoutMs?: number;

@@ -12,13 +12,12 @@ import {
 } from '../../contract.ts';
 import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
 import { type Problem, isProblemError } from '../../core/base/problem.ts';
-import { callServer } from '../server/call-server.ts';
-import type { Session } from '../server/connect.ts';
+import { callServer, type Session } from '../server/session.ts';
 import { fetchJournal } from '../history/fetch-journal.ts';
 import { deliveriesOf } from './deliveries.ts';
 import { type UnreadRun, unreadRun } from './list-approvals.ts';
 import { indexedIds, memoRows } from '../server/memo-rows.ts';
-import { queryRun } from '../server/query-run.ts';
+import { queryRun } from '../server/ask-worker.ts';
 import { endOfWorkflow, runResult } from './run-result.ts';
 import { readPayload } from '../server/read-payload.ts';
 

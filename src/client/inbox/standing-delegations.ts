@@ -14,8 +14,7 @@ import { personKey } from '../../core/people/person-key.ts';
 import { startMs } from '../../policy-file/shape.ts';
 import { argumentOf } from '../history/history-chain.ts';
 import type { SendOptions } from '../send/control-run.ts';
-import { callServer } from '../server/call-server.ts';
-import type { Session } from '../server/connect.ts';
+import { callServer, type Session } from '../server/session.ts';
 import { listedExecutions } from '../server/memo-rows.ts';
 import { readPayload } from '../server/read-payload.ts';
 import {

@@ -1,5 +1,4 @@
-import { callServer } from '../server/call-server.ts';
-import type { Session } from '../server/connect.ts';
+import { callServer, type Session } from '../server/session.ts';
 import { type DescribedRun, type WithMemo, indexedIds, withMemos } from '../server/memo-rows.ts';
 import { plainPayloadConverter } from '../../codec/plain-payload-converter.ts';
 

@@ -25,13 +25,12 @@ import {
 import { type Problem, ProblemError, isProblemError } from '../../core/base/problem.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import type { SignedAction } from '../../core/messages/signature.ts';
-import type { Session } from '../server/connect.ts';
+import { type Session, callServer } from '../server/session.ts';
 import { type MessageRoute, acceptedReceipt, deliver, runClosed, recordedReceipt } from './deliver.ts';
 import { findRequest, malformedRequestId } from './find-request.ts';
-import { queryRun, requireCodec } from '../server/query-run.ts';
+import { queryRun, requireCodec } from '../server/ask-worker.ts';
 import { recordBySignal } from './send-by-update.ts';
 import { type Signer, signMessage } from './sign-message.ts';
-import { callServer } from '../server/call-server.ts';
 
 /** How a client sends a message to a run. */
 export interface SendOptions {

@@ -9,7 +9,7 @@ import {
 } from '../../contract.ts';
 import { type ParsedDecision, maxDecisions, parseDecision } from '../../core/messages/decision.ts';
 import { personsShown } from '../../core/people/directory.ts';
-import type { Session } from '../server/connect.ts';
+import { type Session, inParallel } from '../server/session.ts';
 import type { RequestOptions, SendOptions } from './control-run.ts';
 import { acceptedReceipt, deliver, refusedReceipt, refusalFor, type MessageRoute } from './deliver.ts';
 import { findRequest, malformedRequestId, glanceAtApproval } from './find-request.ts';
@@ -19,8 +19,7 @@ import { settledReceipt, votedReceipt } from '../../core/ledger/settle.ts';
 import { type RecordedDecision, recordedBefore, unappliedDecisions } from '../history/recorded-before.ts';
 import { isProblemError, ProblemError } from '../../core/base/problem.ts';
 import { lookUp } from '../server/look-up.ts';
-import { queryRun } from '../server/query-run.ts';
-import { inParallel } from '../server/call-server.ts';
+import { queryRun } from '../server/ask-worker.ts';
 
 /** How decisions are sent to a run. The decision id makes a retry harmless. */
 const decisionRoute: MessageRoute<ParsedDecision> = {

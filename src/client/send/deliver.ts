@@ -1,9 +1,8 @@
 import type { Receipt } from '../../contract.ts';
 import { type Problem, ProblemError, isProblemError, isTransient } from '../../core/base/problem.ts';
 import { readingRemedy } from '../../connection/server-error.ts';
-import type { Session } from '../server/connect.ts';
+import { type Session, callServer } from '../server/session.ts';
 import { recordBySignal, type Unanswered, sendByUpdate, unreadable } from './send-by-update.ts';
-import { callServer } from '../server/call-server.ts';
 import { knowsRequest } from './find-request.ts';
 import { describeRun, memoRows } from '../server/memo-rows.ts';
 

@@ -1,12 +1,11 @@
 import type { temporal } from '@temporalio/proto';
 import { ProblemError, isProblemError } from '../../core/base/problem.ts';
 import { settledTag } from '../../core/ledger/approval-index.ts';
-import { callServer } from '../server/call-server.ts';
-import type { Session } from '../server/connect.ts';
+import { callServer, type Session } from '../server/session.ts';
 import { lookUp } from '../server/look-up.ts';
 import { type WithMemo, indexedIds, memoRows, statusRunning, withMemos } from '../server/memo-rows.ts';
 import { type ApprovalDetails, queryNames } from '../../contract.ts';
-import { queryRun } from '../server/query-run.ts';
+import { queryRun } from '../server/ask-worker.ts';
 
 const requestIdShape = /^[0-9a-f]{32}$/;
 /** How many rows one look-up reads: a run that has continued as new often has one row for each of its executions. */

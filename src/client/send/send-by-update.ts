@@ -4,10 +4,9 @@ import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
 import type { Receipt } from '../../contract.ts';
 import { ProblemError, isProblemCode, isProblemError } from '../../core/base/problem.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
-import { askWorker } from '../server/query-run.ts';
-import type { Session } from '../server/connect.ts';
+import { askWorker } from '../server/ask-worker.ts';
+import { type Session, callServer } from '../server/session.ts';
 import { grpcStatus, grpcStatusOf, serverWords, translateServerError } from '../../connection/server-error.ts';
-import { callServer } from '../server/call-server.ts';
 
 /** A message to a run: the name of its update, which is also the name of its signal, and its one argument. */
 export interface UpdateRequest {

@@ -15,9 +15,9 @@ import { type ProblemCode, ProblemError, isProblemError } from '../../core/base/
 import type { JsonObject } from '../../core/base/tool-call.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import { type PolicyChange, laterChange } from '../../core/policy/run-side.ts';
-import type { Session } from '../server/connect.ts';
+import type { Session } from '../server/session.ts';
 import { listedExecutions } from '../server/memo-rows.ts';
-import { queryRun } from '../server/query-run.ts';
+import { queryRun } from '../server/ask-worker.ts';
 import { gatedRunsQuery, requireGated } from '../server/require-gated.ts';
 import { type SendOptions, setPolicyOf } from './control-run.ts';
 

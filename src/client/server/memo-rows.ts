@@ -4,10 +4,9 @@ import { memoName } from '../../contract.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import { settledTag, type ApprovalSummary } from '../../core/ledger/approval-index.ts';
 import { undeliveredTag } from '../../core/ledger/waiting-for.ts';
-import type { Session } from './connect.ts';
+import { type Session, callServer } from './session.ts';
 import { readPayloads } from './read-payload.ts';
 import { plainPayloadConverter } from '../../codec/plain-payload-converter.ts';
-import { callServer } from './call-server.ts';
 
 /** A workflow and its memo. Only the workflow and its starter wrote the memo, so do not trust it. */
 export type WithMemo = Pick<WorkflowExecutionInfo, 'memo' | 'workflowId'>;

@@ -1,7 +1,7 @@
 import type { Payload } from '@temporalio/common';
 import { plainPayloadConverter } from '../../codec/plain-payload-converter.ts';
 import { Undecodable, unreadEncoding } from '../../core/base/undecodable.ts';
-import type { Session } from './connect.ts';
+import type { Session } from './session.ts';
 
 /** Decodes payloads that the SDK's client returns as stored on the server. An undecodable payload reads as unread. */
 export async function decodePayloads({ client }: Session, payloads: Payload[]): Promise<Payload[]> {

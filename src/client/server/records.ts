@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../core/base/tool-call.ts';
 import { isObject } from '../../core/base/json.ts';
 import { grpcStatus, grpcStatusOf } from '../../connection/server-error.ts';
-import type { Session } from './connect.ts';
+import type { Session } from './session.ts';
 
 /**
  * Small facts that outlive a gateway, such as the person of a chat account. Each is the memo of a workflow without

@@ -2,8 +2,7 @@ import { journalMemoName, memoName, workflowType } from '../../contract.ts';
 import { isObject } from '../../core/base/json.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import { runNotFound } from '../../connection/server-error.ts';
-import { callServer } from './call-server.ts';
-import type { Session } from './connect.ts';
+import { callServer, type Session } from './session.ts';
 import { readPayload } from './read-payload.ts';
 
 /** The most bytes of a workflow id on the server. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RecordedEvent, type EventPlace, parseEventId } from '../../events/run-event.ts';
 import { type TokenTail, readTokenTail } from '../../events/token-tail.ts';
-import type { Session } from '../server/connect.ts';
+import type { Session } from '../server/session.ts';
 import { RunReader } from '../history/run-reader.ts';
 import { activityNames } from '../../contract.ts';
 import type { PendingModelCall } from '../../events/transcript-events.ts';

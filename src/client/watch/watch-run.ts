@@ -1,8 +1,7 @@
 import { parseEventId, type EventPlace, type RecordedEvent, type RunEvent } from '../../events/run-event.ts';
 import { TokenCursor } from '../../events/token-tail.ts';
 import { translateServerError } from '../../connection/server-error.ts';
-import { callServer, changedOrAborted } from '../server/call-server.ts';
-import type { Session } from '../server/connect.ts';
+import { callServer, changedOrAborted, type Session } from '../server/session.ts';
 import { readPatiently, RunFeed } from './run-feed.ts';
 import { findPlace, type ResumePlace } from '../history/resume-place.ts';
 import { RunReader } from '../history/run-reader.ts';

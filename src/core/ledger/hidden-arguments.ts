@@ -10,13 +10,11 @@ import type { Grant, GrantScope } from '../policy/grants.ts';
 import type { JournalEntry } from './journal-entry.ts';
 import { redactText, redactSecrets, findSensitive, withPlaceholders } from '../redact/find-sensitive.ts';
 import { withoutHidden, hiderIn } from '../redact/join-redactions.ts';
-import { redactedArguments, redactedNames } from '../redact/redact-arguments.ts';
-import type { Redaction } from '../redact/redaction.ts';
+import { redactedArguments, redactedNames, type Redaction, withoutActions } from '../redact/redaction.ts';
 import type { RequestRecord, SettledRequest } from './ledger-state.ts';
 import type { BoundFacts } from '../base/bound-preview.ts';
 import type { CallPreview, Change } from '../base/call-preview.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
-import { withoutActions } from '../redact/without-actions.ts';
 import { byteLength } from '../base/text.ts';
 
 /** What reviewers see in the place of a glob that could spell a hidden value. */

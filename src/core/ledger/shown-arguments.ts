@@ -4,10 +4,9 @@
  */
 import { byteLength, escapeText, escapeUnseen, fitting } from '../base/text.ts';
 import { writeCanonicalJson } from '../base/canonical-json.ts';
-import { redactedArguments, redactedNames } from '../redact/redact-arguments.ts';
+import { redactedArguments, redactedNames, type RedactedValue } from '../redact/redaction.ts';
 import { redactText, namesSecret } from '../redact/find-sensitive.ts';
 import { secretKinds } from '../redact/kinds.ts';
-import type { RedactedValue } from '../redact/redaction.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 import type { ApprovalRequest } from './approval.ts';
 

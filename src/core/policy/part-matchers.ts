@@ -1,12 +1,11 @@
 /** How rules apply to the parts of a split command: points 1 to 4 in shell/parts.ts. */
 import { ruleMatches, type Candidate, type CompiledRule, type RuleFacts } from './compiled-policy.ts';
 import { separator } from '../match/glob-syntax.ts';
-import type { Glob, GlobSubject } from '../match/glob.ts';
+import { type Glob, type GlobSubject, globSubject, segmentedSubject } from '../match/glob.ts';
 import { boundedSubjects, partSubjects, withSubject, type CallSubjects } from '../match/matching.ts';
 import { allowedText, incompleteSplit, type ShellPart, type ShellSplit, type Uncertainty } from '../shell/parts.ts';
-import { WrappedParts } from './wrapped-parts.ts';
 
-export type Match = boolean | { problem: string };
+type Match = boolean | { problem: string };
 /** Returns whether a rule applies to one part of a call. */
 export type PartMatcher = (candidate: Candidate) => Match;
 
@@ -111,4 +110,169 @@ function firstMatch(matches: readonly (() => Match)[]): Match {
     if (result === false) result = found;
   }
   return result;
+}
+
+/** What an allow rule has to match, and the wrappers that it has to name, to cover one part. */
+interface Cover {
+  /** The texts of which the rule has to match one. Empty: the rule cannot cover the part. */
+  subjects: GlobSubject[];
+  wrappers: string[];
+}
+
+/** The outermost text in segments, and where a part begins in it. */
+interface Place {
+  segments: Parameters<typeof segmentedSubject>;
+  from: number;
+}
+
+/**
+ * The parts of a split that has wrappers, each with its place in the texts of the wrappers around it.
+ *
+ * An allow rule that names a wrapper covers the commands that it names and no others. `find . -exec ls*` covers `find`
+ * and `ls`, each by its own words, and nothing else that this `find` runs.
+ *
+ * So the pattern is matched against the wrapper's text in segments: the text before the inner command, the inner
+ * command, and the text after it. No `*` reaches from one segment into the next (match/glob.ts).
+ *
+ * After an option that is not in the table, any word could begin the command. Then the rule determines the beginning:
+ * the last word that it begins before its first wildcard. By `docker exec -it box ls*`, `ls` is the command.
+ */
+class WrappedParts {
+  readonly #parts: readonly ShellPart[];
+  readonly #inner = new Map<number, number[]>();
+  readonly #places = new Map<number, Place | undefined>();
+
+  constructor(parts: readonly ShellPart[]) {
+    this.#parts = parts;
+    for (const [index, { within }] of parts.entries()) {
+      if (within !== undefined) this.#inner.set(within, [...(this.#inner.get(within) ?? []), index]);
+    }
+  }
+
+  /** What a rule has to match and name to cover one part. `globs`: the globs of the rule on the command. */
+  coverOf(index: number, globs: readonly Glob[]): Cover {
+    const chain = this.#chainOf(index);
+    const spelled = globs.every(({ wildcards }) => wildcards === 0);
+    const whole = spelled ? chain.map((each) => globSubject(this.#parts[each]!.text)) : [];
+    const { starts, around } = this.#starts(chain, globs);
+    const ends = starts.flatMap((start) => this.#ends(start, globs));
+    return {
+      subjects: [...whole, ...ends.map((end) => segmentedSubject(...this.#placeOf(end)!.segments))],
+      wrappers: around.flatMap((each) => this.#parts[each]!.wrapper ?? []),
+    };
+  }
+
+  /**
+   * The command to cover: the part itself. If the part is one of the words after a wrapper's unknown option, and the
+   * rule lets the command begin at another word, the part is only an argument, and the command of the rule takes its
+   * place.
+   */
+  #starts(chain: readonly number[], globs: readonly Glob[]): { starts: number[]; around: readonly number[] } {
+    for (let position = chain.length - 1; position > 0; position -= 1) {
+      if (this.#parts[chain[position]!]!.unknownOption !== true) continue;
+      const begun = this.#commandsBegunBy(chain[position]!, globs);
+      if (!begun.includes(chain[position - 1]!)) return { starts: begun, around: chain.slice(position) };
+    }
+    return { starts: chain.slice(0, 1), around: chain };
+  }
+
+  /** The commands at or within a part that start no other commands. */
+  #ends(start: number, globs: readonly Glob[]): number[] {
+    const ends: number[] = [];
+    const seen = new Set<number>();
+    const visit = (each: number): void => {
+      if (seen.has(each)) return;
+      seen.add(each);
+      const isUnknown = this.#parts[each]!.unknownOption === true;
+      const inner = isUnknown ? this.#commandsBegunBy(each, globs) : (this.#inner.get(each) ?? []);
+      const isEnd = inner.length === 0 && !isUnknown && this.#placeOf(each) !== undefined;
+      if (isEnd && !(this.#startsNothing(each) && globs.some(namesWordsAfterWildcard))) ends.push(each);
+      for (const next of inner) visit(next);
+    };
+    visit(start);
+    return ends;
+  }
+
+  /**
+   * True for a wrapper without a command, such as `docker run image`. In such a text, a word after a wildcard of a rule
+   * would match an operand instead of a command.
+   */
+  #startsNothing(index: number): boolean {
+    const { wrapper, reduced, within } = this.#parts[index]!;
+    if (wrapper === undefined || firstWord(wrapper) !== firstWord(reduced)) return false;
+    return within === undefined || !this.#isSameProgram(index, within);
+  }
+
+  /** True if a part runs the same program as the wrapper around it, as `git status` does in `git -C dir status`. */
+  #isSameProgram(index: number, outer: number): boolean {
+    const { text: own, at } = this.#parts[index]!;
+    const { text } = this.#parts[outer]!;
+    return at !== undefined && own === `${firstWord(text)} ${text.slice(...at)}`;
+  }
+
+  /** The parts within a wrapper with an unknown option that begin where the rule lets the command begin. */
+  #commandsBegunBy(wrapper: number, globs: readonly Glob[]): number[] {
+    return (this.#inner.get(wrapper) ?? []).filter((each) =>
+      globs.every((glob) => this.#placeOf(each)?.from === commandPlace(glob)),
+    );
+  }
+
+  /**
+   * The part and the wrappers around it, from the inside out. The length is bounded, because a split from outside could
+   * contain a cycle.
+   */
+  #chainOf(index: number): number[] {
+    const chain = [index];
+    let outer = this.#parts[index]!.within;
+    while (outer !== undefined && this.#parts[outer] !== undefined && chain.length < this.#parts.length) {
+      chain.push(outer);
+      outer = this.#parts[outer]!.within;
+    }
+    return chain;
+  }
+
+  /** The outermost text in segments, and where the part begins in it. */
+  #placeOf(index: number): Place | undefined {
+    if (!this.#places.has(index)) this.#places.set(index, this.#findPlace(index));
+    return this.#places.get(index);
+  }
+
+  /**
+   * Where a part is within the commands around it, with the texts to match a glob against; undefined if that is not
+   * known for one of them.
+   */
+  #findPlace(index: number): Place | undefined {
+    const chain = this.#chainOf(index);
+    if (this.#parts[chain.at(-1)!]!.within !== undefined) return undefined;
+    let texts = [allowedText(this.#parts[index]!)];
+    let command = 0;
+    let isSameProgram = false;
+    let from = 0;
+    for (const [position, outer] of chain.slice(1).entries()) {
+      const { at } = this.#parts[chain[position]!]!;
+      if (at === undefined) return undefined;
+      const text = allowedText(this.#parts[outer]!);
+      const [before, there, after] = [text.slice(0, at[0]), text.slice(...at), text.slice(at[1])];
+      from += before.length;
+      const isSame = position === 0 && this.#isSameProgram(index, outer);
+      texts = [before, ...(isSame ? [there] : texts), after];
+      command += 1;
+      isSameProgram ||= isSame;
+    }
+    return { segments: [texts, { command, isSameProgram }], from };
+  }
+}
+
+function firstWord(text: string): string {
+  return text.split(' ', 1)[0]!;
+}
+
+/** True if the glob has a further word after its first wildcard. */
+function namesWordsAfterWildcard({ literals }: Glob): boolean {
+  return literals.slice(1).some((literal) => literal.includes(' '));
+}
+
+/** Returns the offset of the last word in the glob's text before its first wildcard. */
+function commandPlace({ literals }: Glob): number {
+  return literals[0]!.slice(separator.length).lastIndexOf(' ') + 1;
 }

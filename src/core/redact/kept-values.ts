@@ -1,9 +1,8 @@
 import { byteLength } from '../base/text.ts';
 import { jsonDigest } from '../base/digest.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
-import { leavesOf, type Path, valueAt, type RedactedValue } from './redaction.ts';
+import { leavesOf, type Path, valueAt, type RedactedValue, redactedArguments } from './redaction.ts';
 import { placeholdersNamed, withoutDigest } from './kinds.ts';
-import { redactedArguments } from './redact-arguments.ts';
 
 /** One value in which reviewers were shown placeholders. */
 export interface KeptValue {

@@ -12,7 +12,7 @@
  * 4. If `uncertain` is not empty, no allow rule with an args pattern counts, with one exception: all that is uncertain is
  *    a wrapper program and its options, and the pattern holds the name of each wrapper around the part as a word before
  *    its first wildcard. These are the part's own `wrapper`, then that of the part it is `within`, and so on. Such a rule
- *    counts for what it names and no more (policy/wrapped-parts.ts). It counts for the raw text if it matches the raw
+ *    counts for what it names and no more (policy/part-matchers.ts). It counts for the raw text if it matches the raw
  *    text and holds the names of all `wrapper`s of the command.
  * 5. An allow rule that matches the command does not count if the call brings arguments beside it that the
  *    tool did not declare harmless and the rule does not name. The answer to the part is then `ask` or stricter.

@@ -12,7 +12,7 @@ import { withModelCost, withNestedCost } from '../../core/policy/run-cost.ts';
 import type { CallModelResult } from '../../activities/model-turn.ts';
 import { amountText, type ReachedLimit, reachedLimit, runLimitsOf } from '../../core/policy/run-limits.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
-import { marksOf } from '../../core/redact/redact-arguments.ts';
+import { marksOf } from '../../core/redact/redaction.ts';
 import { clock } from '../sandbox/clock.ts';
 import type { Approver } from '../../core/ledger/approved-by.ts';
 import type { Gate } from '../gate/gate.ts';

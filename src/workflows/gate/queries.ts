@@ -20,7 +20,7 @@ import { clock } from '../sandbox/clock.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';
 import type { UserMessageHandler } from '../messages/user-message.ts';
 import type { GateState } from '../state/gate-state.ts';
-import { redactSummary } from '../state/redact-request.ts';
+import { redactSummary } from '../state/record-request.ts';
 import type { Previews } from './previews.ts';
 
 const approvalsQuery = defineQuery<ApprovalRequest[] | ApprovalDetails | (ApprovalDetails | null)[] | null, [unknown?]>(

@@ -21,8 +21,7 @@ import { sentences } from '../../core/ledger/sentences.ts';
 import { keptValues } from '../../core/redact/kept-values.ts';
 import { notSplit, type ShellSplit } from '../../core/shell/parts.ts';
 import { clock } from '../sandbox/clock.ts';
-import { editedRedaction } from '../state/redact-request.ts';
-import { recordRequest } from '../state/record-request.ts';
+import { editedRedaction, recordRequest } from '../state/record-request.ts';
 
 /** The message `decide`: how decisions are read, foreseen and applied. */
 export function decideMessages(

@@ -37,7 +37,7 @@ import { openedAtMs } from '../../core/ledger/escalation.ts';
 import { requestOf, type RequestRecord, type LedgerCommand } from '../../core/ledger/ledger.ts';
 import { shownArguments } from '../../core/ledger/shown-arguments.ts';
 import { reviewersOf, whyAsked } from '../../core/ledger/waiting-for.ts';
-import { redactionFor } from '../state/redact-request.ts';
+import { redactionFor } from '../state/record-request.ts';
 
 const readPolicy = proxyActivities<{ [activityNames.readPolicy]: ReadPolicy }>({
   startToCloseTimeout: '30s',

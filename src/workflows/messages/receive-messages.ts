@@ -1,8 +1,7 @@
 import type { Voter } from '../../core/people/entitlement.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import type { PolicyChange } from '../../core/policy/run-side.ts';
-import { Deadlines } from '../timing/deadlines.ts';
-import { EscalationSteps } from '../timing/escalation-steps.ts';
+import { Deadlines, EscalationSteps } from '../timing/deadlines.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';
 import { decideMessages, inTimeIfRuns } from './decide.ts';

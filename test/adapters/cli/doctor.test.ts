@@ -8,7 +8,7 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import { engine } from '../../../src/core/policy/ruling.ts';
 import { ownVersion, workerFacts, workerIdentity } from '../../../src/connection/one-sdk.ts';
 import { checkWorkers } from '../../../src/client/doctor/check-workers.ts';
-import type { Session } from '../../../src/client/server/connect.ts';
+import type { Session } from '../../../src/client/server/session.ts';
 import { createClient } from '../../../src/client/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeNamespace } from '../../support/make-namespace.ts';

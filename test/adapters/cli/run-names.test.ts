@@ -2,9 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { namedRun, runName, shortRunIds } from '../../../packages/cli/src/base/named-run.ts';
-import { editsOf } from '../../../packages/cli/src/runs/edits.ts';
-import { eventPrinter } from '../../../packages/cli/src/runs/event-lines.ts';
-import { renderRun } from '../../../packages/cli/src/runs/run-views.ts';
+import { editsOf, eventPrinter, renderRun } from '../../../packages/cli/src/runs/run-views.ts';
 import { renderRuns } from '../../../packages/cli/src/runs/runs.ts';
 import type { ListedRun } from '../../../src/client/inbox/list-runs.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eventPrinter } from '../../../packages/cli/src/runs/event-lines.ts';
+import { eventPrinter } from '../../../packages/cli/src/runs/run-views.ts';
 import type { RawResponseEvent, RecordedEvent, RunEvent, RunItem } from '../../../src/events/run-event.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporal } from '../../support/temporal-cli.ts';

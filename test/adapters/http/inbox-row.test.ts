@@ -9,7 +9,7 @@ import { InboxFeed } from '../../../packages/gateway/src/http/inbox/inbox-feed.t
 import { readBy, sharedRow } from '../../../packages/gateway/src/http/inbox/inbox-row.ts';
 import { approvalRoutes } from '../../../packages/gateway/src/http/routes/approvals.ts';
 import { listApprovals } from '../../../src/client/inbox/list-approvals.ts';
-import type { Session } from '../../../src/client/server/connect.ts';
+import type { Session } from '../../../src/client/server/session.ts';
 import { timeLimits } from '../../../src/client/server/time-limits.ts';
 import { approvalMemo } from '../../../src/core/ledger/approval-index.ts';
 import { emptyLedger, reduce } from '../../../src/core/ledger/ledger.ts';

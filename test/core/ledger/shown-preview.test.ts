@@ -5,7 +5,7 @@ import type { RequestRecord } from '../../../src/core/ledger/ledger.ts';
 import { shownPreview } from '../../../src/core/ledger/hidden-arguments.ts';
 import { redactText } from '../../../src/core/redact/find-sensitive.ts';
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
-import { redactionOf } from '../../../src/core/redact/redact-arguments.ts';
+import { redactionOf } from '../../../src/core/redact/redaction.ts';
 import { growth, squareGrowth } from '../../support/processor-time.ts';
 
 const shownOf = (args: JsonObject, preview: CallPreview): CallPreview | undefined => {

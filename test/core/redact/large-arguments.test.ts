@@ -4,9 +4,9 @@ import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { sameTexts } from '../../../src/core/redact/join-redactions.ts';
 import { keptValues } from '../../../src/core/redact/kept-values.ts';
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
-import { redactedArguments, redactionOf } from '../../../src/core/redact/redact-arguments.ts';
+import { redactedArguments, redactionOf } from '../../../src/core/redact/redaction.ts';
 import { restorePlaceholders } from '../../../src/redact/restore-placeholders.ts';
-import { redactionFor } from '../../../src/workflows/state/redact-request.ts';
+import { redactionFor } from '../../../src/workflows/state/record-request.ts';
 import { growth, squareGrowth } from '../../support/processor-time.ts';
 
 const settings = { kinds: sensitiveKinds, patterns: [], also: [] };

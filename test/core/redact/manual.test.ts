@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
-import { redactedArguments, redactionOf } from '../../../src/core/redact/redact-arguments.ts';
+import { redactedArguments, redactionOf } from '../../../src/core/redact/redaction.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/policy-reference.md'), 'utf8');
 const [, table = ''] = /^\| arguments of the call .*\n.*\n((?:\|.*\n)+)/m.exec(page) ?? [];

@@ -3,8 +3,7 @@ import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
 import { findOwn } from '../../../src/redact/own-patterns.ts';
 import { withoutHidden } from '../../../src/core/redact/join-redactions.ts';
-import { redactedArguments, redactionOf } from '../../../src/core/redact/redact-arguments.ts';
-import type { RedactionSettings } from '../../../src/core/redact/redaction.ts';
+import { redactedArguments, redactionOf, type RedactionSettings } from '../../../src/core/redact/redaction.ts';
 
 const all: RedactionSettings = { kinds: sensitiveKinds, patterns: [], also: [] };
 const shown = (args: JsonObject, settings: Partial<RedactionSettings> = {}, command?: string): JsonObject => {

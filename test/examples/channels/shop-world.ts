@@ -1,5 +1,5 @@
 import type { Agent } from '../../../src/agents/definitions.ts';
-import { queryRun } from '../../../src/client/server/query-run.ts';
+import { queryRun } from '../../../src/client/server/ask-worker.ts';
 import { type Message, queryNames, type RunResult } from '../../../src/contract.ts';
 import type { WorkerOptions } from '../../../src/worker.ts';
 import { eventually } from '../../support/eventually.ts';

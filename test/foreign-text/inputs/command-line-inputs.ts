@@ -16,9 +16,7 @@ import { readCase } from '../../../packages/cli/src/policy/policy-eval.ts';
 import { problemLine, problemLines, writtenMembers } from '../../../packages/cli/src/policy/policy-file.ts';
 import { shortRunIds } from '../../../packages/cli/src/base/named-run.ts';
 import { searchOf } from '../../../packages/cli/src/review/ask-answer.ts';
-import { editedText } from '../../../packages/cli/src/runs/edits.ts';
-import { renderEvent, withFinish } from '../../../packages/cli/src/runs/event-lines.ts';
-import { renderRun } from '../../../packages/cli/src/runs/run-views.ts';
+import { editedText, renderEvent, withFinish, renderRun } from '../../../packages/cli/src/runs/run-views.ts';
 import type { RunView } from '../../../src/client/inbox/show-run.ts';
 import type { RecordedEvent } from '../../../src/events/run-event.ts';
 import { terminal } from '../../adapters/cli/support.ts';
@@ -188,8 +186,8 @@ export const commandLineInputs: Inputs = {
     if (isJson(text)) writtenMembers(text);
   }),
   'packages/cli/src/review/ask-answer.ts searchOf': searchOf,
-  'packages/cli/src/runs/edits.ts editedText': editedText,
-  'packages/cli/src/runs/event-lines.ts renderEvent': {
+  'packages/cli/src/runs/run-views.ts editedText': editedText,
+  'packages/cli/src/runs/run-views.ts renderEvent': {
     places: 2 * placesOfWidths,
     runs: atEach((output, text) => renderEvent(output, decided(text), {}, text)),
   },
@@ -197,7 +195,7 @@ export const commandLineInputs: Inputs = {
     places: 4 * placesOfWidths,
     runs: atEach((output, text) => renderRun(output, runOf(text), nowMs, new Map([[text, text]]))),
   },
-  'packages/cli/src/runs/event-lines.ts withFinish': {
+  'packages/cli/src/runs/run-views.ts withFinish': {
     places: 3,
     runs: [(text) => withFinish(outputs[0]!, text, text as never)],
   },

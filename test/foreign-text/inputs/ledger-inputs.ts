@@ -48,7 +48,7 @@ import { waitingNotice } from '../../../src/core/ledger/waiting-for.ts';
 import { limitsOf } from '../../../src/core/policy/limits.ts';
 import { engine } from '../../../src/core/policy/ruling.ts';
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
-import { redactionOf } from '../../../src/core/redact/redact-arguments.ts';
+import { redactionOf, type Redaction } from '../../../src/core/redact/redaction.ts';
 import { heldAgain } from '../../../src/workflows/agent/readmission.ts';
 import { readInput } from '../../../src/workflows/agent/start.ts';
 import {
@@ -69,9 +69,8 @@ import { claimed } from '../../../src/workflows/messages/authenticate.ts';
 import { identityOf, misusedId } from '../../../src/workflows/messages/idempotency.ts';
 import { loosening } from '../../../src/workflows/messages/policy-messages.ts';
 import { refused } from '../../../src/workflows/messages/message-kind.ts';
-import { editedRedaction, redactionFor, redactSummary } from '../../../src/workflows/state/redact-request.ts';
+import { editedRedaction, redactionFor, redactSummary } from '../../../src/workflows/state/record-request.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
-import type { Redaction } from '../../../src/core/redact/redaction.ts';
 import { cardRequest } from '../../card/sample-requests.ts';
 import { type Inputs, objects, pieces, type Run, values } from './input.ts';
 
@@ -277,12 +276,12 @@ export const ledgerInputs: Inputs = {
       0,
     ),
   'workflows/messages/message-kind.ts refused': (text) => refused(text, { code: 'internal', message: text }),
-  'workflows/state/redact-request.ts redactionFor': redacted((args) => redactionFor({ args, ruled: {} }, settings)),
-  'workflows/state/redact-request.ts editedRedaction': {
+  'workflows/state/record-request.ts redactionFor': redacted((args) => redactionFor({ args, ruled: {} }, settings)),
+  'workflows/state/record-request.ts editedRedaction': {
     places: 3,
     runs: redacted((args) => editedRedaction({ args, ruled: {} }, settings, record(args))),
   },
-  'workflows/state/redact-request.ts redactSummary': redacted((args, found) =>
+  'workflows/state/record-request.ts redactSummary': redacted((args, found) =>
     redactSummary(JSON.stringify(args), args, found),
   ),
 };

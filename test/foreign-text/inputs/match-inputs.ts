@@ -34,12 +34,10 @@ import {
   valuePlaceholder,
   withoutDigest,
 } from '../../../src/core/redact/kinds.ts';
-import { leavesOf, valueAt, type Redaction } from '../../../src/core/redact/redaction.ts';
+import { leavesOf, valueAt, type Redaction, redactionOf, withoutActions } from '../../../src/core/redact/redaction.ts';
 import { findOwn } from '../../../src/redact/own-patterns.ts';
-import { redactionOf } from '../../../src/core/redact/redact-arguments.ts';
 import { redactJson } from '../../../src/redact/redact-json.ts';
 import { LineRedactor } from '../../../src/redact/redact-lines.ts';
-import { withoutActions } from '../../../src/core/redact/without-actions.ts';
 import { restorePlaceholders } from '../../../src/redact/restore-placeholders.ts';
 import { isOption, readOptions } from '../../../src/shell/options.ts';
 import { maxShellLength } from '../../../src/core/shell/parts.ts';
@@ -96,7 +94,7 @@ export const matchInputs: Inputs = {
   'core/redact/exempt-names.ts saysOnWhat': (text) => saysOnWhat([text]),
   'core/redact/exempt-names.ts isStatement': [(text) => isStatement([text]), (text) => isStatement(pieces(text))],
   'core/redact/exempt-names.ts isExempt': [(text) => isExempt([text]), (text) => isExempt(pieces(text))],
-  'core/redact/without-actions.ts withoutActions': [
+  'core/redact/redaction.ts withoutActions': [
     (text) => withoutActions(text, [[0, text.length, '[PASSWORD]']]),
     (text) => withoutActions(text, [[0, text.length, '[PASSWORD]']], true),
     (text) => withoutActions(`-----BEGIN A-----\n${text}`, [[0, text.length + 18, '[PRIVATE_KEY]']]),
@@ -151,7 +149,7 @@ export const matchInputs: Inputs = {
   'core/redact/kinds.ts withoutDigest': withoutDigest,
   'core/redact/kinds.ts placeholdersNamed': (text) => placeholdersNamed(['TICKET'], pieces(text)),
   'core/redact/kinds.ts namedKind': [(text) => namedKind(text, '1'), (text) => namedKind('phone', text)],
-  'core/redact/redact-arguments.ts redactionOf': objects(redact),
+  'core/redact/redaction.ts redactionOf': objects(redact),
   'redact/redact-json.ts redactJson': documents((text) => redactJson(text, sensitiveKinds)),
   'redact/redact-lines.ts LineRedactor.redact': (text) => new LineRedactor(sensitiveKinds).redact(text),
   'core/redact/find-sensitive.ts redactSecrets': redactSecrets,

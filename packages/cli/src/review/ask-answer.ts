@@ -11,7 +11,7 @@ import type { Output } from '../base/output.ts';
 import { cardText, rowFacts } from '../inbox/card-view.ts';
 import { askScope } from './ask-scope.ts';
 import type { Context, Questions } from './questions.ts';
-import { renderEvent } from '../runs/event-lines.ts';
+import { renderEvent } from '../runs/run-views.ts';
 
 /** A request as the reviewer sees it. */
 export interface ShownRequest {

@@ -7,11 +7,9 @@ import { type Output, processOutput, printReceipt } from '../base/output.ts';
 import { namedRun, runName, shortRunIds } from '../base/named-run.ts';
 import { renderTable } from '../base/table.ts';
 import { type ReviewerOptions, senderOf, withReviewer } from '../base/reviewer.ts';
-import { eventPrinter } from './event-lines.ts';
+import { eventPrinter, editsOf, renderRun } from './run-views.ts';
 import { readFileText } from '../policy/policy-file.ts';
 import { MissingArgumentError, UsageError, untilInterrupted } from '../base/report-error.ts';
-import { editsOf } from './edits.ts';
-import { renderRun } from './run-views.ts';
 
 interface RunsOptions extends ClientFlags {
   status?: ListedStatus;

@@ -1,13 +1,13 @@
-import type { ChatApp, ChatGateway } from 'countersign/channels';
-import { requireGated } from 'countersign/adapter';
-import { ProblemError } from 'countersign/base';
-import type { Decision } from 'countersign/client';
+import type { ChatApp, ChatGateway, ChatAccount } from 'countersign/channels';
+import { requireGated, getRecord, listRecords, putRecord, removeRecord } from 'countersign/adapter';
+import { ProblemError, type JsonObject } from 'countersign/base';
+import type { Decision, Session } from 'countersign/client';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { IdentityService } from '../identity/identity-service.ts';
-import { type LinkedAccounts, linkedAccounts } from './linked-accounts.ts';
 import { idempotencyKeyOf } from '../shapes/input-shapes.ts';
 import { isPermitted, permissions, type Principal } from '../identity/principal.ts';
 import { decideAs } from '../send-as.ts';
+import type { Credential } from '../identity/sessions.ts';
 
 /** A chat service at the gateway: its app, and the links of its accounts. */
 export interface Chat {
@@ -57,4 +57,96 @@ export function slackChat(gateway: GatewayContext): Chat | undefined {
   if (app === undefined || identity === undefined) return undefined;
   const accounts = linkedAccounts({ client, identity }, 'slack');
   return { app, accounts, identity, chat: chatGateway(gateway, accounts, `${site.publicUrl}/slack/link`) };
+}
+
+/** Which person owns which account of a chat service, as people have confirmed. */
+interface LinkedAccounts {
+  /** A token for the address of the page that links an account. Valid for ten minutes. */
+  invite(account: ChatAccount): Promise<string>;
+  /** The account of an invitation. Throws a `ProblemError` (`forbidden`) for one that is forged or has expired. */
+  invited(text: string): Promise<ChatAccount>;
+  /** Links an account to the person who signed in with the credential. Replaces an earlier link. */
+  link(account: ChatAccount, credential: Credential): Promise<void>;
+  /** The person of an account, as of now: a token's roles are those of the identity file. Undefined without a link. */
+  personOf(account: Pick<ChatAccount, 'team' | 'user'>): Promise<Principal | undefined>;
+  /** The accounts of a person. One that was just linked may be missing. */
+  of(person: Principal): Promise<ChatAccount[]>;
+  /** True if the account was this person's and no longer is. */
+  unlink(account: Pick<ChatAccount, 'team' | 'user'>, person: Principal): Promise<boolean>;
+}
+
+const inviteMs = 10 * 60_000;
+/** Bounded, because a person's roles at the identity provider change, and the gateway reads them only at sign-in. */
+export const linkDays = 30;
+
+/**
+ * Everyone who can start workflows can write a record, so its content is sealed with the gateway's key and names the
+ * account: a forged record and a copy under another account do not count.
+ */
+function linkedAccounts(
+  { client, identity }: { client: { session: Session }; identity: Pick<IdentityService, 'seals' | 'sessions'> },
+  service: string,
+): LinkedAccounts {
+  const { session } = client;
+  const { seals, sessions } = identity;
+  const nameOf = ({ team, user }: Pick<ChatAccount, 'team' | 'user'>) => ({
+    kind: `${service}-user`,
+    owner: `${team}:${user}`,
+  });
+  const kindOfList = `${service}-accounts`;
+
+  async function opened(
+    record: JsonObject | undefined,
+  ): Promise<{ account: ChatAccount; person: Principal } | undefined> {
+    const sealed = record?.['sealed'];
+    const content = typeof sealed === 'string' ? await seals.open('account', sealed) : undefined;
+    const person = content?.['service'] === service ? sessions.holderOf(content) : undefined;
+    return content && person && { account: content['account'] as ChatAccount, person };
+  }
+
+  async function personOf(account: Pick<ChatAccount, 'team' | 'user'>): Promise<Principal | undefined> {
+    const link = await opened(await getRecord(session, nameOf(account)));
+    return link !== undefined && isSame(link.account, account) ? link.person : undefined;
+  }
+
+  return {
+    personOf,
+    invite: (account) => seals.seal('account-link', { service, account }, Date.now() + inviteMs),
+    invited: async (text) => {
+      const content = await seals.open('account-link', text);
+      if (content?.['service'] === service) return content['account'] as ChatAccount;
+      const message =
+        'This link is not valid here, or it has expired: press a button in the chat again for another one.';
+      throw new ProblemError({ code: 'forbidden', message });
+    },
+    link: async ({ team, user, name }, credential) => {
+      const account = { team, user, name };
+      const content = { service, account, ...credential };
+      const person = sessions.holderOf(content);
+      if (person === undefined) throw new ProblemError({ code: 'unauthenticated', message: 'Sign in again.' });
+      const sealed = await seals.seal('account', content, Date.now() + linkDays * 24 * 3_600_000);
+      // Written to the person's list first, so that a valid link is never missing there.
+      await putRecord(session, { kind: kindOfList, owner: person.id, id: nameOf(account).owner }, { sealed });
+      await putRecord(session, nameOf(account), { sealed });
+    },
+    of: async (person) => {
+      const records = await listRecords(session, { kind: kindOfList, owner: person.id });
+      const links = await Promise.all(records.map(({ value }) => opened(value)));
+      const accounts = links.flatMap((link) => (link === undefined ? [] : [link.account]));
+      // Another person may have linked one of them since.
+      const holders = await Promise.all(accounts.map(personOf));
+      return accounts.filter((_, index) => holders[index]?.id === person.id);
+    },
+    unlink: async (account, person) => {
+      const holder = await personOf(account);
+      if (holder?.id !== person.id) return false;
+      await removeRecord(session, nameOf(account));
+      await removeRecord(session, { kind: kindOfList, owner: person.id, id: nameOf(account).owner });
+      return true;
+    },
+  };
+}
+
+function isSame(one: ChatAccount, other: Pick<ChatAccount, 'team' | 'user'>): boolean {
+  return one.team === other.team && one.user === other.user;
 }

@@ -1,11 +1,11 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { coveredCalls, requireGated, personKey, queryNames, queryRun } from 'countersign/adapter';
-import type { DelegateMessage, Receipt } from 'countersign/client';
+import { coveredCalls, requireGated, personKey, queryNames, queryRun, inParallel } from 'countersign/adapter';
+import type { DelegateMessage, Receipt, Decision, DelegationUntil } from 'countersign/client';
 import { isProblemError } from 'countersign/base';
 import type { Policy } from 'countersign/policy';
 import { type Principal, requirePrincipal } from '../identity/principal.ts';
-import type { Matches, RequestPeople } from '../inbox/api.ts';
-import { defineRoute } from '../shapes/define-route.ts';
+import type { Matches, RequestPeople, Receipts, Delegations } from '../inbox/api.ts';
+import { defineRoute, refuseInput } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import {
   idempotencyKeyOf,
@@ -17,9 +17,21 @@ import {
   matchesBody,
   moveBody,
   requestParams,
+  batchBody,
+  decisionBody,
+  delegateAllBody,
+  reasonBody,
 } from '../shapes/input-shapes.ts';
-import { sendAs } from '../send-as.ts';
-import { json, matchList, receipt, requestPeople as requestPeopleShape } from '../shapes/response-shapes.ts';
+import { sendAs, decideAllAs, decideAs } from '../send-as.ts';
+import {
+  json,
+  matchList,
+  receipt,
+  requestPeople as requestPeopleShape,
+  receipts,
+  delegatedAll,
+  delegationList,
+} from '../shapes/response-shapes.ts';
 
 const message = { params: requestParams, query: inRun, headers: idempotencyHeader };
 
@@ -149,4 +161,122 @@ async function directoryOf(client: GatewayContext['client'], workflowId: string)
     if (isProblemError(error)) return undefined;
     throw error;
   }
+}
+
+const approve = defineRoute('POST /approve/{requestId}', {
+  summary: 'Answer one request',
+  request: { params: requestParams, query: inRun, headers: idempotencyHeader, ...body(decisionBody) },
+  responses: { 200: json(receipt, 'The decision counts.') },
+});
+
+const decide = defineRoute('POST /approvals/decide', {
+  summary: 'Give one answer to exactly the requests that were reviewed',
+  request: { headers: idempotencyHeader, ...body(batchBody) },
+  responses: { 200: json(receipts, 'A receipt for each, in order; a refused one has a code.') },
+});
+
+/** How many runs are looked up at the same time. */
+const runsAtOnce = 8;
+
+/** Decisions. The reviewer is always the authenticated sender, not a name in the body. */
+export function decisionRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
+  const { client } = gateway;
+  return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput('invalid_decision') })
+    .openapi(approve, async (context) => {
+      const principal = requirePrincipal(context.var);
+      const { requestId } = context.req.valid('param');
+      const { workflowId } = context.req.valid('query');
+      const { decisionId: given, viewed, ...answer } = context.req.valid('json');
+      const decisionId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key'], given);
+      if (workflowId !== undefined) await requireGated(client.session, workflowId);
+      // The client validates the decision again, as the run does.
+      const decision = {
+        ...answer,
+        requestId,
+        reviewerId: principal.id,
+        viewed: { channel: 'http', ...viewed },
+        ...(decisionId !== undefined && { decisionId }),
+      } as Decision;
+      const answered = await decideAs(gateway, principal, decision, workflowId);
+      return context.json(answered);
+    })
+    .openapi(decide, async (context) => {
+      const principal = requirePrincipal(context.var);
+      const { requests, decisionId: given, viewed, ...answer } = context.req.valid('json');
+      const decisionId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key'], given);
+      const foreign = await foreignRuns(gateway, requests);
+      const gated = requests.filter(({ workflowId }) => !foreign.has(workflowId));
+      const common = {
+        ...answer,
+        reviewerId: principal.id,
+        viewed: { channel: 'http', ...viewed, batch: requests.length },
+        ...(decisionId !== undefined && { decisionId }),
+      };
+      const answers = await decideAllAs(gateway, principal, gated, common);
+      const inOrder = requests.map((request): Receipt => {
+        const refused = foreign.get(request.workflowId);
+        return refused === undefined
+          ? answers[gated.indexOf(request)]!
+          : { requestId: request.requestId, accepted: false, code: refused.code, message: refused.message };
+      });
+      return context.json({ receipts: inOrder } satisfies Receipts);
+    });
+}
+
+/** The named runs that have no gate, each with its refusal. */
+async function foreignRuns({ client }: GatewayContext, requests: readonly { workflowId: string }[]) {
+  const named = new Set(requests.map(({ workflowId }) => workflowId));
+  const checked = await inParallel([...named], runsAtOnce, async (workflowId) => {
+    try {
+      await requireGated(client.session, workflowId);
+      return [];
+    } catch (error) {
+      if (!isProblemError(error)) throw error;
+      return [[workflowId, error] as const];
+    }
+  });
+  return new Map(checked.flat());
+}
+
+const delegateAll = defineRoute('POST /delegations', {
+  summary: 'Give your seats in all open requests to another person, and, until a date, those in new ones',
+  request: body(delegateAllBody),
+  responses: { 200: json(delegatedAll, 'A receipt for each request; a refused one has a code.') },
+});
+
+const list = defineRoute('GET /delegations', {
+  summary: 'Your delegations until a date',
+  responses: { 200: json(delegationList, 'Empty: nothing.') },
+});
+
+const stop = defineRoute('DELETE /delegations', {
+  summary: 'End your delegation until a date',
+  request: body(reasonBody, false),
+  responses: { 200: json(receipt, 'New requests stay with you.') },
+});
+
+/** Delegations of everything that a person may answer. Each person delegates for themselves alone. */
+export function delegationRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
+  const { client } = gateway;
+  return new OpenAPIHono<HttpEnv>()
+    .openapi(delegateAll, async (context) => {
+      const principal = requirePrincipal(context.var);
+      const delegation: DelegationUntil = { ...context.req.valid('json'), by: principal.id };
+      const all = await client.delegateAll(delegation, {
+        send: (message, workflowId) =>
+          sendAs(gateway, principal, (sign) => client.delegate(message, { workflowId, sign })),
+      });
+      return context.json(all);
+    })
+    .openapi(list, async (context) => {
+      const standing = await client.standingDelegations.list(requirePrincipal(context.var).id);
+      return context.json({ standing } satisfies Delegations);
+    })
+    .openapi(stop, async (context) => {
+      const { id } = requirePrincipal(context.var);
+      const { reason: why } = context.req.valid('json');
+      await client.standingDelegations.stop(id, `by ${id.slice(0, 90)}${why === undefined ? '' : `: ${why}`}`);
+      const ended: Receipt = { requestId: '', accepted: true, message: `new requests for '${id}' stay with them` };
+      return context.json(ended);
+    });
 }

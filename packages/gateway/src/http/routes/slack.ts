@@ -2,14 +2,13 @@ import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { ProblemError, visibleText } from 'countersign/base';
 import type { ChatAccount } from 'countersign/channels';
 import { escapeHtml } from 'countersign/card';
-import { type Chat, slackChat } from '../accounts/chat-gateway.ts';
+import { type Chat, slackChat, linkDays } from '../accounts/chat-gateway.ts';
 import { defineRoute, refuseInput } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import { wantsHtml, htmlResponse } from '../responses/html-response.ts';
 import { asPage } from '../links/link-page.ts';
 import { requirePrincipal, type Principal } from '../identity/principal.ts';
 import { page } from '../shapes/response-shapes.ts';
-import { linkDays } from '../accounts/linked-accounts.ts';
 
 const state = z.string().max(4_000);
 const accountForm = z.strictObject({ team: z.string().max(100), user: z.string().max(100) });
