@@ -3,8 +3,7 @@
 export { escapeHtml, htmlPage, pagePolicy } from './text/html-page.ts';
 export { argumentBlocks } from './card/argument-blocks.ts';
 export type { ArgumentBlock } from './card/argument-blocks.ts';
-export { cardDigest } from './card/card-of.ts';
-export { cardOf } from './card/card-of.ts';
+export { cardDigest, cardOf } from './card/card-of.ts';
 export { rowSentence } from './card/call-sentence.ts';
 export type { CardOptions } from './card/card-of.ts';
 export type { CardRequest } from './card/card.ts';

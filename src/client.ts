@@ -1,8 +1,7 @@
 /** Starts runs, lists and decides approvals, and reads runs. Needs a Temporal server, but no worker in its process. */
 // Re-exports only, after the check of Node's version.
 import './connection/require-node.ts';
-export type { AuditOptions } from './client/audit/audit.ts';
-export type { AuditScope } from './client/audit/audit.ts';
+export type { AuditOptions, AuditScope } from './client/audit/audit.ts';
 export { verifyAudit } from './client/audit/verify-audit.ts';
 export type { AuditText, VerifyAuditOptions } from './client/audit/verify-audit.ts';
 export { cleanPayloads } from './client/doctor/clean-payloads.ts';

@@ -13,7 +13,7 @@ import { inlineLimits } from '../core/base/size-limits.ts';
 import { type Json, type JsonObject, isRepeatable, type ToolDefinition } from '../core/base/tool-call.ts';
 import type { ResultCheckContext, Tool, ToolContext, UnknownOutcomeError } from '../agents/definitions.ts';
 import { type CheckEnd, runCheck } from './call-model.ts';
-import type { OpenToolsets } from '../agents/open-toolsets.ts';
+import type { OpenToolsets } from '../agents/define-toolset.ts';
 import { definitionOf, type Registry } from '../agents/registry.ts';
 import type { GatedDefinition } from '../core/policy/gated-activity.ts';
 import type { CheckEditResult } from './check-edit.ts';

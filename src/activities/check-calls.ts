@@ -3,7 +3,7 @@ import { validateArguments } from '../agents/define-tool.ts';
 import type { FoundTools } from './load-agent.ts';
 import { splitShell } from '../shell/split.ts';
 import type { Json, JsonObject } from '../core/base/tool-call.ts';
-import { maxCallsOfTurn, type RawCall, type RawTurn } from '../models/turn-builder.ts';
+import { maxCallsOfTurn, type RawCall, type RawTurn } from '../models/ask-model.ts';
 import { unfinishedOf, unfinishedText } from '../core/base/model-answer.ts';
 import { inlineLimits } from '../core/base/size-limits.ts';
 import { parseArguments } from '../models/parse-object.ts';

@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { checkOptions, DefinitionError } from './check-options.ts';
-import { type Toolset, toolsetMark } from './definitions.ts';
+import { type Toolset, toolsetMark, type OpenToolset, type Tool, type ToolsetListing } from './definitions.ts';
 
 /** Options of `defineToolset`: both are required. */
 export type ToolsetOptions = Pick<Toolset, 'name' | 'open'>;
@@ -45,4 +46,125 @@ export function defineToolset(options: ToolsetOptions): Toolset {
   }
   if (typeof open !== 'function') throw new DefinitionError(`toolset '${name}': open must be a function`);
   return Object.freeze({ [toolsetMark]: true as const, name, open });
+}
+
+const separator = '__';
+const longestReason = 300;
+/** How long a stopping worker waits for a toolset, in milliseconds. */
+const closeTimeoutMs = 10_000;
+
+/** The present tools of an agent's toolsets. */
+interface AgentListing {
+  tools: readonly Tool[];
+  /** The names of those that could not be listed. */
+  unavailable: readonly string[];
+  /** One sentence for each toolset that could not be listed, and for each tool that is not offered. */
+  problems: readonly string[];
+}
+
+/** A tool of a toolset, or one sentence about why it cannot be used now. */
+type FoundTool = { tool: Tool } | { problem: string };
+
+/** The toolsets of a worker, each opened at first use. */
+export class OpenToolsets {
+  readonly #toolsets = new Map<string, Toolset>();
+  readonly #open = new Map<string, OpenToolset>();
+
+  /** A toolset may occur several times. Throws a `DefinitionError` for two with the same name. */
+  constructor(toolsets: readonly Toolset[]) {
+    for (const each of toolsets) {
+      const known = this.#toolsets.get(each.name);
+      if (known !== undefined && known !== each) {
+        throw new DefinitionError(
+          `toolset name '${each.name}' is used by two different toolsets; rename one, or share one object`,
+        );
+      }
+      this.#toolsets.set(each.name, each);
+    }
+  }
+
+  /** The prefixes of their tools' names. */
+  get prefixes(): string[] {
+    return [...this.#toolsets.keys()].map((name) => `${name}${separator}`);
+  }
+
+  /** True if only a toolset may have a tool of this name. */
+  owns(tool: string): boolean {
+    return this.#toolsets.has(ownerOf(tool) ?? '');
+  }
+
+  /** Finds a tool of a toolset. `fresh`: in a new list of its toolset. Never rejects. */
+  async find(name: string, options: { fresh: boolean }): Promise<FoundTool> {
+    const owner = ownerOf(name) ?? '';
+    const listing = await this.#list(owner, options);
+    if ('problem' in listing) return listing;
+    const tool = listing.tools.find((each) => each.name === name);
+    return tool === undefined ? { problem: `'${owner}' has no tool '${name}' now` } : { tool };
+  }
+
+  /** Lists all tools of these toolsets. Never rejects. */
+  async listAll(toolsets: readonly Toolset[]): Promise<AgentListing> {
+    const listings = await Promise.all(
+      toolsets.map(async ({ name }) => ({ name, listing: await this.#list(name, { fresh: true }) })),
+    );
+    return {
+      tools: listings.flatMap(({ listing }) => ('problem' in listing ? [] : listing.tools)),
+      unavailable: listings.flatMap(({ name, listing }) => ('problem' in listing ? [name] : [])),
+      problems: listings.flatMap(({ listing }) => ('problem' in listing ? [listing.problem] : (listing.leftOut ?? []))),
+    };
+  }
+
+  /**
+   * Closes all, and waits at most `timeoutMs` for each. Never rejects. Returns one sentence for each that is not
+   * closed.
+   */
+  async close(timeoutMs: number = closeTimeoutMs): Promise<string[]> {
+    const ended = new AbortController();
+    const late = sleep(timeoutMs, `not within ${timeoutMs} ms`, { signal: ended.signal }).catch(() => undefined);
+    const problems = await Promise.all(
+      [...this.#open].map(async ([name, toolset]) => {
+        const problem = await Promise.race([closeProblem(() => toolset.close()), late]);
+        return problem === undefined ? [] : [`'${name}' cannot be closed: ${problem}`];
+      }),
+    );
+    ended.abort();
+    return problems.flat();
+  }
+
+  async #list(name: string, options: { fresh: boolean }): Promise<ToolsetListing | { problem: string }> {
+    try {
+      const listing = await this.#opened(name).list(options);
+      const foreign = listing.tools.find((tool) => ownerOf(tool.name) !== name);
+      if (foreign === undefined) return listing;
+      return { problem: `'${name}' cannot be used: its tool '${foreign.name}' is not named '${name}${separator}…'` };
+    } catch (error) {
+      return { problem: `'${name}' cannot be used now: ${errorReason(error)}` };
+    }
+  }
+
+  #opened(name: string): OpenToolset {
+    const opened = this.#open.get(name) ?? this.#toolsets.get(name)!.open();
+    this.#open.set(name, opened);
+    return opened;
+  }
+}
+
+/** A toolset's name neither contains the separator nor ends with `_`, so the first separator ends it. */
+function ownerOf(tool: string): string | undefined {
+  const end = tool.indexOf(separator);
+  return end === -1 ? undefined : tool.slice(0, end);
+}
+
+/** Why it failed; undefined on success. */
+async function closeProblem(close: () => Promise<void>): Promise<string | undefined> {
+  try {
+    await close();
+    return undefined;
+  } catch (error) {
+    return errorReason(error);
+  }
+}
+
+function errorReason(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, longestReason);
 }

@@ -3,7 +3,7 @@ import type { ToolDefinition } from '../core/base/tool-call.ts';
 import { isAgent, isTool, type Agent, type Tool } from './definitions.ts';
 import { DefinitionError } from './check-options.ts';
 import { handoffTools } from './agent-tool.ts';
-import { OpenToolsets } from './open-toolsets.ts';
+import { OpenToolsets } from './define-toolset.ts';
 import { nfc } from '../core/base/text.ts';
 import { isObject } from '../core/base/json.ts';
 import type { KnownNames } from '../policy-file/lint-names.ts';

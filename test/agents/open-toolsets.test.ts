@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../src/agents/define-tool.ts';
-import { defineToolset } from '../../src/agents/define-toolset.ts';
+import { defineToolset, OpenToolsets } from '../../src/agents/define-toolset.ts';
 import type { OpenToolset, Toolset } from '../../src/agents/definitions.ts';
-import { OpenToolsets } from '../../src/agents/open-toolsets.ts';
 
 const tool = (name: string) => defineTool({ name, description: '', input: z.object({}), execute: () => null });
 const toolset = (name: string, list: OpenToolset['list']): Toolset =>

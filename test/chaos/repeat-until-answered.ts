@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
-import { isUnprocessed } from '../../src/client/send/send-by-update.ts';
+import { isUnprocessed } from '../../src/client/send/deliver.ts';
 import { isProblemError } from '../../src/core/base/problem.ts';
 import type { Sender } from './senders.ts';
 

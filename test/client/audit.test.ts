@@ -7,7 +7,7 @@ import { defineAgent } from '../../src/agents/define-agent.ts';
 import type { SealedLine } from '../../src/audit/audit-line.ts';
 import { sealer } from '../../src/audit/entry-line.ts';
 import { createReviewerKey } from '../../src/client/send/sign-message.ts';
-import { RunLines } from '../../src/client/audit/audit-lines.ts';
+import { RunLines } from '../../src/client/audit/audit.ts';
 import { auditedRun } from '../../src/client/audit/audited-run.ts';
 import { fetchRun } from '../../src/client/history/history-chain.ts';
 import { readExecutions } from '../support/read-histories.ts';

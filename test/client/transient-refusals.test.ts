@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
-import { sendByUpdate } from '../../src/client/send/send-by-update.ts';
+import { sendByUpdate } from '../../src/client/send/deliver.ts';
 import type { CountersignClient } from '../../src/client/countersign-client.ts';
 import type { ProblemCode } from '../../src/core/base/problem.ts';
 import { type ForeignWorker, startForeignWorker } from '../support/foreign-worker.ts';

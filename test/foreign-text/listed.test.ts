@@ -45,7 +45,7 @@ test('a new function that takes text is found', () => {
   expect(textFunctions()).toContain('events/text-redactor.ts KnownSecrets.beginsAt');
   expect(textFunctions()).toContain('packages/cli/src/inbox/preview.ts previewRequest');
   expect(textFunctions()).toContain('client/watch/watch-run.ts watchRun');
-  expect(textFunctions()).toContain('agents/open-toolsets.ts OpenToolsets.find');
+  expect(textFunctions()).toContain('agents/define-toolset.ts OpenToolsets.find');
   expect(textFunctions()).toContain('activities/load-agent.ts readRunPolicy');
   expect(textFunctions()).toContain('policy-file/shape.ts checked');
   expect(textFunctions()).toContain('packages/gateway/src/inbox/parts/shown-text.tsx Marked');

@@ -37,7 +37,7 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'card/cut-text.ts': ['hiddenNote', 'countedNoun'],
     'card/member-schema.ts': ['schemaText'],
     'packages/gateway/src/http/chat/chat-thread.ts': ['answerIdOf'],
-    'packages/gateway/src/http/responses/problem-response.ts': [
+    'packages/gateway/src/http/responses.ts': [
       'problemResponse',
       'httpProblem',
       'unauthenticatedResponse',
@@ -81,7 +81,6 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'card/argument-blocks.ts': ['argumentBlocks'],
     'card/call-sentence.ts': ['cardSentence'],
     'card/card-rows.ts': ['reasonOf', 'whyRows', 'whoRows'],
-    'card/cut-notice.ts': ['cutNotice'],
     'card/cut-text.ts': ['countedCharacters'],
     'core/ledger/waiting-for.ts': ['defaultReason'],
     'card/card-words.ts': [
@@ -189,7 +188,7 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'adapters/email/mail-thread.ts': ['firstMessage', 'continued', 'gotBefore'],
   },
   'escapes HTML, which escapeHtml measures, or passes a response on': {
-    'packages/gateway/src/http/responses/html-response.ts': ['htmlResponse'],
+    'packages/gateway/src/http/responses.ts': ['htmlResponse'],
     'packages/gateway/src/http/routes/identity.ts': ['failedSignInPage'],
     'packages/gateway/src/http/chat/open-chat.ts': ['chatResponse'],
     'packages/gateway/src/http/create-app.ts': ['noSuchRoute'],
@@ -285,7 +284,7 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'adapters/slack/post.ts': ['postReminder', 'post', 'messageShowing', 'updateMessage'],
     'adapters/web-push/subscriptions.ts': ['reachedBefore'],
     'adapters/web-push/web-push-channel.ts': ['sendMessage'],
-    'agents/open-toolsets.ts': ['OpenToolsets.find'],
+    'agents/define-toolset.ts': ['OpenToolsets.find'],
     'channels/activities/look-at-requests.ts': ['createRequestsOfRun'],
     'channels/activities/waiting-answers.ts': ['WaitingAnswers.answer'],
     'client/audit/audited-run.ts': ['fetchAuditedRun'],
@@ -305,8 +304,7 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
       'readPage',
     ],
     'client/history/recorded-before.ts': ['unappliedDecisions'],
-    'client/history/resume-place.ts': ['findPlace'],
-    'client/history/run-reader.ts': ['RunReader.open'],
+    'client/history/run-reader.ts': ['findPlace', 'RunReader.open'],
     'client/inbox/delegate-all.ts': ['delegateOne', 'openRequestsOf'],
     'client/inbox/standing-delegations.ts': ['delegateAllUntil'],
     'client/inbox/run-result.ts': ['endOfWorkflow', 'runResult'],
@@ -349,7 +347,7 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
   },
   'passes a response on, piece by piece': {
     'packages/gateway/src/http/links/link-page.ts': ['asPage'],
-    'packages/gateway/src/http/responses/html-response.ts': ['linesResponse'],
+    'packages/gateway/src/http/responses.ts': ['linesResponse'],
     'packages/gateway/src/http/streams/sse-stream.ts': ['SseStream.send'],
   },
   'finds, reads or writes a file, or starts a process': {

@@ -1,10 +1,9 @@
 import type { JSONSchema7 } from '@ai-sdk/provider';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { askModel } from '../../src/models/ask-model.ts';
+import { askModel, type RawTurn } from '../../src/models/ask-model.ts';
 import { toModelFailure, type ModelFailure, type ModelFailureKind } from '../../src/models/model-failure.ts';
 import { modelFromEnvironment, openAICompatible } from '../../src/models/openai-compatible.ts';
 import { toPrompt } from '../../src/models/to-prompt.ts';
-import type { RawTurn } from '../../src/models/turn-builder.ts';
 import {
   answerText,
   chunk,

@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Message } from '../../src/contract.ts';
-import { askModel } from '../../src/models/ask-model.ts';
+import { askModel, type RawTurn } from '../../src/models/ask-model.ts';
 import { toModelFailure } from '../../src/models/model-failure.ts';
 import { type Script, scriptedModel } from '../../src/models/scripted.ts';
 import { toPrompt } from '../../src/models/to-prompt.ts';
-import type { RawTurn } from '../../src/models/turn-builder.ts';
 
 const user: Message = { role: 'user', content: 'Tidy up' };
 const said = (content: string): Message => ({ role: 'assistant', content });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider';
-import { TurnBuilder, type RawTurn } from '../../src/models/turn-builder.ts';
+import { TurnBuilder, type RawTurn } from '../../src/models/ask-model.ts';
 
 type Part = LanguageModelV4StreamPart;
 

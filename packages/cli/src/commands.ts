@@ -49,7 +49,7 @@ export const listedCommands: readonly ListedCommand[] = [
   {
     usage: 'run <agent>',
     about: 'start a run of an agent and wait for its result',
-    addTo: async (program) => (await import('./runs/run.ts')).addRun(program),
+    addTo: async (program) => (await import('./runs/runs.ts')).addRun(program),
   },
   {
     usage: 'runs',

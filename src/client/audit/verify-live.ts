@@ -3,7 +3,7 @@ import type { AuditFinding } from '../../audit/finding.ts';
 import { readLine } from '../../audit/read-line.ts';
 import { lineLeaf } from '../../audit/entry-line.ts';
 import { isProblemError } from '../../core/base/problem.ts';
-import { RunLines } from './audit-lines.ts';
+import { RunLines } from './audit.ts';
 import { type AuditedRun, fetchAuditedRun } from './audited-run.ts';
 import type { Session } from '../server/session.ts';
 

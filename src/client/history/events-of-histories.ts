@@ -4,7 +4,7 @@ import { ProblemError } from '../../core/base/problem.ts';
 import type { Started } from '../../events/history-event.ts';
 import type { RecordedEvent } from '../../events/run-event.ts';
 import { RunProjection } from '../../events/run-projection.ts';
-import { decodeWith } from './decode-history.ts';
+import { decodeWith } from './history-chain.ts';
 import { ReadingCodec } from '../server/client-plugin.ts';
 import { HistoryReader } from './read-history-event.ts';
 import { readValue } from '../server/read-payload.ts';

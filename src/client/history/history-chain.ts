@@ -1,10 +1,11 @@
 import type { temporal } from '@temporalio/proto';
+import type { Payload } from '@temporalio/common';
 import { grpcStatus, grpcStatusOf } from '../../connection/server-error.ts';
 import { type Session, untilAborted, callServer } from '../server/session.ts';
 import type { HistoryEvent } from '../../events/history-event.ts';
-import { decodeHistory } from './decode-history.ts';
 import { HistoryReader } from './read-history-event.ts';
-import { type ReadValue, readPayload, valueReader } from '../server/read-payload.ts';
+import { type ReadValue, readPayload, valueReader, decodePayloads } from '../server/read-payload.ts';
+import { unreadEncoding } from '../../core/base/undecodable.ts';
 
 /** One part of an execution's history. Payloads are not decoded. */
 interface HistoryPage {
@@ -232,4 +233,44 @@ async function walkBack<Execution extends { events: readonly Event[] }>(
     runId = execution.events[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ?? undefined;
   } while (runId);
   return { executions: newestFirst.toReversed() };
+}
+
+/** How many payloads a codec gets at once. */
+const batchSize = 200;
+
+/** Decodes all payloads of the events in place. Returns the number of those that this client cannot decode. */
+export function decodeHistory(session: Session, events: readonly Event[]): Promise<number> {
+  return decodeWith((payloads) => decodePayloads(session, payloads), events);
+}
+
+/**
+ * Decodes all payloads of the events in place by `decode`. Returns the number of payloads that `decode` cannot decode.
+ */
+export async function decodeWith(
+  decode: (payloads: Payload[]) => Promise<Payload[]>,
+  events: readonly Event[],
+): Promise<number> {
+  const found = events.flatMap((event) => payloadsIn(event));
+  let unread = 0;
+  for (let start = 0; start < found.length; start += batchSize) {
+    const batch = found.slice(start, start + batchSize);
+    for (const [index, { metadata, data }] of (await decode(batch)).entries()) {
+      Object.assign(batch[index]!, { metadata, data });
+      if (Buffer.from(metadata?.['encoding'] ?? []).toString() === unreadEncoding) unread += 1;
+    }
+  }
+  return unread;
+}
+
+/** All payloads in a value, except search attributes and headers, which no codec encodes. */
+function payloadsIn(value: unknown): Payload[] {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return [];
+  if (isPayload(value)) return [value];
+  const members = Object.entries(value).filter(([name]) => name !== 'searchAttributes' && name !== 'header');
+  return members.flatMap(([, member]) => payloadsIn(member));
+}
+
+function isPayload(value: object): value is Payload {
+  const { metadata, data } = value as Payload;
+  return typeof metadata === 'object' && metadata !== null && (data == null || ArrayBuffer.isView(data));
 }

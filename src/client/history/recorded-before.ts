@@ -2,7 +2,7 @@ import type { HistoryEvent } from '../../events/history-event.ts';
 import { type ParsedDecision, parseDecision } from '../../core/messages/decision.ts';
 import { isProblemError } from '../../core/base/problem.ts';
 import { callServer, type Session } from '../server/session.ts';
-import { decodeHistory } from './decode-history.ts';
+import { decodeHistory } from './history-chain.ts';
 import { HistoryReader } from './read-history-event.ts';
 import { valueReader } from '../server/read-payload.ts';
 

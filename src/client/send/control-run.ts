@@ -26,10 +26,9 @@ import { type Problem, ProblemError, isProblemError } from '../../core/base/prob
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import type { SignedAction } from '../../core/messages/signature.ts';
 import { type Session, callServer } from '../server/session.ts';
-import { type MessageRoute, acceptedReceipt, deliver, runClosed, recordedReceipt } from './deliver.ts';
+import { type MessageRoute, acceptedReceipt, deliver, runClosed, recordedReceipt, recordBySignal } from './deliver.ts';
 import { findRequest, malformedRequestId } from './find-request.ts';
 import { queryRun, requireCodec } from '../server/ask-worker.ts';
-import { recordBySignal } from './send-by-update.ts';
 import { type Signer, signMessage } from './sign-message.ts';
 
 /** How a client sends a message to a run. */

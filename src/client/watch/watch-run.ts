@@ -3,8 +3,7 @@ import { TokenCursor } from '../../events/token-tail.ts';
 import { translateServerError } from '../../connection/server-error.ts';
 import { callServer, changedOrAborted, type Session } from '../server/session.ts';
 import { readPatiently, RunFeed } from './run-feed.ts';
-import { findPlace, type ResumePlace } from '../history/resume-place.ts';
-import { RunReader } from '../history/run-reader.ts';
+import { findPlace, type ResumePlace, RunReader } from '../history/run-reader.ts';
 
 /**
  * How many viewers of a client may read the history themselves at a time, and how long one may leave an event unread.

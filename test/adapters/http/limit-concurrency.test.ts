@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import type { HttpEnv } from '../../../packages/gateway/src/http/gateway-context.ts';
 import { limitConcurrency } from '../../../packages/gateway/src/http/server/rate-limit.ts';
 import type { Principal } from '../../../packages/gateway/src/http/identity/principal.ts';
-import { errorResponse } from '../../../packages/gateway/src/http/responses/problem-response.ts';
+import { errorResponse } from '../../../packages/gateway/src/http/responses.ts';
 
 test('one person has so many requests under way, and another is not held up', async () => {
   const app = new Hono<HttpEnv>();

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { permissions, roles } from '../../../packages/gateway/src/http/identity/principal.ts';
-import { problemStatus } from '../../../packages/gateway/src/http/responses/problem-response.ts';
+import { problemStatus } from '../../../packages/gateway/src/http/responses.ts';
 import { defaultLimits } from '../../../packages/gateway/src/http/server/limits.ts';
 import { forAllTests } from '../../support/for-all-tests.ts';
 import { openGatewayWorld } from '../../support/gateway-world.ts';

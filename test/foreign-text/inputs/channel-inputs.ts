@@ -20,11 +20,11 @@ import {
   runClosed,
   recordedReceipt,
   unknownRequest,
+  unreadable,
 } from '../../../src/client/send/deliver.ts';
 import { malformedRequestId } from '../../../src/client/send/find-request.ts';
 import { keyedStart } from '../../../src/client/send/start-run.ts';
 import { publicKeyOf, readPrivateKey, signDecision, signMessage } from '../../../src/client/send/sign-message.ts';
-import { unreadable } from '../../../src/client/send/send-by-update.ts';
 import { isNotTakenUp, isNotTakenYet } from '../../../src/client/server/client-plugin.ts';
 import { parseKeys } from '../../../src/codec/encryption-codec.ts';
 import { payloadFromJson } from '../../../src/codec/codec-server.ts';
@@ -145,7 +145,7 @@ export const channelInputs: Inputs = {
     readPrivateKey,
     (text) => readPrivateKey(`-----BEGIN PRIVATE KEY-----\n${text}\n-----END PRIVATE KEY-----\n`),
   ],
-  'client/send/send-by-update.ts unreadable': unreadable,
+  'client/send/deliver.ts unreadable': unreadable,
   'client/send/sign-message.ts signDecision': [
     (text) => signDecision({ requestId, approved: true, reason: text, decisionId: text }, signing),
     ...objects((modifiedArguments) => signDecision({ requestId, approved: true, modifiedArguments }, signing)),

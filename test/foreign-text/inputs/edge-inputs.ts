@@ -6,7 +6,7 @@ import { findToken } from '../../../packages/gateway/src/http/identity/identity.
 import { saidMessage } from '../../../packages/gateway/src/http/chat/say.ts';
 import { newestSession, parseAnswerId, turnOf } from '../../../packages/gateway/src/http/chat/chat-thread.ts';
 import { linkProblemPage } from '../../../packages/gateway/src/http/links/link-page.ts';
-import { wantsHtml } from '../../../packages/gateway/src/http/responses/html-response.ts';
+import { wantsHtml } from '../../../packages/gateway/src/http/responses.ts';
 import { isRole } from '../../../packages/gateway/src/http/identity/principal.ts';
 import { refuseInput, strictIfJson, strictJson } from '../../../packages/gateway/src/http/shapes/define-route.ts';
 import { isSamePushKey } from '../../../packages/gateway/src/inbox/state/same-push-key.ts';
@@ -174,7 +174,7 @@ export const edgeInputs: Inputs = {
   'packages/gateway/src/http/chat/chat-thread.ts parseAnswerId': parseAnswerId,
   'packages/gateway/src/http/chat/chat-thread.ts turnOf': (text) => turnOf(pieces(text)),
   'packages/gateway/src/http/chat/chat-thread.ts newestSession': (text) => newestSession([text, ...pieces(text)]),
-  'packages/gateway/src/http/responses/html-response.ts wantsHtml': {
+  'packages/gateway/src/http/responses.ts wantsHtml': {
     most: longestHeader,
     runs: [withHeader('accept', wantsHtml)],
   },

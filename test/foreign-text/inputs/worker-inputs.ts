@@ -8,7 +8,7 @@ import { notAsRecorded, unavailable } from '../../../src/activities/call-tool.ts
 import { toolNameOf } from '../../../src/agents/agent-tool.ts';
 import { checkToolName, validateArguments } from '../../../src/agents/define-tool.ts';
 import { describeIssues, parseWith } from '../../../src/agents/tool-schema.ts';
-import { OpenToolsets } from '../../../src/agents/open-toolsets.ts';
+import { OpenToolsets } from '../../../src/agents/define-toolset.ts';
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
 import { inlineLimits } from '../../../src/core/base/size-limits.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
@@ -85,7 +85,7 @@ export const workerInputs: Inputs = {
       ),
     (text) => describeIssues(text, [{ message: text, errors: [[{ message: text, path: [text] }]] }], pieces(text)),
   ],
-  'agents/open-toolsets.ts OpenToolsets.owns': [(text) => toolsets.owns(text), (text) => toolsets.owns(`a__${text}`)],
+  'agents/define-toolset.ts OpenToolsets.owns': [(text) => toolsets.owns(text), (text) => toolsets.owns(`a__${text}`)],
   'agents/tool-schema.ts parseWith': parsed((schema, args) => parseWith('arguments', schema, args)),
   'agents/define-tool.ts validateArguments': {
     places: 3,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { refusedKept } from '../../../src/core/ledger/ledger-state.ts';
-import { recordBySignal } from '../../../src/client/send/send-by-update.ts';
+import { recordBySignal } from '../../../src/client/send/deliver.ts';
 import type { ApprovalRequest } from '../../../src/contract.ts';
 import { cli } from '../../adapters/cli/support.ts';
 import { forAllTests } from '../../support/for-all-tests.ts';

@@ -14,7 +14,7 @@ import {
   problemResponse,
   unauthenticatedResponse,
   httpProblem,
-} from './responses/problem-response.ts';
+} from './responses.ts';
 import { refuseInput, defineRoute, type OpenApiDocument, openApiDocument } from './shapes/define-route.ts';
 import { agUiRoutes } from './routes/ag-ui.ts';
 import { aiSdkRoutes } from './routes/ai-sdk.ts';

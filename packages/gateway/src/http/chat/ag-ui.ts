@@ -3,7 +3,7 @@ import type { Problem } from 'countersign/base';
 import type { ChatAnswer, UnreadAnswer } from './chat-answers.ts';
 import { type SaidPart, saidMessage, type SaidMessage } from './say.ts';
 import type { SeenItems } from './chat-thread.ts';
-import { problemOf } from '../responses/problem-response.ts';
+import { problemOf } from '../responses.ts';
 import { type AskedRequest, type ChatStep, endText, questionText, waitsText } from './chat-step.ts';
 
 const source = z.looseObject({ type: z.string(), value: z.string(), mimeType: z.string().optional() });

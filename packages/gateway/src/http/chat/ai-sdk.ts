@@ -3,7 +3,7 @@ import { parseJson } from 'countersign/json';
 import type { ChatAnswer, UnreadAnswer } from './chat-answers.ts';
 import { saidMessage, type SaidMessage } from './say.ts';
 import type { SeenItems } from './chat-thread.ts';
-import { problemOf } from '../responses/problem-response.ts';
+import { problemOf } from '../responses.ts';
 import { type AskedRequest, type ChatStep, endText, questionText, waitsText } from './chat-step.ts';
 
 const approvalShape = z.looseObject({

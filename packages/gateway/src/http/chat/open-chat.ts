@@ -18,7 +18,7 @@ import { followChat } from './chat-run.ts';
 import { openSession, type Said, type SaidMessage, olderRun, say } from './say.ts';
 import type { ChatStep } from './chat-step.ts';
 import type { Context } from 'hono';
-import { problemOf } from '../responses/problem-response.ts';
+import { problemOf } from '../responses.ts';
 import { sseResponse } from '../streams/sse-stream.ts';
 
 /** Each answer is a message to a run. */

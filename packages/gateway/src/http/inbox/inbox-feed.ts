@@ -5,7 +5,7 @@ import type { UnreadRun } from 'countersign/client';
 import type { FoundRequests, InboxEvents, InboxPage, WaitsFor } from './api.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { Principal } from '../identity/principal.ts';
-import { problemOf } from '../responses/problem-response.ts';
+import { problemOf } from '../responses.ts';
 import { readBy, rowKey, sharedRow, waitsForRow } from './inbox-row.ts';
 import { openView, type OpenQuery, type SharedRow } from './open-view.ts';
 

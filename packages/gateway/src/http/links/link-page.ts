@@ -2,8 +2,7 @@ import { isOneOf, isSamePerson, personKeyIn } from 'countersign/adapter';
 import { instantText, shownPerson, visibleText, type Problem, isProblemError } from 'countersign/base';
 import { cardDigest, cardOf, renderHtml, escapeHtml } from 'countersign/card';
 import type { ApprovalDetails } from 'countersign/client';
-import { htmlResponse, wantsHtml } from '../responses/html-response.ts';
-import { problemStatus, problemOf } from '../responses/problem-response.ts';
+import { htmlResponse, wantsHtml, problemStatus, problemOf } from '../responses.ts';
 
 /** The request of a link, with a form that answers it. The page has no script, and showing it decides nothing. */
 export function questionPage(request: ApprovalDetails, link: string, reviewer: string): Response {

@@ -3,7 +3,7 @@ import { callServer } from 'countersign/adapter';
 import { isProblemError, type Problem } from 'countersign/base';
 import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
-import { problemResponse } from '../responses/problem-response.ts';
+import { problemResponse } from '../responses.ts';
 import { json } from '../shapes/response-shapes.ts';
 
 /** How long the answer of the server is reused, in milliseconds. */

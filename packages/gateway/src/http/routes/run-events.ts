@@ -4,7 +4,7 @@ import type { CountersignClient, RecordedEvent, RunEvent } from 'countersign/cli
 import type { RunEvents } from '../inbox/api.ts';
 import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
-import { problemOf } from '../responses/problem-response.ts';
+import { problemOf } from '../responses.ts';
 import { sseFrame, isHead, type SseStream, sseResponse } from '../streams/sse-stream.ts';
 
 /** The most events of one list, and the characters after which none is added. */

@@ -38,7 +38,7 @@ import {
   receipt,
   text,
 } from '../shapes/response-shapes.ts';
-import { linesResponse } from '../responses/html-response.ts';
+import { linesResponse } from '../responses.ts';
 import { sendAs } from '../send-as.ts';
 
 const start = defineRoute('POST /runs', {

@@ -5,7 +5,7 @@ import { escapeHtml } from 'countersign/card';
 import { type Chat, slackChat, linkDays } from '../accounts/chat-gateway.ts';
 import { defineRoute, refuseInput } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
-import { wantsHtml, htmlResponse } from '../responses/html-response.ts';
+import { wantsHtml, htmlResponse } from '../responses.ts';
 import { asPage } from '../links/link-page.ts';
 import { requirePrincipal, type Principal } from '../identity/principal.ts';
 import { page } from '../shapes/response-shapes.ts';

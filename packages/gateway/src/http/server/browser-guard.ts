@@ -6,7 +6,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Problem } from 'countersign/base';
 import type { HttpEnv } from '../gateway-context.ts';
-import { problemResponse } from '../responses/problem-response.ts';
+import { problemResponse } from '../responses.ts';
 import { loopbackHosts, ownOrigin, type Site } from '../site.ts';
 
 const safeMethods = ['GET', 'HEAD', 'OPTIONS'];

@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerOptions, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
-import { httpProblem } from '../responses/problem-response.ts';
+import { httpProblem } from '../responses.ts';
 
 const statuses: Readonly<Record<string, [status: number, detail: string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'The address and the headers of a request have at most 16 kB.'],

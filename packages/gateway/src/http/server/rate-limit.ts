@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { MemoryStore, rateLimiter } from 'hono-rate-limiter';
 import type { HttpEnv } from '../gateway-context.ts';
 import type { GatewayLimits, SenderAddress } from './limits.ts';
-import { problemResponse } from '../responses/problem-response.ts';
+import { problemResponse } from '../responses.ts';
 import { ProblemError } from 'countersign/base';
 
 const minuteMs = 60_000;

@@ -5,7 +5,7 @@ import { visibleText, type ProblemCode } from 'countersign/base';
 import { readFileSync } from 'node:fs';
 import type { HttpEnv } from '../gateway-context.ts';
 import { type Permission, type RouteName, isPermitted, permissions } from '../identity/principal.ts';
-import { problemResponse, problemShape, unauthenticatedResponse } from '../responses/problem-response.ts';
+import { problemResponse, problemShape, unauthenticatedResponse } from '../responses.ts';
 
 type MethodOf<Name extends string> = Name extends `${infer Method} ${string}` ? Lowercase<Method> : never;
 type PathOf<Name extends string> = Name extends `${string} ${infer Path}` ? Path : never;
