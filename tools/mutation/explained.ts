@@ -140,7 +140,7 @@ export const explained: readonly Explanation[] = [
     why: 'The key says it; its value has one type only.',
   },
   {
-    file: 'policy/candidate-index',
+    file: 'policy/compiled-policy',
     code: 'const rarest = keys.reduce((best, key) => (shared.get(key)! < shared.get(best)! ? key : best));',
     changes: [['shared.get(key)! < shared.get(best)!', 'shared.get(key)! <= shared.get(best)!']],
     why: 'Of two that are as rare either will do.',

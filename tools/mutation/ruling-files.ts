@@ -10,7 +10,6 @@ export const rulingFiles = [
   'core/policy/grants',
   'core/policy/whole-call',
   'core/policy/compiled-policy',
-  'core/policy/candidate-index',
   'core/match/matching',
   'core/policy/part-matchers',
   'core/policy/limits',
@@ -19,7 +18,7 @@ export const rulingFiles = [
   'core/policy/advice',
   'core/policy/ask-terms',
   'core/policy/run-side',
-  'policy-file/known-ceiling',
+  'policy-file/parse-run-policy',
 ] as const;
 
 /** The tests of these files. Tests of single functions come first, because they fail soonest. */
