@@ -1,5 +1,4 @@
-import type { FindMore } from '../core/redact/find-sensitive.ts';
-import { redactText } from '../core/redact/find-sensitive.ts';
+import { type FindMore, redactText } from '../core/redact/find-sensitive.ts';
 import { placeholderOf } from '../core/redact/kinds.ts';
 
 const keyBegins = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/;

@@ -9,8 +9,7 @@ import type { GateState } from '../state/gate-state.ts';
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
 import { userHasWritten } from '../../core/ledger/sentences.ts';
 import { misusedId } from './idempotency.ts';
-import type { MessageKind } from './message-kind.ts';
-import { acceptable, refused } from './message-kind.ts';
+import { type MessageKind, acceptable, refused } from './message-kind.ts';
 
 /** Handles the messages of a run's user. */
 export interface UserMessageHandler {

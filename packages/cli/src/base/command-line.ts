@@ -1,5 +1,4 @@
-import type { Command } from 'commander';
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { quoteWord } from 'countersign/base';
 import type { CountersignClient } from 'countersign/client';
 import type { ClientSettings } from './client-options.ts';

@@ -1,8 +1,7 @@
 import { escapeText, escapeUnseen, shownPerson, timeLeft, visibleLine } from 'countersign/base';
 import { argumentsText, rowSentence, undeliveredMessage } from 'countersign/card';
 import type { ApprovalList, UnreadRun, ApprovalSummary } from 'countersign/client';
-import type { CommonOptions } from '../base/command-line.ts';
-import { nextCommand } from '../base/command-line.ts';
+import { type CommonOptions, nextCommand } from '../base/command-line.ts';
 import { truncate } from '../base/fit-text.ts';
 import type { Output } from '../base/output.ts';
 import { shortIds } from '../base/request-id.ts';

@@ -14,8 +14,7 @@ import {
 } from 'countersign/policy';
 import { loadChannels, loadConfig } from '../base/load-config.ts';
 import type { Output } from '../base/output.ts';
-import { loadCeiling, type PolicyPlace, problemLine, readPolicyFile } from './policy-file.ts';
-import type { Owner } from './policy-file.ts';
+import { loadCeiling, type PolicyPlace, problemLine, readPolicyFile, type Owner } from './policy-file.ts';
 import type { CommonOptions } from '../base/command-line.ts';
 
 export interface PolicyCheckOptions extends CommonOptions {

@@ -1,6 +1,6 @@
-import { escapeText, formatDuration, type JsonObject } from 'countersign/base';
+import { escapeText, formatDuration, type JsonObject, type Risk } from 'countersign/base';
 import { readJson } from 'countersign/json';
-import { advisorsOf, explain, type Explanation } from 'countersign/policy';
+import { advisorsOf, explain, type Explanation, type Mode } from 'countersign/policy';
 import {
   parseSubject,
   parseSums,
@@ -11,13 +11,10 @@ import {
   trialsOf,
 } from './described-call.ts';
 import type { Output } from '../base/output.ts';
-import { readPolicyFile, problemLines } from './policy-file.ts';
+import { readPolicyFile, problemLines, type Owner } from './policy-file.ts';
 import { UsageError } from '../base/report-error.ts';
 import { renderFields, renderTable } from '../base/table.ts';
 import type { CommonOptions } from '../base/command-line.ts';
-import type { Owner } from './policy-file.ts';
-import type { Risk } from 'countersign/base';
-import type { Mode } from 'countersign/policy';
 
 export interface ExplainOptions extends CommonOptions {
   as: Owner;
