@@ -402,7 +402,7 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
   },
   'needs a browser: passes texts to the elements of a page, which writes them as text, or to its gateway': {
     'packages/gateway/src/inbox/api/fetch-json.ts': ['apiPath', 'getJson', 'isKeptAlive', 'sendJson', 'noteServerTime'],
-    'packages/gateway/src/inbox/request/run-context.tsx': ['readRunEvents'],
+    'packages/gateway/src/inbox/request/run-context.tsx': ['readCallingAgent', 'readRunEvents'],
     'packages/gateway/src/inbox/api/event-stream.ts': ['holdLock'],
     'packages/gateway/src/inbox/api/use-json.ts': ['useJson'],
     'packages/gateway/src/inbox/operator/statistics-section.tsx': ['StatisticsSection'],
@@ -419,7 +419,6 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
       'TemporalLink',
     ],
     'packages/gateway/src/inbox/parts/sign-in.tsx': ['SignIn'],
-    'packages/gateway/src/inbox/parts/timeline-item.tsx': ['TimelineItem'],
     'packages/gateway/src/inbox/request/argument-rows.tsx': ['FieldRow'],
     'packages/gateway/src/inbox/request/card-article.tsx': [
       'CardArticle',
@@ -436,6 +435,9 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'packages/gateway/src/inbox/request/next-request.tsx': ['NextRequest'],
     'packages/gateway/src/inbox/request/use-request.ts': ['useRequest'],
     'packages/gateway/src/inbox/routes.ts': ['findRoute'],
+    'packages/gateway/src/inbox/run/call-state.ts': ['callState'],
+    'packages/gateway/src/inbox/run/conversation.ts': ['conversationOf'],
+    'packages/gateway/src/inbox/run/conversation-list.tsx': ['agentSpeaker', 'userSpeaker'],
     'packages/gateway/src/inbox/run/follow-run.ts': ['followRun'],
     'packages/gateway/src/inbox/state/open-requests.ts': ['followOpenRequests'],
     'packages/gateway/src/inbox/run/journal-table.tsx': ['JournalTable'],

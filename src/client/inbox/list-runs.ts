@@ -44,6 +44,8 @@ export interface ListedRun {
    * until the run has recorded its policies, and if they hide arguments.
    */
   task?: string;
+  /** For a nested run: workflow ids of the runs above it, the root's first. Absent: it has none. */
+  lineage?: string[];
   /** The number of open requests. */
   open: number;
   /** ISO 8601: when its present execution started. */
@@ -118,7 +120,7 @@ function statusOf({ status }: Row, open: number): ListedStatus {
 }
 
 /** What the beginning of a run says of it. */
-export type RunStart = Pick<ListedRun, 'agent' | 'callerUserId' | 'task'>;
+export type RunStart = Pick<ListedRun, 'agent' | 'callerUserId' | 'task' | 'lineage'>;
 
 /** The starts of known executions: a run's input and the policies with which it began never change. */
 const knownStarts = new WeakMap<Session, Map<string, RunStart>>();
@@ -126,6 +128,8 @@ const mostKnown = 20_000;
 const longestKnown = 200;
 /** The beginning of a text that is searched for secrets, and what is kept of it. */
 const [longestRead, longestTask] = [4_000, 120];
+/** Workflow ids have at most 1,000 characters, and runs are nested a few levels deep. */
+const longestLineage = 20_000;
 /** The events of an execution up to the one with its policies: a new run loads them in its first activity. */
 const firstEvents = 8;
 
@@ -163,8 +167,9 @@ async function readStart(
     const read = readHistories([{ runId: '', events }], valueReader(session))[0]!.events;
     const started = read[0]?.what;
     const given = started?.kind === 'started' && started.isAgentRun ? started.input : undefined;
-    const { agent, caller, input } = isObject(given) ? given : {};
+    const { agent, caller, input, parent } = isObject(given) ? given : {};
     const { userId } = isObject(caller) ? caller : {};
+    const lineage = lineageOf(parent);
     const policies = new HiddenByPolicies();
     if (redacted) for (const event of read) policies.learn(event);
     const task = redacted ? shownTask(input, policies) : taskOf(input);
@@ -172,11 +177,19 @@ async function readStart(
       ...(typeof agent === 'string' && { agent: nfc(agent) }),
       ...(typeof userId === 'string' && { callerUserId: userId.slice(0, longestKnown) }),
       ...(task !== '' && { task }),
+      ...(lineage.length > 0 && { lineage }),
     };
     return { start, isFinal: !redacted || policies.isKnown };
   } catch {
     return undefined;
   }
+}
+
+/** The runs above a nested run; empty if they are so many or so long that no run would list them. */
+function lineageOf(parent: unknown): string[] {
+  const lineage = isObject(parent) ? parent['lineage'] : undefined;
+  const ids = Array.isArray(lineage) ? lineage.filter((each) => typeof each === 'string') : [];
+  return ids.join('').length > longestLineage ? [] : ids;
 }
 
 /** The same as `taskOf`, also without what the policies hide; empty if they are unknown, or hide arguments. */

@@ -120,7 +120,7 @@ withChromium('every view of the inbox (needs Chromium)', () => {
       '/inbox/reload.js',
       '/me',
     ]);
-    expect(bytes).toBeLessThan(70_000);
+    expect(bytes).toBeLessThan(75_000);
   });
 
   // On slow 4G (1.6 Mbit/s, 150 ms per round trip) it is there within a second: the round trips for the connection, the

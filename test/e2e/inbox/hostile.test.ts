@@ -60,7 +60,7 @@ withChromium('hostile arguments (needs Chromium)', () => {
       expect.arrayContaining(['\\u{202E}', '\\u{200B}', '\\u{FEFF}']),
     );
     expect(await page.locator('main').textContent()).not.toMatch(/[\u202E\u200B\uFEFF]/);
-    await page.locator('.run-events li').first().waitFor();
+    await page.locator('.conversation li').first().waitFor();
     expect(await page.locator('main').textContent()).not.toMatch(/[\u202E\u200B\uFEFF]/);
     await page.getByRole('button', { name: 'Edit …' }).click();
     await page.getByText('With invisible or look-alike characters').first().waitFor();
@@ -113,11 +113,11 @@ withChromium('hostile arguments (needs Chromium)', () => {
     await page.keyboard.press('Escape');
     for (const { workflowId } of asked) {
       await page.goto(`${world.gateway.url}/inbox/runs/${workflowId}`);
-      await page.getByText('Approval requested').waitFor();
+      await page.getByText('waiting for approval').waitFor();
       await isInert();
     }
     // The number is there when the list of open requests is.
-    await eventually('the title counts', async () => /^\(\d+\) .* · Countersign$/.test(await page.title()));
+    await eventually('the title counts', async () => /^\(\d+\) tester: .* · Countersign$/.test(await page.title()));
     for (const { workflowId } of asked) await world.client.cancel(workflowId);
   });
 

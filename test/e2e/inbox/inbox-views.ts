@@ -112,8 +112,8 @@ export function inboxViews({ gateway, open }: InboxStage): StagedView[] {
     at('run', '/runs/ticket-40', 'Timeline · ended', async (page) => {
       for (const text of ['task queue', 'grant-1 ·']) await page.getByText(text).first().waitFor();
     }),
-    at('open run', '/runs/ticket-17', 'Approval requested'),
-    at('cancel', '/runs/ticket-17', 'Approval requested', press('Stop now (interrupt running tools) …')),
+    at('open run', '/runs/ticket-17', 'waiting for approval'),
+    at('cancel', '/runs/ticket-17', 'waiting for approval', press('Stop now (interrupt running tools) …')),
     at('start', '/start', 'Task'),
     at('operator', '/operator', 'Often quick'),
     at('not found', '/nowhere', 'Page not found'),

@@ -46,18 +46,18 @@ withChromium('a run that is watched (needs Chromium)', () => {
     const run = await world.start([], { input: 'Tell a story' });
     const write = await goOn.promise;
     await page.goto(`${world.gateway.url}/inbox/runs/${run.workflowId}`);
-    const writing = page.locator('.event.writing');
+    const writing = page.locator('.message[aria-busy]');
     write('Once upon <b>a</b> time ');
     await writing.getByText('Once upon <b>a</b> time').waitFor();
     write('there was a lamp. ');
     await writing.getByText('Once upon <b>a</b> time there was a lamp.').waitFor();
     expect((await run.status()).status).toBe('running');
-    expect(await page.locator('.run-events .event').count()).toBe(1);
+    expect(await page.locator('.message:not([aria-busy])').count()).toBe(1);
     write(undefined);
     await page.getByText('Timeline · ended').waitFor();
     expect(await writing.count()).toBe(0);
-    const shown = await page.locator('.run-events .event', { hasText: 'Model' }).allInnerTexts();
-    expect(shown.map((text) => text.split('\n').at(-1)?.trim())).toEqual(['Once upon <b>a</b> time there was a lamp.']);
+    const shown = await page.locator('.message.agent .message-body').allInnerTexts();
+    expect(shown.map((text) => text.trim())).toEqual(['Once upon <b>a</b> time there was a lamp.']);
   });
 
   test('a run of an agent that no worker has says so in words', async () => {
@@ -69,9 +69,10 @@ withChromium('a run that is watched (needs Chromium)', () => {
     await page.getByRole('textbox', { name: 'Task' }).fill('Hello');
     await page.getByRole('button', { name: 'Start' }).click();
     await page.getByText('Ended: failed').waitFor();
-    const told = await page.locator('.event.bad').innerText();
-    expect(told).toMatch(/agent/i);
-    expect(told).not.toContain('[REDACTED]');
+    expect(await page.locator('.run-note.bad').innerText()).toMatch(/agent/i);
+    const shown = await page.locator('.conversation').innerText();
+    expect(shown).toContain('Hidden, because the run did not begin.');
+    expect(shown).not.toContain('[REDACTED]');
   });
 
   test('the browser complains of nothing, and asks no other server', () => {

@@ -61,4 +61,42 @@ withChromium('the names of runs (need Chromium)', () => {
     await page.waitForURL(`**/${request!.requestId}`);
     await world.client.cancel(run.workflowId);
   });
+
+  test('a run is a conversation: its user, its agents and its reviewers by name, with the calls below', async () => {
+    const { page, world } = inbox;
+    const turns = [callOf('researcher', { text: 'I pay.', calls: [pay('nested')] }, last)];
+    const run = await world.start(once(...turns), { caller: { userId: 'carl' } });
+    const nested = world.run(`${run.workflowId}/1.1`);
+    const [request] = await eventually('the researcher asks', () => nested.open().catch(() => undefined));
+    const { gateway, client } = world;
+    await page.goto(`${gateway.url}/inbox/runs/${run.workflowId}`);
+    const messages = page.locator('.message');
+    await messages.first().waitFor();
+    await messages.filter({ hasText: /^carl user/ }).waitFor();
+    const call = messages.filter({ hasText: /^tester agent/ }).locator('.call');
+    expect(await call.innerText()).toMatch(/^Asked the agent researcher ›\s+running/);
+    await call.getByRole('link').click();
+    await page.waitForURL(`**/runs/${encodeURIComponent(nested.workflowId)}`);
+    // The user of the root did not write the task of the nested run.
+    await messages.filter({ hasText: /^tester calling agent/ }).waitFor();
+    expect(await page.locator('.conversation').innerText()).not.toContain('carl');
+    await page.getByText('waiting for approval').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await client.decide({
+      requestId: request!.requestId,
+      approved: false,
+      reviewerId: 'ann',
+      reason: 'Not this one\u202E.',
+    });
+    const denial = messages.filter({ hasText: /^ann \(claimed name\) reviewer/ });
+    await denial.waitFor();
+    expect(await denial.innerText()).toMatch(/pay: denied\s+Not this one\\u\{202E\}\./);
+    await page.getByText(/^Completed/).waitFor();
+    expect(await page.locator('.call-state').innerText()).toBe('denied by ann (claimed name)');
+    await page.locator('summary', { hasText: 'Arguments of pay' }).click();
+    await page.locator('summary', { hasText: 'What the model received' }).click();
+    expect(await axeFindings(page)).toEqual([]);
+    expect(inbox.complaints).toEqual([]);
+    await run.result();
+  });
 });

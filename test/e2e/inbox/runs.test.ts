@@ -67,7 +67,7 @@ withChromium('the views of runs (need Chromium)', () => {
     await page.getByRole('textbox', { name: 'Task' }).fill(JSON.stringify(turns));
     await page.getByRole('checkbox', { name: 'Keep the conversation open' }).check();
     await page.getByRole('button', { name: 'Start' }).click();
-    const answer = (text: string) => page.locator('.run-events').getByText(text, { exact: true });
+    const answer = (text: string) => page.locator('.conversation').getByText(text, { exact: true });
     await answer('First answer.').waitFor();
     const box = page.getByRole('textbox', { name: 'Say more to the agent' });
     await page.getByRole('button', { name: 'Send' }).click();
@@ -81,7 +81,7 @@ withChromium('the views of runs (need Chromium)', () => {
     await box.fill('And order 9?');
     await page.getByRole('button', { name: 'Send' }).click();
     await answer('Third answer.').waitFor();
-    const said = await page.locator('.run-events .event-body').allInnerTexts();
+    const said = await page.locator('.message-body').allInnerTexts();
     expect(said.slice(1).map((text) => text.trim())).toEqual([
       'First answer.',
       'And order 8?',
@@ -184,13 +184,13 @@ withChromium('the views of runs (need Chromium)', () => {
       link.mend();
     }
     await page.getByText('Timeline · ended').waitFor();
-    const shown = await page.locator('.run-events .event-body').allInnerTexts();
-    let events = 0;
-    for await (const _ of world.client.events(run.workflowId, { follow: false })) events += 1;
-    expect(shown).toHaveLength(events);
+    const shown = await page.locator('.message-body').allInnerTexts();
+    // The task, a message with its call for each turn, and the answer.
+    expect(shown).toHaveLength(turns.length + 2);
     for (const [index] of turns.entries()) {
-      expect(shown.filter((text) => text === `Step ${index}.`)).toHaveLength(1);
-      expect(shown.filter((text) => text.includes(`held h${index}`))).toHaveLength(1);
+      const message = shown.filter((text) => text.startsWith(`Step ${index}.`));
+      expect(message).toHaveLength(1);
+      expect(message[0]!.split(`held h${index}`)).toHaveLength(2);
     }
     await link.close();
     // The browser tells of each broken connection.
@@ -211,7 +211,7 @@ withChromium('the views of runs (need Chromium)', () => {
     await page.route('**/runs/*/grants', (route) => route.fulfill({ status: 503, json }));
     await page.goto(runUrl(run.workflowId));
     await page.getByText('Live', { exact: true }).waitFor();
-    await page.locator('.run-events').getByText('Decision').first().waitFor();
+    await page.locator('.conversation').getByText('approved by rita').waitFor();
     await page.getByText('Nobody answers.').waitFor();
     await page.unroute('**/runs/*/grants');
     await page.clock.runFor(5_000);
@@ -236,7 +236,7 @@ withChromium('the views of runs (need Chromium)', () => {
     const run = await world.start([{ calls: [pay(2)] }, { text: 'done' }]);
     await run.open();
     await page.goto(runUrl(run.workflowId));
-    await page.getByText('Approval requested').waitFor();
+    await page.getByText('waiting for approval').waitFor();
     await page.getByRole('button', { name: `${button} …` }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Keep it running' }).click();
     expect((await run.status()).status).toBe('waiting');

@@ -87,7 +87,7 @@ withChromium('strangers in the inbox (needs Chromium)', () => {
     await page.locator(`a[href*="${asked.requestId}"]`).waitFor();
     expect(await page.getByRole('checkbox').count()).toBe(0);
     await page.goto(`${inbox.world.gateway.url}/inbox/runs/${asked.workflowId}`);
-    await page.getByText('Approval requested').waitFor();
+    await page.getByText('waiting for approval').waitFor();
     expect(await page.getByRole('button', { name: /cancel|close|revoke/i }).count()).toBe(0);
     await page.goto(`${inbox.world.gateway.url}/inbox/start`);
     await page.getByText('This needs the role starter').waitFor();

@@ -33,7 +33,7 @@ withChromium('the whole way in the inbox (needs Chromium)', () => {
     await timeline.getByText('I look first.', { exact: true }).waitFor();
     await timeline.getByText('saw the invoice').waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
-    await timeline.getByRole('link', { name: 'pay', exact: true }).click();
+    await timeline.getByRole('link', { name: 'Pay: to bob, amount 20', exact: true }).click();
 
     await page.locator('article.card').waitFor();
     expect(await page.locator('article.card').innerText()).toContain('Money leaves');
@@ -44,10 +44,15 @@ withChromium('the whole way in the inbox (needs Chromium)', () => {
     await page.locator('section.run').getByRole('link', { name: workflowId }).click();
 
     await page.getByText('Timeline · ended').waitFor();
-    const labels = await timeline.locator('.event-head b').allInnerTexts();
-    expect(labels.join(', ')).toBe(
-      'User, Model, Calls, Result, Model, Calls, Approval requested, Decision, Result, Model, Completed',
-    );
+    const messages = await timeline.locator('.message').allInnerTexts();
+    expect(messages.map((text) => text.split('\n')[0]!.replace(/ \d.*$/, ''))).toEqual([
+      'User',
+      'tester agent',
+      'tester agent',
+      'tester agent',
+    ]);
+    expect(messages[2]).toMatch(/Pay: to bob, amount 20\s+approved by .* · ran/);
+    expect(await timeline.locator('.run-note').innerText()).toMatch(/^Completed/);
     for (const text of ['Now I pay it.', 'paid 20 to bob']) {
       expect(await timeline.getByText(text, { exact: true }).count()).toBe(1);
     }

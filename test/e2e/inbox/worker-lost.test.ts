@@ -29,7 +29,7 @@ withChromium('a worker that is lost (needs Chromium)', () => {
     const asked = await inbox.ask('pay', { to: 'bob', amount: 20 });
     const run = await inbox.otherPage();
     await run.goto(`${world.gateway.url}/inbox/runs/${asked.workflowId}`);
-    await run.getByText('Approval requested').waitFor();
+    await run.getByText('waiting for approval').waitFor();
     await inbox.show(asked);
     const approve = page.getByRole('button', { name: 'Approve', exact: true });
     await approve.waitFor();
@@ -44,7 +44,7 @@ withChromium('a worker that is lost (needs Chromium)', () => {
     await list.goto(`${world.gateway.url}/inbox/`);
     await list.locator(`a[href*="${asked.requestId}"]`).waitFor();
     await run.reload();
-    await run.getByText('Approval requested').waitFor();
+    await run.getByText('waiting for approval').waitFor();
 
     await approve.click();
     await passUndo(page);
@@ -94,7 +94,7 @@ withChromium('a worker that is lost (needs Chromium)', () => {
     await note.waitFor();
     const before = world.ran().length;
     await startWorker();
-    await card.getByText('tom', { exact: true }).first().waitFor();
+    await card.locator('dd').getByText('tom', { exact: true }).waitFor();
     await page.locator('[data-form=approve][aria-disabled=false]').waitFor();
     expect(await note.count()).toBe(0);
     expect(await page.getByText('Changed since you opened it').count()).toBe(0);

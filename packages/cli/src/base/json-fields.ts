@@ -144,6 +144,7 @@ export const jsonFields = {
     agent: true,
     callerUserId: true,
     task: true,
+    lineage: true,
     open: true,
     startedAt: true,
     closedAt: true,

@@ -196,7 +196,7 @@ export interface MatchesBody {
 }
 
 /** `GET /runs/{id}`. */
-export interface ShownRun extends RunView, Pick<ListedRun, 'agent' | 'callerUserId' | 'task'> {
+export interface ShownRun extends RunView, Pick<ListedRun, 'agent' | 'callerUserId' | 'task' | 'lineage'> {
   /** True: the sender of this request can say more to the run, with `POST /runs/{id}/messages`. */
   takesMessages?: true;
 }

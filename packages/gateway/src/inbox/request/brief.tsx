@@ -20,7 +20,7 @@ interface BriefProps {
 
 /** What a reviewer reads first, below the sentence: who asked, why, who else can answer, and what came before. */
 export function Brief({ request, card, reading, me, isForOthers }: BriefProps) {
-  const { asked, task, past, agent, isPart } = reading;
+  const { asked, task, past, callingAgent, isPart } = reading;
   const isNested = request.lineage.length > 0;
   const caller = request.callerUserId === null ? 'The user' : personsShown(request.people)(request.callerUserId);
   const isMineAlone = request.approvers?.length === 1 && request.approvers[0] === me;
@@ -36,7 +36,14 @@ export function Brief({ request, card, reading, me, isForOthers }: BriefProps) {
         )}
       </Row>
       {isNested && task !== undefined && (
-        <Row label={<Foreign text={`${agent} asked`} most={100} />}>
+        <Row
+          label={
+            <Foreign
+              text={callingAgent === undefined ? 'The calling agent asked' : `The agent ${callingAgent} asked`}
+              most={100}
+            />
+          }
+        >
           <Quote text={task} />
         </Row>
       )}

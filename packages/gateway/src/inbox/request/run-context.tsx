@@ -1,11 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { personsShown } from 'countersign/base';
 import type { ApprovalDetails, RecordedEvent } from 'countersign/client';
 import { problemText } from '../state/texts.ts';
 import { Foreign, TemporalLink } from '../parts/shown-text.tsx';
-import { askedArguments, TimelineItem } from '../parts/timeline-item.tsx';
+import { agentSpeaker, Conversation, type Speaker, userSpeaker } from '../run/conversation-list.tsx';
 import { runHref } from '../state/location.ts';
 import { callingAgent, pastOf, type RunPast } from './run-past.ts';
-import type { RunEvents } from '../../http/inbox/api.ts';
+import type { RunEvents, ShownRun } from '../../http/inbox/api.ts';
 import { apiPath, getJson } from '../api/fetch-json.ts';
 
 /** A stream for each open request would use up the connections of the browser. */
@@ -21,8 +22,8 @@ export interface RunReading {
   asked?: Asked;
   /** The message that the run works on: of the user, or of the agent that called it. */
   task?: string;
-  /** For a nested run: the agent that called it, such as `The agent desk`. */
-  agent: string;
+  /** For a nested run: the agent that called it. Absent: not known. */
+  callingAgent?: string;
   past?: RunPast;
   /** True: the run has earlier events, which were not read. */
   isPart: boolean;
@@ -65,14 +66,16 @@ export function useRunReading(request: ApprovalDetails | undefined): RunReading 
     if (root === undefined || parent === undefined || workflowId === undefined) return undefined;
     let isOver = false;
     const readAbove = async (): Promise<void> => {
-      const { events } = await readRunEvents(root);
-      const parents = parent === root ? events : (await readRunEvents(parent)).events;
+      const read = await readRunEvents(root);
+      const { events } = read;
       const until = Date.parse(requestedAt ?? '');
       const { asked } = pastOf(
         events.filter(({ at }) => !(Date.parse(at) > until)),
         '',
       );
-      const agent = callingAgent(parents, workflowId);
+      const agent = await readCallingAgent(parent, workflowId, parent === root ? read : undefined).catch(
+        () => undefined,
+      );
       if (!isOver) setAbove({ isRead: true, ...(asked && { asked }), ...(agent !== undefined && { agent }) });
     };
     // Without them the request can be answered as well.
@@ -89,7 +92,7 @@ export function useRunReading(request: ApprovalDetails | undefined): RunReading 
     isRead: problem !== '' || (read !== undefined && (root === undefined || above.isRead === true)),
     ...(asked !== undefined && { asked }),
     ...(past?.asked !== undefined && { task: past.asked.text }),
-    agent: above.agent === undefined ? 'The calling agent' : `The agent ${above.agent}`,
+    ...(above.agent !== undefined && { callingAgent: above.agent }),
     ...(past !== undefined && { past }),
     isPart: read !== undefined && (read.earlier > 0 || read.isCut),
   };
@@ -101,8 +104,11 @@ interface RunContextProps {
 }
 
 /** The run of the request: the runs above it, its events so far, and a link to Temporal's UI. */
-export function RunContext({ request: { workflowId, lineage }, reading }: RunContextProps) {
-  const { read, problem, agent } = reading;
+export function RunContext({ request, reading }: RunContextProps) {
+  const { workflowId, lineage, callerUserId, people } = request;
+  const { read, problem, callingAgent } = reading;
+  const name = callerUserId === null ? undefined : personsShown(people)(callerUserId);
+  const caller = lineage.length > 0 ? agentSpeaker(callingAgent) : userSpeaker(name);
   return (
     <section class="run" aria-labelledby="run-title">
       <h2 id="run-title">The run</h2>
@@ -125,14 +131,13 @@ export function RunContext({ request: { workflowId, lineage }, reading }: RunCon
           </p>
         )}
         {read === undefined && problem === '' && <p class="soft">Loading …</p>}
-        {read !== undefined && <Events {...read} {...(lineage.length > 0 && { caller: agent })} />}
+        {read !== undefined && <Events {...read} caller={caller} />}
       </details>
     </section>
   );
 }
 
-function Events({ events, earlier, isCut, caller }: EventsSoFar & { caller?: string }) {
-  const asked = askedArguments(events);
+function Events({ events, earlier, isCut, caller }: EventsSoFar & { caller: Speaker }) {
   return (
     <>
       {isCut && <p class="note">This run has more events than are read here: these are not the newest.</p>}
@@ -142,11 +147,7 @@ function Events({ events, earlier, isCut, caller }: EventsSoFar & { caller?: str
         </p>
       )}
       {events.length === 0 && <p class="soft">Nothing has happened yet.</p>}
-      <ol class="run-events">
-        {events.map((event) => (
-          <TimelineItem key={event.id} event={event} asked={asked} {...(caller !== undefined && { caller })} />
-        ))}
-      </ol>
+      <Conversation events={events} caller={caller} />
     </>
   );
 }
@@ -178,4 +179,18 @@ export async function readRunEvents(workflowId: string, before?: EventsSoFar): P
     after = read.next;
   }
   return { events, earlier, isCut: true };
+}
+
+/** The agent that called a nested run; undefined if the run above it does not say. `read`: the events of that run. */
+export async function readCallingAgent(
+  parent: string,
+  nestedWorkflowId: string,
+  read?: EventsSoFar,
+): Promise<string | undefined> {
+  const { events, earlier } = read ?? (await readRunEvents(parent));
+  const named = callingAgent(events, nestedWorkflowId);
+  // A turn without a text names no agent. Earlier events might have a handoff.
+  if (named !== undefined || earlier > 0) return named;
+  const { agent } = await getJson<ShownRun>(apiPath`/runs/${parent}`);
+  return callingAgent(events, nestedWorkflowId, agent);
 }

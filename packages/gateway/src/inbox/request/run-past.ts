@@ -76,9 +76,16 @@ export function callsText(calls: readonly PastCall[], isPart = false): string {
   return `${isPart ? 'At least ' : ''}${count} before this: ${shown.join(', ')}`;
 }
 
-/** The agent that called a nested run, by the events of the run that started it; undefined if they do not say. */
-export function callingAgent(events: readonly RecordedEvent[], nestedWorkflowId: string): string | undefined {
-  let agent: string | undefined;
+/**
+ * The agent that called a nested run, by the events of the run that started it; undefined if they do not say.
+ * `startedWith`: the agent with which that run began.
+ */
+export function callingAgent(
+  events: readonly RecordedEvent[],
+  nestedWorkflowId: string,
+  startedWith?: string,
+): string | undefined {
+  let agent = startedWith;
   for (const event of events) {
     if (event.type !== 'RunItemEvent') continue;
     const { item } = event;

@@ -7,7 +7,7 @@ import { useJson } from '../api/use-json.ts';
 import { LocalTime } from '../parts/time.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { requestHref } from '../state/location.ts';
-import { decisionText } from '../parts/timeline-item.tsx';
+import { decisionText } from './decision-text.ts';
 import type { Decided } from './timeline.ts';
 
 /**
@@ -123,7 +123,7 @@ export function DecisionTable({ decisions }: { decisions: readonly Decided[] }) 
                     </a>
                   </td>
                   <td class="words">
-                    {result === undefined ? 'open' : <Foreign text={decisionText(result)} most={300} />}
+                    {result === undefined ? 'open' : <Foreign text={decisionText(result)} most={300} lines />}
                   </td>
                   <td>{result !== undefined && <LocalTime at={result.at} />}</td>
                   <td>{ran ?? ''}</td>

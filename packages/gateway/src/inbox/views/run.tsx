@@ -5,7 +5,9 @@ import { apiPath, sendJson } from '../api/fetch-json.ts';
 import { useJson } from '../api/use-json.ts';
 import { Foreign, Marked, TemporalLink } from '../parts/shown-text.tsx';
 import { DecisionTable, JournalTable } from '../run/journal-table.tsx';
+import { agentSpeaker, Conversation, Message, type Speaker, userSpeaker } from '../run/conversation-list.tsx';
 import { followRun } from '../run/follow-run.ts';
+import { readCallingAgent } from '../request/run-context.tsx';
 import { GrantList } from '../run/grant-list.tsx';
 import { ReplyBox } from '../run/reply-box.tsx';
 import { decisionsOf, emptyTimeline, lastTurnOf, type Timeline } from '../run/timeline.ts';
@@ -16,7 +18,6 @@ import { meOf, session } from '../state/me.ts';
 import { useStore, announceText, viewTitle } from '../state/store.ts';
 import { openRequests } from '../state/open-requests.ts';
 import { requestKey, type ViewProps } from '../state/paths.ts';
-import { askedArguments, TimelineItem } from '../parts/timeline-item.tsx';
 import { LocalTime } from '../parts/time.tsx';
 import { ConfirmDialog } from '../parts/modal.tsx';
 
@@ -66,7 +67,7 @@ export function RunPage({ params }: ViewProps) {
           <RunActions workflowId={workflowId} onDone={shown.reload} />
         </div>
       )}
-      <TimelineList timeline={timeline} state={state} />
+      <TimelineList timeline={timeline} state={state} run={run} />
       {isOpen && run?.takesMessages === true && (
         <ReplyBox workflowId={workflowId} lastTurn={lastTurnOf(timeline.events)} />
       )}
@@ -82,14 +83,14 @@ const atOnce = 200;
 interface TimelineListProps {
   timeline: Timeline;
   state: StreamState | 'ended';
+  run: ShownRun | undefined;
 }
 
-/** The events of a run, the newest at the end, and the text that the model is writing now. */
-function TimelineList({ timeline, state }: TimelineListProps) {
+/** The conversation of a run, the newest message at the end, and the text that the model is writing now. */
+function TimelineList({ timeline, state, run }: TimelineListProps) {
   const [most, setMost] = useState(atOnce);
+  const caller = useCaller(run);
   const { events, dropped, writing } = timeline;
-  const hidden = Math.max(0, events.length - most);
-  const asked = askedArguments(events);
   return (
     <section aria-labelledby="timeline-title">
       <h2 id="timeline-title">
@@ -101,34 +102,47 @@ function TimelineList({ timeline, state }: TimelineListProps) {
           them.
         </p>
       )}
-      {hidden > 0 && (
-        <p>
-          <button type="button" onClick={() => setMost(most + atOnce)}>
-            Show {Math.min(hidden, atOnce)} earlier events
-          </button>
-        </p>
-      )}
       {events.length === 0 && state !== 'lost' && <p class="soft">Nothing has happened yet.</p>}
-      <ol class="run-events">
-        {events.slice(hidden).map((event) => (
-          <TimelineItem key={event.id} event={event} asked={asked} />
-        ))}
-      </ol>
-      {writing !== undefined && (
-        <div class="event writing" aria-busy="true">
-          <p class="event-head">
-            <b>The model is writing</b>
-          </p>
-          <div class="event-body">
-            {writing.before > 0 && (
-              <p class="soft">{writing.before.toLocaleString('en')} characters come before this.</p>
-            )}
-            <Foreign text={writing.text} lines most={100_000} />
-          </div>
-        </div>
-      )}
+      <Conversation
+        events={events}
+        caller={caller}
+        agent={run?.agent}
+        most={most}
+        showMore={() => setMost(most + atOnce)}
+        writing={
+          writing !== undefined && (
+            <Message tone="agent" by={{ name: 'The model is writing' }}>
+              {writing.before > 0 && (
+                <p class="soft">{writing.before.toLocaleString('en')} characters come before this.</p>
+              )}
+              <Foreign text={writing.text} lines most={100_000} />
+            </Message>
+          )
+        }
+      />
     </section>
   );
+}
+
+/** Who writes the messages to the agent of a run. The events of the run above a nested one name its agent. */
+function useCaller(run: ShownRun | undefined): Speaker {
+  const { workflowId, callerUserId, lineage = [] } = run ?? {};
+  const [agent, setAgent] = useState<string>();
+  const parent = lineage.at(-1);
+  useEffect(() => {
+    setAgent(undefined);
+    if (parent === undefined || workflowId === undefined) return undefined;
+    let isOver = false;
+    readCallingAgent(parent, workflowId).then(
+      (named) => !isOver && setAgent(named),
+      // The conversation can be read without the name.
+      () => undefined,
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [parent, workflowId]);
+  return parent === undefined ? userSpeaker(callerUserId) : agentSpeaker(agent);
 }
 
 function StreamNote({ state, endedAt }: { state: StreamState | 'ended'; endedAt: string | undefined }) {

@@ -1,0 +1,42 @@
+import type { Call } from './conversation.ts';
+import { isSaid } from './conversation.ts';
+import { decisionText, settledText } from './decision-text.ts';
+
+/** What became of a call so far. */
+export interface CallState {
+  /** Such as `approved by ann · ran`. */
+  text: string;
+  tone: 'plain' | 'asks' | 'good' | 'bad';
+}
+
+/** `isOver`: the run has ended, so nothing more becomes of the call. */
+export function callState({ requests, result }: Call, isOver: boolean): CallState {
+  const last = requests.at(-1)?.result;
+  const isOpen = requests.length > 0 && last === undefined;
+  const settled = requests.flatMap(({ result: each }) => {
+    if (each === undefined) return [];
+    // What a reviewer wrote is a message of its own.
+    return [isSaid(each) ? settledText(each) : decisionText(each)];
+  });
+  const ended = isOpen ? (isOver ? 'not answered' : 'waiting for approval') : endOf({ requests, result }, isOver);
+  const text = [...settled, ...(ended === '' ? [] : [ended])].join(' · ');
+  const isRefused = last !== undefined && ['denied', 'expired', 'cancelled'].includes(last.decision);
+  if (isOpen) return { text, tone: isOver ? 'plain' : 'asks' };
+  if (isRefused || result?.withheld === true) return { text, tone: 'bad' };
+  if (result === undefined || last?.decision === 'responded') return { text, tone: 'plain' };
+  return { text, tone: result.isError ? 'bad' : result.ran === 'yes' ? 'good' : 'plain' };
+}
+
+/** What became of a call that no reviewer has to answer; empty if its decision says it. */
+function endOf({ requests, result }: Pick<Call, 'requests' | 'result'>, isOver: boolean): string {
+  const last = requests.at(-1)?.result;
+  if (result === undefined) {
+    if (last?.ran === 'no') return '';
+    return isOver ? 'no result' : 'running';
+  }
+  if (result.withheld === true) return 'ran, its result is withheld from the model';
+  if (result.resultOf !== undefined) return `did not run again: the result of call ${result.resultOf}`;
+  if (result.ran === 'unknown') return 'it is unknown whether it ran';
+  if (result.ran === 'no') return last?.ran === 'no' ? '' : 'did not run';
+  return result.isError ? 'failed' : 'ran';
+}

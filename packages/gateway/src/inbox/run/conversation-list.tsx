@@ -1,0 +1,361 @@
+import type { ComponentChildren } from 'preact';
+import { type Json, toldText, unfinishedText } from 'countersign/base';
+import { rowSentence } from 'countersign/card';
+import type { RecordedEvent, RunCompleteEvent, RunItem } from 'countersign/client';
+import { LocalTime } from '../parts/time.tsx';
+import { Foreign, Marked, Scrolling } from '../parts/shown-text.tsx';
+import { valueChanges } from '../request/what-changed.ts';
+import { requestHref, runHref } from '../state/location.ts';
+import { callState } from './call-state.ts';
+import { type AgentMessage, type Call, conversationOf, type Entry } from './conversation.ts';
+import { reviewerText, settledText } from './decision-text.ts';
+
+/** Why a run could not begin, by code. Its own message is hidden if no policy says what reviewers may see. */
+const sentences: Partial<Record<string, string>> = {
+  agent_unknown: 'No worker of this task queue has an agent of that name. Names of agents distinguish capitals.',
+  policy_invalid: 'The policy of the run, or of its agent, is not valid.',
+  arguments_invalid: 'The input of the run is not valid.',
+};
+
+/** Who writes a message, such as `carl` and `user`. */
+export interface Speaker {
+  name: string;
+  role?: string;
+}
+
+/** `name`: absent if the run names no caller. */
+export function userSpeaker(name: string | undefined): Speaker {
+  return name === undefined ? { name: 'User' } : { name, role: 'user' };
+}
+
+/** The agent that called a nested run. `name`: absent if it is not known. */
+export function agentSpeaker(name: string | undefined): Speaker {
+  return name === undefined ? { name: 'The calling agent' } : { name, role: 'calling agent' };
+}
+
+interface ConversationProps {
+  events: readonly RecordedEvent[];
+  /** Who writes the messages to the agent: the user, or in a nested run, the agent that called it. */
+  caller: Speaker;
+  /** The agent with which the run began. */
+  agent?: string | undefined;
+  /** The number of entries that are shown; the older ones are left out. */
+  most?: number;
+  /** Shows more of them. */
+  showMore?: () => void;
+  /** The message that the model is writing. */
+  writing?: ComponentChildren;
+}
+
+/** The conversation of a run: what its user, its agents and its reviewers wrote, its calls, and what happened to it. */
+export function Conversation({ events, caller, agent, most = Infinity, showMore, writing }: ConversationProps) {
+  const entries = conversationOf(events, agent);
+  const hidden = Math.max(0, entries.length - most);
+  const isOver = events.at(-1)?.type === 'RunCompleteEvent';
+  return (
+    <>
+      {hidden > 0 && (
+        <p>
+          <button type="button" onClick={showMore}>
+            Show earlier messages ({hidden.toLocaleString('en')} are hidden)
+          </button>
+        </p>
+      )}
+      <ol class="conversation">
+        {entries.slice(hidden).map((entry) => (
+          <Item key={entry.id} entry={entry} caller={caller} isOver={isOver} />
+        ))}
+        {writing}
+      </ol>
+    </>
+  );
+}
+
+interface ItemProps {
+  entry: Entry;
+  caller: Speaker;
+  isOver: boolean;
+}
+
+function Item({ entry, caller, isOver }: ItemProps) {
+  switch (entry.kind) {
+    case 'user':
+      return (
+        <Message tone="user" by={caller} at={entry.at}>
+          {entry.isBeforeStart && isHidden(entry.item.content) ? (
+            <p class="soft">Hidden, because the run did not begin.</p>
+          ) : (
+            <Words of={entry.item} />
+          )}
+        </Message>
+      );
+    case 'agent':
+      return <AgentItem message={entry} isOver={isOver} />;
+    case 'reviewer': {
+      const { result } = entry;
+      const tone = result.decision === 'denied' ? 'denies' : 'reviewer';
+      return (
+        <Message tone={tone} by={{ name: reviewerText(result), role: 'reviewer' }} at={entry.at}>
+          <p class="soft">
+            <Foreign text={`${result.toolName}: ${settledText({ ...result, reviewerId: null })}`} />
+          </p>
+          <Foreign text={result.reason ?? ''} lines />
+        </Message>
+      );
+    }
+    case 'note':
+      return <NoteItem entry={entry} />;
+    case 'end': {
+      const { end, isRepeated } = entry;
+      const isGood = end.status === 'completed';
+      return (
+        <Note tone={isGood ? 'good' : 'bad'} label={isGood ? 'Completed' : `Ended: ${end.status}`} at={entry.at}>
+          {!isRepeated && <Foreign text={failureText(end)} lines />}
+          {!isRepeated && <Finish of={end} />}
+        </Note>
+      );
+    }
+  }
+}
+
+interface MessageProps {
+  by: Speaker;
+  tone: 'user' | 'agent' | 'reviewer' | 'denies';
+  at?: string;
+  children: ComponentChildren;
+}
+
+/** One message, with its writer. */
+export function Message({ by, tone, at, children }: MessageProps) {
+  return (
+    <li class={`message ${tone}`} aria-busy={at === undefined ? 'true' : undefined}>
+      <p class="message-head">
+        <b>
+          <Foreign text={by.name} most={100} />
+        </b>
+        {by.role !== undefined && <> {by.role}</>}
+        {at !== undefined && (
+          <>
+            {' '}
+            <LocalTime at={at} />
+          </>
+        )}
+      </p>
+      <div class="message-body">{children}</div>
+    </li>
+  );
+}
+
+interface NoteProps {
+  tone: 'plain' | 'good' | 'bad';
+  label?: string;
+  at: string;
+  children: ComponentChildren;
+}
+
+/** What happened to the run, in small letters between the messages. */
+function Note({ tone, label, at, children }: NoteProps) {
+  return (
+    <li class={`run-note ${tone}`}>
+      {label !== undefined && <b>{label}</b>} {children} <LocalTime at={at} />
+    </li>
+  );
+}
+
+function NoteItem({ entry: { about, at } }: { entry: Extract<Entry, { kind: 'note' }> }) {
+  switch (about.type) {
+    case 'handoff':
+      return (
+        <Note tone="plain" at={at}>
+          <Foreign text={about.from} most={100} /> hands the conversation over to <Foreign text={about.to} most={100} />
+          .
+        </Note>
+      );
+    case 'turn_ended':
+      if (about.stopped === true) {
+        return (
+          <Note tone="plain" at={at}>
+            The user stopped this turn.
+          </Note>
+        );
+      }
+      return (
+        <Note tone="bad" label="No answer" at={at}>
+          <Foreign text={failureText(about)} lines />
+        </Note>
+      );
+    case 'gap':
+      return (
+        <Note tone="bad" label="Events are missing here" at={at}>
+          <Foreign text={about.message} />
+        </Note>
+      );
+  }
+}
+
+function AgentItem({ message: { agent, item, calls, at }, isOver }: { message: AgentMessage; isOver: boolean }) {
+  const by = agent === undefined ? { name: 'Agent' } : { name: agent, role: 'agent' };
+  return (
+    <Message tone="agent" by={by} at={at}>
+      {item !== undefined && <Words of={item} />}
+      {calls.map((call, index) => (
+        <CallBlock key={index} call={call} isOver={isOver} />
+      ))}
+    </Message>
+  );
+}
+
+function Words({ of }: { of: Extract<RunItem, { type: 'message' }> }) {
+  return (
+    <>
+      <Foreign text={toldText(of.content, of.files ?? [])} lines json={isJson(of.content)} />
+      <Finish of={of} />
+    </>
+  );
+}
+
+/** A call under the message of the agent: what it does, what became of it, its arguments and its result. */
+function CallBlock({ call, isOver }: { call: Call; isOver: boolean }) {
+  const { arguments: args, result, requests, toolName } = call;
+  const { text, tone } = callState(call, isOver);
+  const isAnswer = requests.at(-1)?.result?.decision === 'responded';
+  return (
+    <div class={`call ${tone}`}>
+      <p>
+        <CallSentence call={call} />
+      </p>
+      <p class="call-state">
+        <Foreign text={text} most={600} />
+      </p>
+      {args !== undefined && (
+        <details>
+          <summary>
+            Arguments of <Foreign text={toolName} most={100} />
+          </summary>
+          <Arguments value={args} />
+        </details>
+      )}
+      {result?.arguments !== undefined && <Edited before={args} after={result.arguments} />}
+      {result !== undefined && (
+        <Result text={result.content} isFolded={requests.at(-1)?.result?.ran === 'no' && !isAnswer} />
+      )}
+    </div>
+  );
+}
+
+/** The call in one sentence, with a link to its request or to the run that it has started. */
+function CallSentence({ call }: { call: Call }) {
+  const { nestedWorkflowId, requests, toolName } = call;
+  const request = requests.at(-1)?.request;
+  if (nestedWorkflowId !== undefined) {
+    return (
+      <a href={runHref(nestedWorkflowId)}>
+        {toolName === '' ? 'Asked an agent' : <Foreign text={`Asked the agent ${toolName}`} most={200} />} ›
+      </a>
+    );
+  }
+  const sentence = <Marked text={sentenceOf(call)} />;
+  return request === undefined ? sentence : <a href={requestHref(request)}>{sentence}</a>;
+}
+
+/** A value of an argument is cut in the sentence anyway. */
+const longestValue = 400;
+
+/** The tool's own sentence, or one that is built from the call. Made visible. */
+function sentenceOf({ toolName, arguments: args, requests }: Call): string {
+  const sentence = requests.at(-1)?.request.sentence;
+  const named = Object.entries(typeof args === 'object' && args !== null ? args : {});
+  const shownArguments = Object.fromEntries(
+    named
+      .slice(0, mostRead)
+      .map(([name, value]) => [name, typeof value === 'string' ? firstLine(value) : firstLine(JSON.stringify(value))]),
+  );
+  return rowSentence({
+    toolName,
+    ...(sentence !== undefined && { sentence }),
+    shownArguments,
+    argumentNames: named.map(([name]) => name),
+  });
+}
+
+const mostRead = 20;
+
+function firstLine(text: string): string {
+  const [line = '', ...more] = text.slice(0, longestValue).trimStart().split(/\r?\n/, 2);
+  return `${line.toWellFormed()}${more.length > 0 ? ' …' : ''}`;
+}
+
+/** A longer result is folded. */
+const [longestShown, mostLines] = [400, 6];
+
+/** `isFolded`: it only repeats what became of the call. */
+function Result({ text, isFolded }: { text: string; isFolded: boolean }) {
+  const isLong = text.length > longestShown || text.split('\n', mostLines + 1).length > mostLines;
+  const body = <Foreign text={text} lines json={isJson(text)} />;
+  if (!isLong && !isFolded) return <p class="call-result">{body}</p>;
+  return (
+    <details>
+      <summary>
+        {isFolded ? 'What the model received' : `Result (${text.length.toLocaleString('en')} characters)`}
+      </summary>
+      <p class="call-result">{body}</p>
+    </details>
+  );
+}
+
+function Finish({ of: { finish } }: { of: Pick<RunCompleteEvent, 'finish'> }) {
+  return finish === undefined ? null : <p class="soft">{unfinishedText(finish)}</p>;
+}
+
+/** What a call ran with, if it was changed, and the changes. */
+function Edited({ before, after }: { before: Json | undefined; after: Json }) {
+  const changes = before === undefined ? [] : valueChanges(before, after);
+  return (
+    <>
+      <p class="soft">
+        It ran with other arguments
+        {changes.length > 0 && (
+          <>
+            , changed by a reviewer: <Marked text={changes.join(', ')} />
+          </>
+        )}
+      </p>
+      <details>
+        <summary>Arguments with which it ran</summary>
+        <Arguments value={after} />
+      </details>
+    </>
+  );
+}
+
+/** True for the JSON of an object or a list, as most results of tools are. */
+function isJson(text: string): boolean {
+  if (!/^\s*[[{]/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function Arguments({ value }: { value: Json }) {
+  return (
+    <Scrolling class="arguments" label="Arguments of the call">
+      <Foreign text={JSON.stringify(value, undefined, 2)} json most={1_000} />
+    </Scrolling>
+  );
+}
+
+/** True for a text of which nothing is shown but placeholders such as `[REDACTED]`. */
+function isHidden(text: string): boolean {
+  return /^\s*(?:\[[A-Z_]+\]\s*)*$/.test(text);
+}
+
+/** Why a run or a turn ended without success. */
+function failureText({ failure, output = '' }: Partial<Pick<RunCompleteEvent, 'failure' | 'output'>>): string {
+  if (failure === undefined) return output;
+  const sentence = sentences[failure.code ?? ''];
+  if (!isHidden(failure.message)) return failure.message;
+  return sentence ?? (failure.code === undefined ? failure.message : `Code ${failure.code}.`);
+}

@@ -1,0 +1,162 @@
+/** Makes a conversation of the events of a run: messages, with the calls under them, and notes. */
+import type {
+  ApprovalRequestEvent,
+  ApprovalResultEvent,
+  GapEvent,
+  RecordedEvent,
+  RunCompleteEvent,
+  RunItem,
+  RunItemEvent,
+} from 'countersign/client';
+import type { Json } from 'countersign/base';
+
+type Item<Type extends RunItem['type']> = Extract<RunItem, { type: Type }>;
+
+/** One item of a conversation. */
+export type Entry =
+  | UserMessage
+  | AgentMessage
+  | ReviewerMessage
+  | (Place & { kind: 'note'; about: Item<'handoff'> | Item<'turn_ended'> | GapEvent })
+  | (Place & { kind: 'end'; end: RunCompleteEvent; isRepeated: boolean });
+
+/** The id and the time of the first event of an entry. */
+interface Place {
+  id: string;
+  at: string;
+}
+
+/** Text of the user; in a nested run, of the agent that called it. */
+interface UserMessage extends Place {
+  kind: 'user';
+  item: Item<'message'>;
+  /** True: the run has failed before its agent did anything, so it is not known what may be shown. */
+  isBeforeStart: boolean;
+}
+
+/** What the model wrote in a turn, and its calls. */
+export interface AgentMessage extends Place {
+  kind: 'agent';
+  /** The agent in charge; undefined if the events do not say. */
+  agent?: string;
+  /** Absent: the model only called tools. */
+  item?: Item<'message'>;
+  calls: Call[];
+}
+
+/** What a reviewer wrote to a decision. */
+interface ReviewerMessage extends Place {
+  kind: 'reviewer';
+  result: ApprovalResultEvent;
+}
+
+/** One call of a tool, with what became of it so far. */
+export interface Call {
+  callId: string;
+  toolName: string;
+  arguments?: Json;
+  /** The requests about it, in order: an edit, or a changed tool, opens another one. */
+  requests: { request: ApprovalRequestEvent; result?: ApprovalResultEvent }[];
+  result?: Item<'tool_result'>;
+  /** The run of the agent that it calls. */
+  nestedWorkflowId?: string;
+}
+
+/** `agent`: the agent with which the run began. */
+export function conversationOf(events: readonly RecordedEvent[], agent?: string): Entry[] {
+  const entries: Entry[] = [];
+  const calls = new Map<string, Call>();
+  let speaker = agent;
+  const push = (entry: Entry): void => void entries.push(entry);
+  /** The message of the turn to which an event belongs: one history event has the text and all calls of a turn. */
+  const messageAt = (event: RecordedEvent): AgentMessage => {
+    const last = entries.at(-1);
+    if (last?.kind === 'agent' && turnOf(last) === turnOf(event)) return last;
+    const message: AgentMessage = { ...placeOf(event), kind: 'agent', ...nameOf(speaker), calls: [] };
+    push(message);
+    return message;
+  };
+  const callAt = (event: RecordedEvent, callId: string, toolName: string): Call => {
+    const known = calls.get(callId);
+    if (known !== undefined) return known;
+    const call: Call = { callId, toolName, requests: [] };
+    calls.set(callId, call);
+    messageAt(event).calls.push(call);
+    return call;
+  };
+  const add = (event: RunItemEvent): void => {
+    const { item } = event;
+    switch (item.type) {
+      case 'message':
+        if (item.role === 'user') return push({ ...placeOf(event), kind: 'user', item, isBeforeStart: false });
+        speaker = item.agentName ?? speaker;
+        return push({ ...placeOf(event), kind: 'agent', ...nameOf(speaker), item, calls: [] });
+      case 'tool_call':
+        // After a reset of the run, the same id names another call.
+        calls.delete(item.callId);
+        Object.assign(callAt(event, item.callId, item.toolName), 'arguments' in item && { arguments: item.arguments });
+        return;
+      case 'tool_result':
+        callAt(event, item.callId, item.toolName).result = item;
+        return;
+      case 'nested_run':
+        callAt(event, item.callId, '').nestedWorkflowId = item.workflowId;
+        return;
+      case 'handoff':
+        speaker = item.to;
+        return push({ ...placeOf(event), kind: 'note', about: item });
+      case 'turn_ended':
+        // A turn that ended with an answer shows nothing: the answer is shown.
+        if (item.stopped !== true && item.failure === undefined) return;
+        return push({ ...placeOf(event), kind: 'note', about: item });
+    }
+  };
+  for (const event of events) {
+    switch (event.type) {
+      case 'RunItemEvent':
+        add(event);
+        break;
+      case 'ApprovalRequestEvent':
+        callAt(event, event.callId, event.toolName).requests.push({ request: event });
+        break;
+      case 'ApprovalResultEvent': {
+        const { requests } = callAt(event, event.callId, event.toolName);
+        const asked = requests.find(({ request }) => request.requestId === event.requestId);
+        if (asked !== undefined) asked.result = event;
+        if (isSaid(event)) push({ ...placeOf(event), kind: 'reviewer', result: event });
+        break;
+      }
+      case 'RunCompleteEvent': {
+        const last = entries.findLast((entry) => entry.kind === 'agent' && entry.item !== undefined);
+        const isRepeated = last?.kind === 'agent' && last.item?.content === event.output;
+        push({ ...placeOf(event), kind: 'end', end: event, isRepeated });
+        break;
+      }
+      case 'gap':
+        push({ ...placeOf(event), kind: 'note', about: event });
+        break;
+    }
+  }
+  const end = entries.at(-1);
+  const hasBegun = entries.some(({ kind }) => kind !== 'user' && kind !== 'end');
+  if (end?.kind !== 'end' || end.end.status !== 'failed' || hasBegun) return entries;
+  return entries.map((entry) => (entry.kind === 'user' ? { ...entry, isBeforeStart: true } : entry));
+}
+
+/** True if a reviewer wrote something to a decision: the model reads it. */
+export function isSaid({ reviewerId, identity, reason }: ApprovalResultEvent): boolean {
+  return (reviewerId !== null || identity !== undefined) && reason !== null && reason !== '';
+}
+
+function nameOf(agent: string | undefined): { agent?: string } {
+  return agent === undefined ? {} : { agent };
+}
+
+function placeOf({ id, at }: Place): Place {
+  return { id, at };
+}
+
+/** The history event of an id such as `RUNID.EVENTID.INDEX`. */
+function turnOf({ id }: Place): string {
+  return id.slice(0, id.lastIndexOf('.'));
+}

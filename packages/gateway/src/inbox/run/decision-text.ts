@@ -1,0 +1,45 @@
+import { shownPerson } from 'countersign/base';
+import type { ApprovalResultEvent } from 'countersign/client';
+
+type Result = Pick<
+  ApprovalResultEvent,
+  'decision' | 'reviewerId' | 'reviewerName' | 'reason' | 'identity' | 'by' | 'byId'
+>;
+
+const words: Readonly<Record<ApprovalResultEvent['decision'], string>> = {
+  approved: 'approved',
+  approved_always: 'approved',
+  denied: 'denied',
+  responded: 'answered in the place of the tool',
+  expired: 'expired: no decision in time',
+  cancelled: 'cancelled with the run',
+  superseded: 'settled',
+};
+
+/** The settlement of a request and its reviewer, in one line. */
+export function settledText({ decision, by, byId, ...result }: Omit<Result, 'reason'>): string {
+  const who = result.reviewerId === null ? '' : ` by ${reviewerText(result)}`;
+  const thing = byId == null ? '' : ` ${byId}`;
+  const way =
+    decision === 'superseded' && by !== undefined
+      ? ` by ${by === 'grant' ? `grant${thing}` : `a${by === 'edit' ? 'n edit' : ` ${by}`}`}`
+      : '';
+  const more = decision === 'approved_always' ? ', also for further calls' : '';
+  return `${words[decision] ?? decision}${way}${who}${more}`;
+}
+
+/** As `settledText`, with the reason. */
+export function decisionText(result: Result): string {
+  const { reason } = result;
+  return `${settledText(result)}${reason === null || reason === '' ? '' : ` – ${reason}`}`;
+}
+
+/** The name of a reviewer, and whether it is only claimed. */
+export function reviewerText({
+  reviewerId,
+  reviewerName,
+  identity,
+}: Pick<Result, 'reviewerId' | 'reviewerName' | 'identity'>): string {
+  if (reviewerId === null) return 'A reviewer without a name';
+  return `${shownPerson(reviewerId, reviewerName)}${identity === 'verified' ? '' : ' (claimed name)'}`;
+}
