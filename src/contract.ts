@@ -22,6 +22,7 @@ export type {
 export type { AlwaysTerms } from './core/ledger/make-grant.ts';
 export type { EarlierDenial } from './core/ledger/denials.ts';
 export type { EarlierRun } from './core/ledger/earlier-run.ts';
+export type { Escalated } from './core/ledger/escalation.ts';
 export type { ApprovalMemo, ApprovalSummary } from './core/ledger/approval-index.ts';
 export type { BoundFacts, BoundPreview } from './core/base/bound-preview.ts';
 export type { CallPreview, Change, Previewed } from './core/base/call-preview.ts';

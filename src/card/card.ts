@@ -159,6 +159,7 @@ const unsteady = [
   'votes',
   'approvals',
   'approvers',
+  'escalated',
   'cannotBeApproved',
   'people',
   'delegations',

@@ -10,6 +10,7 @@ import type {
 import type { AlwaysTerms } from '../core/ledger/make-grant.ts';
 import type { EarlierDenial } from '../core/ledger/denials.ts';
 import type { EarlierRun } from '../core/ledger/earlier-run.ts';
+import type { Escalated } from '../core/ledger/escalation.ts';
 import type { BoundPreview } from '../core/base/bound-preview.ts';
 import type { CallPreview } from '../core/base/call-preview.ts';
 import type { JournalEntry, JournalHead } from '../core/ledger/journal-entry.ts';
@@ -115,6 +116,8 @@ export interface ApprovalDetails extends ApprovalRequest {
    * the policy's directory. Absent: every person's would, or they are more than 200.
    */
   approvers?: string[];
+  /** For an open request: the escalation steps that have added reviewers so far, oldest first. Absent: none. */
+  escalated?: Escalated[];
   /**
    * For an open request that no further votes can approve: the reason, as sentences for people. Only if the named
    * people are known: of groups, their members in the policy's directory.

@@ -186,6 +186,7 @@ const requestMembers = Object.keys({
   votes: true,
   approvals: true,
   approvers: true,
+  escalated: true,
   people: true,
   cannotBeApproved: true,
   delegations: true,

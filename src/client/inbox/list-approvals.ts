@@ -168,7 +168,7 @@ async function rowsOf(session: Session, run: WaitingRun): Promise<RunRows> {
 
 /** As the run would write it into a row. */
 function peopleIn(request: ApprovalDetails): RowPeople {
-  const { reviewers, delegations = [], approvers, cannotBeApproved, callerUserId, people = {} } = request;
+  const { reviewers, delegations = [], approvers, escalated, cannotBeApproved, callerUserId, people = {} } = request;
   const named = Object.entries(people).map(([id, person]) => [id, { ...person, groups: [], keys: [] }]);
   const directory: Directory = { people: Object.fromEntries(named) as Directory['people'] };
   const keyOf = personKeyIn(directory);
@@ -176,6 +176,7 @@ function peopleIn(request: ApprovalDetails): RowPeople {
     reviewers,
     delegations,
     approvers: approvers && allIdsOf(directory, approvers, keyOf),
+    ...(escalated !== undefined && { escalated }),
     cannotBeApproved,
     callerName: callerUserId === null ? undefined : personOf(directory, callerUserId, keyOf)?.name,
   });

@@ -126,7 +126,7 @@ const longestText = 1_000;
 
 /** The row without the texts and lists that are too long, or of the wrong type, to be from a run of Countersign. */
 function withBounds(row: ApprovalSummary): ApprovalSummary {
-  const { sentence, reviewers, approvers, cannotBeApproved, callerName, ...bare } = row;
+  const { sentence, reviewers, approvers, escalated, cannotBeApproved, callerName, ...bare } = row;
   const isText = (value: unknown): boolean => typeof value === 'string' && value.length <= longestText;
   const areNames = (value: unknown): boolean => isTexts(value) && JSON.stringify(value).length <= longestText;
   return {
@@ -134,9 +134,16 @@ function withBounds(row: ApprovalSummary): ApprovalSummary {
     ...(isText(sentence) && { sentence }),
     ...(areNames(reviewers) && { reviewers }),
     ...(areNames(approvers) && { approvers }),
+    ...(areSteps(escalated) && { escalated }),
     ...(isText(cannotBeApproved) && { cannotBeApproved }),
     ...(isText(callerName) && { callerName }),
   };
+}
+
+function areSteps(value: unknown): boolean {
+  const isStep = (step: unknown): boolean =>
+    isRecord(step) && typeof step['at'] === 'string' && isTexts(step['to']) && Object.keys(step).length === 2;
+  return Array.isArray(value) && JSON.stringify(value).length <= longestText && value.every(isStep);
 }
 
 function isTexts(value: unknown): value is string[] {

@@ -13,6 +13,7 @@ import { argumentBytes } from './hidden-arguments.ts';
 import type { JournalEntry, JournalHead } from './journal-entry.ts';
 import type { Directories, Ledger, RequestRecord } from './ledger.ts';
 import type { Severity } from '../base/tool-call.ts';
+import { escalatedBy, type Escalated } from './escalation.ts';
 import { lastPanelOf, panelOf, personKeyOfRun } from './panel.ts';
 import { longestName } from './shown-arguments.ts';
 
@@ -46,6 +47,8 @@ export type ApprovalSummary = Pick<
   reviewers?: string[];
   /** All ids of the people whose approval would count. Absent: anyone's would, or there are too many. */
   approvers?: string[];
+  /** The escalation steps that have added reviewers so far, oldest first. */
+  escalated?: Escalated[];
   /** Why no further votes can approve it, shortened. */
   cannotBeApproved?: string;
   /** The name that the operator's directory gives to `callerUserId`. */
@@ -63,7 +66,10 @@ export type ApprovalSummary = Pick<
 };
 
 /** What a row says of people. */
-export type RowPeople = Pick<ApprovalSummary, 'reviewers' | 'approvers' | 'cannotBeApproved' | 'callerName'>;
+export type RowPeople = Pick<
+  ApprovalSummary,
+  'reviewers' | 'approvers' | 'escalated' | 'cannotBeApproved' | 'callerName'
+>;
 
 export interface ApprovalIndex {
   ids: string[];
@@ -157,14 +163,15 @@ function openRows(rows: ApprovalSummary[]): ApprovalSummary[] {
 }
 
 function bareRow(row: ApprovalSummary): ApprovalSummary {
-  const { reviewers: _, approvers: __, cannotBeApproved: ___, callerName: ____, ...unpeopled } = row;
+  const { reviewers: _, approvers: __, cannotBeApproved: ___, callerName: ____, escalated: _____, ...unpeopled } = row;
   if (row.shownArguments === undefined) return unpeopled;
-  const { shownArguments: _____, notShown: ______, sentence: _______, ...bare } = unpeopled;
+  const { shownArguments: ______, notShown: _______, sentence: ________, ...bare } = unpeopled;
   return { ...bare, shown: 'part' };
 }
 
-function peopleIn({ reviewers, approvers, cannotBeApproved: why, callerName }: ApprovalSummary): RowPeople {
-  return { reviewers, approvers, cannotBeApproved: why, callerName };
+function peopleIn(row: ApprovalSummary): RowPeople {
+  const { reviewers, approvers, cannotBeApproved: why, callerName, escalated } = row;
+  return { reviewers, approvers, cannotBeApproved: why, callerName, ...(escalated !== undefined && { escalated }) };
 }
 
 function valuesIn({ shownArguments, notShown, sentence, shown }: ApprovalSummary): Partial<ApprovalSummary> {
@@ -182,6 +189,7 @@ function peopleOf(record: RequestRecord, { directories, nowMs }: People): RowPeo
     reviewers,
     delegations,
     approvers: approvers && allIdsOf(ceiling, approvers, keyOf),
+    escalated: escalatedBy(record, nowMs),
     cannotBeApproved: cannotBeApproved(lastPanelOf(record, directories), votes),
     callerName: callerUserId === null ? undefined : personOf(ceiling, callerUserId, keyOf)?.name,
   });
@@ -192,15 +200,17 @@ export function rowPeople({
   reviewers,
   delegations,
   approvers,
+  escalated = [],
   cannotBeApproved: why,
   callerName,
 }: RowPeople & { reviewers: readonly string[]; delegations: readonly Delegation[] }): RowPeople {
-  const hasRoom = (names: readonly string[]): boolean => byteLength(JSON.stringify(names)) <= peopleBytes;
+  const hasRoom = (names: readonly unknown[]): boolean => byteLength(JSON.stringify(names)) <= peopleBytes;
   // A seat of anyone's may be given away, and anyone else still has one.
   const asked = reviewers.length === 0 ? [] : withDelegates(reviewers, delegations);
   return {
     ...(hasRoom(asked) && { reviewers: asked }),
     ...(approvers !== undefined && hasRoom(approvers) && { approvers }),
+    ...(escalated.length > 0 && hasRoom(escalated) && { escalated }),
     ...(why !== undefined && { cannotBeApproved: shortened(why, shortText) }),
     ...(callerName !== undefined && { callerName: callerName.slice(0, shortText) }),
   };

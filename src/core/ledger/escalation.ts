@@ -2,7 +2,8 @@
  * The steps that are due while a request waits: reminders, further reviewers, and a warning before the deadline. Pure:
  * the times follow from the request alone, and the run's one shared timer serves them all.
  */
-import type { RequestRecord } from './ledger-state.ts';
+import { reviewersAt } from '../policy/ask-terms.ts';
+import { iso, type RequestRecord } from './ledger-state.ts';
 
 export interface DueStep {
   kind: 'warned' | 'reminded' | 'escalated';
@@ -10,6 +11,31 @@ export interface DueStep {
   dueMs: number;
   /** For `escalated`: the additional reviewers. */
   to?: readonly string[];
+}
+
+/** A step of escalation that has added reviewers to a request. */
+export interface Escalated {
+  /** Since when they may answer, in ISO 8601. */
+  at: string;
+  /** Names, or `group:NAME`, that were not asked before. */
+  to: string[];
+}
+
+/** The steps that have added reviewers to an open request by `atMs`, oldest first. */
+export function escalatedBy(record: Pick<RequestRecord, 'terms' | 'request'>, atMs: number): Escalated[] {
+  const { requirements } = record.terms;
+  const openedMs = openedAtMs(record);
+  const namesAt = (waitedMs: number): string[] => requirements.flatMap((each) => reviewersAt(each, waitedMs));
+  const taken = requirements.flatMap(({ escalate }) => escalate).map(({ afterMs }) => afterMs);
+  const asked = new Set([...namesAt(-1), ...requirements.flatMap(({ oneOfEach }) => oneOfEach)]);
+  return [...new Set(taken)]
+    .filter((afterMs) => afterMs <= atMs - openedMs)
+    .toSorted((one, other) => one - other)
+    .flatMap((afterMs) => {
+      const to = [...new Set(namesAt(afterMs))].filter((name) => !asked.has(name));
+      for (const name of to) asked.add(name);
+      return to.length === 0 ? [] : [{ at: iso(openedMs + afterMs), to }];
+    });
 }
 
 /** When the next step of an open request is due, in workflow time; null if none is left. */

@@ -13,6 +13,7 @@ import { policyDigest } from '../../core/policy/policy.ts';
 import { type RequestRecord, type SettledRequest, requestOf } from '../../core/ledger/ledger.ts';
 import { deniedTools } from '../../core/ledger/denials.ts';
 import { earlierRunOf } from '../../core/ledger/earlier-run.ts';
+import { escalatedBy } from '../../core/ledger/escalation.ts';
 import { alwaysTermsOf } from '../../core/ledger/make-grant.ts';
 import { shownGrant, shownParts, shownPreview, listed } from '../../core/ledger/hidden-arguments.ts';
 import { lastPanelOf, panelOf, personKeyOfRun } from '../../core/ledger/panel.ts';
@@ -150,10 +151,12 @@ export function answerQueries(
     const approvers = approversOf(panel, found.votes);
     const counting = approvers === undefined ? {} : { approvers };
     const why = cannotBeApproved(lastPanelOf(found, state.directories), found.votes);
+    const escalated = escalatedBy(found, clock.nowMs);
     return {
       ...shown,
       approvals: { have, need },
       ...counting,
+      ...(escalated.length > 0 && { escalated }),
       ...(why !== undefined && { cannotBeApproved: why }),
       ...named(approvers),
       ...(channels.length > 0 && { channels }),

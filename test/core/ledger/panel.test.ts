@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AskTerms, Requirement } from '../../../src/core/policy/ask-terms.ts';
 import type { Directory } from '../../../src/core/people/directory.ts';
+import { escalatedBy } from '../../../src/core/ledger/escalation.ts';
 import { directoriesOf, panelOf } from '../../../src/core/ledger/panel.ts';
 import type { Policy } from '../../../src/core/policy/policy.ts';
 
@@ -44,4 +45,38 @@ test.each<[string, Pick<Requirement, 'layer' | 'parent'>, (Directory | undefined
     run: policy(ofRun),
   });
   expect(panelOf(record, directories, 0).requirements[0]!.directory).toBe(expected);
+});
+
+test.each<[string, Partial<Requirement>[], number, [number, string[]][]]>([
+  ['before the first step, nobody', [{ reviewers: ['ann'], escalate: [{ afterMs: 10, to: ['cfo'] }] }], 9, []],
+  ['at its time, the step', [{ reviewers: ['ann'], escalate: [{ afterMs: 10, to: ['cfo'] }] }], 10, [[10, ['cfo']]]],
+  [
+    'steps in order, each name once',
+    [
+      { reviewers: ['ann'], escalate: [{ afterMs: 20, to: ['cfo', 'ann', 'bob'] }] },
+      {
+        reviewers: ['bob'],
+        escalate: [
+          { afterMs: 10, to: ['eve'] },
+          { afterMs: 30, to: ['eve'] },
+        ],
+      },
+    ],
+    99,
+    [
+      [10, ['eve']],
+      [20, ['cfo']],
+    ],
+  ],
+  ['nobody where anyone may answer', [{ reviewers: [], escalate: [{ afterMs: 1, to: ['cfo'] }] }], 99, []],
+])('added by escalation: %s', (_, requirements, waitedMs, expected) => {
+  const all = requirements.map((each) => ({ layer: 'run' as const, quorum: 1, oneOfEach: [], ...each }));
+  const requestedAt = '2030-01-01T00:00:00.000Z';
+  const record = { terms: { requirements: all }, request: { requestedAt } } as unknown as Parameters<
+    typeof escalatedBy
+  >[0];
+  const openedMs = Date.parse(requestedAt);
+  expect(escalatedBy(record, openedMs + waitedMs)).toEqual(
+    expected.map(([afterMs, to]) => ({ at: new Date(openedMs + afterMs).toISOString(), to })),
+  );
 });

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { approvalOf } from './approval-of.ts';
+import { axeFindings } from './axe.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type Browser, openSharedBrowser } from '../../support/browser.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';
 import { type AskedRun, chromium, type InboxPage, openInboxPage, passUndo } from './inbox-page.ts';
@@ -25,8 +27,16 @@ withChromium('several people (needs Chromium)', () => {
       { pattern: 'wipe', action: 'ask', ask: { reviewers: ['sam'] } },
     ];
     const identity = identityOf({ tokens: [rita.entry, sam.entry, zoe.entry, olga.entry] });
-    const directory = { people: { ida: { name: 'Ida Holm', also: ['u-17'] } } };
-    const policy = { version: 1, rules: [{ pattern: '*', action: 'allow' }], directory };
+    const directory = { people: { ida: { name: 'Ida Holm', also: ['u-17'] }, zoe: { groups: ['chiefs'] } } };
+    const escalate = [{ after: '300ms', to: ['group:chiefs'] }];
+    const policy = {
+      version: 1,
+      rules: [
+        { pattern: '*', action: 'allow' },
+        { pattern: 'echo', action: 'ask', ask: { reviewers: ['sam'], escalate } },
+      ],
+      directory,
+    };
     inbox = await openInboxPage({ agentPolicy: { version: 1, rules }, policy }, { identity });
     await inbox.page.setExtraHTTPHeaders(rita.bearer);
     other = await openSharedBrowser(chromium!);
@@ -186,5 +196,26 @@ withChromium('several people (needs Chromium)', () => {
   test('the browser complains of nothing, and asks no other server', () => {
     expect(inbox.complaints).toEqual([]);
     expect(inbox.foreign).toEqual([]);
+  });
+
+  test('an escalated request says who was asked first, who since when, and who can answer now', async () => {
+    const asked = await inbox.ask('echo', { text: 'Hello' });
+    const { world } = inbox;
+    await otherPage.setExtraHTTPHeaders(zoe.bearer);
+    await otherPage.goto(`${world.gateway.url}/inbox/`);
+    const row = otherPage.locator('li', { has: otherPage.locator(`a[href*="${asked.requestId}"]`) });
+    const { escalated } = await eventually('the step is taken', async () => {
+      const request = await approvalOf(world.client, asked.requestId);
+      return request.escalated !== undefined && request;
+    });
+    const said = /asked sam, and since [\d:]+( [AP]M)? group:chiefs, too/;
+    await row.getByText(said).waitFor();
+    expect(await row.locator('.escalated time').getAttribute('datetime')).toBe(escalated![0]!.at);
+    await row.getByRole('link').click();
+    const brief = otherPage.locator('.brief');
+    await brief.getByText(said).waitFor();
+    await brief.getByText('sam or zoe (chiefs)').waitFor();
+    expect(await axeFindings(otherPage)).toEqual([]);
+    await world.client.cancel(asked.workflowId);
   });
 });

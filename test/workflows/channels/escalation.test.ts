@@ -49,6 +49,11 @@ test('escalation, then a warning; each is in the journal, and people are notifie
   expect((await run.status()).waitingFor).toEqual([
     { requestId, toolName: 'pay', reviewers: ['ann', 'cfo'], deadline },
   ]);
+  const at = new Date(Date.parse(request!.requestedAt) + 300).toISOString();
+  const { escalated, approvers } = await world.client.approvals.get(requestId, { workflowId: run.workflowId });
+  expect({ escalated, approvers }).toEqual({ escalated: [{ at, to: ['cfo'] }], approvers: ['ann', 'cfo'] });
+  const { approvals } = await world.client.approvals.list({ workflowId: run.workflowId });
+  expect(approvals).toMatchObject([{ requestId, reviewers: ['ann', 'cfo'], escalated: [{ at, to: ['cfo'] }] }]);
   await run.handle.signal('decide', { requestId, approved: true, reviewerId: 'cfo' });
   expect(await run.result()).toMatchObject({ output: 'told: paid 1 to ladder' });
   expect(await run.status()).not.toHaveProperty('waitingFor');

@@ -97,6 +97,7 @@ const summary = {
   notShown: texts.optional(),
   sentence: optionalText,
   approvers: texts.optional(),
+  escalated: z.array(z.object({ at: z.string(), to: texts })).optional(),
   cannotBeApproved: optionalText,
   argumentBytes: z.int().optional(),
   shown,

@@ -1,6 +1,7 @@
 import { shownPerson, visibleText } from 'countersign/base';
 import type { InboxRow, WaitsFor } from '../../http/inbox/api.ts';
 import { Foreign, Marked } from '../parts/shown-text.tsx';
+import { EscalationNote } from '../parts/escalation-note.tsx';
 import { TimeLeft, useNow } from '../parts/time.tsx';
 import { inListHref } from '../state/location.ts';
 import { requestKey } from '../state/paths.ts';
@@ -51,6 +52,11 @@ export function RequestRow({ row, isSelected, toggle, isInGroup = false, isOpen 
           </span>
         )}
         <span class={`waits ${waitsFor}`}>{waitsWords[waitsFor]}</span>
+        {row.escalated !== undefined && (
+          <span class="escalated">
+            <EscalationNote {...row} />
+          </span>
+        )}
         {row.cannotBeApproved !== undefined && <span class="cut">cannot be approved</span>}
         {row.undelivered === true && <span class="cut">no channel could deliver this request yet</span>}
         {argumentBytes > mostListedBytes && (

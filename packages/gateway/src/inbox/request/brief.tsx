@@ -3,6 +3,7 @@ import { personsShown } from 'countersign/base';
 import { type Card, headings } from 'countersign/card';
 import type { ApprovalDetails } from 'countersign/client';
 import { Foreign, Folded, ShownText } from '../parts/shown-text.tsx';
+import { EscalationNote } from '../parts/escalation-note.tsx';
 import { callsText } from './run-past.ts';
 import { isUrgentRow, RowTexts } from './card-article.tsx';
 import type { RunReading } from './run-context.tsx';
@@ -24,7 +25,8 @@ export function Brief({ request, card, reading, me, isForOthers }: BriefProps) {
   const isNested = request.lineage.length > 0;
   const caller = request.callerUserId === null ? 'The user' : personsShown(request.people)(request.callerUserId);
   const isMineAlone = request.approvers?.length === 1 && request.approvers[0] === me;
-  const who = isForOthers || isMineAlone ? undefined : whoCanAnswer(request);
+  const isEscalated = request.settled === undefined && request.escalated !== undefined;
+  const who = isForOthers || (isMineAlone && !isEscalated) ? undefined : whoCanAnswer(request);
   const words = wordsOf(request, reading);
   return (
     <dl class="brief">
@@ -69,6 +71,11 @@ export function Brief({ request, card, reading, me, isForOthers }: BriefProps) {
           <RowTexts row={row} />
         </Row>
       ))}
+      {isEscalated && (
+        <Row label="Escalated">
+          <EscalationNote {...request} />
+        </Row>
+      )}
       {who !== undefined && request.settled === undefined && (
         <Row label="Who can answer">
           <Foreign text={who} most={300} />
