@@ -20,6 +20,7 @@ export type {
   UserMessages,
 } from './core/ledger/approval.ts';
 export type { AlwaysTerms } from './core/ledger/make-grant.ts';
+export type { EarlierAccount } from './core/ledger/earlier-accounts.ts';
 export type { EarlierDenial } from './core/ledger/denials.ts';
 export type { EarlierRun } from './core/ledger/earlier-run.ts';
 export type { Escalated } from './core/ledger/escalation.ts';

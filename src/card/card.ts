@@ -160,6 +160,7 @@ const unsteady = [
   'approvals',
   'approvers',
   'escalated',
+  'accounts',
   'cannotBeApproved',
   'people',
   'delegations',

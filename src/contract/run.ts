@@ -8,6 +8,7 @@ import type {
   UserMessages,
 } from '../core/ledger/approval.ts';
 import type { AlwaysTerms } from '../core/ledger/make-grant.ts';
+import type { EarlierAccount } from '../core/ledger/earlier-accounts.ts';
 import type { EarlierDenial } from '../core/ledger/denials.ts';
 import type { EarlierRun } from '../core/ledger/earlier-run.ts';
 import type { Escalated } from '../core/ledger/escalation.ts';
@@ -150,6 +151,11 @@ export interface ApprovalDetails extends ApprovalRequest {
    * remembers.
    */
   deniedBefore?: EarlierDenial;
+  /**
+   * For an open request: the bank accounts that it names, compared with earlier requests of this run. Absent: it names
+   * none, or the run cannot tell.
+   */
+  accounts?: EarlierAccount[];
 }
 
 /** A reviewer whose vote let a call run. */

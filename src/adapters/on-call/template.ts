@@ -187,6 +187,7 @@ const requestMembers = Object.keys({
   approvals: true,
   approvers: true,
   escalated: true,
+  accounts: true,
   people: true,
   cannotBeApproved: true,
   delegations: true,

@@ -12,6 +12,7 @@ import { limitsOf } from '../../core/policy/limits.ts';
 import { policyDigest } from '../../core/policy/policy.ts';
 import { type RequestRecord, type SettledRequest, requestOf } from '../../core/ledger/ledger.ts';
 import { deniedTools } from '../../core/ledger/denials.ts';
+import { earlierAccountsOf } from '../../core/ledger/earlier-accounts.ts';
 import { earlierRunOf } from '../../core/ledger/earlier-run.ts';
 import { escalatedBy } from '../../core/ledger/escalation.ts';
 import { alwaysTermsOf } from '../../core/ledger/make-grant.ts';
@@ -106,7 +107,10 @@ export function answerQueries(
   function extras(
     found: RequestRecord | SettledRequest,
     { shown, redacted, settled }: ApprovalDetails,
-  ): Pick<ApprovalDetails, 'always' | 'schema' | 'preview' | 'ranBefore' | 'deniedBefore' | 'userMessages'> {
+  ): Pick<
+    ApprovalDetails,
+    'always' | 'schema' | 'preview' | 'ranBefore' | 'deniedBefore' | 'accounts' | 'userMessages'
+  > {
     const { request, ruled, deniedBefore } = found;
     const schema = active()?.options.schemaOf?.(request.toolName, ruled.definition);
     const hides = !state.showsArguments || found.hidden === true;
@@ -114,6 +118,7 @@ export function answerQueries(
     const isAllShown = settled === undefined && shown === 'all' && redacted === undefined;
     const always = isAllShown ? alwaysTermsOf(found) : undefined;
     const ranBefore = settled === undefined ? earlierRunOf(state.ledger, found) : undefined;
+    const accounts = settled === undefined && !hides ? earlierAccountsOf(state.ledger, found) : [];
     // A policy's own patterns need a library, which does not run here.
     const ownPatterns = (active()?.redaction?.patterns.length ?? 0) > 0;
     const unheard = settled === undefined ? (session?.unheard ?? []) : [];
@@ -121,6 +126,7 @@ export function answerQueries(
       ...(unheard.length > 0 && { userMessages: shownMessages(found, unheard, hides || ownPatterns) }),
       ...(ranBefore !== undefined && { ranBefore }),
       ...(settled === undefined && deniedBefore !== undefined && { deniedBefore }),
+      ...(accounts.length > 0 && { accounts }),
       ...(always !== undefined && { always }),
       ...(isSmall(schema) && { schema }),
       ...(preview !== undefined && { preview }),

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { approvalOf } from './approval-of.ts';
 import { axeFindings } from './axe.ts';
+import type { Turns } from '../../support/world.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Browser, openSharedBrowser } from '../../support/browser.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';
@@ -217,5 +218,29 @@ withChromium('several people (needs Chromium)', () => {
     await brief.getByText('sam or zoe (chiefs)').waitFor();
     expect(await axeFindings(otherPage)).toEqual([]);
     await world.client.cancel(asked.workflowId);
+  });
+
+  test('a masked account is compared with earlier requests of its run, by the run', async () => {
+    const { world } = inbox;
+    const wire = (account: string): object => ({ calls: [{ tool: 'echo', args: { creditor: { account } } }] });
+    const accounts = ['DE89370400440532013000', 'CH9300762011623852957', 'DE89370400440532013000'];
+    const run = await world.start([...accounts.map(wire), { text: 'done' }] as Turns);
+    const said: string[] = [];
+    for (const _ of accounts) {
+      const [request] = await run.open();
+      const { requestId } = request!;
+      await otherPage.goto(addressOf({ run, workflowId: run.workflowId, requestId }));
+      const row = otherPage.locator('.brief div', { hasText: /^Account/ });
+      await row.waitFor();
+      said.push(await row.innerText());
+      expect(await axeFindings(otherPage)).toEqual([]);
+      expect(await otherPage.locator('main').innerText()).not.toContain('0440532013');
+      await world.client.decide({ requestId, approved: true, reviewerId: 'sam' });
+      await eventually('it is settled', async () => (await run.status()).waitingFor?.[0]?.requestId !== requestId);
+    }
+    const first = /^Account\s+creditor.account: first request of this run with this account$/;
+    const again = /creditor.account: same account as in an earlier request of this run \(approved by sam, [\d:]+/;
+    expect(said).toEqual([first, first, again].map((text) => expect.stringMatching(text) as string));
+    await run.result();
   });
 });

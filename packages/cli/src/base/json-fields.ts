@@ -69,6 +69,7 @@ export const jsonFields = {
     preview: true,
     ranBefore: true,
     deniedBefore: true,
+    accounts: true,
     userMessages: true,
     sentence: true,
     notShown: true,

@@ -163,6 +163,7 @@ const approvalRequest = shapeOf<ApprovalDetails>()({
   userMessages: z.object({ count: z.int(), last: texts }).optional(),
   ranBefore: anyObject.optional(),
   deniedBefore: anyObject.optional(),
+  accounts: z.array(z.object({ argument: z.string(), before: anyObject.nullable() })).optional(),
 }).openapi('ApprovalRequest');
 export const requestView = shapeOf<ApprovalView>()({
   request: approvalRequest,

@@ -2,6 +2,8 @@ import type { ComponentChildren } from 'preact';
 import { personsShown } from 'countersign/base';
 import { type Card, headings } from 'countersign/card';
 import type { ApprovalDetails } from 'countersign/client';
+import { LocalTime } from '../parts/time.tsx';
+import { requestHref } from '../state/location.ts';
 import { Foreign, Folded, ShownText } from '../parts/shown-text.tsx';
 import { EscalationNote } from '../parts/escalation-note.tsx';
 import { callsText } from './run-past.ts';
@@ -82,6 +84,15 @@ export function Brief({ request, card, reading, me, isForOthers }: BriefProps) {
           {request.approvals !== undefined && request.approvals.need > 1 && `: ${request.approvals.need} must approve`}
         </Row>
       )}
+      {request.settled === undefined && request.accounts !== undefined && (
+        <Row label="Account">
+          {request.accounts.map((account) => (
+            <p key={account.argument}>
+              <AccountNote account={account} request={request} />
+            </p>
+          ))}
+        </Row>
+      )}
       {past !== undefined && (
         <Row label="In this run">
           <Foreign text={callsText(past.calls, isPart)} most={400} />
@@ -97,6 +108,25 @@ function Row({ label, children }: { label: ComponentChildren; children: Componen
       <dt>{label}</dt>
       <dd>{children}</dd>
     </div>
+  );
+}
+
+interface AccountNoteProps {
+  account: NonNullable<ApprovalDetails['accounts']>[number];
+  request: ApprovalDetails;
+}
+
+/** Whether an earlier request of the run named the same account. The run compared the accounts, not what is shown. */
+function AccountNote({ account: { argument, before }, request: { workflowId, people } }: AccountNoteProps) {
+  const name = <Foreign text={argument} most={100} />;
+  if (before === null) return <>{name}: first request of this run with this account</>;
+  const { outcome, reviewerId, reviewerName, at, requestId } = before;
+  const who = reviewerId === undefined ? '' : ` by ${personsShown(people)(reviewerId, reviewerName)}`;
+  return (
+    <>
+      {name}: same account as in <a href={requestHref({ workflowId, requestId })}>an earlier request of this run</a> (
+      <Foreign text={`${outcome.replaceAll('_', ' ')}${who}`} most={200} />, <LocalTime at={at} />)
+    </>
   );
 }
 

@@ -1,0 +1,105 @@
+/**
+ * Compares the bank accounts of a call with those of earlier requests of its run. Reviewers see masked accounts, and two
+ * accounts can have one placeholder; only the run compares the accounts themselves.
+ */
+import { namesAccount } from '../redact/exempt-names.ts';
+import { leavesOf, type Leaf, type Redaction } from '../redact/redaction.ts';
+import type { JsonObject } from '../base/tool-call.ts';
+import type { OutcomeName } from './approval.ts';
+import { outcomesKept, type Ledger, type RequestRecord, type SettledRequest } from './ledger-state.ts';
+
+/** An account that a call names, and the last earlier request of the run about the very same one. */
+export interface EarlierAccount {
+  /** The argument, such as `iban` or `creditor.account`. */
+  argument: string;
+  /** Null: no earlier request of the run named this account, and no call of this tool ran without a request. */
+  before: {
+    requestId: string;
+    outcome: OutcomeName;
+    /** ISO 8601: when that request was settled. */
+    at: string;
+    reviewerId?: string;
+    reviewerName?: string;
+  } | null;
+}
+
+const mostAccounts = 10;
+
+/**
+ * The accounts of an open request about which the ledger can tell. Requests that were settled later are left out: they
+ * would change a card that people are reading.
+ */
+export function earlierAccountsOf(ledger: Ledger, asked: RequestRecord): EarlierAccount[] {
+  const accounts = accountsIn(asked.request.arguments, asked.redaction).slice(0, mostAccounts);
+  if (accounts.length === 0) return [];
+  const earlier = ledger.settled.filter(
+    ({ settlement: { settledAt, by } }) => settledAt <= asked.request.requestedAt && by !== 'edit',
+  );
+  const known = earlier.map((each) => ({ each, accounts: settledAccounts(each) }));
+  const isComplete = knowsAll(ledger, asked.request.toolName, earlier);
+  return accounts.flatMap(({ argument, account, mask }): EarlierAccount[] => {
+    const same = known.findLast((one) =>
+      one.accounts.some((other) => other.account === account && other.mask === mask),
+    );
+    // To call a masked account the same as one that is shown would reveal it.
+    const isRevealing = known.some((one) => one.accounts.some((other) => other.mask !== mask));
+    if (same === undefined) return isComplete && !isRevealing ? [{ argument, before: null }] : [];
+    const { request, settlement } = same.each;
+    const { outcome, settledAt: at, reviewerId, reviewerName } = settlement;
+    const by = { ...(reviewerId !== undefined && { reviewerId }), ...(reviewerName !== undefined && { reviewerName }) };
+    return [{ argument, before: { requestId: request.requestId, outcome, at, ...by } }];
+  });
+}
+
+interface Account {
+  argument: string;
+  account: string;
+  /** How reviewers see it: as a placeholder of an account, or in full. */
+  mask: 'masked' | 'shown';
+}
+
+function settledAccounts({ request, settlement: { edited }, redaction, editedRedaction, hidden }: SettledRequest) {
+  if (hidden === true) return [];
+  return edited === undefined
+    ? accountsIn(request.arguments, redaction)
+    : accountsIn(edited.arguments, editedRedaction ?? redaction);
+}
+
+function accountsIn(args: JsonObject, redaction: Redaction | undefined): Account[] {
+  return leavesOf(args).flatMap(({ path, text }) => {
+    if (text === '' || !namesAccount(path)) return [];
+    const mask = maskOf({ path, text }, redaction);
+    return mask === undefined ? [] : [{ argument: path.join('.'), account: plainAccount(text), mask }];
+  });
+}
+
+/** Undefined for an account of which reviewers see a part, or a placeholder that tells no two values apart. */
+function maskOf(
+  { path, text }: Pick<Leaf, 'path' | 'text'>,
+  redaction: Redaction | undefined,
+): Account['mask'] | undefined {
+  const place = JSON.stringify(path);
+  const spans = redaction?.values.find((each) => JSON.stringify(each.path) === place)?.spans ?? [];
+  if (spans.length === 0) return 'shown';
+  const [[start, end, placeholder]] = spans as [(typeof spans)[number]];
+  const isWhole = spans.length === 1 && text.slice(start, end).trim() === text.trim();
+  return isWhole && placeholder.includes(' · ') ? 'masked' : undefined;
+}
+
+/** Spellings of one IBAN are equal; any other text stands for itself. */
+function plainAccount(text: string): string {
+  const plain = text.replace(/\s/g, '').toUpperCase();
+  return /^[A-Z]{2}\d{2}[A-Z\d]{11,30}$/.test(plain) ? plain : text;
+}
+
+/** True if the ledger has the arguments of each earlier request, and each call of the tool had one. */
+function knowsAll({ past, outcomes }: Ledger, toolName: string, earlier: readonly SettledRequest[]): boolean {
+  const isTrimmed = ({ request, settlement: { edited } }: SettledRequest): boolean =>
+    Object.keys((edited ?? request).arguments).length === 0;
+  return (
+    past.length === 0 &&
+    outcomes.length < outcomesKept &&
+    !earlier.some((each) => each.hidden === true || isTrimmed(each)) &&
+    !outcomes.some((each) => each.toolName === toolName && each.requestId === undefined && each.ran !== 'no')
+  );
+}
