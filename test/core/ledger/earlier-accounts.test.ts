@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Span } from '../../../src/core/redact/find-sensitive.ts';
 import type { Redaction } from '../../../src/core/redact/redaction.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
-import { redactionOf } from '../../../src/core/redact/redact-arguments.ts';
+import { redactionOf } from '../../../src/core/redact/redaction.ts';
 import { earlierAccountsOf } from '../../../src/core/ledger/earlier-accounts.ts';
 import { emptyLedger, type Ledger, type RequestRecord, reduce } from '../../../src/core/ledger/ledger.ts';
 import { iso } from '../../../src/core/ledger/ledger-state.ts';
