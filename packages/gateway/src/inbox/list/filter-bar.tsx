@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { severities, visibleText } from 'countersign/base';
 import type { OpenView, Tab } from '../../http/inbox/api.ts';
 import { type OpenQuery, type Sort, sorts, tabs } from '../../http/inbox/open-view.ts';
+import { SelectField } from '../parts/select-field.tsx';
 import { Icon } from '../parts/shown-text.tsx';
 import { currentLocation, hrefOf, navigate } from '../state/location.ts';
 import { isFiltered, readQuery, writeQuery } from './filters.ts';
@@ -64,17 +65,15 @@ export function FilterBar({ query, tools, agents }: FilterBarProps) {
     navigate(listPath(next), { replace: true });
   };
   const select = (name: 'tool' | 'agent' | 'severity', label: string, values: readonly string[]) => (
-    <label>
-      {label}
-      <select value={query[name]} onChange={(event) => change({ [name]: event.currentTarget.value })}>
-        <option value="">all</option>
-        {[...new Set([...(query[name] === '' ? [] : [query[name]]), ...values])].map((value) => (
-          <option key={value} value={value}>
-            {visibleText(value).slice(0, 80)}
-          </option>
-        ))}
-      </select>
-    </label>
+    <SelectField
+      label={label}
+      value={query[name]}
+      choices={[
+        ['', 'all'],
+        ...[...new Set([...(query[name] === '' ? [] : [query[name]]), ...values])].map(nameChoice),
+      ]}
+      choose={(value) => change({ [name]: value })}
+    />
   );
   return (
     <form class="filters" role="search" aria-label="Filter the requests" onSubmit={(event) => event.preventDefault()}>
@@ -108,16 +107,12 @@ export function FilterBar({ query, tools, agents }: FilterBarProps) {
         {select('severity', 'Severity', severities.toReversed())}
         {select('tool', 'Tool', tools)}
         {select('agent', 'Agent', agents)}
-        <label>
-          Sort by
-          <select value={query.sort} onChange={(event) => change({ sort: event.currentTarget.value as Sort })}>
-            {sorts.map((sort) => (
-              <option key={sort} value={sort}>
-                {sortWords[sort]}
-              </option>
-            ))}
-          </select>
-        </label>
+        <SelectField
+          label="Sort by"
+          value={query.sort}
+          choices={sorts.map((sort) => [sort, sortWords[sort]])}
+          choose={(sort) => change({ sort: sort as Sort })}
+        />
         {isFiltered(query) && (
           <button type="button" onClick={clearFilters}>
             Clear
@@ -126,6 +121,11 @@ export function FilterBar({ query, tools, agents }: FilterBarProps) {
       </div>
     </form>
   );
+}
+
+/** An untrusted name as a choice. */
+export function nameChoice(name: string): readonly [string, string] {
+  return [name, visibleText(name).slice(0, 80)];
 }
 
 /** The address of a list, beside the request that is open now. */
@@ -151,6 +151,9 @@ export function SelectionBar({ count, answer, clear }: SelectionBarProps) {
   return (
     <div class="selection-bar" role="region" aria-label="Selected requests">
       <span role="status">{count} selected</span>
+      <button type="button" class="quiet" onClick={clear}>
+        Clear
+      </button>
       <button type="button" class="primary" onClick={() => answer('deny')}>
         Deny …
       </button>
@@ -159,9 +162,6 @@ export function SelectionBar({ count, answer, clear }: SelectionBarProps) {
       </button>
       <button type="button" onClick={() => answer('stop')}>
         Stop …
-      </button>
-      <button type="button" onClick={clear}>
-        Clear
       </button>
     </div>
   );

@@ -1,6 +1,5 @@
 import { medianText } from '../state/texts.ts';
 import type { RuleStatistics } from 'countersign/audit';
-import type { ComponentChildren } from 'preact';
 
 interface Share {
   count: number;
@@ -86,14 +85,5 @@ export function RuleFigures({ figures }: { figures: RuleStatistics | undefined }
       <ShareCell share={underThreeSeconds} isWarning={isHasty(underThreeSeconds)} />
       <ShareCell share={expiredShare} isWarning={isHasty(expiredShare)} />
     </>
-  );
-}
-
-/** A table that scrolls sideways if it is wider than the page. */
-export function TableFrame({ title, children }: { title: string; children: ComponentChildren }) {
-  return (
-    <div class="scroll" role="region" aria-label={`Table: ${title}`} tabIndex={0}>
-      <table>{children}</table>
-    </div>
   );
 }

@@ -1,8 +1,9 @@
 import type { Rule } from 'countersign/policy';
 import type { PresentPolicy } from '../../http/inbox/api.ts';
 import { LocalTime } from '../parts/time.tsx';
+import { TableFrame } from '../parts/table-frame.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
-import { RuleFigureHeads, RuleFigures, TableFrame } from './figures.tsx';
+import { RuleFigureHeads, RuleFigures } from './figures.tsx';
 
 /** The operator's policy that binds new runs, rule by rule, with the effects of each. */
 export function PolicySection({ answer }: { answer: PresentPolicy }) {
@@ -30,7 +31,7 @@ export function PolicySection({ answer }: { answer: PresentPolicy }) {
             )}
             {present.policy.mode !== undefined && ` · mode ${present.policy.mode}`}
           </p>
-          <TableFrame title="Rules of the policy">
+          <TableFrame label="Table: Rules of the policy">
             <thead>
               <tr>
                 <th scope="col">Rule</th>

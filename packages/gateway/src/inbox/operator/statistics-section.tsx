@@ -1,8 +1,9 @@
 import { shownPerson } from 'countersign/base';
 import type { AgentUsage, ReviewerStatistics, RuleStatistics } from 'countersign/audit';
 import type { Statistics } from '../../http/inbox/api.ts';
+import { TableFrame } from '../parts/table-frame.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
-import { isHasty, MedianCell, QuickNote, ShareCell, RuleFigureHeads, RuleFigures, TableFrame } from './figures.tsx';
+import { isHasty, MedianCell, QuickNote, ShareCell, RuleFigureHeads, RuleFigures } from './figures.tsx';
 
 /** How reviewers answer, what agents used, and the effects of rules that are not in the current policy. */
 export function StatisticsSection({ answer, present }: { answer: Statistics; present: string | undefined }) {
@@ -28,7 +29,7 @@ export function StatisticsSection({ answer, present }: { answer: Statistics; pre
       {others.length > 0 && (
         <section aria-labelledby="rules-title">
           <h2 id="rules-title">Other rules</h2>
-          <TableFrame title="Other rules">
+          <TableFrame label="Table: Other rules">
             <thead>
               <tr>
                 <th scope="col">Rule</th>
@@ -59,7 +60,7 @@ export function StatisticsSection({ answer, present }: { answer: Statistics; pre
 
 function ReviewerTable({ reviewers }: { reviewers: readonly ReviewerStatistics[] }) {
   return (
-    <TableFrame title="Reviewers">
+    <TableFrame label="Table: Reviewers">
       <thead>
         <tr>
           <th scope="col">Reviewer</th>
@@ -99,7 +100,7 @@ function ReviewerTable({ reviewers }: { reviewers: readonly ReviewerStatistics[]
 
 function AgentTable({ agents }: { agents: readonly AgentUsage[] }) {
   return (
-    <TableFrame title="Agents">
+    <TableFrame label="Table: Agents">
       <thead>
         <tr>
           <th scope="col">Agent</th>

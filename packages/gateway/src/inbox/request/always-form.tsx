@@ -5,6 +5,7 @@ import type { ApprovalDetails } from 'countersign/client';
 import { Foreign } from '../parts/shown-text.tsx';
 import { AnswerForm, type AnswerFormProps } from './answer-form.tsx';
 import type { Matches, MatchesBody } from '../../http/inbox/api.ts';
+import { SelectField } from '../parts/select-field.tsx';
 import { LocalTime } from '../parts/time.tsx';
 import { runHref } from '../state/location.ts';
 import { apiPath, sendJson } from '../api/fetch-json.ts';
@@ -109,16 +110,7 @@ export function AlwaysForm({
         </p>
       )}
       <div class="row">
-        <label>
-          For how long
-          <select value={expiresIn} onChange={(event) => setExpiresIn(event.currentTarget.value)}>
-            {times.map(([value, text]) => (
-              <option key={value} value={value}>
-                {text}
-              </option>
-            ))}
-          </select>
-        </label>
+        <SelectField label="For how long" value={expiresIn} choices={times} choose={setExpiresIn} />
         <label>
           How many times
           <input

@@ -1,7 +1,6 @@
-import { useState } from 'preact/hooks';
 import { type ArgumentBlock, type CardField, fieldLabel, fieldNote, saysName } from 'countersign/card';
 import { LongText, Marked, Scrolling, ShownText } from '../parts/shown-text.tsx';
-import { MoreLines, mostLines } from './more-lines.tsx';
+import { CardTable } from './more-lines.tsx';
 
 /** The arguments of a call as they are nested. */
 export function ArgumentBlocks({ blocks }: { blocks: readonly ArgumentBlock[] }) {
@@ -62,42 +61,36 @@ function Block({ block }: { block: ArgumentBlock }) {
 }
 
 function ArgumentTable({ name, columns, rows }: ArgumentBlock & { kind: 'table' }) {
-  const [shown, setShown] = useState(mostLines);
   return (
-    <>
-      <div class="table" tabIndex={0} role="group" aria-label={`Table of ${name}`}>
-        <table>
-          <thead>
-            <tr>
-              <td />
-              {columns.map((column, index) => (
-                <th key={column.name} scope="col" class={rows[0]?.cells[index]?.format}>
-                  <Marked text={saysName(column.title, column.name) ? column.name : (column.title ?? '')} />
-                  {column.description !== undefined && (
-                    <span class="hint">
-                      <Marked text={column.description} />
-                    </span>
-                  )}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.slice(0, shown).map(({ index, cells }) => (
-              <tr key={index}>
-                <th scope="row">{index}</th>
-                {cells.map((cell, column) => (
-                  <td key={column} class={cell?.format}>
-                    {cell === undefined ? <span class="soft">none</span> : <FieldValue field={cell} hasWarnings />}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      <MoreLines all={rows.length} shown={shown} show={setShown} />
-    </>
+    <CardTable
+      label={`Table of ${name}`}
+      head={
+        <>
+          <td />
+          {columns.map((column, index) => (
+            <th key={column.name} scope="col" class={rows[0]?.cells[index]?.format}>
+              <Marked text={saysName(column.title, column.name) ? column.name : (column.title ?? '')} />
+              {column.description !== undefined && (
+                <span class="hint">
+                  <Marked text={column.description} />
+                </span>
+              )}
+            </th>
+          ))}
+        </>
+      }
+      rows={rows}
+      draw={({ index, cells }) => (
+        <tr key={index}>
+          <th scope="row">{index}</th>
+          {cells.map((cell, column) => (
+            <td key={column} class={cell?.format}>
+              {cell === undefined ? <span class="soft">none</span> : <FieldValue field={cell} hasWarnings />}
+            </td>
+          ))}
+        </tr>
+      )}
+    />
   );
 }
 

@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { type CardChange, diffMarks } from 'countersign/card';
 import { Marked, Scrolling, ShownText } from '../parts/shown-text.tsx';
 import { type DrawnLine, drawnLines } from './diff-lines.ts';
-import { MoreLines, mostLines } from './more-lines.tsx';
+import { CardTable, MoreLines, mostLines } from './more-lines.tsx';
 
 /** A difference, line by line. */
 export function ChangeLines({ change }: { change: CardChange & { kind: 'text' } }) {
@@ -47,35 +47,25 @@ function Line({ kind, text, before, after, words }: DrawnLine) {
 
 /** A table of changed rows. */
 export function ChangeTable({ change: { columns, rows } }: { change: CardChange & { kind: 'table' } }) {
-  const [shown, setShown] = useState(mostLines);
   return (
-    <>
-      <div class="table" tabIndex={0} role="group" aria-label="Table of changes">
-        <table>
-          <thead>
-            <tr>
-              {columns.map((column, index) => (
-                <th key={index} scope="col">
-                  <Marked text={column} />
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.slice(0, shown).map(({ kind, cells }, index) => (
-              <tr key={index}>
-                {cells.map((cell, column) => (
-                  <td key={column}>
-                    <Cell kind={kind} {...cell} />
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      <MoreLines all={rows.length} shown={shown} show={setShown} />
-    </>
+    <CardTable
+      label="Table of changes"
+      head={columns.map((column, index) => (
+        <th key={index} scope="col">
+          <Marked text={column} />
+        </th>
+      ))}
+      rows={rows}
+      draw={({ kind, cells }, index) => (
+        <tr key={index}>
+          {cells.map((cell, column) => (
+            <td key={column}>
+              <Cell kind={kind} {...cell} />
+            </td>
+          ))}
+        </tr>
+      )}
+    />
   );
 }
 

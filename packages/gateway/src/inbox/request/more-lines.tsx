@@ -1,3 +1,7 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { TableFrame } from '../parts/table-frame.tsx';
+
 /** Further lines or rows are drawn on demand. */
 export const mostLines = 500;
 
@@ -8,5 +12,29 @@ export function MoreLines({ all, shown, show }: { all: number; shown: number; sh
     <button type="button" onClick={() => show(shown + mostLines * 4)}>
       Show more ({(all - shown).toLocaleString('en')} left)
     </button>
+  );
+}
+
+interface CardTableProps<Row> {
+  label: string;
+  /** The cells of its head. */
+  head: ComponentChildren;
+  rows: readonly Row[];
+  draw: (row: Row, index: number) => VNode;
+}
+
+/** A table of a card, which draws further rows on demand. */
+export function CardTable<Row>({ label, head, rows, draw }: CardTableProps<Row>) {
+  const [shown, setShown] = useState(mostLines);
+  return (
+    <>
+      <TableFrame label={label} isPart>
+        <thead>
+          <tr>{head}</tr>
+        </thead>
+        <tbody>{rows.slice(0, shown).map(draw)}</tbody>
+      </TableFrame>
+      <MoreLines all={rows.length} shown={shown} show={setShown} />
+    </>
   );
 }

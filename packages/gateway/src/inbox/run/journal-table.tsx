@@ -4,6 +4,7 @@ import type { JournalEntry } from 'countersign/client';
 import type { RunJournal } from '../../http/inbox/api.ts';
 import { apiPath } from '../api/fetch-json.ts';
 import { useJson } from '../api/use-json.ts';
+import { TableFrame } from '../parts/table-frame.tsx';
 import { LocalTime } from '../parts/time.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { requestHref } from '../state/location.ts';
@@ -24,36 +25,34 @@ export function JournalTable({ workflowId, version }: { workflowId: string; vers
       {problem !== undefined && <p class="problem">{problem.message}</p>}
       {isOpen && value === undefined && problem === undefined && <p class="soft">Loading …</p>}
       {value !== undefined && (
-        <div class="scroll" role="region" aria-label="Table of entries" tabIndex={0}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">#</th>
-                <th scope="col">Time</th>
-                <th scope="col">What</th>
-                <th scope="col">Tool</th>
-                <th scope="col">Details</th>
+        <TableFrame label="Table of entries">
+          <thead>
+            <tr>
+              <th scope="col">#</th>
+              <th scope="col">Time</th>
+              <th scope="col">What</th>
+              <th scope="col">Tool</th>
+              <th scope="col">Details</th>
+            </tr>
+          </thead>
+          <tbody>
+            {value.entries.map((entry) => (
+              <tr key={entry.seq}>
+                <td>{entry.seq}</td>
+                <td>
+                  <LocalTime at={entry.at} />
+                </td>
+                <td>{entry.kind}</td>
+                <td>
+                  <Foreign text={entry.toolName ?? ''} most={100} />
+                </td>
+                <td class="words">
+                  <Foreign text={detailsOf(entry)} most={300} />
+                </td>
               </tr>
-            </thead>
-            <tbody>
-              {value.entries.map((entry) => (
-                <tr key={entry.seq}>
-                  <td>{entry.seq}</td>
-                  <td>
-                    <LocalTime at={entry.at} />
-                  </td>
-                  <td>{entry.kind}</td>
-                  <td>
-                    <Foreign text={entry.toolName ?? ''} most={100} />
-                  </td>
-                  <td class="words">
-                    <Foreign text={detailsOf(entry)} most={300} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+            ))}
+          </tbody>
+        </TableFrame>
       )}
     </details>
   );
@@ -100,38 +99,36 @@ export function DecisionTable({ decisions }: { decisions: readonly Decided[] }) 
       {decisions.length === 0 ? (
         <p class="soft">No requests.</p>
       ) : (
-        <div class="scroll" role="region" aria-label="Table of decisions" tabIndex={0}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Asked</th>
-                <th scope="col">Request</th>
-                <th scope="col">Decision</th>
-                <th scope="col">Decided</th>
-                <th scope="col">Ran</th>
+        <TableFrame label="Table of decisions">
+          <thead>
+            <tr>
+              <th scope="col">Asked</th>
+              <th scope="col">Request</th>
+              <th scope="col">Decision</th>
+              <th scope="col">Decided</th>
+              <th scope="col">Ran</th>
+            </tr>
+          </thead>
+          <tbody>
+            {decisions.map(({ request, result, ran }) => (
+              <tr key={request.requestId}>
+                <td>
+                  <LocalTime at={request.at} />
+                </td>
+                <td class="words">
+                  <a href={requestHref(request)}>
+                    <Foreign text={request.sentence ?? request.toolName} most={200} />
+                  </a>
+                </td>
+                <td class="words">
+                  {result === undefined ? 'open' : <Foreign text={decisionText(result)} most={300} lines />}
+                </td>
+                <td>{result !== undefined && <LocalTime at={result.at} />}</td>
+                <td>{ran ?? ''}</td>
               </tr>
-            </thead>
-            <tbody>
-              {decisions.map(({ request, result, ran }) => (
-                <tr key={request.requestId}>
-                  <td>
-                    <LocalTime at={request.at} />
-                  </td>
-                  <td class="words">
-                    <a href={requestHref(request)}>
-                      <Foreign text={request.sentence ?? request.toolName} most={200} />
-                    </a>
-                  </td>
-                  <td class="words">
-                    {result === undefined ? 'open' : <Foreign text={decisionText(result)} most={300} lines />}
-                  </td>
-                  <td>{result !== undefined && <LocalTime at={result.at} />}</td>
-                  <td>{ran ?? ''}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+            ))}
+          </tbody>
+        </TableFrame>
       )}
     </section>
   );

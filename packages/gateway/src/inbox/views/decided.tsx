@@ -1,8 +1,8 @@
 import type { DecidedList } from '../../http/inbox/api.ts';
-import { visibleText } from 'countersign/base';
 import { useJson } from '../api/use-json.ts';
-import { Tabs } from '../list/filter-bar.tsx';
+import { nameChoice, Tabs } from '../list/filter-bar.tsx';
 import { fewRows, useOpenView } from '../list/use-open-view.ts';
+import { SelectField } from '../parts/select-field.tsx';
 import { LocalTime } from '../parts/time.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { currentLocation, hrefOf, navigate, requestHref } from '../state/location.ts';
@@ -34,22 +34,18 @@ export function DecidedView() {
     const text = next.toString();
     navigate(hrefOf(`/decided${text === '' ? '' : `?${text}`}`), { replace: true });
   };
-  const select = (name: string, label: string, options: readonly (readonly [string, string])[]) => (
-    <label>
-      {label}
-      <select value={given.get(name) ?? ''} onChange={(event) => change(name, event.currentTarget.value)}>
-        {options.map(([chosen, words]) => (
-          <option key={chosen} value={chosen}>
-            {words}
-          </option>
-        ))}
-      </select>
-    </label>
+  const select = (name: string, label: string, choices: readonly (readonly [string, string])[]) => (
+    <SelectField
+      label={label}
+      value={given.get(name) ?? ''}
+      choices={choices}
+      choose={(chosen) => change(name, chosen)}
+    />
   );
   return (
     <>
       <div class="view-head">
-        <h1>Inbox</h1>
+        <h1 class="hidden-on-phone">Inbox</h1>
         <Tabs query={wholeQuery} view={view} isDecided />
       </div>
       <form class="filters plain" aria-label="Filter the decided requests" onSubmit={(event) => event.preventDefault()}>
@@ -58,10 +54,7 @@ export function DecidedView() {
           ['me', 'me'],
         ])}
         {select('outcome', 'Outcome', [['', 'all'], ...outcomes.map((each) => [each, each] as const)])}
-        {select('tool', 'Tool', [
-          ['', 'all'],
-          ...(value?.tools ?? []).map((each) => [each, visibleText(each).slice(0, 80)] as const),
-        ])}
+        {select('tool', 'Tool', [['', 'all'], ...(value?.tools ?? []).map(nameChoice)])}
         {select('days', 'Since', [
           ['1', 'yesterday'],
           ['', '7 days ago'],

@@ -3,6 +3,7 @@ import type { Covered, PresentPolicy, Statistics } from '../../http/inbox/api.ts
 import { useJson } from '../api/use-json.ts';
 import { PolicySection } from '../operator/policy-section.tsx';
 import { StatisticsSection } from '../operator/statistics-section.tsx';
+import { SelectField } from '../parts/select-field.tsx';
 import { LocalTime } from '../parts/time.tsx';
 import { currentLocation, hrefOf, navigate } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
@@ -40,19 +41,12 @@ export function OperatorView() {
     <article class="operator">
       <h1>Policy and statistics</h1>
       <div class="filters plain">
-        <label>
-          Period
-          <select
-            value={name}
-            onChange={(event) => navigate(hrefOf(`/operator?last=${event.currentTarget.value}`), { replace: true })}
-          >
-            {spans.map(([value, label]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </label>
+        <SelectField
+          label="Period"
+          value={name}
+          choices={spans.map(([value, words]) => [value, words])}
+          choose={(value) => navigate(hrefOf(`/operator?last=${value}`), { replace: true })}
+        />
         <button type="button" onClick={() => setOpenedMs(Date.now())}>
           Refresh
         </button>

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RunList } from '../../http/inbox/api.ts';
 import { useJson } from '../api/use-json.ts';
 import { FirstSteps } from '../parts/first-steps.tsx';
+import { SelectField } from '../parts/select-field.tsx';
 import { LocalTime } from '../parts/time.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { RunName } from '../run/run-name.tsx';
@@ -147,18 +148,12 @@ function RunFilterForm({ filters }: { filters: RunFilters }) {
           onChange={() => show({ text: text.trim() })}
         />
       </label>
-      <label>
-        Status
-        <select
-          value={filters.status}
-          onChange={(event) => show({ status: event.currentTarget.value as RunFilters['status'] })}
-        >
-          <option value="">all</option>
-          {statuses.map((status) => (
-            <option key={status}>{status}</option>
-          ))}
-        </select>
-      </label>
+      <SelectField
+        label="Status"
+        value={filters.status}
+        choices={[['', 'all'], ...statuses.map((status) => [status, status] as const)]}
+        choose={(status) => show({ status: status as RunFilters['status'] })}
+      />
       <label>
         Agent
         <input
