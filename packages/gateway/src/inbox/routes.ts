@@ -1,13 +1,11 @@
 import type { ComponentType } from 'preact';
 import type { Role } from '../http/identity/principal.ts';
 import { matchPath, type PathParams, requestPattern, type ViewProps } from './state/paths.ts';
+import { lazyView } from './parts/lazy-view.tsx';
 import { DecidedView } from './views/decided.tsx';
 import { DeskView } from './views/desk.tsx';
-import { OperatorView } from './views/operator.tsx';
 import { NotFoundView } from './views/not-found.tsx';
-import { RunPage } from './views/run.tsx';
 import { RunsView } from './views/runs.tsx';
-import { StartRunView } from './views/start-run.tsx';
 
 interface Route {
   /** Below `/inbox`; `:name` stands for one part. */
@@ -19,6 +17,10 @@ interface Route {
   /** The header links to it only for people with this role. */
   role?: Role;
 }
+
+const RunPage = lazyView(async () => (await import('./views/run.tsx')).RunPage);
+const StartRunView = lazyView(async () => (await import('./views/start-run.tsx')).StartRunView);
+const OperatorView = lazyView(async () => (await import('./views/operator.tsx')).OperatorView);
 
 /** Every view of the inbox. */
 export const routes: readonly Route[] = [
