@@ -11,16 +11,22 @@ import { makeOwnInbox } from '../../support/own-inbox.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 import { testBundle } from '../../support/world.ts';
 
-/** How every view looks: on a phone and on a desk, dark and light, for eyes, for screen readers and for keyboards. */
+/**
+ * How every view looks: on a phone, on a desk and at double size, dark, light and in forced colours, for eyes, for screen
+ * readers and for keyboards.
+ */
 
 const chromium = findChromium();
 const withChromium = chromium === undefined ? describe.skip : describe;
 
 const phone = { width: 380, height: 800 };
 const desk = { width: 1_280, height: 900 };
+/** The desk at 200 %. */
+const zoomed = { width: desk.width / 2, height: desk.height / 2 };
 const names = [
   'list',
   'list without a match',
+  'empty tab',
   'bulk',
   'request',
   'request with a change',
@@ -40,6 +46,8 @@ const names = [
   'loading',
   'settings',
   'journal',
+  'decided',
+  'nothing decided',
   'runs',
   'run',
   'open run',
@@ -81,7 +89,7 @@ withChromium('every view of the inbox (needs Chromium)', () => {
   });
 
   test.each(names)(
-    '%s, on a phone and on a desk: nothing overflows, axe finds nothing, Tab reaches every control and each can be seen',
+    '%s, on a phone, on a desk and at double size: nothing overflows, axe finds nothing, Tab reaches every control',
     async (name) => {
       // What the view before has held back.
       await page.unrouteAll({ behavior: 'ignoreErrors' });
@@ -90,7 +98,7 @@ withChromium('every view of the inbox (needs Chromium)', () => {
       for (const size of [phone, desk]) {
         await page.setViewportSize(size);
         for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme });
+          await page.emulateMedia({ colorScheme, forcedColors: 'none' });
           expect(await page.evaluate<number>(overflow)).toBeLessThanOrEqual(0);
           expect(await page.evaluate<string[]>(brokenWords)).toEqual([]);
           // Only colours differ from the light page.
@@ -102,6 +110,13 @@ withChromium('every view of the inbox (needs Chromium)', () => {
         expect(missed).toEqual([]);
         expect(await page.evaluate<string[]>(hiddenControls)).toEqual([]);
       }
+      await page.emulateMedia({ colorScheme: 'light', forcedColors: 'active' });
+      expect(await page.evaluate<string[]>(lostSigns)).toEqual([]);
+      await page.setViewportSize(zoomed);
+      expect(await page.evaluate<number>(overflow)).toBeLessThanOrEqual(0);
+      expect(await page.evaluate<string[]>(brokenWords)).toEqual([]);
+      expect(await page.evaluate<number>(markControls)).toBeGreaterThan(0);
+      expect(await page.evaluate<string[]>(hiddenControls)).toEqual([]);
     },
   );
 
@@ -227,6 +242,23 @@ const brokenWords = `[...document.querySelectorAll('main :is(th, td, h1, h2, but
     range.setEnd(text, index + word.length);
     return new Set([...range.getClientRects()].filter(({ width }) => width > 1).map(({ top }) => Math.round(top))).size > 1;
   }).map(([word]) => word))`;
+
+/**
+ * What forced colours leave without a sign: warnings, severities and the prominent button without a frame, and chosen
+ * links and options that look like the others.
+ */
+const lostSigns = `[
+  ...[...document.querySelectorAll('.warnings, .beside-warning, .note, .severity, button.primary')].filter((each) => {
+    const { borderTopWidth, borderTopColor, backgroundColor } = getComputedStyle(each);
+    return each.checkVisibility() && (borderTopWidth === '0px' || borderTopColor === backgroundColor);
+  }),
+  ...[['nav', '[aria-current]', 'borderBottomColor'], ['[role=listbox]', '[aria-selected=true]', 'backgroundColor']].flatMap(
+    ([group, chosen, property]) =>
+      [...document.querySelectorAll(group + ' ' + chosen)].filter((each) =>
+        [...each.parentElement.children].some((other) =>
+          other !== each && getComputedStyle(other)[property] === getComputedStyle(each)[property])),
+  ),
+].map((each) => each.outerHTML.slice(0, 200))`;
 
 /** Marks the controls that Tab must reach, and counts them. In a group of radio buttons, the arrow keys move. */
 const markControls = `

@@ -39,6 +39,7 @@ export function inboxViews({ gateway, open }: InboxStage): StagedView[] {
   return [
     at('list', '/', list),
     at('list without a match', '/?text=nothing+like+it', 'No open request matches'),
+    at('empty tab', '/?tab=others', 'No request waits for other people.'),
     at('bulk', '/?tab=anyone', 'Send mail', async (page) => {
       // The first one selects all.
       for (const box of [1, 2, 3]) await page.getByRole('checkbox').nth(box).check();
@@ -108,6 +109,8 @@ export function inboxViews({ gateway, open }: InboxStage): StagedView[] {
       await page.getByText('Everything that was recorded').click();
       await page.getByRole('region', { name: 'Table of entries' }).waitFor();
     }),
+    at('decided', '/decided', 'The charge was right'),
+    at('nothing decided', '/decided?outcome=expired', 'Nothing was decided'),
     at('runs', '/runs', 'disk-web-2'),
     at('run', '/runs/ticket-40', 'Timeline · ended', async (page) => {
       for (const text of ['task queue', 'grant-1 ·']) await page.getByText(text).first().waitFor();

@@ -14,6 +14,8 @@ interface Route {
   view: ComponentType<ViewProps>;
   /** Present: the header links to it under this name. */
   link?: string;
+  /** Present: the pattern of the view to which it belongs; the header marks that one's link. */
+  section?: string;
   /** The header links to it only for people with this role. */
   role?: Role;
 }
@@ -25,11 +27,11 @@ const OperatorView = lazyView(async () => (await import('./views/operator.tsx'))
 /** Every view of the inbox. */
 export const routes: readonly Route[] = [
   { pattern: '/', title: 'Inbox', view: DeskView, link: 'Inbox' },
-  { pattern: requestPattern, title: 'Request', view: DeskView },
-  { pattern: '/decided', title: 'Decided requests', view: DecidedView },
+  { pattern: requestPattern, title: 'Request', view: DeskView, section: '/' },
+  { pattern: '/decided', title: 'Decided requests', view: DecidedView, section: '/' },
   { pattern: '/runs', title: 'Runs', view: RunsView, link: 'Runs' },
-  { pattern: '/runs/:workflowId', title: 'Run', view: RunPage },
-  { pattern: '/start', title: 'Start a run', view: StartRunView },
+  { pattern: '/runs/:workflowId', title: 'Run', view: RunPage, section: '/runs' },
+  { pattern: '/start', title: 'Start a run', view: StartRunView, section: '/runs' },
   { pattern: '/operator', title: 'Policy and statistics', view: OperatorView, link: 'Policy', role: 'operator' },
 ];
 

@@ -20,6 +20,7 @@ import { requestKey } from '../state/paths.ts';
 import { argumentBlocks } from 'countersign/card';
 import { ArgumentBlocks } from '../request/argument-rows.tsx';
 import { CardChanges, CardWarnings } from '../request/card-article.tsx';
+import { SeverityMark } from './request-row.tsx';
 import { requestHref } from '../state/location.ts';
 
 /** As many as a browser sends to one server at a time, but for the streams. */
@@ -239,7 +240,7 @@ export function BulkList({ items }: { items: readonly BulkItem[] }) {
             <span>
               <Marked text={row.sentence} />
             </span>
-            <span class={`severity ${row.severity}`}>{row.severity}</span>
+            <SeverityMark severity={row.severity} />
           </p>
           {view !== undefined && (
             <>

@@ -46,7 +46,7 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
     moves[event.key]!();
   };
   return (
-    <Modal title="Find a page, a request or a command" onClose={onClose}>
+    <Modal title="Find a page, a request or a command" hidesTitle onClose={onClose}>
       <input
         ref={input}
         class="palette-input"
@@ -55,7 +55,7 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
         autofocus
         autocomplete="off"
         spellcheck={false}
-        placeholder="Part of a name, or the id of a run"
+        placeholder="Find a page, a request, a run or a command"
         aria-label="Find a page, a request or a command"
         aria-expanded="true"
         aria-controls={list}

@@ -1,6 +1,6 @@
 import { visibleText } from 'countersign/base';
 import { openOverlay } from '../state/shortcuts.ts';
-import { routes } from '../routes.ts';
+import { findRoute, routes } from '../routes.ts';
 import { currentLocation, hrefOf } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
 import { useStore, announcement, viewTitle } from '../state/store.ts';
@@ -13,18 +13,23 @@ import { openRequests } from '../state/open-requests.ts';
 export function Header() {
   const { path } = useStore(currentLocation);
   const me = meOf(useStore(session));
+  const { section } = findRoute(path).route;
   return (
     <header class="top">
       <a class="brand" aria-label="Countersign" href={hrefOf('/')}>
         <img src={hrefOf('/icon.svg')} alt="" width="24" height="24" />
-        <span class="wide-word">Countersign</span>
+        <span class="hidden-on-phone">Countersign</span>
       </a>
       <nav aria-label="Views">
         {routes.map(
           ({ link, pattern, role }) =>
             link !== undefined &&
             (role === undefined || me?.roles.includes(role)) && (
-              <a key={pattern} href={hrefOf(pattern)} aria-current={path === pattern ? 'page' : undefined}>
+              <a
+                key={pattern}
+                href={hrefOf(pattern)}
+                aria-current={path === pattern ? 'page' : section === pattern ? 'true' : undefined}
+              >
                 {link}
               </a>
             ),
@@ -32,12 +37,12 @@ export function Header() {
       </nav>
       <div class="tools">
         <button type="button" class="quiet" aria-haspopup="dialog" onClick={() => openOverlay.set('palette')}>
-          <Icon name="search" /> <span class="wide-word">Find</span> <kbd class="wide-only">Ctrl K</kbd>
+          <Icon name="search" /> <span class="hidden-on-phone">Find</span> <kbd class="wide-only">Ctrl K</kbd>
         </button>
         {me !== undefined && (
           <>
             <button type="button" class="quiet" aria-haspopup="dialog" onClick={() => openOverlay.set('settings')}>
-              <Icon name="person" /> <span class="wide-word">{visibleText(me.name ?? me.id)}</span>
+              <Icon name="person" /> <span class="hidden-on-phone">{visibleText(me.name ?? me.id)}</span>
               <span class="visually-hidden">, settings and notifications</span>
             </button>
             {me.via === 'session' && (

@@ -4,12 +4,14 @@ import { problemText } from '../state/texts.ts';
 
 interface ModalProps {
   title: string;
+  /** True: only screen readers get the title. */
+  hidesTitle?: boolean;
   onClose: () => void;
   children: ComponentChildren;
 }
 
 /** A dialog over the page while it is shown. The browser keeps the focus in it, and restores it afterwards. */
-export function Modal({ title, onClose, children }: ModalProps) {
+export function Modal({ title, hidesTitle = false, onClose, children }: ModalProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
@@ -33,7 +35,7 @@ export function Modal({ title, onClose, children }: ModalProps) {
         onClose();
       }}
     >
-      <h2 id={id} class="dialog-title">
+      <h2 id={id} class={hidesTitle ? 'visually-hidden' : 'dialog-title'}>
         {title}
       </h2>
       {children}

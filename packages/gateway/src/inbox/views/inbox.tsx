@@ -64,7 +64,7 @@ export function InboxView() {
   return (
     <>
       <div class="view-head">
-        <h1>Inbox</h1>
+        <h1 class="hidden-on-phone">Inbox</h1>
         <Tabs query={query} view={shown.view} />
       </div>
       <FilterBar query={query} tools={shown.view?.tools ?? []} agents={shown.view?.agents ?? []} />

@@ -13,7 +13,7 @@ import { RunContext, useRunReading } from '../request/run-context.tsx';
 import { forgetDecision, useDecision } from '../request/decisions.ts';
 import { whatChanged } from '../request/what-changed.ts';
 import { type LoadedRequest, useRequest, useWholeCard } from '../request/use-request.ts';
-import { waitsWords } from '../list/request-row.tsx';
+import { SeverityMark, waitsWords } from '../list/request-row.tsx';
 import { LocalTime, TimeLeft, useNow } from '../parts/time.tsx';
 import { mayStop, StopAgentDialog } from '../run/stop-agent.tsx';
 import type { StoppedRequest } from '../run/stop-steps.ts';
@@ -58,7 +58,7 @@ export function RequestPage({ params: { workflowId, requestId } }: { params: Req
         {isOpen && <StopAgent view={shown.view} reload={() => void live.reload()} />}
       </p>
       <p class="facts state">
-        <span class={`severity ${request.assessment.severity}`}>{request.assessment.severity}</span>
+        <SeverityMark severity={request.assessment.severity} />
         {isOpen && <TimeLeft requestedAt={request.requestedAt} deadline={request.deadline} />}
         {isOpen && <span class={`waits ${waitsFor}`}>{waitsWords[waitsFor]}</span>}
       </p>
