@@ -19,10 +19,11 @@ const desk = 960;
 const phone = 390;
 
 const pictures: readonly Picture[] = [
-  { file: 'inbox-list', view: 'list', height: 640 },
-  { file: 'inbox-list-dark', view: 'list', colorScheme: 'dark', height: 640 },
+  { file: 'inbox-list', view: 'list', height: 420 },
+  { file: 'inbox-list-dark', view: 'list', colorScheme: 'dark', height: 420 },
   { file: 'inbox-list-phone', view: 'list', width: phone, height: 800 },
-  { file: 'inbox-request', view: 'request with a change' },
+  { file: 'inbox-request', view: 'request with a change', height: 780 },
+  { file: 'inbox-request-dark', view: 'request with a change', colorScheme: 'dark', height: 780 },
   { file: 'inbox-request-phone', view: 'request', width: phone, colorScheme: 'dark', height: 800 },
   { file: 'inbox-misleading', view: 'request with misleading text', height: 640 },
   { file: 'inbox-edit', view: 'edit' },
