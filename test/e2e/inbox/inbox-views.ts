@@ -74,6 +74,8 @@ export function inboxViews({ gateway, open }: InboxStage): StagedView[] {
       await armed(page);
       await page.getByRole('button', { name: 'Approve', exact: true }).click();
       await page.getByRole('button', { name: 'Undo' }).waitFor();
+      await page.waitForURL((url) => !url.pathname.includes('ticket-21'));
+      await page.locator('article.card h1').waitFor();
     }),
     at('settled', '/runs/ticket-35', 'Timeline · ended', async (page) => {
       await page.getByRole('table').getByRole('link').first().click();
