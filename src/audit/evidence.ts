@@ -74,8 +74,10 @@ export interface StandingRequest {
   irreversible: number;
   /** The severity to which an advisor raised the call. */
   raised?: Raised;
-  /** True: only people answer the request, because its preview changed after they approved it. */
+  /** True: no grant and no advisor answers the request. */
   peopleOnly?: true;
+  /** True: its call was started before, and the outcome is unknown. */
+  mayHaveRun?: true;
   /** True: the request asks about arguments that a reviewer has edited. */
   isEdit?: true;
 }

@@ -11,7 +11,7 @@ import { isAsked, mayRun, type Action } from '../core/policy/modes.ts';
 import { sameDemands } from '../core/policy/ask-terms.ts';
 import type { EvidenceCall, Standing, AuditedEntry } from './evidence.ts';
 import type { EvidenceContext } from '../core/ledger/recorded-context.ts';
-import { isCountedBefore, isEdited, isPeopleOnly, openRequestOf, raisedFor } from './standing.ts';
+import { isCountedBefore, isEdited, onlyPeople, openRequestOf, raisedFor } from './standing.ts';
 import { orderedEntries } from '../events/journal.ts';
 
 /** One recorded ruling, and all of its inputs. */
@@ -48,10 +48,9 @@ export function ruleAgain(recorded: RecordedRuling): { answer: Case; verdict: Ve
   const { caller, metadata } = context;
   const advised = { advice: entry.advice, raised: raisedFor(standing, entry) };
   const before = admittedBefore(standing, entry.callId);
-  const peopleOnly = isPeopleOnly(standing, entry);
   const answer = ruleCase(
     rules,
-    { ...call, digest, ...advised, peopleOnly },
+    { ...call, digest, ...advised, ...onlyPeople(standing, entry) },
     { agent, caller, metadata },
     before,
     atMs,
@@ -90,7 +89,8 @@ function verdictOnCall(recorded: RecordedRuling, { ruling, assessment, limits }:
   if (!mayRun(action)) return { answer: 'denied_by_policy', ...facts };
   const replaced = edit === undefined ? undefined : standing.open.find((each) => each.requestId === edit.requestId);
   const reversible =
-    assessment.reversible || (edit === undefined ? isCountedBefore(standing, entry) : replaced?.irreversible === 1);
+    assessment.reversible ||
+    (edit === undefined ? entry.by === 'unknown' || isCountedBefore(standing, entry) : replaced?.irreversible === 1);
   // For the limits, a call that an advisor approves counts as one that needs a decision.
   const limited = layer === 'advisor' ? ('ask' as const) : action;
   const asked = { action: edit === undefined ? limited : ('allow' as const) };

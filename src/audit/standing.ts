@@ -110,8 +110,8 @@ function afterOpened(standing: Standing, entry: JournalEntry, ruled: Ruled | und
   const { requestId = '', callId = '', digest = '', by, byId, at } = entry;
   const irreversible = ruled === undefined ? 0 : irreversibleCount(ruled.answer.assessment);
   const raised = raisedFor(standing, entry);
-  const peopleOnly = isPeopleOnly(standing, entry);
-  const isCounted = (by === 'definition' || by === 'preview') && isCountedBefore(standing, entry);
+  const wasStarted = by === 'unknown';
+  const isCounted = wasStarted || ((by === 'definition' || by === 'preview') && isCountedBefore(standing, entry));
   const request: StandingRequest = {
     requestId,
     callId,
@@ -125,11 +125,11 @@ function afterOpened(standing: Standing, entry: JournalEntry, ruled: Ruled | und
     callerUserId: ruled?.callerUserId ?? null,
     irreversible,
     ...(raised !== undefined && { raised }),
-    ...(peopleOnly === true && { peopleOnly }),
+    ...onlyPeople(standing, entry),
     ...(by === 'edit' && { isEdit: true as const }),
   };
-  const more = { calls: byId == null ? 1 : 0, asks: 1, irreversible: isCounted ? 0 : irreversible };
-  const counting = withShareOf(standing, callId, ruled);
+  const more = { calls: byId == null && !wasStarted ? 1 : 0, asks: 1, irreversible: isCounted ? 0 : irreversible };
+  const counting = wasStarted ? standing : withShareOf(standing, callId, ruled);
   return { ...counting, open: [...standing.open, request], counts: counted(standing, more) };
 }
 
@@ -143,14 +143,19 @@ export function raisedFor(
   return [...open, ...(settled === undefined ? [] : [settled])].find((each) => each.requestId === asked)?.raised;
 }
 
-/** True for a request about a call whose preview changed after people approved it, and for edits of one. */
-export function isPeopleOnly(
+/**
+ * Whether people alone answer a request, because its preview changed after they approved it, or its call may have run.
+ * Edits of a request have what it has.
+ */
+export function onlyPeople(
   { open, settled }: Standing,
   { kind, requestId, by, byId }: JournalEntry,
-): true | undefined {
-  if (kind === 'opened' && by === 'preview') return true;
+): Pick<StandingRequest, 'peopleOnly' | 'mayHaveRun'> {
+  if (kind === 'opened' && by === 'preview') return { peopleOnly: true };
+  if (kind === 'opened' && by === 'unknown') return { peopleOnly: true, mayHaveRun: true };
   const asked = kind === 'opened' && by === 'edit' ? byId : requestId;
-  return [...open, ...(settled === undefined ? [] : [settled])].find((each) => each.requestId === asked)?.peopleOnly;
+  const found = [...open, ...(settled === undefined ? [] : [settled])].find((each) => each.requestId === asked);
+  return { ...(found?.peopleOnly && { peopleOnly: true }), ...(found?.mayHaveRun && { mayHaveRun: true }) };
 }
 
 function afterReruled(standing: Standing, entry: JournalEntry, ruled: Ruled | undefined): Standing {
@@ -180,7 +185,7 @@ function afterSettled(standing: Standing, entry: JournalEntry, ruled: Ruled | un
   const closed = {
     ...used,
     open: used.open.filter((each) => each !== settled),
-    counts: counted(used, { irreversible: change - (runs ? 0 : was) }),
+    counts: counted(used, { irreversible: change - (runs || settled?.mayHaveRun === true ? 0 : was) }),
     running: isRunning ? [...used.running, { requestId, callId }].slice(-runningKept) : used.running,
     settled,
   };
@@ -309,6 +314,7 @@ function standingRequest(record: RequestRecord, call: string | undefined): Stand
     irreversible: irreversibleCount(assessment),
     ...(ruled.raised !== undefined && { raised: ruled.raised }),
     ...(ruled.peopleOnly === true && { peopleOnly: true as const }),
+    ...(ruled.mayHaveRun === true && { mayHaveRun: true as const }),
     ...(replaces?.by === 'edit' && { isEdit: true as const }),
   };
 }

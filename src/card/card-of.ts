@@ -248,31 +248,46 @@ function defaultGrant(risk: Risk): 'call' | 'unknown' {
  * unknown. The list contains that answer only if `offersAlways` is true.
  */
 function cardAnswers(request: CardRequest, always: OfferedAlways | undefined, offersAlways: boolean): CardAnswer[] {
-  const { toolName, riskLevel, shown } = request;
+  const { toolName, riskLevel, shown, replaces } = request;
   const tool = quoted(toolName);
+  const mayHaveRun = replaces?.by === 'unknown';
   const answers: CardAnswer[] = [
-    { name: 'approve', effect: `${tool} runs once, with exactly these arguments.` },
-    { name: 'deny', effect: 'It does not run. The model is told "Denied:" and your reason.' },
+    {
+      name: 'approve',
+      effect: mayHaveRun
+        ? `${tool} is started again, with exactly these arguments and the same idempotency key.`
+        : `${tool} runs once, with exactly these arguments.`,
+    },
+    {
+      name: 'deny',
+      effect: mayHaveRun
+        ? 'It is not started again. The model is told that its outcome is unknown, and "Denied:" with your reason.'
+        : 'It does not run. The model is told "Denied:" and your reason.',
+    },
   ];
-  if (always !== false && offersAlways)
+  if (always !== false && offersAlways && !mayHaveRun)
     answers.push({ name: 'always', effect: alwaysEffects[always ?? defaultGrant(riskLevel)](tool) });
-  if (shown === 'all') {
+  if (shown === 'all' && !mayHaveRun) {
     answers.push({
       name: 'edit',
       effect: 'It runs with your arguments, if the policy allows these. The model is told.',
     });
   }
-  answers.push({ name: 'respond', effect: 'It does not run. The model gets your text as its result.' });
+  const notRun = mayHaveRun ? 'It is not started again.' : 'It does not run.';
+  answers.push({ name: 'respond', effect: `${notRun} The model gets your text as its result.` });
   return [...answers, { name: 'nobody', effect: ifNobodyAnswers(request) }];
 }
 
-function ifNobodyAnswers({ requestedAt, deadline, onTimeout = 'deny' }: CardRequest): string {
+function ifNobodyAnswers({ requestedAt, deadline, onTimeout = 'deny', replaces }: CardRequest): string {
   if (deadline === null) return 'The call waits for ever.';
   const [fromMs, toMs] = [instantMs(requestedAt), instantMs(deadline)];
   const time =
     fromMs === undefined || toMs === undefined || toMs < fromMs ? '' : ` within ${formatDuration(toMs - fromMs)}`;
   if (onTimeout === 'allow') return 'It runs at the deadline, as the policy says.';
-  return `It does not run. The model is told "Denied: no decision${time}".`;
+  const told = `"Denied: no decision${time}"`;
+  return replaces?.by === 'unknown'
+    ? `It is not started again. The model is told that its outcome is unknown, and ${told}.`
+    : `It does not run. The model is told ${told}.`;
 }
 
 // Warnings about misleading texts of a card, in words.

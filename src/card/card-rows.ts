@@ -81,8 +81,9 @@ function replaced({ requestId, by }: NonNullable<CardRequest['replaces']>): stri
     edit: 'as a reviewer edited it',
     definition: 'whose tool has changed',
     preview: 'which was approved, and whose preview has changed since',
+    unknown: 'which let it start',
   };
-  return `request ${requestId}, ${ways[by]}`;
+  return requestId === undefined ? '' : `request ${requestId}, ${ways[by]}`;
 }
 
 export function whoRows(request: CardRequest, bounds: CardBounds): CardRow[] {

@@ -57,6 +57,7 @@ export class ApprovalEvents {
     for (const [requestId, { opened, row }] of this.#open) {
       const { callId = '', toolName = row?.toolName ?? '' } = opened ?? {};
       const decision = 'cancelled' as const;
+      const mayHaveRun = opened?.kind === 'opened' && opened.by === 'unknown';
       const reason = 'the run ended';
       drafts.push({
         type: 'ApprovalResultEvent',
@@ -66,7 +67,7 @@ export class ApprovalEvents {
         decision,
         reason,
         reviewerId: null,
-        ran: 'no',
+        ran: mayHaveRun ? 'unknown' : 'no',
       });
     }
     this.#open.clear();
@@ -105,6 +106,7 @@ export class ApprovalEvents {
     const { reviewerName, identity, by, byId } = entry;
     if (this.#settled.has(requestId)) return [];
     const known = this.#open.get(requestId) ?? { opened: entry, isAnnounced: false };
+    const mayHaveRun = known.opened?.kind === 'opened' && known.opened.by === 'unknown';
     const grantId = beside.find((each) => each.kind === 'grant' && each.requestId === requestId)?.grantId;
     this.#open.delete(requestId);
     this.#settled.add(requestId);
@@ -118,7 +120,7 @@ export class ApprovalEvents {
         decision: decisionOf(entry, grantId),
         reason,
         reviewerId,
-        ran: entry.runs === true ? 'pending' : 'no',
+        ran: entry.runs === true ? 'pending' : mayHaveRun ? 'unknown' : 'no',
         ...(reviewerName !== undefined && { reviewerName }),
         ...(identity !== undefined && { identity }),
         ...(grantId !== undefined && { grantId }),
@@ -204,9 +206,12 @@ function eventRequest(
 ): ApprovalRequest & { callId: string } {
   const callId = opened?.callId ?? '';
   const by = opened?.kind === 'opened' ? opened.by : undefined;
-  const isReplacing = by === 'edit' || by === 'definition' || by === 'preview';
-  const replaces = isReplacing ? { requestId: opened?.byId ?? '', by } : undefined;
-  const asked = by === 'edit' ? undefined : facts.calls.get(callId);
+  const isReplacing = by === 'edit' || by === 'definition' || by === 'preview' || by === 'unknown';
+  const byId = by === 'unknown' ? (opened?.byId ?? undefined) : (opened?.byId ?? '');
+  const replaces = isReplacing ? { ...(byId !== undefined && { requestId: byId }), by } : undefined;
+  const known = by === 'edit' ? undefined : facts.calls.get(callId);
+  // It was started with edited arguments.
+  const asked = known?.ran === undefined ? known : undefined;
   const copy = asked === undefined ? undefined : reviewersCopy(asked, facts);
   const redacted = redactedNames(asked?.redaction?.values ?? []);
   const riskLevel = row?.riskLevel ?? 'unknown';

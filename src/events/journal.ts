@@ -6,6 +6,7 @@ import type { CallOutcome, OutcomeName, Settlement } from '../core/ledger/approv
 import type { Viewed } from '../core/messages/viewed.ts';
 import type { Identity } from '../core/people/entitlement.ts';
 import { resultWithheldType } from '../core/base/tool-failure.ts';
+import { ranSince } from '../core/ledger/ledger-state.ts';
 import { type JournalEntry, isReplaced } from '../core/ledger/journal-entry.ts';
 
 /** One request of a run, read from the journal. Times are ISO 8601. */
@@ -88,12 +89,13 @@ export function projectJournal(entries: readonly JournalEntry[], ended = false):
 export function takeOutcome(outcomes: Map<string, CallOutcome>, entry: JournalEntry): void {
   const { kind, callId = '', requestId = '', toolName = '', outcome, runs, ran, code, resultOf } = entry;
   const known = outcomes.get(callId);
+  const ranNow = ranSince(known, outcome === 'allowed' || runs === true ? 'pending' : 'no');
   if (kind === 'ruling' && outcome !== undefined) {
-    const settled = { callId, toolName, outcome, ran: outcome === 'allowed' ? ('pending' as const) : ('no' as const) };
+    const settled = { callId, toolName, outcome, ran: ranNow };
     outcomes.set(callId, { ...settled, ...(resultOf !== undefined && { resultOf }) });
     // A request that another request replaces does not settle its call.
   } else if (kind === 'settled' && outcome !== undefined && !isReplaced(entry)) {
-    outcomes.set(callId, { callId, toolName, requestId, outcome, ran: runs === true ? 'pending' : 'no' });
+    outcomes.set(callId, { callId, toolName, requestId, outcome, ran: ranNow });
   } else if (kind === 'ran' && ran !== undefined && known !== undefined) {
     outcomes.set(callId, { ...known, ran, ...(code === resultWithheldType && { withheld: true }) });
   }

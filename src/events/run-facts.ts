@@ -43,6 +43,8 @@ export interface KnownCall {
   redaction?: CallRedaction;
   /** The arguments that ran, if a reviewer changed them. */
   ran?: Json;
+  /** True: it was started, and its outcome was unknown. */
+  mayHaveRun?: true;
   isAnswered: boolean;
 }
 

@@ -212,8 +212,9 @@ export class TranscriptEvents {
   #toolEnded({ callId, reconciles }: ClaimedPermit, end: ActivityEnd): EventDraft[] {
     const call = this.#facts.calls.get(callId);
     const ended = toolEnd(end);
-    // The input of the next model call has what became of it.
-    const isOpen = ended === undefined || (ended.ran === 'unknown' && reconciles === true);
+    if (call !== undefined && ended?.ran === 'unknown' && reconciles === true) call.mayHaveRun = true;
+    // The input of the next model call has what became of it: it may be started again.
+    const isOpen = ended === undefined || (call?.mayHaveRun === true && ended.ran !== 'yes');
     const drafts = call === undefined || isOpen ? [] : this.#answer(call, ended);
     // A custom workflow has no turns after which all calls are deleted, so delete each call when it ends.
     if (!this.#isAgentRun) this.#facts.calls.delete(callId);

@@ -70,10 +70,15 @@ export interface ApprovalRequest {
   /** For a nested run: workflow ids of the runs above it, the root's first. Empty for any other run. */
   lineage: string[];
   /**
-   * The request that this one replaces, and why: its arguments were edited, or its tool or its preview changed after
-   * the approval. `changes`: of the preview, in words, redacted like the summary.
+   * The request that this one replaces, and why: its arguments were edited, its tool or its preview changed after the
+   * approval, or the call was started and its outcome is unknown. `requestId` is absent for such a call if no request
+   * let it start. `changes`: of the preview, in words, redacted like the summary.
    */
-  replaces?: { requestId: string; by: 'edit' | 'definition' | 'preview'; changes?: readonly string[] };
+  replaces?: {
+    requestId?: string;
+    by: 'edit' | 'definition' | 'preview' | 'unknown';
+    changes?: readonly string[];
+  };
   /** The metadata of the run's input. */
   metadata: JsonObject;
   /** The advisors' answers about the call, redacted like the summary. Absent: the run consulted no advisor. */

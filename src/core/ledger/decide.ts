@@ -82,6 +82,10 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
     const message = `the digest is not that of request ${requestId}: look at it again`;
     return refusalOf(ledger, requestId, 'digest_mismatch', message);
   }
+  if (record.ruled.mayHaveRun === true && decision.modifiedArguments !== undefined) {
+    const message = `request ${requestId}: the call may have run with its arguments, so they cannot be edited`;
+    return refusalOf(ledger, requestId, 'invalid_decision', message);
+  }
   const panel = panelOf(record, directories, atMs);
   // A response lets the run go on as if the tool had run, so it requires the right to approve.
   const problem = entitlement(panel, voter, approved || decision.response !== undefined);

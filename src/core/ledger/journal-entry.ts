@@ -63,10 +63,11 @@ export interface JournalEntry {
   /** For a settled request: whether its tool runs. */
   runs?: boolean;
   /**
-   * For a settled request: what superseded it. For an opened one: why it replaces request `byId`. For a delegated seat:
-   * the person is away, or the operator `byId` moved it. Absent for a delegated seat: its holder gave it.
+   * For a settled request: what superseded it. For an opened one: why it replaces request `byId`; with `unknown`, which
+   * may have none, the call was started before. For a delegated seat: the person is away, or the operator `byId` moved
+   * it. Absent for a delegated seat: its holder gave it.
    */
-  by?: Settlement['by'] | 'definition' | 'preview' | 'away' | 'operator';
+  by?: Settlement['by'] | 'definition' | 'preview' | 'unknown' | 'away' | 'operator';
   byId?: string | null;
   /** For a ruling with the outcome `cached`: the id of the call whose result answered this one. */
   resultOf?: string;

@@ -10,6 +10,7 @@ import type {
   RefusedDecision,
   ReviewerVote,
   Settlement,
+  Ran,
 } from './approval.ts';
 import type { AskTerms } from '../policy/ask-terms.ts';
 import type { Assessment } from '../assess/assessment.ts';
@@ -60,8 +61,10 @@ export interface RequestRecord {
     assessment?: Assessment;
     /** The severity to which an advisor raised the call. */
     raised?: Raised;
-    /** True: only people answer it, because its preview changed after they approved it. */
+    /** True: no grant and no advisor answers it: its preview changed after people approved it, or it may have run. */
     peopleOnly?: true;
+    /** True: it was started before, and its outcome is unknown. Only a person has it started again. */
+    mayHaveRun?: true;
   };
   /** The earlier denials of an identical call when the request was opened. */
   deniedBefore?: EarlierDenial;
@@ -173,6 +176,21 @@ export function requestInPlaceOf(ledger: Ledger, requestId: string): RequestReco
 export function withRequest(ledger: Ledger, record: RequestRecord): Ledger {
   const { requestId } = record.request;
   return { ...ledger, open: ledger.open.map((each) => (each.request.requestId === requestId ? record : each)) };
+}
+
+/**
+ * The outcomes with that of one more call, or with the new outcome of a call that was asked about again. That such a
+ * call is not started again does not tell whether it ran before.
+ */
+export function withOutcome({ outcomes }: Pick<Ledger, 'outcomes'>, call: CallOutcome): CallOutcome[] {
+  const before = outcomes.find(({ callId }) => callId === call.callId);
+  if (before === undefined) return [...outcomes, call].slice(-outcomesKept);
+  return outcomes.map((each) => (each === before ? { ...call, ran: ranSince(before, call.ran) } : each));
+}
+
+/** Whether a call ran, by what was known before and by what its new outcome says. */
+export function ranSince(before: Pick<CallOutcome, 'ran'> | undefined, ran: Ran): Ran {
+  return before?.ran === 'unknown' && ran === 'no' ? 'unknown' : ran;
 }
 
 /** The counts with `more` added. */

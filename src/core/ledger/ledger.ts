@@ -25,10 +25,10 @@ import {
   iso,
   journaled,
   findOpen,
-  outcomesKept,
   refusalOf,
   refusedKept,
   unchanged,
+  withOutcome,
   withRequest,
 } from './ledger-state.ts';
 import { withAllowed } from './earlier-run.ts';
@@ -183,7 +183,7 @@ function rule(ledger: Ledger, command: RuleCommand): Reduction {
     unchanged({
       ...known,
       counts: counted(known, { calls: 1, irreversible }),
-      outcomes: [...ledger.outcomes, call].slice(-outcomesKept),
+      outcomes: withOutcome(ledger, call),
     }),
     atMs,
     {

@@ -1,4 +1,5 @@
 import { withShare } from './argument-sums.ts';
+import type { ApprovalRequest } from './approval.ts';
 import { earlierDenialOf } from './denials.ts';
 import { deputiesOf } from './deputies.ts';
 import type { Directories, RequestRecord, Ledger, Reduction } from './ledger-state.ts';
@@ -7,8 +8,8 @@ import type { JournalEntry } from './journal-entry.ts';
 import type { Ruling } from '../policy/ruling.ts';
 
 /**
- * The ledger with one more open request. If the request replaces another, its call is not counted again. The seats of
- * people who are away go to their deputies.
+ * The ledger with one more open request. If the request replaces another, or its call was started before, the call is
+ * not counted again. The seats of people who are away go to their deputies.
  */
 export function openRequest(
   ledger: Ledger,
@@ -26,11 +27,11 @@ export function openRequest(
     ...(deniedBefore !== undefined && { deniedBefore }),
   };
   const { requestId, toolName, digest, deadline, assessment, replaces, reviewers, advice } = record.request;
-  const isAgain = replaces?.by === 'definition' || replaces?.by === 'preview';
-  const isCounted = isAgain && countsAsIrreversible(ledger, replaces.requestId);
+  const wasStarted = replaces?.by === 'unknown';
+  const isCounted = replaces !== undefined && replaces.by !== 'edit' && countsAsIrreversible(ledger, replaces);
   const irreversible = isCounted ? 0 : irreversibleCount(assessment);
   const more = { calls: replaces === undefined ? 1 : 0, asks: 1, irreversible };
-  const counting = withShare(ledger, record.callId, toolName, record.request.arguments);
+  const counting = wasStarted ? ledger : withShare(ledger, record.callId, toolName, record.request.arguments);
   const open = unchanged({ ...counting, open: [...ledger.open, record], counts: counted(ledger, more) });
   const opened = journaled(open, atMs, {
     kind: 'opened',
@@ -62,10 +63,14 @@ export function openRequest(
 }
 
 /**
- * True if a settled request let an irreversible call run. False after an edit: the ledger does not say whether the
- * edited call can be undone.
+ * True if the call of a request that replaces another counts already, should it be irreversible: it may have run, or a
+ * settled request let it run. False after an edit: the ledger does not say whether the edited call can be undone.
  */
-export function countsAsIrreversible(ledger: Ledger, requestId: string): boolean {
+export function countsAsIrreversible(
+  ledger: Ledger,
+  { by, requestId = '' }: NonNullable<ApprovalRequest['replaces']>,
+): boolean {
+  if (by === 'unknown') return true;
   const found = requestOf(ledger, requestId);
   if (found === undefined || !('settlement' in found)) return false;
   const { runs, edited } = found.settlement;

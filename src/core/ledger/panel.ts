@@ -19,7 +19,7 @@ export type Asked = Pick<RequestRecord, 'terms' | 'delegations'> & {
  * added by then. Names are compared as by `personKeyOfRun`.
  */
 export function panelOf(record: Asked, directories: Directories, atMs: number): Panel {
-  const { requirements, named, veto, verified, allowSelf } = record.terms;
+  const { requirements, named, veto, verified, allowSelf, noChannels } = record.terms;
   const waitedMs = atMs - openedAtMs(record);
   return {
     requirements: requirements.map((each) => ({
@@ -31,6 +31,7 @@ export function panelOf(record: Asked, directories: Directories, atMs: number): 
     veto,
     verified,
     allowSelf,
+    ...(noChannels && { noChannels }),
     callerUserId: record.request.callerUserId,
     delegations: delegationsLeft(record.delegations, directories),
     keyOf: personKeyOfRun(directories),

@@ -28,6 +28,7 @@ import { iso, type Directories, type Ledger } from './ledger-state.ts';
 import { grantAnswers } from './make-grant.ts';
 import { cannotBeApproved } from '../people/cannot-be-approved.ts';
 import { deputiesOf } from './deputies.ts';
+import { askedAgain } from './waiting-for.ts';
 import { directoriesOf, lastPanelOf } from './panel.ts';
 
 /** The policies of a run, compiled for many rulings. */
@@ -49,8 +50,10 @@ export interface CaseCall extends RuledCall {
   advice?: readonly Advice[];
   /** The severity to which an advisor raised this call earlier, or the call that this one replaces. */
   raised?: Raised;
-  /** True: neither a grant nor an advisor lets it run, because its preview changed after people approved it. */
+  /** True: neither a grant nor an advisor lets it run: its preview changed after people approved it, or it may have run. */
   peopleOnly?: true;
+  /** True: it may have run, so a rule that would let it run asks a person instead. */
+  mayHaveRun?: true;
 }
 
 /** The facts of the run that rules read: its agent in charge, who started it (the caller), and its metadata. */
@@ -94,7 +97,8 @@ export function ruleCase(
   meter?: RulingMeter,
 ): Case {
   const { policies, layers, assessRules, directories } = rules;
-  const { digest, assessed, definition, advice = [], raised = raisedBy(advice), peopleOnly = false, ...ruled } = call;
+  const { digest, assessed, definition, advice = [], raised = raisedBy(advice), ...asked } = call;
+  const { peopleOnly = false, mayHaveRun, ...ruled } = asked;
   const { agent, caller, metadata } = run;
   const { engine, counts } = ledger;
   const unraised = assessRecorded(ruled, assessRules, assessed === undefined ? [] : [assessed], meter);
@@ -107,8 +111,8 @@ export function ruleCase(
     return stricterRuling(before, evaluate(layers, ruled, { ...context, assessment, grants }, meter));
   };
   const bare = rule([]);
-  const terms = askTermsOf(policies, bare, ruled);
-  const asked = {
+  const terms = askTermsOf(policies, bare, { ...ruled, mayHaveRun });
+  const record = {
     terms,
     delegations: [],
     request: { requestedAt: iso(atMs), callerUserId: caller?.userId ?? null },
@@ -117,17 +121,22 @@ export function ruleCase(
     grant.tool === call.tool &&
     grant.approved &&
     isOfDefinition(grant, definition) &&
-    grantAnswers(grant, asked, directories, atMs);
+    grantAnswers(grant, record, directories, atMs);
   const grants = isAsked(bare.action) && !peopleOnly ? ledger.grants.filter(isAnswering) : [];
   const granted = grants.length > 0 ? rule(grants) : bare;
   const wasDenied = isDeniedBefore(ledger.denied, digest);
   const { reversible } = assessment;
-  const advised = adviseRuling(granted, advice, { risk: call.risk, reversible, wasDenied, peopleOnly });
+  const advised = mayHaveRun
+    ? askedAgain(granted)
+    : adviseRuling(granted, advice, { risk: call.risk, reversible, wasDenied, peopleOnly });
   const { ceiling, parents = [], run: ofRun } = policies;
   const deniesImpossible = [ceiling, ...parents, ofRun].some((policy) => policy?.approval.onImpossible === 'deny');
   const why =
     deniesImpossible && isAsked(advised.action)
-      ? cannotBeApproved(lastPanelOf({ ...asked, delegations: deputiesOf(asked, directories, atMs) }, directories), [])
+      ? cannotBeApproved(
+          lastPanelOf({ ...record, delegations: deputiesOf(record, directories, atMs) }, directories),
+          [],
+        )
       : undefined;
   const ruling: Ruling = why === undefined ? advised : { ...advised, action: 'deny', reason: why };
   return { ruling, terms, assessment, limits: limitsOf(policies, bare) };

@@ -1,5 +1,6 @@
 /** The sentences that the model gets instead of a tool's result, or before it. */
 import type { ReviewerVote, Settlement } from './approval.ts';
+import { byChannel } from '../people/entitlement.ts';
 import { formatDuration } from '../base/duration.ts';
 import { escapeJson, shortened } from '../base/text.ts';
 import type { JsonObject } from '../base/tool-call.ts';
@@ -28,6 +29,8 @@ export const sentences = {
     `Run '${workflowId}' was ended before a worker took its last events, so it answers no query: its journal says what it decided.`,
   oldWorker: 'the worker that checked the edit is older than the run and does not know placeholders: repeat it',
   unknownOutcome: 'Unknown: the tool was started but its outcome is not known. Do not assume that it did nothing.',
+  /** `why`: the sentence about the person, the rule or the limit that does not let it start again. */
+  notStartedAgain: (why: string): string => `${sentences.unknownOutcome} It is not started again. ${why}`,
   /** Does not say `Error`: a model would repeat the call. */
   resultNotGiven: (problem: string): string => `${resultNotGivenStart} (${problem}); do not repeat it`,
   /** Does not say `Error` either. */
@@ -63,7 +66,6 @@ export function editedSentence(asked: JsonObject, ran: JsonObject): string {
 
 /** The most characters of all reasons in one sentence, before they are quoted. */
 const longestReasons = 2_000;
-const byChannel = 'channel:';
 
 /**
  * The sentence before a tool's result that quotes the reasons of its approvals, in the order of the votes; undefined if

@@ -12,10 +12,10 @@ import {
   irreversibleCount,
   journaled,
   kept,
-  outcomesKept,
   pastKept,
   settledKept,
   unchanged,
+  withOutcome,
   type Directories,
 } from './ledger-state.ts';
 import { personOf, shownPerson } from '../people/directory.ts';
@@ -37,14 +37,16 @@ export function settle(ledger: Ledger, record: RequestRecord, settlement: Settle
   const past =
     dropped === undefined ? [] : [{ requestId: dropped.request.requestId, outcome: dropped.settlement.outcome }];
   const call = { callId, toolName, requestId, outcome, ran: runs ? 'pending' : 'no' } as const;
-  // A call that will not run no longer counts. A request that replaces this one counts its own.
-  const irreversible = runs ? 0 : -irreversibleCount(request.assessment);
+  // A call that will not run no longer counts, unless it may have run before. A request that replaces this one counts
+  // its own.
+  const isCounted = runs || request.replaces?.by === 'unknown';
+  const irreversible = isCounted ? 0 : -irreversibleCount(request.assessment);
   const closed: Ledger = {
     ...(runs ? ledger : withoutShare(ledger, callId)),
     open: ledger.open.filter((each) => each.request.requestId !== requestId),
     settled: all.filter((each) => each !== dropped),
     past: [...ledger.past, ...past].slice(-pastKept),
-    outcomes: isReplaced(settlement) ? ledger.outcomes : [...ledger.outcomes, call].slice(-outcomesKept),
+    outcomes: isReplaced(settlement) ? ledger.outcomes : withOutcome(ledger, call),
     counts: counted(ledger, { irreversible }),
   };
   const denial = { toolName, digest, reason, by: { at: iso(atMs), reviewerId } };

@@ -3,6 +3,7 @@ import type { NamedPerson } from '../people/directory.ts';
 import type { RequestRecord } from './ledger.ts';
 import type { Risk } from '../base/tool-call.ts';
 import { reviewersAt, type AskTerms } from '../policy/ask-terms.ts';
+import { isAsked, mayRun } from '../policy/modes.ts';
 import type { Ruling } from '../policy/ruling.ts';
 import type { ApprovalRequest } from './approval.ts';
 import { type ApprovalSummary, summaryOf } from './approval-index.ts';
@@ -29,6 +30,18 @@ export function waitingFor({ request, delegations }: Pick<RequestRecord, 'reques
 /** The reason that reviewers read; the rule's own reason if it gives one. */
 export function whyAsked({ rule, reason }: Ruling, risk: Risk): string {
   return reason ?? defaultReason(rule, risk);
+}
+
+/** The reason of a request about a call that was started, and whose outcome is unknown. */
+const mayHaveRun = 'It may have run: it was started, and its tool does not know the outcome. Look before you answer.';
+
+/**
+ * The ruling on a call that may have run: what would run again is asked about. A rule that asks keeps its own reason.
+ */
+export function askedAgain(ruling: Ruling): Ruling {
+  if (!mayRun(ruling.action)) return ruling;
+  const own = isAsked(ruling.action) ? ruling.reason : undefined;
+  return { ...ruling, action: 'ask', reason: own === undefined ? mayHaveRun : `${mayHaveRun} ${own}` };
 }
 
 /** The reason of a request whose rule gives none, or that no rule covers. */

@@ -52,6 +52,8 @@ export interface Panel {
   allowSelf: boolean;
   callerUserId: string | null;
   delegations: readonly Delegation[];
+  /** True: a channel does not answer in its own name. */
+  noChannels?: boolean;
   /** How the run compares names. Default: as the newest engine does. */
   keyOf?: PersonKey;
   /** Revoked keys and people. */
@@ -59,6 +61,9 @@ export interface Panel {
   /** Returns whether a person, given by their person key, can sign. Absent: every person can. */
   canVerify?: (key: string) => boolean;
 }
+
+/** The start of the name under which a channel answers without naming a person. */
+export const byChannel = 'channel:';
 
 /**
  * Why a voter may not decide, or undefined if they may. If a reviewer is named, or more than one approval is needed, a
@@ -90,6 +95,9 @@ function entitlementOf(panel: Panel, seats: Seats): (voter: Voter, approves: boo
     }
     const id = idOf(panel, voter);
     const name = nfc(voter.reviewerId);
+    if (panel.noChannels === true && name?.startsWith(byChannel) === true) {
+      return { code: 'not_entitled', message: `'${name}' names no person, who has to look: the call may have run` };
+    }
     if (id === undefined) {
       if (!namesReviewers(panel)) return undefined;
       return {

@@ -67,14 +67,21 @@ export interface AskTerms {
   escalate: readonly EscalationStep[];
   /** The widest grant that an approval may leave; false: none. */
   always: Always;
+  /** True: no channel answers in its own name, because the call may have run. Absent: channels may. */
+  noChannels?: true;
   /** A message of the user withdraws the request, because one rule says so. Absent: the card shows the message. */
   whenUserWrites?: 'withdraw';
 }
 
-/** The parts of a call that its terms depend on. `shell` is present if the subject is a shell command. */
+/**
+ * The parts of a call that its terms depend on. `shell` is present if the subject is a shell command. `mayHaveRun`: it
+ * was started before, so a deadline does not let it run, an answer to it answers no other call, and people alone
+ * answer it.
+ */
 interface AskedCall {
   risk: Risk;
   shell?: unknown;
+  mayHaveRun?: true | undefined;
 }
 
 /**
@@ -93,7 +100,8 @@ export function askTermsOf(
   const reminders = asking.flatMap(({ layer, remindMs = [] }) =>
     typeof remindMs === 'number' && layer !== 'ceiling' ? Math.max(remindMs, leastMs) : remindMs,
   );
-  const runsUnanswered = mayRunUnanswered(ruling.severity, call.risk) && allowsOnTimeout(layers, asking);
+  const runsUnanswered =
+    !call.mayHaveRun && mayRunUnanswered(ruling.severity, call.risk) && allowsOnTimeout(layers, asking);
   return {
     timeoutMs: runsUnanswered ? vetoWindowMs(layers, asking) : limitsOf(layers, ruling).timeoutMs,
     onTimeout: runsUnanswered ? 'allow' : 'deny',
@@ -106,7 +114,8 @@ export function askTermsOf(
     remindMs: reminders.length === 0 ? null : Math.min(...reminders),
     escalate: noticesOf(requirements),
     ...(asking.some(({ whenUserWrites }) => whenUserWrites === 'withdraw') && { whenUserWrites: 'withdraw' as const }),
-    always: ruling.ask?.always ?? (ruling.rule === null ? 'tool' : defaultAlways(call)),
+    ...(call.mayHaveRun && { noChannels: true as const }),
+    always: call.mayHaveRun ? false : (ruling.ask?.always ?? (ruling.rule === null ? 'tool' : defaultAlways(call))),
   };
 }
 

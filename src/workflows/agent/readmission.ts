@@ -1,7 +1,11 @@
-/** Calls that pass the gate again: their tool has changed since they were admitted (I8), or advisors have answered. */
+/**
+ * Calls that pass the gate again: their tool has changed since they were admitted (I8), they may have run (I7), or
+ * advisors have answered.
+ */
 import type { ChangedDefinition } from '../../activities/call-tool.ts';
+import type { CheckedArguments } from '../../activities/check-edit.ts';
 import type { ModelCall } from '../../activities/model-turn.ts';
-import type { Message } from '../../contract.ts';
+import type { ApprovalRequest, Message } from '../../contract.ts';
 import { definitionChange } from '../../core/policy/definition-change.ts';
 import { shortened } from '../../core/base/text.ts';
 import type { Redaction } from '../../core/redact/redaction.ts';
@@ -16,28 +20,34 @@ import { type StartableCall, type HeldCall, type RunState, agentOf } from './run
  */
 const formerKept = 10;
 
+/** The request that let a call start, and what its reviewers did not see of the arguments. */
+interface AskedBefore {
+  requestId: string;
+  redaction: Redaction | undefined;
+}
+
 /**
  * Holds a call of an agent for the gate, as the model would request it now: with arguments checked against the present
- * schema, a new id, and for reviewers what has changed. `asked`: the request that approved it. `redaction`: what its
- * reviewers did not see of the arguments.
+ * schema, a new id, and for reviewers what has changed. `asked`: the request that approved it. A call that may have run
+ * keeps its id, which is in its idempotency key.
  */
 export function heldAgain(
-  { modelCallId, tool, written, notice, changes: changesBefore = 0, call: { callId, args } }: StartableCall,
+  each: StartableCall,
   admitted: ToolDefinition,
-  { definition, checked = { args }, changes: ofPreview }: ChangedDefinition,
-  asked: { requestId: string; redaction: Redaction | undefined } | undefined,
+  { definition, checked = { args: each.call.args }, changes: ofPreview }: ChangedDefinition,
+  asked: AskedBefore | undefined,
   messages: readonly Message[],
 ): HeldCall {
+  const { modelCallId, tool, written, notice, changes: changesBefore = 0, unknownStarts, mayHaveRun } = each;
+  const { callId, args } = each.call;
   const changes = changesBefore + 1;
   const first = callId.split('.', 2).join('.');
   const requested: ModelCall =
     'problem' in checked
       ? { id: modelCallId, tool, raw: args, problem: `Error: ${checked.problem}` }
       : { id: modelCallId, tool, ...checked, ...(ofPreview !== undefined && { redaction: asked?.redaction }) };
-  const change =
-    ofPreview === undefined
-      ? { by: 'definition' as const }
-      : { by: 'preview' as const, changes: ofPreview.filter(isText).slice(0, mostChanges).map(bounded) };
+  const by = mayHaveRun ? 'unknown' : ofPreview === undefined ? 'definition' : 'preview';
+  const shown = ofPreview?.filter(isText).slice(0, mostChanges).map(bounded);
   const about = ofPreview === undefined ? `${definitionChange(admitted, definition)} ` : '';
   return {
     modelCallId,
@@ -45,15 +55,58 @@ export function heldAgain(
     written,
     notice,
     changes,
+    unknownStarts,
+    mayHaveRun,
     state: 'held',
     held: {
       requested,
-      callId: `${first}.${changes + 1}`,
+      callId: mayHaveRun ? callId : `${first}.${changes + 1}`,
       contextSummary: `${about}${summaryOf(messages)}`,
       again: true,
-      replaces: asked && { requestId: asked.requestId, ...change },
+      replaces: replacedBy(by, asked, shown),
     },
   };
+}
+
+/**
+ * Holds a call that may have run for the gate, as it was. `seen`: what an activity found for its reviewers; empty if no
+ * worker could tell.
+ */
+export function heldAsUnknown(
+  each: StartableCall,
+  { shell, sentence, assessment, redaction, cannotStart }: Partial<CheckedArguments>,
+  asked: AskedBefore | undefined,
+  messages: readonly Message[],
+): HeldCall {
+  const { modelCallId, tool, written, notice, changes } = each;
+  const { callId, args } = each.call;
+  const seen = { shell, sentence, assessment, redaction: redaction ?? asked?.redaction, cannotStart };
+  return {
+    modelCallId,
+    tool,
+    written,
+    notice,
+    changes,
+    unknownStarts: (each.unknownStarts ?? 0) + 1,
+    mayHaveRun: true,
+    state: 'held',
+    held: {
+      requested: { id: modelCallId, tool, args, ...seen },
+      callId,
+      contextSummary: summaryOf(messages),
+      again: true,
+      replaces: replacedBy('unknown', asked),
+    },
+  };
+}
+
+function replacedBy(
+  by: NonNullable<ApprovalRequest['replaces']>['by'],
+  asked: AskedBefore | undefined,
+  changes?: string[],
+): ApprovalRequest['replaces'] {
+  if (asked === undefined && by !== 'unknown') return undefined;
+  return { ...(asked && { requestId: asked.requestId }), by, ...(changes && { changes }) };
 }
 
 // Anyone who may fail activities can write the changes.
@@ -78,7 +131,9 @@ export function heldForAdvice(
   return { ...call, state: 'held', held: { ...held, consultation } };
 }
 
-/** True if a call does not wait for earlier calls of its turn: its tool has changed, or its advisors have answered. */
+/**
+ * True if a call does not wait for earlier calls of its turn: it passed the gate before, or its advisors have answered.
+ */
 export function passesAtOnce({ held: { again, advice, consultation } }: HeldCall): boolean {
   return consultation === undefined && (again === true || advice !== undefined);
 }

@@ -23,13 +23,17 @@ interface RequestedCall {
   written: Json;
   /** How often the tool was not started because its definition had changed. */
   changes?: number;
+  /** How often it was started, and its outcome was unknown. */
+  unknownStarts?: number;
+  /** True: it may have run, so only a person has it started again. */
+  mayHaveRun?: true;
   /** The sentences that precede the result for the model: what reviewers changed and wrote. */
   notice?: string;
 }
 
 /**
  * A call that waits to pass the gate: until earlier calls of the turn are answered, or its advisors have answered. If
- * its tool has changed, it passes at once.
+ * its tool has changed, or it may have run, it passes at once.
  */
 export interface HeldCall extends RequestedCall {
   state: 'held';
@@ -37,7 +41,7 @@ export interface HeldCall extends RequestedCall {
     requested: ModelCall;
     callId: string;
     contextSummary: string;
-    /** True if it passed the gate before and its tool has changed since. */
+    /** True if it passed the gate before, and its tool has changed since or it may have run. */
     again?: true;
     replaces?: ApprovalRequest['replaces'];
     /** The advisors to consult. Absent once they have answered. */
@@ -68,8 +72,6 @@ export interface StartableCall extends RequestedCall {
   approvedBy?: Approver[];
   /** How often the tool was not started because its arguments could not be read. */
   unread?: number;
-  /** How often its outcome was unknown and the tool said that it did not run. */
-  reconciled?: number;
 }
 
 /** A call for which a worker checks whether its approval, or the answer in its place, still counts. */

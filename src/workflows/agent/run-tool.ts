@@ -8,6 +8,7 @@ import {
 } from '@temporalio/workflow';
 import type { RunCost } from '../../core/policy/run-cost.ts';
 import type { ChangedDefinition, Reconcile, ReconciledCall } from '../../activities/call-tool.ts';
+import type { CheckedArguments, CheckEdit, CheckEditInput, CheckEditResult } from '../../activities/check-edit.ts';
 import { activityNames, type Permit, type Usage } from '../../contract.ts';
 import type { Ran } from '../../core/ledger/approval.ts';
 import { resultNotGivenStart, sentences } from '../../core/ledger/sentences.ts';
@@ -36,6 +37,8 @@ export interface ToolEnd {
   unread?: boolean;
   /** True: its outcome was unknown, and the tool answers that it did not run. It may be started again. */
   isUndone?: boolean;
+  /** Present: the tool does not know its outcome either. What a person who is asked about it sees of the call. */
+  unsettled?: Partial<CheckedArguments>;
   /**
    * If the tool was not started because its definition or its preview has changed: the present definition, and what
    * changed.
@@ -87,14 +90,13 @@ export async function runTool(
 const unknown: ToolEnd = { content: sentences.unknownOutcome, isError: true, ran: 'unknown' };
 
 /**
- * Asks a tool what became of a call whose outcome is unknown (I7). Never throws: without an answer, `unknown` stays as
- * it is.
+ * Asks a tool what became of a call whose outcome is unknown (I7). Never throws: without an answer, the outcome stays
+ * unknown.
  */
 export async function reconcileCall(
   { name: tool }: ToolDefinition,
   { workflowId, firstExecutionRunId, callId, agent, caller, definition }: Permit,
   args: JsonObject,
-  unknown: ToolEnd,
 ): Promise<ToolEnd> {
   const { [activityNames.reconcile]: reconcile } = proxyActivities<{ [activityNames.reconcile]: Reconcile }>({
     startToCloseTimeout: '1m',
@@ -115,6 +117,24 @@ export async function reconcileCall(
   } catch (error) {
     const withheld = endOf(error, tool);
     return withheld.withheld === undefined ? unknown : withheld;
+  }
+}
+
+/** What reviewers see of a call that may have run, as an activity finds it anew; nothing if it fails. Never throws. */
+export async function lookAtUnsettled(
+  { callId, agent, caller, engine }: Permit,
+  edit: Pick<CheckEditInput, 'tool' | 'args' | 'redact'>,
+): Promise<Partial<CheckedArguments>> {
+  const { [activityNames.checkEdit]: check } = proxyActivities<{ [activityNames.checkEdit]: CheckEdit }>({
+    startToCloseTimeout: '1m',
+    retry: { maximumAttempts: 5 },
+    summary: `What reviewers see of call ${callId}`,
+  });
+  try {
+    const seen: CheckEditResult | null = await check({ ...edit, agent, caller, engine });
+    return seen !== null && 'args' in seen ? seen : {};
+  } catch {
+    return {};
   }
 }
 

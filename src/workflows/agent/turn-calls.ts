@@ -2,7 +2,7 @@
  * The calls of one turn: admitted, asked about, started, answered in the model's order. All of them are in the run's
  * state, which continue-as-new carries.
  */
-import { CancellationScope, createEventGroup } from '@temporalio/workflow';
+import { CancellationScope, createEventGroup, patched } from '@temporalio/workflow';
 import type { ChangedDefinition } from '../../activities/call-tool.ts';
 import type { ModelCall } from '../../activities/model-turn.ts';
 import { changesTooOften, mostDefinitionChanges, previewChangesTooOften } from '../../core/policy/definition-change.ts';
@@ -16,7 +16,8 @@ import type { Gate } from '../gate/gate.ts';
 import { Consultations } from './consultations.ts';
 import type { LimitCheck } from './limit-check.ts';
 import type { NestedRuns } from './nested-runs.ts';
-import { admittedTool, heldAgain, heldForAdvice, passesAtOnce, takeDefinition } from './readmission.ts';
+import { redactionSettings } from '../../core/policy/redaction-settings.ts';
+import { admittedTool, heldAgain, heldAsUnknown, heldForAdvice, passesAtOnce, takeDefinition } from './readmission.ts';
 import { earlierResult, keepResult, noteStart } from './result-cache.ts';
 import {
   type StartableCall,
@@ -28,12 +29,12 @@ import {
   type TurnCall,
   agentOf,
 } from './run-state.ts';
-import { reconcileCall, runTool, type ToolEnd } from './run-tool.ts';
+import { lookAtUnsettled, reconcileCall, runTool, type ToolEnd } from './run-tool.ts';
 import { answerOf } from './transcript.ts';
 
 /** The most starts of a tool whose arguments cannot be read. */
 const startsForUnread = 5;
-/** The most starts of a tool whose outcome is unknown and that says each time that it did not run. */
+/** The most starts of a tool whose outcome is unknown each time. */
 const startsForUnknown = 3;
 
 function neverRan(tool: string): string {
@@ -159,11 +160,13 @@ export class TurnCalls {
     const meter = { work: 0 };
     for (const [index, each] of calls.entries()) {
       if (each.state !== 'held' || each.held.consultation !== undefined) continue;
-      const { held, notice, changes } = each;
+      const { held, notice, changes, unknownStarts, mayHaveRun } = each;
       // A call that was ruled on before does not wait for its turn again.
       if (!passesAtOnce(each) && calls.slice(0, index).some(isUnanswered)) continue;
       const admitted = this.#admit(held, meter);
-      calls[index] = { ...admitted, notice, changes };
+      const known = { notice, changes, unknownStarts, mayHaveRun };
+      calls[index] =
+        admitted.state === 'done' && mayHaveRun ? notStartedAgain(each, admitted.content) : { ...admitted, ...known };
     }
   }
 
@@ -222,6 +225,7 @@ export class TurnCalls {
   /** The answer of a call that its request has settled without running the tool. */
   #answeredBy({ requestId, ...each }: AskedCall): AnsweredCall {
     const { outcome } = this.#gate.settlement(requestId)!;
+    if (each.mayHaveRun && outcome !== 'responded') return notStartedAgain(each, this.#gate.sentence(requestId));
     return answered(each, this.#gate.sentence(requestId), this.#gate.isErrorForModel(outcome));
   }
 
@@ -262,8 +266,9 @@ export class TurnCalls {
         if (problem === isCancelled || isOver) this.#state.calls[index] = each;
         else if (problem === undefined) go();
         else {
-          this.#gate.finished(each.call.callId, 'no', each.state === 'asked' ? (problem as string) : undefined);
-          this.#state.calls[index] = answered(each, sentences.failed(problem as string), true);
+          const ran = each.mayHaveRun ? 'unknown' : 'no';
+          this.#gate.finished(each.call.callId, ran, each.state === 'asked' ? (problem as string) : undefined);
+          this.#state.calls[index] = notStarted(each, sentences.failed(problem as string), true);
         }
       });
   }
@@ -307,8 +312,20 @@ export class TurnCalls {
       const isOver = this.#gate.closing !== undefined || this.#state.stopped !== undefined;
       if (end.ran !== 'unknown' || isOver) return end;
       this.#gate.noteCommand();
-      return reconcileCall(tool, permit, args, end);
+      return this.#withLook(reconcileCall(tool, permit, args), tool, permit, args);
     });
+  }
+
+  /** If the tool does not know the outcome of its call, finds what a person who is asked about it sees of the call. */
+  async #withLook(reconciling: Promise<ToolEnd>, ...call: Parameters<typeof reconcileCall>): Promise<ToolEnd> {
+    const end = await reconciling;
+    const isOver = this.#gate.closing !== undefined || this.#state.stopped !== undefined;
+    // Histories from before this question go on without it.
+    if (end.ran !== 'unknown' || isOver || !patched('unknown-outcome-asks')) return end;
+    this.#gate.noteCommand();
+    const [{ name }, permit, args] = call;
+    const redact = redactionSettings(this.#gate.policies);
+    return { ...end, unsettled: await lookAtUnsettled(permit, { tool: name, args, redact }) };
   }
 
   #runOnce(...[tool, permit, args, groups]: Parameters<typeof runTool>): Promise<ToolEnd> {
@@ -319,7 +336,9 @@ export class TurnCalls {
 
   /** The call after its activity or nested run: answered, ready to start again, or waiting to pass the gate again. */
   #ended(each: StartableCall, tool: ToolDefinition, requestId: string | undefined, end: ToolEnd): TurnCall {
-    const { content, isError, ran, unread, changed, isRevoked, isUndone, withheld } = end;
+    const { content, isError, unread, changed, isRevoked, isUndone, withheld, unsettled } = end;
+    // A start that the second gate refuses does not tell whether an earlier one ran.
+    const ran = end.ran === 'no' && each.mayHaveRun ? 'unknown' : end.ran;
     if (tool.agent !== undefined && ran !== 'no') this.#limits.addNested(tool.agent, end);
     // Without a payload folder no payload can be unread: an operator failed the activity, and the tool may still run
     // (I7).
@@ -327,16 +346,21 @@ export class TurnCalls {
     const starts = (each.unread ?? 0) + 1;
     if (isUnread && starts < startsForUnread) return { ...each, unread: starts };
     if (isUndone === true) {
-      const reconciled = (each.reconciled ?? 0) + 1;
+      const unknownStarts = (each.unknownStarts ?? 0) + 1;
       // It passes the second gate again, with the same permit.
-      if (reconciled < startsForUnknown) return { ...each, reconciled };
+      if (unknownStarts < startsForUnknown) return { ...each, unknownStarts, mayHaveRun: undefined };
       this.#gate.finished(each.call.callId, 'no');
       return answered(each, withNotice(each, neverRan(tool.name)), true);
     }
     this.#gate.finished(each.call.callId, ran, withheld);
     if (changed !== undefined) return this.#heldAgain(each, tool, changed, requestId);
+    if (unsettled !== undefined && (each.unknownStarts ?? 0) + 1 < startsForUnknown) {
+      this.#gate.noteRuling();
+      return heldAsUnknown(each, unsettled, this.#askedBefore(requestId), this.#state.messages);
+    }
     // The notice quotes reviewers, who are revoked if `isRevoked` is true.
-    return answered(each, isRevoked === true ? content : withNotice(each, content), isError);
+    const whole = isRevoked === true ? content : withNotice(each, content);
+    return end.ran === 'no' ? notStarted(each, whole, isError) : answered(each, whole, isError);
   }
 
   /**
@@ -352,10 +376,13 @@ export class TurnCalls {
     const isPreview = changed.changes !== undefined;
     if (!isPreview) takeDefinition(this.#state, tool, withGreaterRisk(changed.definition, tool));
     if ((each.changes ?? 0) >= mostDefinitionChanges) {
-      return answered(each, isPreview ? previewChangesTooOften(tool.name) : changesTooOften(tool.name), true);
+      return notStarted(each, isPreview ? previewChangesTooOften(tool.name) : changesTooOften(tool.name), true);
     }
-    const asked = requestId === undefined ? undefined : { requestId, redaction: this.#gate.redactionOf(requestId) };
-    return heldAgain(each, tool, changed, asked, this.#state.messages);
+    return heldAgain(each, tool, changed, this.#askedBefore(requestId), this.#state.messages);
+  }
+
+  #askedBefore(requestId: string | undefined): Parameters<typeof heldAsUnknown>[2] {
+    return requestId === undefined ? undefined : { requestId, redaction: this.#gate.redactionOf(requestId) };
   }
 
   /** The other agent is in charge from the next turn on; this agent keeps the other calls of the turn. */
@@ -373,8 +400,8 @@ export class TurnCalls {
   #givenUp(each: TurnCall, reason: string): TurnCall {
     if (each.state === 'checked') return this.#givenUp(each.waiting, reason);
     if (each.state !== 'ready' && each.state !== 'held' && !isResponse(each)) return each;
-    if (each.state === 'ready') this.#gate.finished(each.call.callId, 'no');
-    return answered(each, sentences.cancelled(reason));
+    if (each.state === 'ready') this.#gate.finished(each.call.callId, each.mayHaveRun ? 'unknown' : 'no');
+    return notStarted(each, sentences.cancelled(reason));
   }
 
   /** Changes each call in its place: calls that run know their place. */
@@ -393,6 +420,17 @@ function answered(
   isError = false,
 ): AnsweredCall {
   return { modelCallId, tool, written, state: 'done', content, ...(isError && { isError }) };
+}
+
+type Unanswered = Pick<TurnCall, 'modelCallId' | 'tool' | 'written' | 'mayHaveRun'>;
+
+/** The answer of a call that is not started, which may have run before. */
+function notStarted(each: Unanswered, content: string, isError = false): AnsweredCall {
+  return each.mayHaveRun ? notStartedAgain(each, content) : answered(each, content, isError);
+}
+
+function notStartedAgain(each: Unanswered, content: string): AnsweredCall {
+  return answered(each, sentences.notStartedAgain(content), true);
 }
 
 /** The answer for the model, after the notice of reviewers if there is one. */

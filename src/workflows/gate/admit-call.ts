@@ -58,7 +58,9 @@ export interface CallFacts {
   earlier?: (digest: string) => EarlierResult | undefined;
   /** The answers of the call's advisors. Absent: they have not been consulted. */
   advice?: readonly Advice[];
-  /** The request that approved the call before its tool changed. Absent: the tool has not changed since. */
+  /**
+   * The request that approved the call before its tool changed, or before it was started and its outcome became unknown.
+   */
   replaces?: ApprovalRequest['replaces'];
 }
 
@@ -103,7 +105,11 @@ export function admitCall(
   // Where reviewers see no arguments, the journal has no text that may quote them. The model may read the reason.
   const advice = state.showsArguments ? facts.advice : facts.advice && withoutReasons(facts.advice);
   const ruledCall = { tool: toolName, args, risk, subject, shell, beside };
-  const alone = replaces?.by === 'preview' ? { peopleOnly: true as const } : {};
+  const mayHaveRun = replaces?.by === 'unknown';
+  const alone = {
+    ...((mayHaveRun || replaces?.by === 'preview') && { peopleOnly: true as const }),
+    ...(mayHaveRun && { mayHaveRun: true as const }),
+  };
   const ruledCase = active.rule(
     { ...ruledCall, ...alone, show, digest, assessed, definition, advice },
     ledger,
@@ -119,8 +125,7 @@ export function admitCall(
     return answered('denied_by_policy', sentences.deniedByPolicy(toolName, written));
   }
   // A call that replaces another one is already counted.
-  const reversible =
-    assessment.reversible || (replaces !== undefined && countsAsIrreversible(ledger, replaces.requestId));
+  const reversible = assessment.reversible || (replaces !== undefined && countsAsIrreversible(ledger, replaces));
   // Limits for calls that rules ask about also bind calls that an advisor approves.
   const limited = ruling.layer === 'advisor' ? { action: 'ask' as const } : ruling;
   const answer = answerBefore(ledger, limited, { ruled: ruledCall, digest, reversible, atMs }, limits, meter);
@@ -130,7 +135,7 @@ export function admitCall(
     return answered(outcome, content);
   }
   // An earlier result needs no approval: no tool runs, and the model has the result already.
-  const earlier = limits.cachedResults ? facts.earlier?.(digest) : undefined;
+  const earlier = limits.cachedResults && !mayHaveRun ? facts.earlier?.(digest) : undefined;
   if (earlier !== undefined) {
     const { callId: resultOf, content } = earlier;
     state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'cached', ruling, digest, resultOf, advice });
@@ -149,7 +154,7 @@ export function admitCall(
     state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'cancelled', reason: userHasWritten, advice });
     return answered('cancelled', sentences.cancelled(userHasWritten));
   }
-  const advisors = advisorsOf(ruling);
+  const advisors = mayHaveRun ? [] : advisorsOf(ruling);
   if (facts.advice === undefined && advisors.length > 0) {
     const { severity, rule } = ruling;
     const { agent, caller } = active.options;

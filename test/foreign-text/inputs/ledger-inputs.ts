@@ -171,7 +171,9 @@ export const ledgerInputs: Inputs = {
     (text) => isTree({ size: text.length, hashes: text }),
   ],
   'core/ledger/merkle.ts isHash': isHash,
-  'core/ledger/open-request.ts countsAsIrreversible': inLedger(countsAsIrreversible),
+  'core/ledger/open-request.ts countsAsIrreversible': inLedger((ledger, requestId) =>
+    countsAsIrreversible(ledger, { by: 'preview', requestId }),
+  ),
   'core/ledger/recorded-context.ts recordedContext': [
     ...objects((metadata) => recordedContext({ metadata: metadata })),
     (text) => recordedContext({ caller: { userId: text } }),

@@ -183,7 +183,10 @@ function whyNotApprove(
   if (card !== undefined && !all && !card.whole) return 'Not all is on this card: v shows everything.';
   if (choice === 'approve') return undefined;
   if (request === undefined) return 'No worker answers, so only the call as it is listed can be approved.';
-  if (choice === 'edit') return undefined;
+  if (choice === 'edit') {
+    const mayHaveRun = request.replaces?.by === 'unknown';
+    return mayHaveRun ? 'The call may have run with its arguments, so they cannot be edited.' : undefined;
+  }
   if (request.redacted !== undefined) return 'Placeholders hide values, so "always" is not offered.';
   return request.always === undefined ? noAlways(request) : undefined;
 }

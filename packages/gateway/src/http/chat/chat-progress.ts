@@ -223,18 +223,18 @@ export class ChatProgress {
     const { requestId, callId, decision, ran } = event;
     const id = this.#idOf(callId);
     this.#state.settled(requestId);
-    if (ran === 'no' && event.by !== 'edit') this.#state.ended(id);
+    if (ran !== 'pending' && event.by !== 'edit') this.#state.ended(id);
     this.#decisions.set(id, event);
     // After an edit, another request asks about the call.
     if (this.#seen.results.has(id) || event.by === 'edit') return;
     const answerId = answerIdOf(requestId, this.#run);
     const reason = await decisionText(event, this.#thread);
-    const approved = ran !== 'no' || decision === 'responded';
+    const approved = ran === 'pending' || decision === 'responded';
     yield { type: 'decided', callId: id, answerId, outcome: decision, approved, reason };
     // No tool runs, and the model receives nothing. A page would treat a call without a result as one that it must
     // answer.
     if (event.toolName !== continueTool || !this.#shown.has(id)) return;
-    const content = ran === 'no' ? (reason ?? 'The run ends.') : 'The run goes on.';
+    const content = ran !== 'pending' ? (reason ?? 'The run ends.') : 'The run goes on.';
     yield { type: 'result', callId: id, content, isError: false, denied: !approved };
   }
 
@@ -315,14 +315,14 @@ export async function decisionText(
     case 'denied':
       return reviewerId === principal.id ? reason : `Denied${who === undefined ? '' : ` by ${who}`}${because}`;
     case 'expired':
-      return `No decision${await waited(event, client)}${ran === 'no' ? '' : ', so the call runs'}`;
+      return `No decision${await waited(event, client)}${ran === 'pending' ? ', so the call runs' : ''}`;
     case 'cancelled':
       return `Cancelled${because}`;
     case 'responded':
       return `Answered in the tool's place${who === undefined ? '' : ` by ${who}`}`;
     case 'superseded':
       if (by === 'grant') return 'An earlier approval covers this call';
-      return ran === 'no' ? `Denied by the policy${because}` : 'The policy allows this call now';
+      return ran !== 'pending' ? `Denied by the policy${because}` : 'The policy allows this call now';
   }
 }
 

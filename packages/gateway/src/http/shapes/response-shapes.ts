@@ -141,8 +141,8 @@ const approvalRequest = shapeOf<ApprovalDetails>()({
   lineage: texts,
   replaces: z
     .object({
-      requestId: z.string(),
-      by: z.enum(['edit', 'definition', 'preview']),
+      requestId: optionalText,
+      by: z.enum(['edit', 'definition', 'preview', 'unknown']),
       changes: z.array(z.string()).optional(),
     })
     .optional(),

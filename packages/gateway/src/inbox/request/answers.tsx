@@ -116,7 +116,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
     ...(mayAnswer &&
       !isPart && {
         comment: open('comment'),
-        ...(request.shown === 'all' && { edit: open('edit') }),
+        ...(request.shown === 'all' && request.replaces?.by !== 'unknown' && { edit: open('edit') }),
         respond: open('respond'),
         ...(canAlways && { always: open('always') }),
         ...(request.deadline !== null && { extend: open('extend') }),

@@ -11,14 +11,16 @@ export interface CallState {
 
 /** `isOver`: the run has ended, so nothing more becomes of the call. */
 export function callState({ requests, result }: Call, isOver: boolean): CallState {
-  const last = requests.at(-1)?.result;
-  const isOpen = requests.length > 0 && last === undefined;
+  const { request, result: last } = requests.at(-1) ?? {};
+  const isOpen = request !== undefined && last === undefined;
+  const waiting =
+    request?.replaces?.by === 'unknown' ? 'it may have run, waiting for approval' : 'waiting for approval';
   const settled = requests.flatMap(({ result: each }) => {
     if (each === undefined) return [];
     // What a reviewer wrote is a message of its own.
     return [isSaid(each) ? settledText(each) : decisionText(each)];
   });
-  const ended = isOpen ? (isOver ? 'not answered' : 'waiting for approval') : endOf({ requests, result }, isOver);
+  const ended = isOpen ? (isOver ? 'not answered' : waiting) : endOf({ requests, result }, isOver);
   const text = [...settled, ...(ended === '' ? [] : [ended])].join(' · ');
   const isRefused = last !== undefined && ['denied', 'expired', 'cancelled'].includes(last.decision);
   if (isOpen) return { text, tone: isOver ? 'plain' : 'asks' };
