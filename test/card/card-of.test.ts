@@ -53,6 +53,32 @@ describe('the sentence', () => {
   });
 });
 
+test('a call that may have run is started again or left as it is: it is not edited, and approves no other call', () => {
+  const request = cardRequest({ replaces: { by: 'unknown' }, reason: 'It may have run.' });
+  const { answers, reason, why } = cardOf(request, { always: 'tool' });
+  expect(answers).toEqual([
+    {
+      name: 'approve',
+      effect: "'refund' is started again, with exactly these arguments and the same idempotency key.",
+    },
+    {
+      name: 'deny',
+      effect: 'It is not started again. The model is told that its outcome is unknown, and "Denied:" with your reason.',
+    },
+    { name: 'respond', effect: 'It is not started again. The model gets your text as its result.' },
+    {
+      name: 'nobody',
+      effect: expect.stringContaining(
+        'It is not started again. The model is told that its outcome is unknown',
+      ) as string,
+    },
+  ]);
+  expect(reason.text).toBe('It may have run.');
+  expect(why.map(({ label }) => label)).not.toContain('Replaces');
+  const asked = cardOf(cardRequest({ replaces: { by: 'unknown', requestId: 'a1' } }));
+  expect(asked.why).toContainEqual({ label: 'Replaces', texts: [{ text: 'request a1, which let it start' }] });
+});
+
 test('a built sentence has its parts, the values of the call itself first', () => {
   const request = cardRequest({
     toolName: 'run_sql',

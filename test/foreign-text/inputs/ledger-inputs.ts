@@ -33,8 +33,10 @@ import {
   findOpen,
   type Ledger,
   refusalOf,
+  ranSince,
   requestInPlaceOf,
   requestOf,
+  withOutcome,
 } from '../../../src/core/ledger/ledger-state.ts';
 import { useGrant } from '../../../src/core/ledger/make-grant.ts';
 import { isHash, isTree, leafHash } from '../../../src/core/ledger/merkle.ts';
@@ -49,7 +51,7 @@ import { limitsOf } from '../../../src/core/policy/limits.ts';
 import { engine } from '../../../src/core/policy/ruling.ts';
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
 import { redactionOf, type Redaction } from '../../../src/core/redact/redaction.ts';
-import { heldAgain } from '../../../src/workflows/agent/readmission.ts';
+import { heldAgain, heldAsUnknown } from '../../../src/workflows/agent/readmission.ts';
 import { readInput } from '../../../src/workflows/agent/start.ts';
 import {
   isFinal,
@@ -118,6 +120,7 @@ const failures: readonly ((text: string) => Error)[] = [
   (text) => new Error(text),
 ];
 const failed = (run: (error: Error) => unknown): Run[] => failures.map((failure) => (text) => run(failure(text)));
+const outcomeNamed = (callId: string) => ({ callId, toolName: callId, outcome: 'approved', ran: 'no' }) as const;
 const said = (text: string) =>
   [
     { role: 'user', content: text, files: [{ mediaType: text, url: text, filename: text }] },
@@ -158,6 +161,9 @@ export const ledgerInputs: Inputs = {
   'core/ledger/escalation.ts openedAtMs': (text) => openedAtMs({ request: { requestedAt: text } }),
   'core/ledger/hidden-arguments.ts hideInRequest': requested(hideInRequest),
   'core/ledger/hidden-arguments.ts hideGlobs': (text) => hideGlobs(scopeOf(text), othersOf(text)),
+  'core/ledger/ledger-state.ts ranSince': (text) => ranSince({ ran: text as never }, 'no'),
+  'core/ledger/ledger-state.ts withOutcome': (text) =>
+    withOutcome({ outcomes: pieces(text).map(outcomeNamed) }, outcomeNamed(text)),
   'core/ledger/ledger-state.ts requestOf': inLedger(requestOf),
   'core/ledger/ledger-state.ts findOpen': inLedger(findOpen),
   'core/ledger/ledger-state.ts requestInPlaceOf': inLedger(requestInPlaceOf),
@@ -236,6 +242,13 @@ export const ledgerInputs: Inputs = {
         said(text),
       ),
   ),
+  'workflows/agent/readmission.ts heldAsUnknown': (text) =>
+    heldAsUnknown(
+      { modelCallId: text, tool: text, written: {}, call: { callId: text, args: {} } } as never,
+      { sentence: text },
+      { requestId: text, redaction: undefined },
+      said(text),
+    ),
   'workflows/agent/start.ts readInput': [
     ...objects((value) => readInput({ ...value, input: 'a' })),
     (text) => readInput({ agent: text, input: text }),

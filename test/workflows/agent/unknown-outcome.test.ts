@@ -10,6 +10,7 @@ import { autoApprove } from '../../../src/channels/simple-channels.ts';
 import { evidenceOf } from '../../../src/client/audit/evidence-of.ts';
 import { type ApprovalDetails, channelsWorkflowId, type RunInput } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
+import { type Event, resetTo } from '../../support/reset-to.ts';
 import { forAllTests } from '../../support/for-all-tests.ts';
 import { killAll } from '../../support/ready-process.ts';
 import { projectHistories, readExecutions } from '../../support/read-histories.ts';
@@ -294,4 +295,51 @@ test('a channel that approves by itself leaves it to a person', async () => {
   } finally {
     await own.close();
   }
+});
+
+test('an operator who completes the look at the call changes neither its arguments nor that it is asked about', async () => {
+  let calls = 0;
+  let go: (() => void) | undefined;
+  const second = new Promise<void>((resolve) => (go = resolve));
+  const assessors = [() => (++calls === 2 ? second.then(() => undefined) : undefined)];
+  const own = await openWorld({ agentsIn: reconcilingAgents, policy: allow, assessors });
+  try {
+    writeFileSync(join(own.folder, 'forged.silent'), '');
+    const run = await own.start(turns('forged'));
+    const pending = await eventually('the look is in flight', async () => {
+      const { raw } = await run.handle.describe();
+      return raw.pendingActivities!.find(({ activityType }) => activityType!.name === 'countersign.checkEdit');
+    });
+    const forged = { args: { name: 'other', how: 'hangs' }, sentence: 'Pays nothing' };
+    const { client } = own.client.session;
+    await client.activity.complete({ workflowId: run.workflowId, activityId: pending.activityId! }, forged);
+    go!();
+    const request = await opened(run);
+    expect(request).toMatchObject({ replaces: { by: 'unknown' }, arguments: { name: 'forged', how: 'breaks' } });
+    await decide(run, { requestId: request.requestId, approved: false });
+    expect((await run.result()).output).toBe(notAgain('Denied: User denied'));
+    expect(linesOf(own, 'start', 'forged')).toHaveLength(1);
+  } finally {
+    await own.close();
+  }
+});
+
+test('a reset to before the question asks anew: an earlier approval does not start it', async () => {
+  const { run, request } = await asked('reset');
+  await run.handle.signal('decide', { requestId: request.requestId, approved: true });
+  await approve(run, await opened(run, request));
+  await run.result();
+  expect(starts('reset')).toHaveLength(3);
+  const isLook = ({ activityTaskScheduledEventAttributes: scheduled }: Event): boolean =>
+    scheduled?.activityType?.name === 'countersign.checkEdit';
+  await resetTo(world, run.workflowId, isLook);
+  const again = await opened(world.run(run.workflowId));
+  expect(again.requestId).not.toBe(request.requestId);
+  expect(again.replaces).toEqual({ by: 'unknown' });
+  await eventually(
+    'the approval is refused',
+    async () => (await world.run(run.workflowId).status()).counts.refused > 0,
+  );
+  expect(starts('reset')).toHaveLength(3);
+  await world.run(run.workflowId).handle.terminate();
 });

@@ -1,12 +1,15 @@
 /** Recorded runs of agents with an output, checks, cached results, files, advisors, sums and prices. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { defineAgent } from '../../../../src/agents/define-agent.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { finished, pay, yes, type RecordedRun, once, no } from './play-runs.ts';
+import { continuedAsNew, finished, pay, yes, type RecordedRun, once, oneTaskMore, no } from './play-runs.ts';
+import { reconcilingAgents } from '../../agent/reconciling-agent.ts';
 import { testAgent } from '../../../support/test-agent.ts';
 import type { WorldOptions } from '../../../support/world.ts';
 import { defineTool } from '../../../../src/agents/define-tool.ts';
-import type { Message } from '../../../../src/contract.ts';
+import type { ApprovalRequest, Message } from '../../../../src/contract.ts';
 import type { AdvisorAnswer } from '../../../../src/agents/advisor.ts';
 import type { JsonObject } from '../../../../src/core/base/tool-call.ts';
 import { costlyModel, costlyPrices } from '../../../support/costly-model.ts';
@@ -266,3 +269,27 @@ export const recordedCosts: RecordedRun[] = [
     },
   },
 ];
+
+/** A call whose outcome is unknown is asked about, in a second execution. */
+export const recordedUnknown: RecordedRun[] = [true, undefined].map((waiting) => ({
+  name: 'outcome-unknown',
+  ...(waiting && { waiting }),
+  world: {
+    agentsIn: reconcilingAgents,
+    policy: { version: 1, rules: [{ pattern: '*', action: 'allow' }] },
+    continueAsNewAfter: { historyEvents: 60 },
+  },
+  play: async (world) => {
+    const calls = [0, 1].map((index) => ({ tool: 'odd', args: { name: `odd-${index}`, how: 'breaks' } }));
+    const run = await world.start(once(...calls));
+    const open = await run.open(2);
+    await continuedAsNew(world, run);
+    await oneTaskMore(world, run);
+    if (waiting) return run;
+    writeFileSync(join(world.folder, 'odd-0.works'), '');
+    const decisionOf = (request: ApprovalRequest) =>
+      request.arguments['name'] === 'odd-0' ? yes(request) : no(request, 'it is paid');
+    await run.handle.signal('decide', open.map(decisionOf));
+    return finished(run);
+  },
+}));

@@ -16,6 +16,7 @@ import {
   recordedOutputs,
   recordedResults,
   recordedSums,
+  recordedUnknown,
 } from './agents.ts';
 import { recordedLifecycles } from './lifecycles.ts';
 import { recordedSessions } from './sessions.ts';
@@ -480,6 +481,7 @@ recordedRuns.push(
   ...recordedAdvisors,
   ...recordedSums,
   ...recordedCosts,
+  ...recordedUnknown,
 );
 
 /** Releases the tools that a run left open waits for. */
