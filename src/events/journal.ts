@@ -6,8 +6,7 @@ import type { CallOutcome, OutcomeName, Settlement } from '../core/ledger/approv
 import type { Viewed } from '../core/messages/viewed.ts';
 import type { Identity } from '../core/people/entitlement.ts';
 import { resultWithheldType } from '../core/base/tool-failure.ts';
-import { ranSince } from '../core/ledger/ledger-state.ts';
-import { type JournalEntry, isReplaced } from '../core/ledger/journal-entry.ts';
+import { type JournalEntry, isReplaced, ranSince } from '../core/ledger/journal-entry.ts';
 
 /** One request of a run, read from the journal. Times are ISO 8601. */
 export interface ProjectedRequest {

@@ -1,4 +1,4 @@
-import type { OutcomeName, Ran, Settlement } from './approval.ts';
+import type { CallOutcome, OutcomeName, Ran, Settlement } from './approval.ts';
 import type { Viewed } from '../messages/viewed.ts';
 import type { Identity } from '../people/entitlement.ts';
 import type { GrantScope } from '../policy/grants.ts';
@@ -103,4 +103,9 @@ export interface JournalEntry {
 /** True if another request, `byId`, continues the question about the same call. */
 export function isReplaced({ by }: Pick<JournalEntry, 'by'>): boolean {
   return by === 'edit';
+}
+
+/** Whether a call ran, by what was known before and by what its new outcome says. */
+export function ranSince(before: Pick<CallOutcome, 'ran'> | undefined, ran: Ran): Ran {
+  return before?.ran === 'unknown' && ran === 'no' ? 'unknown' : ran;
 }

@@ -10,7 +10,6 @@ import type {
   RefusedDecision,
   ReviewerVote,
   Settlement,
-  Ran,
 } from './approval.ts';
 import type { AskTerms } from '../policy/ask-terms.ts';
 import type { Assessment } from '../assess/assessment.ts';
@@ -22,7 +21,7 @@ import type { Directory } from '../people/directory.ts';
 import type { Raised } from '../policy/advice.ts';
 import type { Grant } from '../policy/grants.ts';
 import type { ArgumentSums } from './argument-sums.ts';
-import { type JournalEntry, isReplaced } from './journal-entry.ts';
+import { type JournalEntry, isReplaced, ranSince } from './journal-entry.ts';
 import { maxPendingBound, type Policy } from '../policy/policy.ts';
 import type { ProblemCode } from '../base/problem.ts';
 import type { Redaction } from '../redact/redaction.ts';
@@ -186,11 +185,6 @@ export function withOutcome({ outcomes }: Pick<Ledger, 'outcomes'>, call: CallOu
   const before = outcomes.find(({ callId }) => callId === call.callId);
   if (before === undefined) return [...outcomes, call].slice(-outcomesKept);
   return outcomes.map((each) => (each === before ? { ...call, ran: ranSince(before, call.ran) } : each));
-}
-
-/** Whether a call ran, by what was known before and by what its new outcome says. */
-export function ranSince(before: Pick<CallOutcome, 'ran'> | undefined, ran: Ran): Ran {
-  return before?.ran === 'unknown' && ran === 'no' ? 'unknown' : ran;
 }
 
 /** The counts with `more` added. */

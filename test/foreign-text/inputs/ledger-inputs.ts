@@ -33,7 +33,6 @@ import {
   findOpen,
   type Ledger,
   refusalOf,
-  ranSince,
   requestInPlaceOf,
   requestOf,
   withOutcome,
@@ -48,6 +47,7 @@ import { shownArguments } from '../../../src/core/ledger/shown-arguments.ts';
 import { rowPeople } from '../../../src/core/ledger/approval-index.ts';
 import { waitingNotice } from '../../../src/core/ledger/waiting-for.ts';
 import { limitsOf } from '../../../src/core/policy/limits.ts';
+import { ranSince } from '../../../src/core/ledger/journal-entry.ts';
 import { engine } from '../../../src/core/policy/ruling.ts';
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
 import { redactionOf, type Redaction } from '../../../src/core/redact/redaction.ts';
@@ -161,7 +161,7 @@ export const ledgerInputs: Inputs = {
   'core/ledger/escalation.ts openedAtMs': (text) => openedAtMs({ request: { requestedAt: text } }),
   'core/ledger/hidden-arguments.ts hideInRequest': requested(hideInRequest),
   'core/ledger/hidden-arguments.ts hideGlobs': (text) => hideGlobs(scopeOf(text), othersOf(text)),
-  'core/ledger/ledger-state.ts ranSince': (text) => ranSince({ ran: text as never }, 'no'),
+  'core/ledger/journal-entry.ts ranSince': (text) => ranSince({ ran: text as never }, 'no'),
   'core/ledger/ledger-state.ts withOutcome': (text) =>
     withOutcome({ outcomes: pieces(text).map(outcomeNamed) }, outcomeNamed(text)),
   'core/ledger/ledger-state.ts requestOf': inLedger(requestOf),
