@@ -150,6 +150,25 @@ test('no grant, rule, mode or channel answers it, and a rule that denies does', 
   await replays(run);
 });
 
+test('a grant that is made meanwhile settles other requests, and not this one', async () => {
+  set('parked.silent');
+  const call = (name: string) => ({ tool: 'pay', args: { name, how: 'breaks' } });
+  const calls = ['parked', 'other', 'third'].map(call);
+  const run = await world.start([{ calls }, { text: '{{lastResult}}' }], { policy: ask });
+  const open = await run.open(3);
+  const named = (name: string): string => open.find(({ arguments: args }) => args['name'] === name)!.requestId;
+  await decide(run, { requestId: named('parked'), approved: true });
+  const parked = await eventually('it is asked about again', async () =>
+    (await run.open()).find(({ replaces }) => replaces?.by === 'unknown'),
+  );
+  const { settled } = await decide(run, { requestId: named('other'), approved: true, always: { kind: 'tool' } });
+  expect(settled).toEqual([{ requestId: named('third'), outcome: 'superseded' }]);
+  expect((await run.open()).map(({ requestId }) => requestId)).toEqual([parked.requestId]);
+  await decide(run, { requestId: parked.requestId, approved: false });
+  await run.result();
+  expect([starts('parked'), starts('third')].map(({ length }) => length)).toEqual([1, 1]);
+});
+
 test('its rulings are made again, and it counts once in sums and among irreversible calls', async () => {
   const ceiling = {
     version: 1,
