@@ -41,7 +41,7 @@ const placesOfCards = 12;
 /** What writes a text in several places takes as long for the longest of these as others for a megabyte. */
 const ofSeveralPlaces: Plan = { ...usual, half: 50 * kB, large: 200 * kB };
 const severalPlaces = 3;
-const msPerMegabyte = 300;
+const msPerMegabyte = 400;
 /** What a call may take beside that: a collection of garbage, a function that is compiled. */
 const constantMs = 40;
 /** Below this, a growth cannot be told from noise on a quiet core. */
