@@ -1,5 +1,6 @@
 import { problemText, ageText, leftText } from '../../../packages/gateway/src/inbox/state/texts.ts';
 import { changedValues, placedProblems } from '../../../packages/gateway/src/inbox/form/read-form.ts';
+import { otherAccount } from '../../../packages/gateway/src/inbox/request/named-accounts.ts';
 import { valueChanges } from '../../../packages/gateway/src/inbox/request/what-changed.ts';
 import { emptyForm, formOf, nextItem, nextMember, typeOf } from '../../../packages/gateway/src/inbox/form/form-node.ts';
 import { isUrgent } from '../../../packages/gateway/src/http/inbox/open-view.ts';
@@ -50,6 +51,10 @@ export const inboxInputs: Inputs = {
     nextMember({ kind: 'object', members: [], schema }, text, schema),
   ),
   'packages/gateway/src/inbox/form/form-node.ts typeOf': ofSchemas(typeOf),
+  'packages/gateway/src/inbox/request/named-accounts.ts otherAccount': [
+    (text) => otherAccount('ann', text, []),
+    (text) => otherAccount('ann', `DE89${text}`, [{ name: 'iban', format: 'text', value: { text: `GB29${text}` } }]),
+  ],
   'packages/gateway/src/inbox/request/what-changed.ts valueChanges': [
     ...objects((args) => valueChanges(args, { ...args, to: 1 })),
     ...values((value) => valueChanges(value, {})),

@@ -6,6 +6,7 @@ import { LocalTime } from '../parts/time.tsx';
 import { requestHref } from '../state/location.ts';
 import { Foreign, Folded, ShownText } from '../parts/shown-text.tsx';
 import { EscalationNote } from '../parts/escalation-note.tsx';
+import { otherAccount } from './named-accounts.ts';
 import { callsText } from './run-past.ts';
 import { isUrgentRow, RowTexts } from './card-article.tsx';
 import type { RunReading } from './run-context.tsx';
@@ -30,6 +31,7 @@ export function Brief({ request, card, reading, me, isForOthers }: BriefProps) {
   const isEscalated = request.settled === undefined && request.escalated !== undefined;
   const who = isForOthers || (isMineAlone && !isEscalated) ? undefined : whoCanAnswer(request);
   const words = wordsOf(request, reading);
+  const other = asked && otherAccount(caller, asked.text, card.arguments);
   return (
     <dl class="brief">
       <Row label={<Foreign text={`${caller} asked`} most={100} />}>
@@ -37,6 +39,11 @@ export function Brief({ request, card, reading, me, isForOthers }: BriefProps) {
           <p class="soft">{reading.isRead ? 'No message of the user was found.' : 'Loading …'}</p>
         ) : (
           <Quote text={asked.text} />
+        )}
+        {other !== undefined && (
+          <p class="cut small">
+            <Foreign text={other} most={300} />
+          </p>
         )}
       </Row>
       {isNested && task !== undefined && (
