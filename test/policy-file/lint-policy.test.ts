@@ -60,6 +60,12 @@ describe('rules that can never decide', () => {
     ['a class of a star', '{ pattern: "?a", action: allow }, { pattern: "[!*]a", action: deny }', false],
     ['a literal inside a class', '{ pattern: "[ab]", action: allow }, { pattern: "*ab*", action: deny }', false],
     ['a literal across a wildcard', '{ pattern: "a*b", action: allow }, { pattern: "*ab*", action: deny }', false],
+    [
+      'lists, of which an allow has to match each',
+      '{ pattern: "w:a", action: deny }, { pattern: "w:a", action: allow }',
+      false,
+    ],
+    ['each tool', '{ pattern: "w:a", action: deny }, { pattern: "w", action: allow }', true],
     ['a slash', '{ pattern: "w:a/b", action: allow }, { pattern: "w:*/b", action: deny }', true],
   ])('%s', (_, rules, warned) => expect(messages(`rules: [${rules}]`).length > 0).toBe(warned));
 

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { expect, test } from 'vitest';
+import { assessBuiltIn } from '../../../src/assess/assess.ts';
 import { evidenceOfParts, evidenceParts } from '../../../src/audit/evidence.ts';
 import { rulingsOf } from '../../../src/audit/rule-again.ts';
 import { verifyEvidence } from '../../../src/audit/verify-evidence.ts';
@@ -305,7 +306,8 @@ test('a channel that approves by itself leaves it to a person', async () => {
     const request = await opened(run);
     const channels = own.client.session.client.workflow.getHandle(channelsWorkflowId(run.workflowId));
     await eventually('its approval is refused', async () =>
-      JSON.stringify(await channels.query('deliveries')).includes('not_entitled'),
+      // The workflow that carries the run's channels may not have begun.
+      JSON.stringify(await channels.query('deliveries').catch(() => '')).includes('not_entitled'),
     );
     expect(linesOf(own, 'start', 'auto')).toHaveLength(1);
     writeFileSync(join(own.folder, 'auto.works'), '');
@@ -329,7 +331,9 @@ test('an operator who completes the look at the call changes neither its argumen
       const { raw } = await run.handle.describe();
       return raw.pendingActivities!.find(({ activityType }) => activityType!.name === 'countersign.checkEdit');
     });
-    const forged = { args: { name: 'other', how: 'hangs' }, sentence: 'Pays nothing' };
+    // With another assessment, an audit that rules again would say that it differs.
+    const assessment = assessBuiltIn({ tool: 'pay', args: { name: 'forged', how: 'breaks' }, risk: 'write' });
+    const forged = { args: { name: 'other', how: 'hangs' }, sentence: 'Pays nothing', assessment };
     const { client } = own.client.session;
     await client.activity.complete({ workflowId: run.workflowId, activityId: pending.activityId! }, forged);
     go!();

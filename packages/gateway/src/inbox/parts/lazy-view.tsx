@@ -9,7 +9,8 @@ const pauseMs = 2_000;
 export function lazyView(load: () => Promise<ComponentType<ViewProps>>): ComponentType<ViewProps> {
   let loaded: ComponentType<ViewProps> | undefined;
   return function LazyView(props) {
-    const [, setLoaded] = useState(loaded);
+    // As functions: a component is one, and would be called.
+    const [, setLoaded] = useState(() => loaded);
     useEffect(() => {
       if (loaded !== undefined) return;
       load().then(
