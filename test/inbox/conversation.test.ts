@@ -53,6 +53,17 @@ const shortOf = (events: RecordedEvent[], agent?: string): string[] => {
   });
 };
 
+test('a request names the agent of a turn without a text', () => {
+  const named = { ...asks('x.10.0', '1.1'), agentName: 'clerk' } as RecordedEvent;
+  const events = [says('x.1.0', 'user', 'Pay.'), calls('x.9.0', '1.1'), named];
+  expect(shortOf(events)).toEqual(['user: Pay.', 'clerk:  [pay: waiting for approval]']);
+  const unknown = asks('x.10.0', '1.1');
+  const again = { ...unknown, replaces: { by: 'unknown' } } as RecordedEvent;
+  expect(shortOf([calls('x.9.0', '1.1'), unknown, decides('x.11.0', '1.1', 'approved'), again])).toEqual([
+    '?:  [pay: approved by ann · it may have run, waiting for approval]',
+  ]);
+});
+
 test('calls stand under the message of their turn, whenever their decisions and results come', () => {
   const events = [
     says('x.1.0', 'user', 'Pay both.'),

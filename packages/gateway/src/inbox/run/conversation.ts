@@ -116,9 +116,14 @@ export function conversationOf(events: readonly RecordedEvent[], agent?: string)
       case 'RunItemEvent':
         add(event);
         break;
-      case 'ApprovalRequestEvent':
+      case 'ApprovalRequestEvent': {
         callAt(event, event.callId, event.toolName).requests.push({ request: event });
+        // A turn without a text names no agent.
+        speaker ??= event.agentName;
+        const last = entries.at(-1);
+        if (last?.kind === 'agent') last.agent ??= event.agentName;
         break;
+      }
       case 'ApprovalResultEvent': {
         const { requests } = callAt(event, event.callId, event.toolName);
         const asked = requests.find(({ request }) => request.requestId === event.requestId);
