@@ -22,7 +22,9 @@ export function cardSentence(
   if (sentence !== undefined && sentence.trim() !== '') return { ...cutLine(sentence, bounds.sentence), by: 'tool' };
   const named = namedValues(fields.filter((field) => !isShownCurrency(field, fields)));
   // Values of the call itself come before nested ones.
-  const values = named.toSorted((one, other) => one.depth - other.depth).slice(0, mostValues);
+  const sorted = named.toSorted((one, other) => one.depth - other.depth);
+  // One more value takes no more room than the words that it is there.
+  const values = sorted.slice(0, left === 0 && sorted.length === mostValues + 1 ? sorted.length : mostValues);
   const more = left === 'some' ? 'and more' : moreText(named.length - values.length + left);
   const parts: SentencePart[] = [
     { kind: 'tool', text: titleOf(toolName) },

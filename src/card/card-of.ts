@@ -204,8 +204,7 @@ function previewWarning({ replaces, settled, preview }: CardRequest): string[] {
 function redactedWarning(request: CardRequest): string[] {
   const names = redactedNames(request);
   if (names.length === 0) return [];
-  const tail = request.settled === undefined ? ' Later calls need answers of their own.' : '';
-  return [`Hidden from you: ${names.join(', ')}. The tool will receive the real values.${tail}`];
+  return [`Hidden from you: ${names.join(', ')}. The tool will receive the real values.`];
 }
 
 /** The arguments that a policy redacts for reviewers. */
@@ -327,7 +326,7 @@ function textWarnings([name, shown]: [name: string, shown: string]): string[] {
 /** Warns of a line that goes on far behind its visible end. */
 function gapWarning(name: string, shown: string): string[] {
   const gap = /\S( {40,})(?=\S)/.exec(shown)?.[1];
-  return gap === undefined ? [] : [`${name} goes on behind ${gap.length} blanks.`];
+  return gap === undefined ? [] : [`${name} has ${gap.length} blanks in a row, and goes on after them.`];
 }
 
 /**
@@ -351,7 +350,11 @@ function orderWarning(name: string, shown: string): string[] {
  */
 function hostWarning(name: string, shown: string): string[] {
   const found = /https?:\/\/[^\s/?#@]{1,200}@([^\s/?#@]{1,200})/i.exec(shown);
-  return found === null ? [] : [`'${name}' has an address that leads to ${found[1]}: ${found[0]}.`];
+  if (found !== null) return [`'${name}' has an address that leads to ${found[1]}: ${found[0]}.`];
+  // A character that only looks like a slash does not end the host.
+  const odd = /https?:\/\/([^\s/?#@]{1,200}\\u\{[^\s/?#@]{1,200})/i.exec(shown)?.[1];
+  const end = odd?.split('.').slice(-2).join('.');
+  return end === undefined || end.includes('\\') ? [] : [`'${name}' has an address that leads to a host of ${end}.`];
 }
 
 function warningsOf(name: string, shown: string): string[] {

@@ -72,7 +72,9 @@ const unitMs: Readonly<Record<string, number>> = {
 function readDuration(words: readonly string[], value: number): string | undefined {
   const unit = words.find((word) => Object.hasOwn(unitMs, word));
   if (unit === undefined || !(value > 0) || value > 1e12) return undefined;
-  return formatDuration(value * unitMs[unit]!);
+  const reading = formatDuration(value * unitMs[unit]!);
+  // The name says the unit already.
+  return reading.replace(/[a-z]+$/, '') === String(value) ? undefined : reading;
 }
 
 const isoDuration =

@@ -29,8 +29,8 @@ describe('the sentence', () => {
     ['of a call without arguments', cardRequest({ toolName: 'list_files', arguments: {} }), 'List files', 'card'],
     [
       'of many arguments',
-      cardRequest({ toolName: 'sendMail', arguments: { to: 'ann', a: 1, b: 2, c: 3 } }),
-      'Send mail: to ann, a 1, b 2, and 1 more',
+      cardRequest({ toolName: 'sendMail', arguments: { to: 'ann', a: 1, b: 2, c: 3, d: 4 } }),
+      'Send mail: to ann, a 1, b 2, and 2 more',
       'card',
     ],
     [
@@ -85,7 +85,7 @@ test('a built sentence has its parts, the values of the call itself first', () =
     arguments: { where: { host: 'db-1' }, query: 'DELETE', cost: 12.5, currency: 'EUR', a: 1 },
   });
   expect(cardOf(request).sentence).toEqual({
-    text: 'Run SQL: query DELETE, cost 12.50 EUR, a 1, and 1 more',
+    text: 'Run SQL: query DELETE, cost 12.50 EUR, a 1, where.host db-1',
     by: 'card',
     parts: [
       { kind: 'tool', text: 'Run SQL' },
@@ -95,7 +95,8 @@ test('a built sentence has its parts, the values of the call itself first', () =
       { kind: 'value', text: '12.50 EUR' },
       { kind: 'name', text: 'a' },
       { kind: 'value', text: '1' },
-      { kind: 'more', text: 'and 1 more' },
+      { kind: 'name', text: 'where.host' },
+      { kind: 'value', text: 'db-1' },
     ],
   });
 });
@@ -259,6 +260,14 @@ describe('what could mislead', () => {
       ['What this call does may not be reversible.'],
     ],
     [
+      'a link whose host only seems to end',
+      { arguments: { body: 'See https://acme.example\u2215returns.shop-login.example/start' } },
+      [
+        String.raw`'body' has characters that pass for others: https://acme.example\u{2215}returns.shop-login.example/start looks like https://acme.example/returns.shop-login.example/start.`,
+        "'body' has an address that leads to a host of shop-login.example.",
+      ],
+    ],
+    [
       'a critical call',
       { assessment: { ...cardRequest().assessment, severity: 'critical', reasons: ['it runs what it downloads'] } },
       ['Critical: it runs what it downloads.'],
@@ -271,7 +280,7 @@ describe('what could mislead', () => {
     [
       'a command behind blanks',
       { arguments: { command: `ls${' '.repeat(40)}; rm -rf /` } },
-      ["'command' goes on behind 40 blanks."],
+      ["'command' has 40 blanks in a row, and goes on after them."],
     ],
     ['indented lines', { arguments: { content: `a:\n${' '.repeat(40)}b` } }, []],
     [
@@ -526,9 +535,7 @@ describe('what each answer does', () => {
 
   test('what is redacted is named, and "always" is not offered', () => {
     const card = cardOf(cardRequest({ arguments: { note: 'Ask [EMAIL]' }, redacted: ['note'] }), { always: 'tool' });
-    expect(cardWarnings(card)).toEqual([
-      'Hidden from you: note. The tool will receive the real values. Later calls need answers of their own.',
-    ]);
+    expect(cardWarnings(card)).toEqual(['Hidden from you: note. The tool will receive the real values.']);
     expect([card.whole, card.answers.map(({ name }) => name)]).toEqual([
       true,
       everything.filter((name) => name !== 'always'),

@@ -153,7 +153,7 @@ describe('what a policy redacts', () => {
       'its own patterns',
       'redact:\n  patterns:\n    - { name: CASE, pattern: "CASE-[0-9]+" }\n',
       'Ask [EMAIL …om · f966] about [CASE · 1ff8]',
-      /! Hidden from you: body\. The tool will receive the real values\. Later calls need answers of their own\.\n/,
+      /! Hidden from you: body\. The tool will receive the real values\.\n/,
     ],
     ['nothing', 'approval: { redact: false }\n', 'Ask ann@acme.com about CASE-17', /\nAlways /],
     ['all arguments', 'approval: { include_arguments: false }\n', '! Part of this request is hidden', /^(?!.*ann@)/],

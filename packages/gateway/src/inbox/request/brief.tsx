@@ -6,7 +6,6 @@ import { LocalTime } from '../parts/time.tsx';
 import { requestHref } from '../state/location.ts';
 import { Foreign, Folded, ShownText } from '../parts/shown-text.tsx';
 import { EscalationNote } from '../parts/escalation-note.tsx';
-import { otherAccount } from './named-accounts.ts';
 import { callsText } from './run-past.ts';
 import { isUrgentRow, RowTexts } from './card-article.tsx';
 import type { RunReading } from './run-context.tsx';
@@ -26,12 +25,11 @@ interface BriefProps {
 export function Brief({ request, card, reading, me, isForOthers }: BriefProps) {
   const { asked, task, past, callingAgent, isPart } = reading;
   const isNested = request.lineage.length > 0;
-  const caller = request.callerUserId === null ? 'The user' : personsShown(request.people)(request.callerUserId);
+  const caller = callerName(request);
   const isMineAlone = request.approvers?.length === 1 && request.approvers[0] === me;
   const isEscalated = request.settled === undefined && request.escalated !== undefined;
   const who = isForOthers || (isMineAlone && !isEscalated) ? undefined : whoCanAnswer(request);
   const words = wordsOf(request, reading);
-  const other = asked && otherAccount(caller, asked.text, card.arguments);
   return (
     <dl class="brief">
       <Row label={<Foreign text={`${caller} asked`} most={100} />}>
@@ -39,11 +37,6 @@ export function Brief({ request, card, reading, me, isForOthers }: BriefProps) {
           <p class="soft">{reading.isRead ? 'No message of the user was found.' : 'Loading …'}</p>
         ) : (
           <Quote text={asked.text} />
-        )}
-        {other !== undefined && (
-          <p class="cut small">
-            <Foreign text={other} most={300} />
-          </p>
         )}
       </Row>
       {isNested && task !== undefined && (
@@ -58,18 +51,16 @@ export function Brief({ request, card, reading, me, isForOthers }: BriefProps) {
           <Quote text={task} />
         </Row>
       )}
+      <Row label="Agent">
+        <Foreign text={request.agentName} most={100} />
+      </Row>
       {words !== undefined && card.words !== undefined && (
-        <Row label={<Foreign text={words} most={100} />}>
+        <Row label={words}>
           <Folded length={card.words.text.length}>
             <span class="quote">
               <ShownText text={card.words} />
             </span>
           </Folded>
-        </Row>
-      )}
-      {words === undefined && (
-        <Row label="Agent">
-          <Foreign text={request.agentName} most={100} />
         </Row>
       )}
       <Row label={headings.why}>
@@ -107,6 +98,11 @@ export function Brief({ request, card, reading, me, isForOthers }: BriefProps) {
       )}
     </dl>
   );
+}
+
+/** The person for whom a run works, as people read it. */
+export function callerName({ callerUserId, people }: ApprovalDetails): string {
+  return callerUserId === null ? 'The user' : personsShown(people)(callerUserId);
 }
 
 function Row({ label, children }: { label: ComponentChildren; children: ComponentChildren }) {
@@ -148,12 +144,9 @@ function Quote({ text }: { text: string }) {
 }
 
 /** Whose words the card has beside the call; undefined if they are those of the user, which are shown already. */
-function wordsOf(
-  { contextSummary, agentName }: ApprovalDetails,
-  { isRead, task, past }: RunReading,
-): string | undefined {
+function wordsOf({ contextSummary }: ApprovalDetails, { isRead, task, past }: RunReading): string | undefined {
   const text = contextSummary.trim();
   if (task !== undefined && text !== '' && task.trim().startsWith(text)) return undefined;
-  if (isRead && past?.isModels(text) === true) return `The agent ${agentName} (not checked)`;
+  if (isRead && past?.isModels(text) === true) return 'What it says (not checked)';
   return headings.words;
 }

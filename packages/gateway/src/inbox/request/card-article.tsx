@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { visibleText } from 'countersign/base';
 import {
   answerLabels,
   argumentBlocks,
@@ -27,6 +28,8 @@ export function isUrgentRow({ label }: CardRow): boolean {
 
 interface CardArticleProps {
   card: Card;
+  /** A warning about what its run says. */
+  warning?: string | undefined;
   /** The notice of what is cut, with its button. */
   unfold: ComponentChildren;
   /** What is read first, below the sentence. */
@@ -34,14 +37,14 @@ interface CardArticleProps {
 }
 
 /** The card of a request. Its texts are untrusted; its labels and headings are trusted. */
-export function CardArticle({ card, unfold, brief }: CardArticleProps) {
+export function CardArticle({ card, warning, unfold, brief }: CardArticleProps) {
   const { notShown, why, settled = [] } = card;
   return (
     <article class="card">
       <h1 id="sentence">
         <Sentence {...card.sentence} />
       </h1>
-      <CardWarnings card={card} />
+      <CardWarnings card={card} first={warning} />
       {unfold}
       {brief}
       <Section title={headings.arguments}>
@@ -66,10 +69,11 @@ export function CardArticle({ card, unfold, brief }: CardArticleProps) {
 }
 
 /** The warnings of a card, but for those that stand beside an argument. */
-export function CardWarnings({ card }: { card: Card }) {
+export function CardWarnings({ card, first }: { card: Card; first?: string | undefined }) {
   const odd = card.arguments.filter(({ warnings = [] }) => warnings.length > 0);
   const beside = new Set(odd.flatMap(({ warnings = [] }) => warnings));
-  const warnings = card.warnings.filter((each) => !beside.has(each));
+  const others = card.warnings.filter((each) => !beside.has(each));
+  const warnings = first === undefined ? others : [visibleText(first), ...others];
   if (warnings.length + odd.length === 0) return null;
   return (
     <ul class="warnings" aria-label="Warnings">

@@ -8,7 +8,8 @@ import { CardArticle } from '../request/card-article.tsx';
 import { DecisionNote, Votes } from '../request/decision-note.tsx';
 import { goToNext, NextRequest } from '../request/next-request.tsx';
 import { StandingNote, requestStanding } from '../request/standing-note.tsx';
-import { Brief } from '../request/brief.tsx';
+import { Brief, callerName } from '../request/brief.tsx';
+import { otherAccount } from '../request/named-accounts.ts';
 import { RunContext, useRunReading } from '../request/run-context.tsx';
 import { forgetDecision, useDecision } from '../request/decisions.ts';
 import { whatChanged } from '../request/what-changed.ts';
@@ -87,6 +88,7 @@ export function RequestPage({ params: { workflowId, requestId } }: { params: Req
       <div class="columns">
         <CardArticle
           card={whole?.card ?? card}
+          warning={reading.asked && otherAccount(callerName(request), reading.asked.text, card.arguments)}
           brief={
             <Brief
               request={request}
