@@ -459,6 +459,7 @@ withChromium('the view of a request (needs Chromium)', () => {
     const { page, world } = inbox;
     const asked = await inbox.ask('pay', { to: 'Γεια,\n\nη παραγγελία', amount: 13 });
     await inbox.show(asked);
+    await page.locator('section.run summary', { hasText: 'Arguments of pay' }).first().click();
     await page.locator('section.run pre.arguments').first().waitFor();
     expect(await page.locator('section.run pre.arguments').first().innerText()).toContain('Γεια,\\n\\nη παραγγελία');
     expect(await page.locator('section.run mark').count()).toBe(0);
