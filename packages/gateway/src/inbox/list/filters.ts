@@ -4,9 +4,12 @@ import { requestKey } from '../state/paths.ts';
 
 const names = ['tab', 'tool', 'agent', 'severity', 'text', 'sort'] as const satisfies readonly (keyof OpenQuery)[];
 
-/** Reads the query of an address. What is unknown there counts as absent. */
+/** In characters. Reading the parameters of a longer address costs the square of its length. */
+const longestAddress = 20_000;
+
+/** Reads the query of an address, up to its 20,000th character. What is unknown there counts as absent. */
 export function readQuery(address: string): OpenQuery {
-  const given = new URLSearchParams(address);
+  const given = new URLSearchParams(address.slice(0, longestAddress));
   const textOf = (name: keyof OpenQuery): string => given.get(name) ?? '';
   const tab = tabs.find((each) => each === textOf('tab'));
   return {

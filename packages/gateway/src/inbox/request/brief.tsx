@@ -100,7 +100,7 @@ export function Brief({ request, card, reading, me, isForOthers }: BriefProps) {
   );
 }
 
-/** The person for whom a run works, as people read it. */
+/** The caller of the run, as people read it. */
 export function callerName({ callerUserId, people }: ApprovalDetails): string {
   return callerUserId === null ? 'The user' : personsShown(people)(callerUserId);
 }
