@@ -334,7 +334,7 @@ function cut(output: Output, text: string): string {
 }
 
 /**
- * What a reviewer changed in a call, such as `amount 89 → 50`. Undefined: nothing, or the run does not say so any more.
+ * A reviewer's edit of a call, such as `amount 89 → 50`. Undefined: there is none, or the run no longer knows it.
  */
 async function editOf(
   client: CountersignClient,

@@ -11,9 +11,9 @@ const source = z.looseObject({ type: z.string(), value: z.string(), mimeType: z.
 const contentPart = z.looseObject({
   type: z.string(),
   text: z.string().optional(),
-  /** Of `image`, `audio`, `video` and `document`. */
+  /** Parts `image`, `audio`, `video` and `document` have it. */
   source: source.optional(),
-  /** Of `binary`. */
+  /** A part `binary` has it. */
   mimeType: z.string().optional(),
   url: z.string().optional(),
   data: z.string().optional(),

@@ -7,7 +7,7 @@ type Escalated = Pick<ApprovalSummary, 'reviewers' | 'escalated'> & Pick<Approva
 
 const mostNames = 5;
 
-/** Who was asked first, and who since when, such as `asked ann, and since 10:20 group:cfo, too`. Empty without steps. */
+/** Names the people asked first and by later steps: `asked ann, and since 10:20 group:cfo, too`. Empty without any. */
 export function EscalationNote({ reviewers = [], escalated = [], people }: Escalated) {
   if (escalated.length === 0) return null;
   const person = personsShown(people);

@@ -119,7 +119,7 @@ interface AccountNoteProps {
   request: ApprovalDetails;
 }
 
-/** Whether an earlier request of the run named the same account. The run compared the accounts, not what is shown. */
+/** Says whether an earlier request of the run had the same account. The run compared the accounts themselves. */
 function AccountNote({ account: { argument, before }, request: { workflowId, people } }: AccountNoteProps) {
   const name = <Foreign text={argument} most={100} />;
   if (before === null) return <>{name}: first request of this run with this account</>;

@@ -2,7 +2,7 @@ import type { Call } from './conversation.ts';
 import { isSaid } from './conversation.ts';
 import { decisionText, settledText } from './decision-text.ts';
 
-/** What became of a call so far. */
+/** The state of a call, as the conversation shows it. */
 export interface CallState {
   /** Such as `approved by ann · ran`. */
   text: string;
@@ -17,7 +17,7 @@ export function callState({ requests, result }: Call, isOver: boolean): CallStat
     request?.replaces?.by === 'unknown' ? 'it may have run, waiting for approval' : 'waiting for approval';
   const settled = requests.flatMap(({ result: each }) => {
     if (each === undefined) return [];
-    // What a reviewer wrote is a message of its own.
+    // The conversation shows a reviewer's words as a message.
     return [isSaid(each) ? settledText(each) : decisionText(each)];
   });
   const ended = isOpen ? (isOver ? 'not answered' : waiting) : endOf({ requests, result }, isOver);
@@ -29,7 +29,7 @@ export function callState({ requests, result }: Call, isOver: boolean): CallStat
   return { text, tone: result.isError ? 'bad' : result.ran === 'yes' ? 'good' : 'plain' };
 }
 
-/** What became of a call that no reviewer has to answer; empty if its decision says it. */
+/** The end of a call that waits for no reviewer, such as `ran`; empty if its decision says it already. */
 function endOf({ requests, result }: Pick<Call, 'requests' | 'result'>, isOver: boolean): string {
   const last = requests.at(-1)?.result;
   if (result === undefined) {
