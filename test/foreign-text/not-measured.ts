@@ -401,7 +401,14 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'packages/cli/src/serve/worker-log.ts': ['WorkerLog.log'],
   },
   'needs a browser: passes texts to the elements of a page, which writes them as text, or to its gateway': {
-    'packages/gateway/src/inbox/api/fetch-json.ts': ['apiPath', 'getJson', 'isKeptAlive', 'sendJson', 'noteServerTime'],
+    'packages/gateway/src/inbox/api/fetch-json.ts': [
+      'apiPath',
+      'getJson',
+      'isKeptAlive',
+      'sendJson',
+      'noteServerTime',
+      'requestPath',
+    ],
     'packages/gateway/src/inbox/request/run-context.tsx': ['readCallingAgent', 'readRunEvents'],
     'packages/gateway/src/inbox/api/event-stream.ts': ['holdLock'],
     'packages/gateway/src/inbox/api/use-json.ts': ['useJson'],
@@ -409,6 +416,8 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'packages/gateway/src/inbox/list/filter-bar.tsx': ['nameChoice'],
     'packages/gateway/src/inbox/request/more-lines.tsx': ['CardTable'],
     'packages/gateway/src/inbox/list/request-row.tsx': ['SeverityMark'],
+    'packages/gateway/src/inbox/parts/controls.tsx': ['Checkbox', 'ProblemText', 'onSend', 'wrongIf'],
+    'packages/gateway/src/inbox/parts/tables.tsx': ['columnHeads'],
     'packages/gateway/src/inbox/parts/time.tsx': ['LocalTime', 'TimeLeft'],
     'packages/gateway/src/inbox/parts/header.tsx': ['PageTitle'],
     'packages/gateway/src/inbox/parts/shown-text.tsx': [

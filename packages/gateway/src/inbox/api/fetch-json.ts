@@ -1,5 +1,6 @@
 import type { Problem, ProblemCode } from 'countersign/base';
 import { parseJson } from 'countersign/json';
+import type { RequestIds } from '../state/paths.ts';
 import { problemText } from '../state/texts.ts';
 import { createStore } from '../state/store.ts';
 
@@ -62,6 +63,11 @@ export function isKeptAlive(text: string): boolean {
 /** A path of the API with its parts encoded. */
 export function apiPath(parts: TemplateStringsArray, ...values: string[]): string {
   return parts.reduce((path, part, index) => path + part + encodeURIComponent(values[index] ?? ''), '');
+}
+
+/** The path of the API for a request, or with `rest` for a part of it such as `/people`. */
+export function requestPath({ requestId, workflowId }: RequestIds, rest = '', route = 'approvals'): string {
+  return `/${route}${apiPath`/${requestId}`}${rest}?workflowId=${encodeURIComponent(workflowId)}`;
 }
 
 async function answerOf<T>(path: string, init: RequestInit): Promise<T> {

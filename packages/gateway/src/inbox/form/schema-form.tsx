@@ -6,6 +6,7 @@ import { saysName, schemaText } from 'countersign/card';
 import { Foreign } from '../parts/shown-text.tsx';
 import { type FormNode, nextItem, nextMember, typeOf } from './form-node.ts';
 import { type FormProblems, formRoot } from './read-form.ts';
+import { Button } from '../parts/controls.tsx';
 
 interface NodeProps {
   node: FormNode;
@@ -33,9 +34,9 @@ export function SchemaForm({ node, path, root, problems, change }: NodeProps) {
         {node.members.map(({ name, node: member, isRequired }, index) =>
           member === undefined ? (
             <p key={name} class="absent">
-              <button type="button" class="more" onClick={() => set(index, nextMember(node, name, root))}>
+              <Button class="more" onClick={() => set(index, nextMember(node, name, root))}>
                 Add {visibleText(name).slice(0, longestLine)}
-              </button>
+              </Button>
             </p>
           ) : (
             <Field
@@ -67,13 +68,9 @@ export function SchemaForm({ node, path, root, problems, change }: NodeProps) {
         />
       ))}
       <p>
-        <button
-          type="button"
-          class="more"
-          onClick={() => change({ ...node, items: [...node.items, nextItem(node, root)] })}
-        >
+        <Button class="more" onClick={() => change({ ...node, items: [...node.items, nextItem(node, root)] })}>
           Add an item
-        </button>
+        </Button>
       </p>
     </>
   );
@@ -121,9 +118,9 @@ function Field({ node, path, root, problems, name, change, remove }: FieldProps)
     </span>
   );
   const removal: ComponentChildren = remove !== undefined && (
-    <button type="button" class="small-button" onClick={remove} aria-label={`Remove ${visibleText(name)}`}>
+    <Button class="small-button" onClick={remove} aria-label={`Remove ${visibleText(name)}`}>
       Remove
-    </button>
+    </Button>
   );
   if (node.kind === 'object' || node.kind === 'list') {
     return (

@@ -3,7 +3,7 @@ import type { Receipt } from 'countersign/client';
 import type { BatchBody, InboxRow, Receipts, ApprovalView } from '../../http/inbox/api.ts';
 import {
   sendJson,
-  apiPath,
+  requestPath,
   getJson,
   newMessageId,
   answerLostText,
@@ -22,6 +22,7 @@ import { ArgumentBlocks } from '../request/argument-rows.tsx';
 import { CardChanges, CardWarnings } from '../request/card-article.tsx';
 import { SeverityMark } from './request-row.tsx';
 import { requestHref } from '../state/location.ts';
+import { Button, onSend, ProblemText, TextArea } from '../parts/controls.tsx';
 
 /** As many as a browser sends to one server at a time, but for the streams. */
 const atOnce = 4;
@@ -98,9 +99,9 @@ export function BulkDialog({ approved, requests, stop, onClose }: BulkDialogProp
       <Modal key="reading" title={`${verb} several requests`} onClose={close}>
         <p role="status">Reading {requests.length === 1 ? 'the request' : `${requests.length} requests`} …</p>
         <p class="buttons">
-          <button type="button" autofocus onClick={close}>
+          <Button autofocus onClick={close}>
             Cancel
-          </button>
+          </Button>
         </p>
       </Modal>
     );
@@ -111,39 +112,34 @@ export function BulkDialog({ approved, requests, stop, onClose }: BulkDialogProp
       {count > 0 && <BulkList items={answered} />}
       <LeftOutItems items={items.filter(({ leftOut }) => leftOut !== undefined)} />
       <form
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={onSend(() => {
           if (undo.held !== undefined || isSending || count === 0) return;
           if (approved && unsure === undefined) undo.hold(() => void send(), deadlines);
           else void send();
-        }}
+        })}
       >
-        <label>
-          Reason, which the model reads (optional)
-          <textarea
-            maxLength={2_000}
-            rows={2}
-            value={reason}
-            readOnly={isSending || unsure !== undefined}
-            onInput={(event) => setReason(event.currentTarget.value)}
-          />
-        </label>
-        <p class="problem" role="alert">
-          {problem}
-        </p>
+        <TextArea
+          label="Reason, which the model reads (optional)"
+          maxLength={2_000}
+          rows={2}
+          value={reason}
+          readOnly={isSending || unsure !== undefined}
+          change={setReason}
+        />
+        <ProblemText>{problem}</ProblemText>
         {undo.held !== undefined ? (
           <UndoBar held={undo.held} undo={undo.cancel}>
             Approving {count === 1 ? 'one request' : `${count} requests`}. You can still undo it.
           </UndoBar>
         ) : (
           <p class="buttons">
-            <button type="button" disabled={isSending} onClick={close}>
+            <Button disabled={isSending} onClick={close}>
               {unsure === undefined ? 'Cancel' : 'Close'}
-            </button>
+            </Button>
             {!approved && unsure === undefined && (
-              <button type="button" disabled={isSending} onClick={stop}>
+              <Button disabled={isSending} onClick={stop}>
                 Stop the agent …
-              </button>
+              </Button>
             )}
             <button type="submit" class={approved ? undefined : 'primary'} disabled={isSending || count === 0}>
               {isSending ? 'Sending …' : unsure === undefined ? `${verb} ${count}` : 'Send it again'}
@@ -168,9 +164,9 @@ function BulkResults({ requests, receipts, onClose }: BulkResultsProps) {
         ))}
       </ul>
       <p class="buttons">
-        <button type="button" class="primary" onClick={onClose}>
+        <Button class="primary" onClick={onClose}>
           Done
-        </button>
+        </Button>
       </p>
     </Modal>
   );
@@ -220,9 +216,8 @@ async function readAll(rows: readonly InboxRow[], signal: AbortSignal): Promise<
 }
 
 async function readOne(row: InboxRow, signal: AbortSignal): Promise<BulkItem> {
-  const path = `${apiPath`/approvals/${row.requestId}`}?workflowId=${encodeURIComponent(row.workflowId)}`;
   try {
-    return readItem(row, await getJson<ApprovalView>(path, signal));
+    return readItem(row, await getJson<ApprovalView>(requestPath(row), signal));
   } catch (error) {
     return { row, leftOut: problemText(error) };
   }

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { severities, visibleText } from 'countersign/base';
 import type { OpenView, Tab } from '../../http/inbox/api.ts';
 import { type OpenQuery, type Sort, sorts, tabs } from '../../http/inbox/open-view.ts';
-import { SelectField } from '../parts/select-field.tsx';
+import { Button, SelectField } from '../parts/controls.tsx';
 import { Icon } from '../parts/shown-text.tsx';
 import { currentLocation, hrefOf, navigate } from '../state/location.ts';
 import { isFiltered, readQuery, writeQuery } from './filters.ts';
@@ -88,8 +88,7 @@ export function FilterBar({ query, tools, agents }: FilterBarProps) {
           onInput={(event) => change({ text: event.currentTarget.value })}
         />
       </label>
-      <button
-        type="button"
+      <Button
         class="fold"
         aria-expanded={isUnfolded}
         aria-controls="filter-fields"
@@ -102,7 +101,7 @@ export function FilterBar({ query, tools, agents }: FilterBarProps) {
             <span class="visually-hidden"> on</span>
           </span>
         )}
-      </button>
+      </Button>
       <div id="filter-fields" class={isUnfolded ? 'filter-fields unfolded' : 'filter-fields'}>
         {select('severity', 'Severity', severities.toReversed())}
         {select('tool', 'Tool', tools)}
@@ -113,11 +112,7 @@ export function FilterBar({ query, tools, agents }: FilterBarProps) {
           choices={sorts.map((sort) => [sort, sortWords[sort]])}
           choose={(sort) => change({ sort: sort as Sort })}
         />
-        {isFiltered(query) && (
-          <button type="button" onClick={clearFilters}>
-            Clear
-          </button>
-        )}
+        {isFiltered(query) && <Button onClick={clearFilters}>Clear</Button>}
       </div>
     </form>
   );
@@ -151,18 +146,14 @@ export function SelectionBar({ count, answer, clear }: SelectionBarProps) {
   return (
     <div class="selection-bar" role="region" aria-label="Selected requests">
       <span role="status">{count} selected</span>
-      <button type="button" class="quiet" onClick={clear}>
+      <Button class="quiet" onClick={clear}>
         Clear
-      </button>
-      <button type="button" class="primary" onClick={() => answer('deny')}>
+      </Button>
+      <Button class="primary" onClick={() => answer('deny')}>
         Deny …
-      </button>
-      <button type="button" onClick={() => answer('approve')}>
-        Approve …
-      </button>
-      <button type="button" onClick={() => answer('stop')}>
-        Stop …
-      </button>
+      </Button>
+      <Button onClick={() => answer('approve')}>Approve …</Button>
+      <Button onClick={() => answer('stop')}>Stop …</Button>
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import { type OpenQuery, sorts, tabs, wholeQuery } from '../../http/inbox/open-view.ts';
 import type { InboxRow } from '../../http/inbox/api.ts';
-import { requestKey } from '../state/paths.ts';
+import { queryText, requestKey } from '../state/paths.ts';
 
 const names = ['tab', 'tool', 'agent', 'severity', 'text', 'sort'] as const satisfies readonly (keyof OpenQuery)[];
 
@@ -29,8 +29,7 @@ export function writeQuery(query: OpenQuery): string {
     const value = query[name] ?? '';
     if (value !== (wholeQuery[name] ?? '')) written.set(name, value);
   }
-  const text = written.toString();
-  return text === '' ? '' : `?${text}`;
+  return queryText(written);
 }
 
 /** True if the query leaves out requests of its tab. */

@@ -5,6 +5,7 @@ import { Foreign } from '../parts/shown-text.tsx';
 import { TimeLeft } from '../parts/time.tsx';
 import type { RowGroup } from './filters.ts';
 import { SeverityMark } from './request-row.tsx';
+import { Button, Checkbox } from '../parts/controls.tsx';
 
 interface GroupRowProps {
   group: RowGroup;
@@ -32,14 +33,13 @@ export function GroupRow({
   return (
     <li class={isSelected ? 'group selected' : 'group'} data-run={workflowId}>
       {toggle !== undefined && (
-        <label class="select">
-          <input type="checkbox" checked={isSelected} onChange={toggle} />
+        <Checkbox class="select" checked={isSelected} change={toggle}>
           <span class="visually-hidden">Select all {rows.length} requests of this run</span>
-        </label>
+        </Checkbox>
       )}
-      <button type="button" class="open" aria-expanded={isUnfolded} onClick={unfold}>
+      <Button class="open" aria-expanded={isUnfolded} onClick={unfold}>
         {what} × {rows.length}
-      </button>
+      </Button>
       <p class="facts">
         <SeverityMark severity={worstOf(rows)} />
         <TimeLeft requestedAt={requestedAt} deadline={deadline} />
@@ -49,12 +49,8 @@ export function GroupRow({
       </p>
       {answer !== undefined && (
         <p class="buttons">
-          <button type="button" onClick={() => answer('deny')}>
-            Deny {rows.length} …
-          </button>
-          <button type="button" onClick={() => answer('approve')}>
-            Approve {rows.length} …
-          </button>
+          <Button onClick={() => answer('deny')}>Deny {rows.length} …</Button>
+          <Button onClick={() => answer('approve')}>Approve {rows.length} …</Button>
         </p>
       )}
     </li>

@@ -5,6 +5,7 @@ import type { OpenRequests } from '../state/open-requests.ts';
 import { clearFilters } from './filter-bar.tsx';
 import { isFiltered } from './filters.ts';
 import type { ShownView } from './use-open-view.ts';
+import { Button } from '../parts/controls.tsx';
 
 interface ListNotesProps {
   state: OpenRequests;
@@ -43,10 +44,7 @@ export function ListNotes({ state, query, shown: { view, isSearching, problem } 
         <div class="note empty">
           {isFiltered(query) ? (
             <p>
-              No open request matches.{' '}
-              <button type="button" onClick={clearFilters}>
-                Clear filters
-              </button>
+              No open request matches. <Button onClick={clearFilters}>Clear filters</Button>
             </p>
           ) : (
             <p>{emptyTab[view.tab]}</p>

@@ -1,5 +1,6 @@
 import { shownPerson, visibleText } from 'countersign/base';
 import type { InboxRow, WaitsFor } from '../../http/inbox/api.ts';
+import { Checkbox } from '../parts/controls.tsx';
 import { Foreign, Marked } from '../parts/shown-text.tsx';
 import { EscalationNote } from '../parts/escalation-note.tsx';
 import { TimeLeft, useNow } from '../parts/time.tsx';
@@ -29,10 +30,9 @@ export function RequestRow({ row, isSelected, toggle, isInGroup = false, isOpen 
   return (
     <li class={`${isSelected ? 'selected' : ''} ${isInGroup ? 'in-group' : ''}`} data-request={requestKey(row)}>
       {toggle !== undefined && (
-        <label class="select">
-          <input type="checkbox" checked={isSelected} onChange={toggle} />
+        <Checkbox class="select" checked={isSelected} change={toggle}>
           <span class="visually-hidden">Select the request of {visibleText(toolName).slice(0, longest)}</span>
-        </label>
+        </Checkbox>
       )}
       <a class="open" href={inListHref(row)} aria-current={isOpen ? 'true' : undefined}>
         <Marked text={row.sentence} />

@@ -45,20 +45,7 @@ export function isHasty({ count, of }: Share): boolean {
 }
 
 /** The heads of the cells of `RuleFigures`. */
-export function RuleFigureHeads() {
-  return (
-    <>
-      <th scope="col">Allowed</th>
-      <th scope="col">Denied by rule</th>
-      <th scope="col">Asked</th>
-      <th scope="col">Approved</th>
-      <th scope="col">Denied by people</th>
-      <th scope="col">Median</th>
-      <th scope="col">Under 3 s</th>
-      <th scope="col">Expired</th>
-    </>
-  );
-}
+export const ruleFigureHeads = 'Allowed, Denied by rule, Asked, Approved, Denied by people, Median, Under 3 s, Expired';
 
 /** The effects of a rule; undefined: none. */
 export function RuleFigures({ figures }: { figures: RuleStatistics | undefined }) {

@@ -1,9 +1,9 @@
 import type { Rule } from 'countersign/policy';
 import type { PresentPolicy } from '../../http/inbox/api.ts';
 import { LocalTime } from '../parts/time.tsx';
-import { TableFrame } from '../parts/table-frame.tsx';
+import { columnHeads, TableFrame } from '../parts/tables.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
-import { RuleFigureHeads, RuleFigures } from './figures.tsx';
+import { ruleFigureHeads, RuleFigures } from './figures.tsx';
 
 /** The operator's policy that binds new runs, rule by rule, with the effects of each. */
 export function PolicySection({ answer }: { answer: PresentPolicy }) {
@@ -31,43 +31,33 @@ export function PolicySection({ answer }: { answer: PresentPolicy }) {
             )}
             {present.policy.mode !== undefined && ` · mode ${present.policy.mode}`}
           </p>
-          <TableFrame label="Table: Rules of the policy">
-            <thead>
-              <tr>
-                <th scope="col">Rule</th>
-                <th scope="col">For</th>
-                <th scope="col">Action</th>
-                <RuleFigureHeads />
+          <TableFrame label="Table: Rules of the policy" head={columnHeads(`Rule, For, Action, ${ruleFigureHeads}`)}>
+            {present.rules.map(({ id, place, rule, statistics }, index) => (
+              <tr key={index}>
+                <th scope="row">
+                  <Foreign text={id} most={80} />
+                  {place !== undefined && (
+                    <p class="soft place">
+                      <Foreign text={place} most={120} />
+                    </p>
+                  )}
+                </th>
+                <td class="conditions">
+                  <code>
+                    <Foreign text={conditionsOf(rule)} most={300} lines />
+                  </code>
+                </td>
+                <td>
+                  <span class={`action ${rule.action}`}>{rule.action}</span>
+                  {rule.ask?.reviewers !== undefined && (
+                    <p class="soft">
+                      <Foreign text={rule.ask.reviewers.join(', ')} most={120} />
+                    </p>
+                  )}
+                </td>
+                <RuleFigures figures={statistics} />
               </tr>
-            </thead>
-            <tbody>
-              {present.rules.map(({ id, place, rule, statistics }, index) => (
-                <tr key={index}>
-                  <th scope="row">
-                    <Foreign text={id} most={80} />
-                    {place !== undefined && (
-                      <p class="soft place">
-                        <Foreign text={place} most={120} />
-                      </p>
-                    )}
-                  </th>
-                  <td class="conditions">
-                    <code>
-                      <Foreign text={conditionsOf(rule)} most={300} lines />
-                    </code>
-                  </td>
-                  <td>
-                    <span class={`action ${rule.action}`}>{rule.action}</span>
-                    {rule.ask?.reviewers !== undefined && (
-                      <p class="soft">
-                        <Foreign text={rule.ask.reviewers.join(', ')} most={120} />
-                      </p>
-                    )}
-                  </td>
-                  <RuleFigures figures={statistics} />
-                </tr>
-              ))}
-            </tbody>
+            ))}
           </TableFrame>
         </>
       )}

@@ -1,9 +1,9 @@
 import { shownPerson } from 'countersign/base';
 import type { AgentUsage, ReviewerStatistics, RuleStatistics } from 'countersign/audit';
 import type { Statistics } from '../../http/inbox/api.ts';
-import { TableFrame } from '../parts/table-frame.tsx';
+import { columnHeads, TableFrame } from '../parts/tables.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
-import { isHasty, MedianCell, QuickNote, ShareCell, RuleFigureHeads, RuleFigures } from './figures.tsx';
+import { isHasty, MedianCell, QuickNote, ShareCell, ruleFigureHeads, RuleFigures } from './figures.tsx';
 
 /** How reviewers answer, what agents used, and the effects of rules that are not in the current policy. */
 export function StatisticsSection({ answer, present }: { answer: Statistics; present: string | undefined }) {
@@ -29,27 +29,18 @@ export function StatisticsSection({ answer, present }: { answer: Statistics; pre
       {others.length > 0 && (
         <section aria-labelledby="rules-title">
           <h2 id="rules-title">Other rules</h2>
-          <TableFrame label="Table: Other rules">
-            <thead>
-              <tr>
-                <th scope="col">Rule</th>
-                <th scope="col">Of</th>
-                <RuleFigureHeads />
+          <TableFrame label="Table: Other rules" head={columnHeads(`Rule, Of, ${ruleFigureHeads}`)}>
+            {others.map((each) => (
+              <tr key={`${each.layer} ${each.policy ?? each.agent} ${each.rule}`}>
+                <th scope="row">
+                  <Foreign text={each.rule ?? 'Calls without a rule'} most={80} />
+                </th>
+                <td class="words">
+                  <Foreign text={sourceOf(each)} most={120} />
+                </td>
+                <RuleFigures figures={each} />
               </tr>
-            </thead>
-            <tbody>
-              {others.map((each) => (
-                <tr key={`${each.layer} ${each.policy ?? each.agent} ${each.rule}`}>
-                  <th scope="row">
-                    <Foreign text={each.rule ?? 'Calls without a rule'} most={80} />
-                  </th>
-                  <td class="words">
-                    <Foreign text={sourceOf(each)} most={120} />
-                  </td>
-                  <RuleFigures figures={each} />
-                </tr>
-              ))}
-            </tbody>
+            ))}
           </TableFrame>
           <Left count={answer.left.rules} what="rules" />
         </section>
@@ -58,78 +49,57 @@ export function StatisticsSection({ answer, present }: { answer: Statistics; pre
   );
 }
 
+const reviewerHeads = 'Reviewer, Answers, Approved, Median, Under 3 s, Card shown under 3 s, In batches, Verified';
+
 function ReviewerTable({ reviewers }: { reviewers: readonly ReviewerStatistics[] }) {
   return (
-    <TableFrame label="Table: Reviewers">
-      <thead>
-        <tr>
-          <th scope="col">Reviewer</th>
-          <th scope="col">Answers</th>
-          <th scope="col">Approved</th>
-          <th scope="col">Median</th>
-          <th scope="col">Under 3 s</th>
-          <th scope="col">Card shown under 3 s</th>
-          <th scope="col">In batches</th>
-          <th scope="col">Verified</th>
+    <TableFrame label="Table: Reviewers" head={columnHeads(reviewerHeads)}>
+      {reviewers.map((each) => (
+        <tr key={each.reviewerId ?? ''}>
+          <th scope="row">
+            {each.reviewerId === null ? (
+              <span class="soft">no name</span>
+            ) : (
+              <Foreign text={shownPerson(each.reviewerId, each.reviewerName)} most={160} />
+            )}
+            <QuickNote shares={[each.glanced, each.underThreeSeconds]} />
+          </th>
+          <td class="figure">{each.answers}</td>
+          <ShareCell share={each.approvalRate} />
+          <MedianCell ms={each.medianMs} />
+          <ShareCell share={each.underThreeSeconds} isWarning={isHasty(each.underThreeSeconds)} />
+          <ShareCell share={each.glanced} isWarning={isHasty(each.glanced)} />
+          <ShareCell share={each.inBatches} />
+          <ShareCell share={each.verified} />
         </tr>
-      </thead>
-      <tbody>
-        {reviewers.map((each) => (
-          <tr key={each.reviewerId ?? ''}>
-            <th scope="row">
-              {each.reviewerId === null ? (
-                <span class="soft">no name</span>
-              ) : (
-                <Foreign text={shownPerson(each.reviewerId, each.reviewerName)} most={160} />
-              )}
-              <QuickNote shares={[each.glanced, each.underThreeSeconds]} />
-            </th>
-            <td class="figure">{each.answers}</td>
-            <ShareCell share={each.approvalRate} />
-            <MedianCell ms={each.medianMs} />
-            <ShareCell share={each.underThreeSeconds} isWarning={isHasty(each.underThreeSeconds)} />
-            <ShareCell share={each.glanced} isWarning={isHasty(each.glanced)} />
-            <ShareCell share={each.inBatches} />
-            <ShareCell share={each.verified} />
-          </tr>
-        ))}
-      </tbody>
+      ))}
     </TableFrame>
   );
 }
 
 function AgentTable({ agents }: { agents: readonly AgentUsage[] }) {
   return (
-    <TableFrame label="Table: Agents">
-      <thead>
-        <tr>
-          <th scope="col">Agent</th>
-          <th scope="col">Runs</th>
-          <th scope="col">Open or failed</th>
-          <th scope="col">Input tokens</th>
-          <th scope="col">Output tokens</th>
-          <th scope="col">Cost</th>
+    <TableFrame
+      label="Table: Agents"
+      head={columnHeads('Agent, Runs, Open or failed, Input tokens, Output tokens, Cost')}
+    >
+      {agents.map((each) => (
+        <tr key={each.agent}>
+          <th scope="row">
+            <Foreign text={each.agent} most={80} />
+          </th>
+          <td class="figure">{each.runs}</td>
+          <td class="figure">{each.others}</td>
+          <td class="figure">{each.inputTokens.toLocaleString('en')}</td>
+          <td class="figure">{each.outputTokens.toLocaleString('en')}</td>
+          <td class="figure">
+            {each.costs.map(({ currency, amount }) => `${amount.toFixed(2)} ${currency}`).join(', ') || '–'}
+            {each.costs.length > 0 && each.unpriced > 0 && (
+              <p class="soft">{`${each.unpriced} runs without a price`}</p>
+            )}
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {agents.map((each) => (
-          <tr key={each.agent}>
-            <th scope="row">
-              <Foreign text={each.agent} most={80} />
-            </th>
-            <td class="figure">{each.runs}</td>
-            <td class="figure">{each.others}</td>
-            <td class="figure">{each.inputTokens.toLocaleString('en')}</td>
-            <td class="figure">{each.outputTokens.toLocaleString('en')}</td>
-            <td class="figure">
-              {each.costs.map(({ currency, amount }) => `${amount.toFixed(2)} ${currency}`).join(', ') || '–'}
-              {each.costs.length > 0 && each.unpriced > 0 && (
-                <p class="soft">{`${each.unpriced} runs without a price`}</p>
-              )}
-            </td>
-          </tr>
-        ))}
-      </tbody>
+      ))}
     </TableFrame>
   );
 }

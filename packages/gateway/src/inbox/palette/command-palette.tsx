@@ -7,6 +7,7 @@ import { openRequests } from '../state/open-requests.ts';
 import { useStore, announceText } from '../state/store.ts';
 import { hrefOf, navigate } from '../state/location.ts';
 import { askForNotifications } from '../state/notifications.ts';
+import { Button } from '../parts/controls.tsx';
 
 const list = 'palette-list';
 const optionId = (index: number): string => `palette-option-${index}`;
@@ -86,9 +87,7 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
         {found.length} found
       </p>
       <div class="buttons">
-        <button type="button" onClick={onClose}>
-          Close
-        </button>
+        <Button onClick={onClose}>Close</Button>
       </div>
     </Modal>
   );

@@ -10,6 +10,7 @@ import { meOf, session } from '../state/me.ts';
 import { askForNotifications, notificationState } from '../state/notifications.ts';
 import type { Me } from '../../http/inbox/api.ts';
 import { pushState, switchPush } from '../state/push.ts';
+import { Button, Checkbox } from '../parts/controls.tsx';
 
 const notificationTexts: Readonly<Record<ReturnType<typeof notificationState.get>, string>> = {
   default: 'The browser then notifies you of new requests while the inbox is open in a tab and you look elsewhere.',
@@ -62,9 +63,7 @@ function Settings({ onClose }: { onClose: () => void }) {
         <h3>Notifications</h3>
         {notifications === 'default' && (
           <p>
-            <button type="button" onClick={() => void askForNotifications()}>
-              Notify me of new requests
-            </button>
+            <Button onClick={() => void askForNotifications()}>Notify me of new requests</Button>
           </p>
         )}
         <p class="soft">{notificationTexts[notifications]}</p>
@@ -73,15 +72,13 @@ function Settings({ onClose }: { onClose: () => void }) {
       <section>
         <h3>Keys</h3>
         <p>
-          <button type="button" onClick={() => openOverlay.set('help')}>
-            Show all keys
-          </button>
+          <Button onClick={() => openOverlay.set('help')}>Show all keys</Button>
         </p>
       </section>
       <div class="buttons">
-        <button type="button" class="primary" autofocus onClick={onClose}>
+        <Button class="primary" autofocus onClick={onClose}>
           Close
-        </button>
+        </Button>
       </div>
     </Modal>
   );
@@ -92,15 +89,14 @@ export function PushSwitch({ me }: { me: Me }) {
   const state = useStore(pushState);
   if (state === 'unavailable') return null;
   return (
-    <label class="switch">
-      <input
-        type="checkbox"
-        checked={state === 'on'}
-        disabled={state === 'changing'}
-        onChange={(event) => void switchPush(event.currentTarget.checked, me)}
-      />
+    <Checkbox
+      class="switch"
+      checked={state === 'on'}
+      disabled={state === 'changing'}
+      change={(isOn) => void switchPush(isOn, me)}
+    >
       Notify me also when the inbox is closed
-    </label>
+    </Checkbox>
   );
 }
 
@@ -165,14 +161,13 @@ function ShortcutsHelp({ onClose }: { onClose: () => void }) {
           </dl>
         </section>
       ))}
-      <label class="switch">
-        <input type="checkbox" checked={isOn} onChange={(event) => switchShortcuts(event.currentTarget.checked)} />
+      <Checkbox class="switch" checked={isOn} change={switchShortcuts}>
         Single-key shortcuts
-      </label>
+      </Checkbox>
       <div class="buttons">
-        <button type="button" class="primary" autofocus onClick={onClose}>
+        <Button class="primary" autofocus onClick={onClose}>
           Close
-        </button>
+        </Button>
       </div>
     </Modal>
   );

@@ -8,6 +8,7 @@ import { Icon } from './shown-text.tsx';
 import { SignOut } from './sign-in.tsx';
 import { useEffect } from 'preact/hooks';
 import { openRequests } from '../state/open-requests.ts';
+import { Button } from './controls.tsx';
 
 /** The head of every view, in one row. A phone shows icons in place of some words. */
 export function Header() {
@@ -36,15 +37,15 @@ export function Header() {
         )}
       </nav>
       <div class="tools">
-        <button type="button" class="quiet" aria-haspopup="dialog" onClick={() => openOverlay.set('palette')}>
+        <Button class="quiet" aria-haspopup="dialog" onClick={() => openOverlay.set('palette')}>
           <Icon name="search" /> <span class="hidden-on-phone">Find</span> <kbd class="wide-only">Ctrl K</kbd>
-        </button>
+        </Button>
         {me !== undefined && (
           <>
-            <button type="button" class="quiet" aria-haspopup="dialog" onClick={() => openOverlay.set('settings')}>
+            <Button class="quiet" aria-haspopup="dialog" onClick={() => openOverlay.set('settings')}>
               <Icon name="person" /> <span class="hidden-on-phone">{visibleText(me.name ?? me.id)}</span>
               <span class="visually-hidden">, settings and notifications</span>
-            </button>
+            </Button>
             {me.via === 'session' && (
               <span class="wide-only">
                 <SignOut />
@@ -77,9 +78,9 @@ export function Announcer() {
         {shown?.text ?? ''}
       </p>
       {shown !== undefined && (
-        <button type="button" class="quiet" onClick={() => announcement.set(undefined)} aria-label="Hide this message">
+        <Button class="quiet" onClick={() => announcement.set(undefined)} aria-label="Hide this message">
           ✕
-        </button>
+        </Button>
       )}
     </div>
   );

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { problemText } from '../state/texts.ts';
+import { Button, onSend, ProblemText, TextField } from './controls.tsx';
 
 interface ModalProps {
   title: string;
@@ -76,26 +77,14 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   };
   return (
     <Modal title={title} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void confirm();
-        }}
-      >
+      <form onSubmit={onSend(confirm)}>
         {children}
-        {askReason && (
-          <label>
-            Reason (optional)
-            <input maxLength={500} value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
-          </label>
-        )}
-        <p class="problem" role="alert">
-          {problem}
-        </p>
+        {askReason && <TextField label="Reason (optional)" maxLength={500} value={reason} change={setReason} />}
+        <ProblemText>{problem}</ProblemText>
         <div class="buttons">
-          <button type="button" class="primary" autofocus onClick={onClose}>
+          <Button class="primary" autofocus onClick={onClose}>
             {keep}
-          </button>
+          </Button>
           <button type="submit" aria-disabled={isBusy}>
             {act}
           </button>

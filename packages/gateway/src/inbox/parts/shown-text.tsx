@@ -5,6 +5,7 @@ import { hiddenNote, type CardText } from 'countersign/card';
 import { temporalHref } from '../state/paths.ts';
 import { meOf, session } from '../state/me.ts';
 import { useStore } from '../state/store.ts';
+import { Button } from './controls.tsx';
 
 /** Each mark is an element. A text with more of them is shown without marks, so that it does not slow the page. */
 const mostMarks = 2_000;
@@ -53,9 +54,9 @@ export function Foreign({ text, most = 2_000, lines = false, json = false }: For
   return (
     <>
       <Marked text={visible(text.slice(0, shown).toWellFormed())} />
-      <button type="button" class="more" onClick={() => setShown(shown + step)}>
+      <Button class="more" onClick={() => setShown(shown + step)}>
         … show more ({(text.length - shown).toLocaleString('en')} characters left)
-      </button>
+      </Button>
     </>
   );
 }
@@ -93,9 +94,9 @@ export function Folded({ length, children }: { length: number; children: Compone
   return (
     <>
       <div class="folded">{children}</div>
-      <button type="button" class="more" onClick={() => setOpen(true)}>
+      <Button class="more" onClick={() => setOpen(true)}>
         Show the rest
-      </button>
+      </Button>
     </>
   );
 }
@@ -111,12 +112,10 @@ export function LongText({ text, label, most = step }: { text: string; label: st
       </Scrolling>
       {!isAll && (
         <p class="buttons">
-          <button type="button" onClick={() => setShown(shown + step * 5)}>
-            Show more
-          </button>
-          <button type="button" onClick={() => setShown(Infinity)}>
+          <Button onClick={() => setShown(shown + step * 5)}>Show more</Button>
+          <Button onClick={() => setShown(Infinity)}>
             Show all ({(text.length - shown).toLocaleString('en')} characters left)
-          </button>
+          </Button>
         </p>
       )}
     </>

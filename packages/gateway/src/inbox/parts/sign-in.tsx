@@ -3,6 +3,7 @@ import { sendJson } from '../api/fetch-json.ts';
 import { problemText } from '../state/texts.ts';
 import { loadMe } from '../state/me.ts';
 import { endPush } from '../state/push.ts';
+import { Button, onSend, ProblemText, TextField } from './controls.tsx';
 
 /** For a browser that the gateway does not know: its page for signing in, or a token. */
 export function SignIn({ loginUrl }: { loginUrl?: string | undefined }) {
@@ -37,27 +38,17 @@ export function SignIn({ loginUrl }: { loginUrl?: string | undefined }) {
           Sign in
         </a>
       </p>
-      <form
-        class="token"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void signIn();
-        }}
-      >
-        <label>
-          Or with a token
-          <input
-            type="password"
-            autocomplete="off"
-            required
-            value={token}
-            aria-describedby="sign-in-problem"
-            onInput={(event) => setToken(event.currentTarget.value)}
-          />
-        </label>
-        <p id="sign-in-problem" class="problem" role="alert">
-          {problem}
-        </p>
+      <form class="token" onSubmit={onSend(signIn)}>
+        <TextField
+          label="Or with a token"
+          type="password"
+          autocomplete="off"
+          required
+          value={token}
+          aria-describedby="sign-in-problem"
+          change={setToken}
+        />
+        <ProblemText id="sign-in-problem">{problem}</ProblemText>
         <p class="buttons">
           <button type="submit">Sign in with the token</button>
         </p>
@@ -78,8 +69,8 @@ export function SignOut() {
     await loadMe();
   };
   return (
-    <button type="button" class="quiet" onClick={() => void signOut()}>
+    <Button class="quiet" onClick={() => void signOut()}>
       Sign out
-    </button>
+    </Button>
   );
 }

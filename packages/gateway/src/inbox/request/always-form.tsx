@@ -5,10 +5,10 @@ import type { ApprovalDetails } from 'countersign/client';
 import { Foreign } from '../parts/shown-text.tsx';
 import { AnswerForm, type AnswerFormProps } from './answer-form.tsx';
 import type { Matches, MatchesBody } from '../../http/inbox/api.ts';
-import { SelectField } from '../parts/select-field.tsx';
+import { Checkbox, ProblemText, SelectField, TextArea, TextField } from '../parts/controls.tsx';
 import { LocalTime } from '../parts/time.tsx';
 import { runHref } from '../state/location.ts';
-import { apiPath, sendJson } from '../api/fetch-json.ts';
+import { requestPath, sendJson } from '../api/fetch-json.ts';
 import { problemText } from '../state/texts.ts';
 
 /** Requests the matches after this time without typing. */
@@ -75,30 +75,24 @@ export function AlwaysForm({
             const shownName = visibleText(name).slice(0, 200);
             return (
               <div key={name} class="field glob">
-                <label>
-                  {shownName}
-                  {/* A single-line input would drop line feeds. */}
-                  <textarea
-                    rows={exact[name]!.includes('\n') ? 4 : 1}
-                    autocomplete="off"
-                    autocapitalize="off"
-                    spellcheck={false}
-                    value={glob ?? ''}
-                    disabled={glob === null}
-                    placeholder={glob === null ? 'any value' : undefined}
-                    onInput={(event) => setGlobs({ ...globs, [name]: event.currentTarget.value })}
-                  />
-                </label>
-                <label class="check">
-                  <input
-                    type="checkbox"
-                    checked={glob === null}
-                    onChange={(event) =>
-                      setGlobs({ ...globs, [name]: event.currentTarget.checked ? null : exact[name]! })
-                    }
-                  />{' '}
+                {/* A single-line input would drop line feeds. */}
+                <TextArea
+                  label={shownName}
+                  rows={exact[name]!.includes('\n') ? 4 : 1}
+                  autocomplete="off"
+                  autocapitalize="off"
+                  spellcheck={false}
+                  value={glob ?? ''}
+                  disabled={glob === null}
+                  placeholder={glob === null ? 'any value' : undefined}
+                  change={(text) => setGlobs({ ...globs, [name]: text })}
+                />
+                <Checkbox
+                  checked={glob === null}
+                  change={(isAny) => setGlobs({ ...globs, [name]: isAny ? null : exact[name]! })}
+                >
                   Any value<span class="visually-hidden"> of {shownName}</span>
-                </label>
+                </Checkbox>
               </div>
             );
           })}
@@ -111,20 +105,18 @@ export function AlwaysForm({
       )}
       <div class="row">
         <SelectField label="For how long" value={expiresIn} choices={times} choose={setExpiresIn} />
-        <label>
-          How many times
-          <input
-            inputMode="numeric"
-            placeholder="any number"
-            value={uses}
-            onInput={(event) => setUses(event.currentTarget.value.replaceAll(/\D/g, ''))}
-          />
-        </label>
+        <TextField
+          label="How many times"
+          inputMode="numeric"
+          placeholder="any number"
+          value={uses}
+          change={(text) => setUses(text.replaceAll(/\D/g, ''))}
+        />
       </div>
-      <p class="problem" role="alert">
+      <ProblemText>
         {problem !== '' && <Foreign text={problem} />}
         {matches?.covers === false && 'This does not cover the call itself. Widen the patterns.'}
-      </p>
+      </ProblemText>
       <ScopeMatches matches={matches} />
     </AnswerForm>
   );
@@ -160,15 +152,12 @@ function ScopeMatches({ matches }: { matches: Matches | undefined }) {
 }
 
 /** The past calls that a scope covers. `problem`: why the server refuses the scope. */
-function useMatches(
-  { requestId, workflowId }: ApprovalDetails,
-  scope: RequestedScope,
-): { matches?: Matches; problem: string } {
+function useMatches(request: ApprovalDetails, scope: RequestedScope): { matches?: Matches; problem: string } {
   const [state, setState] = useState<{ matches?: Matches; problem: string }>({ problem: '' });
   const asked = JSON.stringify(scope);
   useEffect(() => {
     let isLatest = true;
-    const path = `${apiPath`/approvals/${requestId}/matches`}?workflowId=${encodeURIComponent(workflowId)}`;
+    const path = requestPath(request, '/matches');
     const timer = setTimeout(() => {
       sendJson<Matches>('POST', path, { scope: JSON.parse(asked) as RequestedScope } satisfies MatchesBody).then(
         (matches) => isLatest && setState({ matches, problem: '' }),

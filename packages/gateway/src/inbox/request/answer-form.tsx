@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ApprovalDetails } from 'countersign/client';
 import type { GivenAnswer } from './decisions.ts';
 import { readJson } from 'countersign/json';
+import { Button, Checkbox, onSend, ProblemText, TextArea, wrongIf } from '../parts/controls.tsx';
 
 interface FormFrameProps {
   title: string;
@@ -49,10 +50,7 @@ export function AnswerForm({
       ref={form}
       aria-label={title}
       noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!isBusy && isBlocked !== true) submit();
-      }}
+      onSubmit={onSend(() => !isBusy && isBlocked !== true && submit())}
       onKeyDown={(event) => {
         if (event.isComposing) return;
         if (event.key === 'Enter' && event.ctrlKey !== event.metaKey && !event.repeat) {
@@ -69,9 +67,7 @@ export function AnswerForm({
       <div class="form-foot">
         {foot}
         <p class="buttons">
-          <button type="button" onClick={cancel}>
-            Cancel
-          </button>
+          <Button onClick={cancel}>Cancel</Button>
           <button
             type="submit"
             class={isPrimary === true ? 'primary' : undefined}
@@ -111,10 +107,13 @@ export function DenyForm({ isBusy, cancel, send }: AnswerFormProps) {
       cancel={cancel}
       submit={() => send({ approved: false, ...(text !== '' && { reason: text }) })}
     >
-      <label>
-        Reason, which the model reads (optional)
-        <textarea rows={2} maxLength={2_000} value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
-      </label>
+      <TextArea
+        label="Reason, which the model reads (optional)"
+        rows={2}
+        maxLength={2_000}
+        value={reason}
+        change={setReason}
+      />
     </AnswerForm>
   );
 }
@@ -132,15 +131,13 @@ export function CommentForm({ isBusy, cancel, send }: AnswerFormProps) {
       cancel={cancel}
       submit={() => send({ approved: true, reason })}
     >
-      <label>
-        Comment, which the model reads before the tool's result
-        <textarea
-          rows={2}
-          maxLength={2_000}
-          value={comment}
-          onInput={(event) => setComment(event.currentTarget.value)}
-        />
-      </label>
+      <TextArea
+        label="Comment, which the model reads before the tool's result"
+        rows={2}
+        maxLength={2_000}
+        value={comment}
+        change={setComment}
+      />
     </AnswerForm>
   );
 }
@@ -159,27 +156,21 @@ export function RespondForm({ isBusy, cancel, send }: AnswerFormProps) {
   };
   return (
     <AnswerForm title="Answer instead of the tool" verb="Respond" isBusy={isBusy} cancel={cancel} submit={submit}>
-      <label>
-        The model receives your text as the result. The tool does not run.
-        <textarea
-          rows={4}
-          maxLength={20_000}
-          value={text}
-          aria-invalid={problem === '' ? undefined : 'true'}
-          aria-describedby="respond-problem"
-          onInput={(event) => {
-            setText(event.currentTarget.value);
-            setProblem('');
-          }}
-        />
-      </label>
-      <label class="check">
-        <input type="checkbox" checked={isJson} onChange={(event) => setJson(event.currentTarget.checked)} /> Send as
-        JSON
-      </label>
-      <p id="respond-problem" class="problem" role="alert">
-        {problem}
-      </p>
+      <TextArea
+        label="The model receives your text as the result. The tool does not run."
+        rows={4}
+        maxLength={20_000}
+        value={text}
+        {...wrongIf(problem, 'respond-problem')}
+        change={(written) => {
+          setText(written);
+          setProblem('');
+        }}
+      />
+      <Checkbox checked={isJson} change={setJson}>
+        Send as JSON
+      </Checkbox>
+      <ProblemText id="respond-problem">{problem}</ProblemText>
     </AnswerForm>
   );
 }

@@ -26,6 +26,7 @@ import { viewedSince, whyNotApprove } from './use-decision.ts';
 import type { LiveRequest, LoadedRequest } from './use-request.ts';
 import { valueChanges } from './what-changed.ts';
 import type { AnswerName } from '../palette/commands.ts';
+import { Button } from '../parts/controls.tsx';
 
 /** For this long, keys and clicks do not count: they may be meant for the previous screen. */
 const armingMs = 500;
@@ -132,9 +133,9 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
   if (!mayAnswer) {
     const moveButton = canMove && form === undefined && (
       <p class="buttons">
-        <button type="button" data-form="move" aria-disabled={!isArmed} onClick={open('move')}>
+        <Button data-form="move" aria-disabled={!isArmed} onClick={open('move')}>
           Move …
-        </button>
+        </Button>
       </p>
     );
     return (
@@ -258,11 +259,10 @@ export function AnswerBar({ open, approve, actions, isArmed, isBlocked, isUnfold
   const describedBy = (approves: boolean): string | undefined => (approves && isBlocked ? 'why-not' : undefined);
   return (
     <div class="bar">
-      <button type="button" class="primary" data-form="deny" aria-disabled={!isArmed} onClick={open('deny')}>
+      <Button class="primary" data-form="deny" aria-disabled={!isArmed} onClick={open('deny')}>
         Deny …
-      </button>
-      <button
-        type="button"
+      </Button>
+      <Button
         data-form="approve"
         aria-disabled={!isArmed || isBlocked}
         aria-describedby={describedBy(true)}
@@ -272,13 +272,12 @@ export function AnswerBar({ open, approve, actions, isArmed, isBlocked, isUnfold
         }}
       >
         Approve
-      </button>
+      </Button>
       {further.map(
         ([name, label, approves]) =>
           actions[name] !== undefined && (
-            <button
+            <Button
               key={name}
-              type="button"
               class="secondary"
               data-form={name}
               aria-disabled={!isArmed || (approves && isBlocked)}
@@ -286,12 +285,12 @@ export function AnswerBar({ open, approve, actions, isArmed, isBlocked, isUnfold
               onClick={open(name)}
             >
               {label}
-            </button>
+            </Button>
           ),
       )}
-      <button type="button" class="quiet unfold" aria-expanded={isUnfolded} onClick={() => unfold(!isUnfolded)}>
+      <Button class="quiet unfold" aria-expanded={isUnfolded} onClick={() => unfold(!isUnfolded)}>
         {isUnfolded ? 'Less' : 'More …'}
-      </button>
+      </Button>
     </div>
   );
 }

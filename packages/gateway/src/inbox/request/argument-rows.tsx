@@ -1,4 +1,5 @@
 import { type ArgumentBlock, type CardField, fieldLabel, fieldNote, saysName } from 'countersign/card';
+import { Row } from '../parts/tables.tsx';
 import { LongText, Marked, Scrolling, ShownText } from '../parts/shown-text.tsx';
 import { CardTable } from './more-lines.tsx';
 
@@ -20,42 +21,27 @@ function Block({ block }: { block: ArgumentBlock }) {
       return <FieldRow label={fieldLabel({ ...block.field, name: block.name })} field={block.field} hasWarnings />;
     case 'group':
       return (
-        <div class="nested">
-          <dt>
-            <Marked text={block.name} />
-          </dt>
-          <dd>
-            <ArgumentBlocks blocks={block.blocks} />
-          </dd>
-        </div>
+        <Row class="nested" label={<Marked text={block.name} />}>
+          <ArgumentBlocks blocks={block.blocks} />
+        </Row>
       );
     case 'list':
       return (
-        <div>
-          <dt>
-            <Marked text={block.name} />
-          </dt>
-          <dd>
-            <ol class="values" start={0}>
-              {block.fields.map((field, index) => (
-                <li key={index}>
-                  <FieldValue field={field} hasWarnings />
-                </li>
-              ))}
-            </ol>
-          </dd>
-        </div>
+        <Row label={<Marked text={block.name} />}>
+          <ol class="values" start={0}>
+            {block.fields.map((field, index) => (
+              <li key={index}>
+                <FieldValue field={field} hasWarnings />
+              </li>
+            ))}
+          </ol>
+        </Row>
       );
     case 'table':
       return (
-        <div class="wide">
-          <dt>
-            <Marked text={block.name} />
-          </dt>
-          <dd>
-            <ArgumentTable {...block} />
-          </dd>
-        </div>
+        <Row class="wide" label={<Marked text={block.name} />}>
+          <ArgumentTable {...block} />
+        </Row>
       );
   }
 }
@@ -70,11 +56,7 @@ function ArgumentTable({ name, columns, rows }: ArgumentBlock & { kind: 'table' 
           {columns.map((column, index) => (
             <th key={column.name} scope="col" class={rows[0]?.cells[index]?.format}>
               <Marked text={saysName(column.title, column.name) ? column.name : (column.title ?? '')} />
-              {column.description !== undefined && (
-                <span class="hint">
-                  <Marked text={column.description} />
-                </span>
-              )}
+              <Hint text={column.description} />
             </th>
           ))}
         </>
@@ -102,16 +84,11 @@ interface FieldProps {
 
 /** One argument, with its meaning. */
 export function FieldRow({ label, ...field }: FieldProps & { label: string }) {
-  const { description } = field.field;
   return (
     <div>
       <dt>
         <Marked text={label} />
-        {description !== undefined && (
-          <span class="hint">
-            <Marked text={description} />
-          </span>
-        )}
+        <Hint text={field.field.description} />
       </dt>
       <dd>
         <FieldValue {...field} />
@@ -131,11 +108,7 @@ function FieldValue({ field, hasWarnings = false }: FieldProps) {
         </b>
       )}
       <Value field={field} />
-      {!isReadFirst && fieldNote(field) !== '' && (
-        <span class="hint">
-          <Marked text={fieldNote(field)} />
-        </span>
-      )}
+      {!isReadFirst && <Hint text={fieldNote(field)} />}
       {hasWarnings &&
         warnings.map((warning) => (
           <span key={warning} class="beside-warning">
@@ -143,6 +116,15 @@ function FieldValue({ field, hasWarnings = false }: FieldProps) {
           </span>
         ))}
     </>
+  );
+}
+
+function Hint({ text = '' }: { text?: string | undefined }) {
+  if (text === '') return null;
+  return (
+    <span class="hint">
+      <Marked text={text} />
+    </span>
   );
 }
 

@@ -1,7 +1,7 @@
-import type { ComponentChildren } from 'preact';
 import { personsShown } from 'countersign/base';
 import { type Card, headings } from 'countersign/card';
 import type { ApprovalDetails } from 'countersign/client';
+import { Row } from '../parts/tables.tsx';
 import { LocalTime } from '../parts/time.tsx';
 import { requestHref } from '../state/location.ts';
 import { Foreign, Folded, ShownText } from '../parts/shown-text.tsx';
@@ -30,6 +30,7 @@ export function Brief({ request, card, reading, me, isForOthers }: BriefProps) {
   const isEscalated = request.settled === undefined && request.escalated !== undefined;
   const who = isForOthers || (isMineAlone && !isEscalated) ? undefined : whoCanAnswer(request);
   const words = wordsOf(request, reading);
+  const calling = callingAgent === undefined ? 'The calling agent' : `The agent ${callingAgent}`;
   return (
     <dl class="brief">
       <Row label={<Foreign text={`${caller} asked`} most={100} />}>
@@ -40,14 +41,7 @@ export function Brief({ request, card, reading, me, isForOthers }: BriefProps) {
         )}
       </Row>
       {isNested && task !== undefined && (
-        <Row
-          label={
-            <Foreign
-              text={callingAgent === undefined ? 'The calling agent asked' : `The agent ${callingAgent} asked`}
-              most={100}
-            />
-          }
-        >
+        <Row label={<Foreign text={`${calling} asked`} most={100} />}>
           <Quote text={task} />
         </Row>
       )}
@@ -103,15 +97,6 @@ export function Brief({ request, card, reading, me, isForOthers }: BriefProps) {
 /** The caller of the run, as people read it. */
 export function callerName({ callerUserId, people }: ApprovalDetails): string {
   return callerUserId === null ? 'The user' : personsShown(people)(callerUserId);
-}
-
-function Row({ label, children }: { label: ComponentChildren; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{label}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
 }
 
 interface AccountNoteProps {

@@ -12,6 +12,7 @@ import {
   changeTitle,
   previewNote,
 } from 'countersign/card';
+import { Row } from '../parts/tables.tsx';
 import { LocalTime } from '../parts/time.tsx';
 import { LongText, Marked, Scrolling, ShownText } from '../parts/shown-text.tsx';
 import { ArgumentBlocks } from './argument-rows.tsx';
@@ -159,12 +160,9 @@ function RowList({ rows }: { rows: readonly CardRow[] }) {
   return (
     <dl>
       {rows.map((row) => (
-        <div key={row.label}>
-          <dt>{row.label}</dt>
-          <dd>
-            <RowTexts row={row} />
-          </dd>
-        </div>
+        <Row key={row.label} label={row.label}>
+          <RowTexts row={row} />
+        </Row>
       ))}
     </dl>
   );

@@ -5,6 +5,7 @@ import { isSameRequest, requestParams } from '../state/paths.ts';
 import { announceText, useStore } from '../state/store.ts';
 import { decisions, forgetDecision, type GivenDecision } from './decisions.ts';
 import { UndoBar } from './undo.tsx';
+import { Button } from '../parts/controls.tsx';
 
 /** The last answer, over every view but that of its request: how long it can be undone, or why it does not count. */
 export function DecisionBar() {
@@ -58,17 +59,13 @@ function News({ given }: { given: GivenDecision }) {
         <Marked text={sentence} /> · <Foreign text={text || ''} most={500} />
       </p>
       <p class="buttons">
-        {state.kind === 'unsure' && (
-          <button type="button" onClick={state.again}>
-            Send it again
-          </button>
-        )}
+        {state.kind === 'unsure' && <Button onClick={state.again}>Send it again</Button>}
         <a class="button" href={inListHref(given)}>
           Open the request
         </a>
-        <button type="button" class="quiet" onClick={() => forgetDecision(given)}>
+        <Button class="quiet" onClick={() => forgetDecision(given)}>
           Hide
-        </button>
+        </Button>
       </p>
     </div>
   );

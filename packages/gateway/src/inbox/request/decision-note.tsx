@@ -6,6 +6,7 @@ import type { ApprovalDetails } from 'countersign/client';
 import { LocalTime } from '../parts/time.tsx';
 import { requestHref } from '../state/location.ts';
 import { approvalsText, whoCanAnswer } from './who-answers.ts';
+import { Button } from '../parts/controls.tsx';
 
 /** The result of the answer. */
 export function DecisionNote({ state, request }: { state: DecisionState; request: ApprovalDetails }) {
@@ -30,9 +31,7 @@ export function DecisionNote({ state, request }: { state: DecisionState; request
         <div class="note bad" role="alert">
           <p>{answerLostText}</p>
           <p class="buttons">
-            <button type="button" onClick={state.again}>
-              Send it again
-            </button>
+            <Button onClick={state.again}>Send it again</Button>
           </p>
         </div>
       );

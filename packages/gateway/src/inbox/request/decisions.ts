@@ -4,7 +4,7 @@ import { decidingTexts } from 'countersign/card';
 import type { ApprovalView, DecisionBody } from '../../http/inbox/api.ts';
 import {
   type ApiProblem,
-  apiPath,
+  requestPath,
   asProblem,
   getJson,
   sendJson,
@@ -143,7 +143,7 @@ function attemptOf(answer: GivenAnswer, { digest, viewed }: About): Attempt {
 async function sendAttempt(attempt: Attempt, about: About): Promise<void> {
   setState(about, { kind: 'sending' });
   try {
-    const receipt = await sendAgain(() => sendJson<Receipt>('POST', pathOf('approve', about), attempt));
+    const receipt = await sendAgain(() => sendJson<Receipt>('POST', requestPath(about, '', 'approve'), attempt));
     setState(about, { kind: 'done', receipt, approved: attempt.approved, decisionId: attempt.decisionId });
   } catch (error) {
     const problem = asProblem(error);
@@ -155,7 +155,7 @@ async function sendAttempt(attempt: Attempt, about: About): Promise<void> {
 /** Why an approval must not be sent: the request is another one now. Undefined also if it cannot be read. */
 async function whyNotSent(ids: RequestIds, seen: Seen): Promise<string | undefined> {
   try {
-    const { request } = await getJson<ApprovalView>(pathOf('approvals', ids));
+    const { request } = await getJson<ApprovalView>(requestPath(ids));
     if (request.settled !== undefined) return `it is settled already: ${request.settled.outcome}`;
     const isSame = seen.isPart
       ? request.digest === seen.request.digest
@@ -164,10 +164,6 @@ async function whyNotSent(ids: RequestIds, seen: Seen): Promise<string | undefin
   } catch {
     return undefined;
   }
-}
-
-function pathOf(route: 'approve' | 'approvals', { workflowId, requestId }: RequestIds): string {
-  return `/${route}${apiPath`/${requestId}`}?workflowId=${encodeURIComponent(workflowId)}`;
 }
 
 /** The answer to a request. `then` runs whenever something has become of it. */

@@ -4,7 +4,9 @@ import { readJson } from 'countersign/json';
 import { changedValues, type ChangedValue, formRoot, placedProblems, readForm } from '../form/read-form.ts';
 import { formOf } from '../form/form-node.ts';
 import { SchemaForm } from '../form/schema-form.tsx';
+import { Row } from '../parts/tables.tsx';
 import { Foreign, ForeignValue } from '../parts/shown-text.tsx';
+import { Checkbox, ProblemText, TextArea } from '../parts/controls.tsx';
 import { AnswerForm, type AnswerFormProps } from './answer-form.tsx';
 import type { DecisionState } from './decisions.ts';
 
@@ -75,43 +77,39 @@ export function EditForm({ request, isBusy, cancel, send, state }: AnswerFormPro
           }}
         />
       ) : (
-        <label>
-          All arguments as JSON
-          <textarea
-            class="mono"
-            rows={12}
-            spellcheck={false}
-            value={text}
-            aria-invalid={'problems' in read ? 'true' : undefined}
-            aria-describedby="edit-problem"
-            onInput={(event) => {
-              touch();
-              setText(event.currentTarget.value);
-            }}
-          />
-        </label>
+        <TextArea
+          label="All arguments as JSON"
+          class="mono"
+          rows={12}
+          spellcheck={false}
+          value={text}
+          aria-invalid={'problems' in read ? 'true' : undefined}
+          aria-describedby="edit-problem"
+          change={(written) => {
+            touch();
+            setText(written);
+          }}
+        />
       )}
       {schema !== undefined && form.kind !== 'json' && (
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={text !== undefined}
-            disabled={after === undefined}
-            onChange={(event) => {
-              if (event.currentTarget.checked) setText(JSON.stringify(after, null, 2));
-              else {
-                setForm(formOf(after!, schema, schema));
-                setText(undefined);
-              }
-            }}
-          />{' '}
+        <Checkbox
+          checked={text !== undefined}
+          disabled={after === undefined}
+          change={(asJson) => {
+            if (asJson) setText(JSON.stringify(after, null, 2));
+            else {
+              setForm(formOf(after!, schema, schema));
+              setText(undefined);
+            }
+          }}
+        >
           Edit as JSON
-        </label>
+        </Checkbox>
       )}
-      <p id="edit-problem" class="problem" role="alert">
+      <ProblemText id="edit-problem">
         {text !== undefined && 'problems' in read && <Foreign text={Object.values(read.problems).join(' ')} />}
         {refusal !== '' && Object.keys(problems).length === 0 && <Foreign text={refusal} />}
-      </p>
+      </ProblemText>
     </AnswerForm>
   );
 }
@@ -131,23 +129,18 @@ function Changes({ changes, isReadable }: { changes: readonly ChangedValue[]; is
   return (
     <dl class="changes" aria-live="polite">
       {changes.map(({ place, before, after }) => (
-        <div key={place}>
-          <dt>
-            <Foreign text={place} most={300} />
-          </dt>
-          <dd>
-            {before !== undefined && (
-              <del>
-                <ForeignValue value={before} most={500} />
-              </del>
-            )}{' '}
-            {after !== undefined && (
-              <ins>
-                <ForeignValue value={after} most={500} />
-              </ins>
-            )}
-          </dd>
-        </div>
+        <Row key={place} label={<Foreign text={place} most={300} />}>
+          {before !== undefined && (
+            <del>
+              <ForeignValue value={before} most={500} />
+            </del>
+          )}{' '}
+          {after !== undefined && (
+            <ins>
+              <ForeignValue value={after} most={500} />
+            </ins>
+          )}
+        </Row>
       ))}
     </dl>
   );

@@ -2,15 +2,11 @@ import { useState } from 'preact/hooks';
 import { visibleText } from 'countersign/base';
 import type { ApprovalDetails } from 'countersign/client';
 import type { RequestPeople } from '../../http/inbox/api.ts';
-import { apiPath } from '../api/fetch-json.ts';
+import { requestPath } from '../api/fetch-json.ts';
 import { useJson } from '../api/use-json.ts';
 import { AnswerForm, type FormProps, personInput } from './answer-form.tsx';
 import { useMessage } from './use-decision.ts';
-
-/** A path of the API about a request. */
-function pathOf({ requestId, workflowId }: ApprovalDetails, last: 'people' | 'delegate'): string {
-  return `${apiPath`/approvals/${requestId}`}/${last}?workflowId=${encodeURIComponent(workflowId)}`;
-}
+import { Button, ProblemText, TextField, wrongIf } from '../parts/controls.tsx';
 
 /** The options of a field that names a person. */
 export function PeopleList({ id, people }: { id: string; people: RequestPeople['people'] }) {
@@ -27,7 +23,7 @@ export function PeopleList({ id, people }: { id: string; people: RequestPeople['
 
 /** The people who can get a seat in a request; undefined until they are known. */
 export function usePeople(request: ApprovalDetails): RequestPeople | undefined {
-  return useJson<RequestPeople>(pathOf(request, 'people')).value;
+  return useJson<RequestPeople>(requestPath(request, '/people')).value;
 }
 
 /** Gives the user's own seat among the reviewers to another person. */
@@ -36,10 +32,7 @@ export function HandOverForm({ request, isBusy, cancel, then }: FormProps & { th
   /** The unknown name that is sent if it is submitted again. */
   const [asked, setAsked] = useState<string>();
   const known = usePeople(request);
-  const { isSending, problem, setProblem, send } = useMessage(() => {
-    then();
-    cancel();
-  });
+  const { isSending, problem, setProblem, send } = useMessage(then, cancel);
   const name = to.trim();
   const submit = (): void => {
     if (name === '') return setProblem('Write who is to answer in your place.');
@@ -49,7 +42,7 @@ export function HandOverForm({ request, isBusy, cancel, then }: FormProps & { th
       setAsked(name);
       return setProblem(`No directory knows '${visibleText(name)}'. Hand over anyway?`);
     }
-    void send(pathOf(request, 'delegate'), { to: id ?? name }, `Handed over to ${visibleText(id ?? name)}.`);
+    void send(requestPath(request, '/delegate'), { to: id ?? name }, `Handed over to ${visibleText(id ?? name)}.`);
   };
   return (
     <AnswerForm
@@ -59,25 +52,20 @@ export function HandOverForm({ request, isBusy, cancel, then }: FormProps & { th
       cancel={cancel}
       submit={submit}
     >
-      <label>
-        Hand over to
-        <input
-          list="people"
-          {...personInput}
-          value={to}
-          aria-invalid={problem === '' ? undefined : 'true'}
-          aria-describedby="delegate-problem"
-          onInput={(event) => {
-            setTo(event.currentTarget.value);
-            setAsked(undefined);
-            setProblem('');
-          }}
-        />
-      </label>
+      <TextField
+        label="Hand over to"
+        list="people"
+        {...personInput}
+        value={to}
+        {...wrongIf(problem, 'delegate-problem')}
+        change={(text) => {
+          setTo(text);
+          setAsked(undefined);
+          setProblem('');
+        }}
+      />
       <PeopleList id="people" people={known?.people ?? []} />
-      <p id="delegate-problem" class="problem" role="alert">
-        {problem}
-      </p>
+      <ProblemText id="delegate-problem">{problem}</ProblemText>
     </AnswerForm>
   );
 }
@@ -96,18 +84,16 @@ export function TakeBack({ request, me, then }: { request: ApprovalDetails; me: 
   const given = request.delegations?.find(({ from, by }) => from === me.id && by === undefined);
   if (given === undefined) return null;
   const take = (): void => {
-    if (!isSending) void send(pathOf(request, 'delegate'), { to: me.id }, 'You answer this request again.');
+    if (!isSending) void send(requestPath(request, '/delegate'), { to: me.id }, 'You answer this request again.');
   };
   return (
     <>
       <p>You handed this request over to {visibleText(given.to)}.</p>
-      <p class="problem" role="alert">
-        {problem}
-      </p>
+      <ProblemText>{problem}</ProblemText>
       <p class="buttons">
-        <button type="button" aria-disabled={isSending} onClick={take}>
+        <Button aria-disabled={isSending} onClick={take}>
           Take it back
-        </button>
+        </Button>
       </p>
     </>
   );

@@ -1,6 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { TableFrame } from '../parts/table-frame.tsx';
+import { TableFrame } from '../parts/tables.tsx';
+import { Button } from '../parts/controls.tsx';
 
 /** Further lines or rows are drawn on demand. */
 export const mostLines = 500;
@@ -9,9 +10,7 @@ export const mostLines = 500;
 export function MoreLines({ all, shown, show }: { all: number; shown: number; show: (count: number) => void }) {
   if (all <= shown) return null;
   return (
-    <button type="button" onClick={() => show(shown + mostLines * 4)}>
-      Show more ({(all - shown).toLocaleString('en')} left)
-    </button>
+    <Button onClick={() => show(shown + mostLines * 4)}>Show more ({(all - shown).toLocaleString('en')} left)</Button>
   );
 }
 
@@ -28,11 +27,8 @@ export function CardTable<Row>({ label, head, rows, draw }: CardTableProps<Row>)
   const [shown, setShown] = useState(mostLines);
   return (
     <>
-      <TableFrame label={label} isPart>
-        <thead>
-          <tr>{head}</tr>
-        </thead>
-        <tbody>{rows.slice(0, shown).map(draw)}</tbody>
+      <TableFrame label={label} isPart head={head}>
+        {rows.slice(0, shown).map(draw)}
       </TableFrame>
       <MoreLines all={rows.length} shown={shown} show={setShown} />
     </>

@@ -3,6 +3,7 @@ import { useShortcuts } from '../state/shortcuts.ts';
 import { announceText } from '../state/store.ts';
 import { type HeldBack, holdBack, undoTimeMs } from './hold-back.ts';
 import type { ComponentChildren } from 'preact';
+import { Button } from '../parts/controls.tsx';
 
 /** The time in which an answer can be undone. */
 export interface UndoTime {
@@ -73,9 +74,9 @@ export function UndoBar({ held, undo, focus = true, children }: UndoBarProps) {
     <div class="undo">
       <p role={focus ? 'status' : undefined}>{children}</p>
       <progress max={held.untilMs - held.fromMs} value={leftMs} aria-label="Time to undo" />
-      <button type="button" class="primary" ref={button} onClick={() => undo()}>
+      <Button class="primary" ref={button} onClick={() => undo()}>
         Undo <span aria-hidden="true">({Math.ceil(leftMs / 1_000)} s)</span>
-      </button>
+      </Button>
     </div>
   );
 }

@@ -13,8 +13,8 @@ interface Message {
   send: (path: string, body: object, done: string) => Promise<void>;
 }
 
-/** Sends a message, other than a decision, about a request. `then` runs once it counts. */
-export function useMessage(then: () => void): Message {
+/** Sends a message, other than a decision, about a request. `then` run once it counts. */
+export function useMessage(...then: (() => void)[]): Message {
   const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState('');
   // A retry with the same content has the same id, so that it counts once.
@@ -28,7 +28,7 @@ export function useMessage(then: () => void): Message {
     try {
       await sendAgain(() => sendJson<Receipt>('POST', path, body, { 'idempotency-key': messageId }));
       announceText(done, 'good');
-      then();
+      for (const each of then) each();
     } catch (error) {
       setProblem(problemText(error));
     }

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { decidingTexts } from 'countersign/card';
 import type { ApprovalView } from '../../http/inbox/api.ts';
-import { type ApiProblem, apiPath, asProblem, getJson } from '../api/fetch-json.ts';
+import { type ApiProblem, asProblem, getJson, requestPath } from '../api/fetch-json.ts';
 import { onRequestChange } from '../state/open-requests.ts';
 import { isSameRequest } from '../state/paths.ts';
 import { problemText } from '../state/texts.ts';
@@ -53,9 +53,8 @@ export function useRequest(workflowId: string, requestId: string): LiveRequest {
     setState(next);
   };
   const reload = async (): Promise<boolean> => {
-    const path = `${apiPath`/approvals/${requestId}`}?workflowId=${encodeURIComponent(workflowId)}`;
     try {
-      const view = await getJson<ApprovalView>(path);
+      const view = await getJson<ApprovalView>(requestPath({ workflowId, requestId }));
       const { shown: before } = latest.current;
       if (before?.part !== undefined && before.view.request.digest === view.request.digest) {
         set({ shown: { view, seen: view.request, shownAtMs: Date.now(), hasChanged: false } });

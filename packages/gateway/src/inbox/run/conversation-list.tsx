@@ -9,6 +9,7 @@ import { requestHref, runHref } from '../state/location.ts';
 import { callState } from './call-state.ts';
 import { type AgentMessage, type Call, conversationOf, type Entry } from './conversation.ts';
 import { reviewerText, settledText } from './decision-text.ts';
+import { Button } from '../parts/controls.tsx';
 
 /** Why a run could not begin, by code. Its own message is hidden if no policy says what reviewers may see. */
 const sentences: Partial<Record<string, string>> = {
@@ -56,9 +57,7 @@ export function Conversation({ events, caller, agent, most = Infinity, showMore,
     <>
       {hidden > 0 && (
         <p>
-          <button type="button" onClick={showMore}>
-            Show earlier messages ({hidden.toLocaleString('en')} are hidden)
-          </button>
+          <Button onClick={showMore}>Show earlier messages ({hidden.toLocaleString('en')} are hidden)</Button>
         </p>
       )}
       <ol class="conversation">

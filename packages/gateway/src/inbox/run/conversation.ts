@@ -72,7 +72,7 @@ export function conversationOf(events: readonly RecordedEvent[], agent?: string)
   const messageAt = (event: RecordedEvent): AgentMessage => {
     const last = entries.at(-1);
     if (last?.kind === 'agent' && turnOf(last) === turnOf(event)) return last;
-    const message: AgentMessage = { ...placeOf(event), kind: 'agent', ...nameOf(speaker), calls: [] };
+    const message: AgentMessage = { ...placeOf(event), kind: 'agent', agent: speaker, calls: [] };
     push(message);
     return message;
   };
@@ -90,7 +90,7 @@ export function conversationOf(events: readonly RecordedEvent[], agent?: string)
       case 'message':
         if (item.role === 'user') return push({ ...placeOf(event), kind: 'user', item, isBeforeStart: false });
         speaker = item.agentName ?? speaker;
-        return push({ ...placeOf(event), kind: 'agent', ...nameOf(speaker), item, calls: [] });
+        return push({ ...placeOf(event), kind: 'agent', agent: speaker, item, calls: [] });
       case 'tool_call':
         // After a reset of the run, the same id names another call.
         calls.delete(item.callId);
@@ -151,10 +151,6 @@ export function conversationOf(events: readonly RecordedEvent[], agent?: string)
 /** True if a reviewer wrote something to a decision: the model reads it. */
 export function isSaid({ reviewerId, identity, reason }: ApprovalResultEvent): boolean {
   return (reviewerId !== null || identity !== undefined) && reason !== null && reason !== '';
-}
-
-function nameOf(agent: string | undefined): { agent?: string } {
-  return agent === undefined ? {} : { agent };
 }
 
 function placeOf({ id, at }: Place): Place {

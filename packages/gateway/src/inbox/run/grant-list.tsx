@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { shownPerson } from 'countersign/base';
+
 import type { Grant } from 'countersign/client';
 import type { RunGrants as Grants } from '../../http/inbox/api.ts';
 import { apiPath, sendJson } from '../api/fetch-json.ts';
@@ -7,6 +7,8 @@ import { useJson } from '../api/use-json.ts';
 import { ConfirmDialog } from '../parts/modal.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { announceText } from '../state/store.ts';
+import { reviewerText } from './decision-text.ts';
+import { Button } from '../parts/controls.tsx';
 
 interface GrantListProps {
   workflowId: string;
@@ -37,9 +39,9 @@ export function GrantList({ workflowId, version, mayRevoke }: GrantListProps) {
               </p>
             </div>
             {mayRevoke && (
-              <button type="button" onClick={() => setRevoking(grant)} aria-label={`Revoke ${grant.grantId}`}>
+              <Button onClick={() => setRevoking(grant)} aria-label={`Revoke ${grant.grantId}`}>
                 Revoke
-              </button>
+              </Button>
             )}
           </li>
         ))}
@@ -78,10 +80,8 @@ function scopeText({ tool, scope, denials }: Pick<Grant, 'tool' | 'scope' | 'den
 
 /** The grant's authors and how long it lasts. */
 function usesText({ grantId, by = [], usesLeft, expiresAtMs, denials }: Grant): string {
-  const names = by.map(({ reviewerId, reviewerName, identity }) =>
-    reviewerId === undefined
-      ? 'an unnamed reviewer'
-      : `${shownPerson(reviewerId, reviewerName)}${identity === 'verified' ? '' : ' (claimed name)'}`,
+  const names = by.map(({ reviewerId = null, ...named }) =>
+    reviewerId === null ? 'an unnamed reviewer' : reviewerText({ ...named, reviewerId }),
   );
   return [
     grantId,

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
-import { shownPerson } from 'countersign/base';
+
 import type { JournalEntry } from 'countersign/client';
 import type { RunJournal } from '../../http/inbox/api.ts';
 import { apiPath } from '../api/fetch-json.ts';
 import { useJson } from '../api/use-json.ts';
-import { TableFrame } from '../parts/table-frame.tsx';
+import { columnHeads, TableFrame } from '../parts/tables.tsx';
 import { LocalTime } from '../parts/time.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { requestHref } from '../state/location.ts';
-import { decisionText } from './decision-text.ts';
+import { decisionText, reviewerText } from './decision-text.ts';
 import type { Decided } from './timeline.ts';
 
 /**
@@ -25,33 +25,22 @@ export function JournalTable({ workflowId, version }: { workflowId: string; vers
       {problem !== undefined && <p class="problem">{problem.message}</p>}
       {isOpen && value === undefined && problem === undefined && <p class="soft">Loading …</p>}
       {value !== undefined && (
-        <TableFrame label="Table of entries">
-          <thead>
-            <tr>
-              <th scope="col">#</th>
-              <th scope="col">Time</th>
-              <th scope="col">What</th>
-              <th scope="col">Tool</th>
-              <th scope="col">Details</th>
+        <TableFrame label="Table of entries" head={columnHeads('#, Time, What, Tool, Details')}>
+          {value.entries.map((entry) => (
+            <tr key={entry.seq}>
+              <td>{entry.seq}</td>
+              <td>
+                <LocalTime at={entry.at} />
+              </td>
+              <td>{entry.kind}</td>
+              <td>
+                <Foreign text={entry.toolName ?? ''} most={100} />
+              </td>
+              <td class="words">
+                <Foreign text={detailsOf(entry)} most={300} />
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {value.entries.map((entry) => (
-              <tr key={entry.seq}>
-                <td>{entry.seq}</td>
-                <td>
-                  <LocalTime at={entry.at} />
-                </td>
-                <td>{entry.kind}</td>
-                <td>
-                  <Foreign text={entry.toolName ?? ''} most={100} />
-                </td>
-                <td class="words">
-                  <Foreign text={detailsOf(entry)} most={300} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
+          ))}
         </TableFrame>
       )}
     </details>
@@ -59,29 +48,13 @@ export function JournalTable({ workflowId, version }: { workflowId: string; vers
 }
 
 function detailsOf(entry: JournalEntry): string {
-  const {
-    outcome,
-    approved,
-    ran,
-    rule,
-    layer,
-    reviewerId,
-    reviewerName,
-    identity,
-    to,
-    code,
-    grantId,
-    deadline,
-    reason,
-  } = entry;
+  const { outcome, approved, ran, rule, layer, reviewerId, to, code, grantId, deadline, reason } = entry;
   const parts = [
     outcome?.replaceAll('_', ' '),
     approved === undefined ? undefined : approved ? 'approves' : 'denies',
     ran === undefined ? undefined : `ran: ${ran}`,
     rule == null ? undefined : `rule ${rule} (${layer ?? ''})`,
-    reviewerId === undefined
-      ? undefined
-      : `by ${shownPerson(reviewerId, reviewerName)}${identity === 'verified' ? '' : ' (claimed name)'}`,
+    reviewerId === undefined ? undefined : `by ${reviewerText({ ...entry, reviewerId })}`,
     to === undefined ? undefined : `to ${to.join(', ')}`,
     grantId,
     code,
@@ -99,35 +72,24 @@ export function DecisionTable({ decisions }: { decisions: readonly Decided[] }) 
       {decisions.length === 0 ? (
         <p class="soft">No requests.</p>
       ) : (
-        <TableFrame label="Table of decisions">
-          <thead>
-            <tr>
-              <th scope="col">Asked</th>
-              <th scope="col">Request</th>
-              <th scope="col">Decision</th>
-              <th scope="col">Decided</th>
-              <th scope="col">Ran</th>
+        <TableFrame label="Table of decisions" head={columnHeads('Asked, Request, Decision, Decided, Ran')}>
+          {decisions.map(({ request, result, ran }) => (
+            <tr key={request.requestId}>
+              <td>
+                <LocalTime at={request.at} />
+              </td>
+              <td class="words">
+                <a href={requestHref(request)}>
+                  <Foreign text={request.sentence ?? request.toolName} most={200} />
+                </a>
+              </td>
+              <td class="words">
+                {result === undefined ? 'open' : <Foreign text={decisionText(result)} most={300} lines />}
+              </td>
+              <td>{result !== undefined && <LocalTime at={result.at} />}</td>
+              <td>{ran ?? ''}</td>
             </tr>
-          </thead>
-          <tbody>
-            {decisions.map(({ request, result, ran }) => (
-              <tr key={request.requestId}>
-                <td>
-                  <LocalTime at={request.at} />
-                </td>
-                <td class="words">
-                  <a href={requestHref(request)}>
-                    <Foreign text={request.sentence ?? request.toolName} most={200} />
-                  </a>
-                </td>
-                <td class="words">
-                  {result === undefined ? 'open' : <Foreign text={decisionText(result)} most={300} lines />}
-                </td>
-                <td>{result !== undefined && <LocalTime at={result.at} />}</td>
-                <td>{ran ?? ''}</td>
-              </tr>
-            ))}
-          </tbody>
+          ))}
         </TableFrame>
       )}
     </section>

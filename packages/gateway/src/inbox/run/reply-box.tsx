@@ -4,6 +4,7 @@ import { apiPath, sendJson } from '../api/fetch-json.ts';
 import { problemText } from '../state/texts.ts';
 import type { LastTurn } from './timeline.ts';
 import { announceText } from '../state/store.ts';
+import { Button, onSend, ProblemText, TextArea } from '../parts/controls.tsx';
 
 interface ReplyBoxProps {
   workflowId: string;
@@ -44,55 +45,42 @@ export function ReplyBox({ workflowId, lastTurn }: ReplyBoxProps) {
     if (await post({ content }, key.current, 'The model gets your message before its next turn.')) change('');
   };
   return (
-    <form
-      class="reply"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send();
-      }}
-    >
-      <label>
-        Say more to the agent
-        <textarea
-          rows={3}
-          maxLength={100_000}
-          value={content}
-          aria-keyshortcuts="Control+Enter"
-          aria-invalid={problem !== ''}
-          aria-describedby="reply-problem"
-          onInput={(event) => change(event.currentTarget.value)}
-          onKeyDown={(event) => {
-            if (event.key !== 'Enter' || event.ctrlKey === event.metaKey) return;
-            event.preventDefault();
-            void send();
-          }}
-        />
-      </label>
-      <p id="reply-problem" class="problem" role="alert">
-        {problem}
-      </p>
+    <form class="reply" noValidate onSubmit={onSend(send)}>
+      <TextArea
+        label="Say more to the agent"
+        rows={3}
+        maxLength={100_000}
+        value={content}
+        aria-keyshortcuts="Control+Enter"
+        aria-invalid={problem !== ''}
+        aria-describedby="reply-problem"
+        change={change}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || event.ctrlKey === event.metaKey) return;
+          event.preventDefault();
+          void send();
+        }}
+      />
+      <ProblemText id="reply-problem">{problem}</ProblemText>
       <div class="buttons">
         <button type="submit" class="primary" aria-disabled={isBusy}>
           Send
         </button>
         {lastTurn?.canRetry && (
-          <button
-            type="button"
+          <Button
             aria-disabled={isBusy}
             onClick={() => void post({ retry: true }, lastTurn.eventId, 'The model is asked again.')}
           >
             Try again
-          </button>
+          </Button>
         )}
         {lastTurn?.canStop && (
-          <button
-            type="button"
+          <Button
             aria-disabled={isBusy}
             onClick={() => void post({ stop: true }, `${lastTurn.eventId}-stop`, 'The turn is stopped.')}
           >
             Stop
-          </button>
+          </Button>
         )}
       </div>
     </form>

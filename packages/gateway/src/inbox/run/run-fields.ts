@@ -2,6 +2,7 @@ import { parseJson } from 'countersign/json';
 import { modes, type Mode } from 'countersign/policy';
 import { problemText } from '../state/texts.ts';
 import type { RunList } from '../../http/inbox/api.ts';
+import { queryText } from '../state/paths.ts';
 
 /** The fields of the form that starts a run, as typed. */
 export interface StartFields {
@@ -84,8 +85,7 @@ export function writeRunFilters({ status, agent, text, mine }: RunFilters): stri
   if (agent !== '') query.set('agent', agent);
   if (text !== '') query.set('text', text);
   if (mine) query.set('mine', 'true');
-  const written = query.toString();
-  return written === '' ? '' : `?${written}`;
+  return queryText(query);
 }
 
 /** The path of `GET /runs`. */

@@ -15,6 +15,7 @@ import {
   type StopStep,
   stopSteps,
 } from './stop-steps.ts';
+import { Button, Checkbox, onSend, TextArea } from '../parts/controls.tsx';
 
 /** The two ways to end a run, as people read them. */
 export const stopWords = {
@@ -75,9 +76,9 @@ export function StopAgentDialog({ requests, may, onClose }: StopAgentProps) {
           ))}
         </ul>
         <p class="buttons">
-          <button type="button" class="primary" autofocus onClick={() => onClose(true)}>
+          <Button class="primary" autofocus onClick={() => onClose(true)}>
             Close
-          </button>
+          </Button>
         </p>
       </Modal>
     );
@@ -98,35 +99,23 @@ export function StopAgentDialog({ requests, may, onClose }: StopAgentProps) {
           </li>
         ))}
       </ol>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (!isSending && steps.length > 0) void send();
-        }}
-      >
+      <form onSubmit={onSend(() => !isSending && steps.length > 0 && send())}>
         {may.denies && (
           <fieldset disabled={isSending}>
             <legend>Its calls</legend>
-            <label class="check">
-              <input
-                type="checkbox"
-                checked={choice.denies}
-                onChange={(event) => change({ denies: event.currentTarget.checked })}
-              />
+            <Checkbox checked={choice.denies} change={(denies) => change({ denies })}>
               {requests.length === 1 ? 'Deny this request' : `Deny these ${requests.length} requests`}
-            </label>
-            <label class="check">
-              <input
-                type="checkbox"
-                checked={choice.denies && choice.deniesLater}
-                disabled={!choice.denies}
-                onChange={(event) => change({ deniesLater: event.currentTarget.checked })}
-              />
+            </Checkbox>
+            <Checkbox
+              checked={choice.denies && choice.deniesLater}
+              disabled={!choice.denies}
+              change={(deniesLater) => change({ deniesLater })}
+            >
               <span>
                 Deny later calls of <Foreign text={tools.join(', ')} most={200} />{' '}
                 {runs.size === 1 ? 'in this run' : 'in these runs'}
               </span>
-            </label>
+            </Checkbox>
           </fieldset>
         )}
         {may.stops && (
@@ -140,20 +129,18 @@ export function StopAgentDialog({ requests, may, onClose }: StopAgentProps) {
             ))}
           </fieldset>
         )}
-        <label>
-          Reason, which the model reads (optional)
-          <textarea
-            maxLength={900}
-            rows={2}
-            value={choice.reason}
-            readOnly={isSending}
-            onInput={(event) => change({ reason: event.currentTarget.value })}
-          />
-        </label>
+        <TextArea
+          label="Reason, which the model reads (optional)"
+          maxLength={900}
+          rows={2}
+          value={choice.reason}
+          readOnly={isSending}
+          change={(reason) => change({ reason })}
+        />
         <p class="buttons">
-          <button type="button" autofocus disabled={isSending} onClick={close}>
+          <Button autofocus disabled={isSending} onClick={close}>
             Cancel
-          </button>
+          </Button>
           <button type="submit" class="primary" disabled={isSending || steps.length === 0}>
             {isSending ? 'Sending …' : 'Stop'}
           </button>

@@ -1,4 +1,4 @@
-import { type RequestIds, requestParams } from './paths.ts';
+import { queryText, type RequestIds, requestParams } from './paths.ts';
 import { createStore } from './store.ts';
 
 const base = '/inbox';
@@ -31,8 +31,7 @@ export function inListHref(ids?: RequestIds, more: Record<string, string> = {}):
   const kept = new URLSearchParams(isDesk ? query : '');
   kept.delete('answer');
   for (const [name, value] of Object.entries(more)) kept.set(name, value);
-  const text = kept.toString();
-  return `${ids === undefined ? hrefOf('/') : requestHref(ids)}${text === '' ? '' : `?${text}`}`;
+  return `${ids === undefined ? hrefOf('/') : requestHref(ids)}${queryText(kept)}`;
 }
 
 /** The address of the view of a run. */

@@ -25,6 +25,11 @@ function partsOf(path: string): string[] {
   return path.split('/').filter((part) => part !== '');
 }
 
+/** The query of an address; empty without parameters. */
+export function queryText(params: URLSearchParams): string {
+  return params.size === 0 ? '' : `?${params.toString()}`;
+}
+
 /** The address of a run in Temporal's UI; undefined if the base is not a web address. */
 export function temporalHref(base: string, workflowId: string): string | undefined {
   return /^https?:\/\//.test(base) ? `${base}/workflows/${encodeURIComponent(workflowId.toWellFormed())}` : undefined;

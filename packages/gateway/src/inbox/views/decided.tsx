@@ -2,16 +2,17 @@ import type { DecidedList } from '../../http/inbox/api.ts';
 import { useJson } from '../api/use-json.ts';
 import { nameChoice, Tabs } from '../list/filter-bar.tsx';
 import { fewRows, useOpenView } from '../list/use-open-view.ts';
-import { SelectField } from '../parts/select-field.tsx';
+import { SelectField } from '../parts/controls.tsx';
 import { LocalTime } from '../parts/time.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { currentLocation, hrefOf, navigate, requestHref } from '../state/location.ts';
 import { openRequests } from '../state/open-requests.ts';
+import { queryText } from '../state/paths.ts';
 import { medianText, ranWords } from '../state/texts.ts';
 import { useStore } from '../state/store.ts';
 import { wholeQuery } from '../../http/inbox/open-view.ts';
 
-const dayMs = 86_400_000;
+const hourMs = 3_600_000;
 const periods: Readonly<Record<string, number>> = { '1': 1, '7': 7, '30': 30 };
 const outcomes = ['approved', 'denied', 'responded', 'expired', 'cancelled', 'superseded'];
 
@@ -31,8 +32,7 @@ export function DecidedView() {
     const next = new URLSearchParams(currentLocation.get().query);
     if (chosen === '') next.delete(name);
     else next.set(name, chosen);
-    const text = next.toString();
-    navigate(hrefOf(`/decided${text === '' ? '' : `?${text}`}`), { replace: true });
+    navigate(hrefOf(`/decided${queryText(next)}`), { replace: true });
   };
   const select = (name: string, label: string, choices: readonly (readonly [string, string])[]) => (
     <SelectField
@@ -127,6 +127,5 @@ function Coverage({ list: { covered, requests, matching } }: { list: DecidedList
 
 /** The whole hour keeps the address the same while the page is open, so that one answer serves it. */
 function sinceOf(days: number): string {
-  const hourMs = 3_600_000;
-  return new Date(Math.floor((Date.now() - days * dayMs) / hourMs) * hourMs).toISOString();
+  return new Date(Math.floor(Date.now() / hourMs - days * 24) * hourMs).toISOString();
 }

@@ -14,6 +14,7 @@ import { meOf, session } from '../state/me.ts';
 import { openRequests } from '../state/open-requests.ts';
 import { isSameRequest, requestKey, requestParams } from '../state/paths.ts';
 import { useStore } from '../state/store.ts';
+import { Button, Checkbox } from '../parts/controls.tsx';
 
 /** One answer applies to at most this many. */
 const mostSelected = 200;
@@ -70,14 +71,13 @@ export function InboxView() {
       <FilterBar query={query} tools={shown.view?.tools ?? []} agents={shown.view?.agents ?? []} />
       <ListNotes state={state} query={query} shown={shown} />
       {isReviewer && rows.length > 1 && (
-        <label class="check select-all">
-          <input
-            type="checkbox"
-            checked={selectable.every((row) => selection.has(requestKey(row)))}
-            onChange={() => toggle(selectable)}
-          />
+        <Checkbox
+          class="check select-all"
+          checked={selectable.every((row) => selection.has(requestKey(row)))}
+          change={() => toggle(selectable)}
+        >
           Select all {selectable.length}
-        </label>
+        </Checkbox>
       )}
       <ul class="requests" ref={list} aria-label="Open requests">
         {groups.flatMap((group) =>
@@ -105,9 +105,7 @@ export function InboxView() {
         <p class="note plain">
           The first {rows.length} of {matching.toLocaleString('en')}.{' '}
           {limit < manyRows ? (
-            <button type="button" onClick={() => setLimit(manyRows)}>
-              Show more
-            </button>
+            <Button onClick={() => setLimit(manyRows)}>Show more</Button>
           ) : (
             'Filters and search find the others.'
           )}

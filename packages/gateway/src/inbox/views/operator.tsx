@@ -3,7 +3,7 @@ import type { Covered, PresentPolicy, Statistics } from '../../http/inbox/api.ts
 import { useJson } from '../api/use-json.ts';
 import { PolicySection } from '../operator/policy-section.tsx';
 import { StatisticsSection } from '../operator/statistics-section.tsx';
-import { SelectField } from '../parts/select-field.tsx';
+import { Button, ProblemText, SelectField } from '../parts/controls.tsx';
 import { LocalTime } from '../parts/time.tsx';
 import { currentLocation, hrefOf, navigate } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
@@ -47,15 +47,9 @@ export function OperatorView() {
           choices={spans.map(([value, words]) => [value, words])}
           choose={(value) => navigate(hrefOf(`/operator?last=${value}`), { replace: true })}
         />
-        <button type="button" onClick={() => setOpenedMs(Date.now())}>
-          Refresh
-        </button>
+        <Button onClick={() => setOpenedMs(Date.now())}>Refresh</Button>
       </div>
-      {problem !== undefined && (
-        <p class="problem" role="alert">
-          {problem.message}
-        </p>
-      )}
+      {problem !== undefined && <ProblemText>{problem.message}</ProblemText>}
       {statistics.value !== undefined && <CoveredNote covered={statistics.value.covered} />}
       {(policy.isLoading || statistics.isLoading) && <p class="soft">Reading the histories of the newest runs …</p>}
       {policy.value !== undefined && <PolicySection answer={policy.value} />}

@@ -23,6 +23,7 @@ import { useShortcuts } from '../state/shortcuts.ts';
 import { meOf, session } from '../state/me.ts';
 import { useStore } from '../state/store.ts';
 import type { RequestIds } from '../state/paths.ts';
+import { Button } from '../parts/controls.tsx';
 
 /** One request: its card, its answers, and its run. */
 export function RequestPage({ params: { workflowId, requestId } }: { params: RequestIds }) {
@@ -79,9 +80,7 @@ export function RequestPage({ params: { workflowId, requestId } }: { params: Req
             Changed since you opened it: <Marked text={whatChanged(shown.seen, request)} />.
           </p>
           <p class="buttons">
-            <button type="button" onClick={live.lookAgain}>
-              Continue
-            </button>
+            <Button onClick={live.lookAgain}>Continue</Button>
           </p>
         </div>
       )}
@@ -101,10 +100,7 @@ export function RequestPage({ params: { workflowId, requestId } }: { params: Req
           unfold={
             shown.part === undefined && !card.whole && request.shown === 'all' && whole === undefined ? (
               <p class="note cut-notice">
-                <Marked text={card.cut ?? ''} />{' '}
-                <button type="button" onClick={unfold}>
-                  Show everything{sizeText(card)}
-                </button>
+                <Marked text={card.cut ?? ''} /> <Button onClick={unfold}>Show everything{sizeText(card)}</Button>
               </p>
             ) : null
           }
@@ -145,9 +141,9 @@ function StopAgent({ view: { request, card, waitsFor }, reload }: { view: Approv
   const stopped = { workflowId, requestId, digest, toolName, sentence: card.sentence.text, waitsFor };
   return (
     <>
-      <button type="button" class="quiet" onClick={() => setRequests([stopped])}>
+      <Button class="quiet" onClick={() => setRequests([stopped])}>
         Stop this agent …
-      </button>
+      </Button>
       {requests !== undefined && (
         <StopAgentDialog
           requests={requests}
@@ -207,9 +203,7 @@ function NotShown({ problem, reload }: { problem: ApiProblem | undefined; reload
         <Foreign text={problem.message} />
       </p>
       <p class="buttons">
-        <button type="button" onClick={() => reload()}>
-          Try again
-        </button>
+        <Button onClick={() => reload()}>Try again</Button>
         <a class="button" href={inListHref()}>
           To the inbox
         </a>

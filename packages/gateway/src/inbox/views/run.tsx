@@ -20,6 +20,7 @@ import { openRequests } from '../state/open-requests.ts';
 import { requestKey, type ViewProps } from '../state/paths.ts';
 import { LocalTime } from '../parts/time.tsx';
 import { ConfirmDialog } from '../parts/modal.tsx';
+import { Button, ProblemText } from '../parts/controls.tsx';
 
 /** One run, live: its events, its decisions, and the actions on it. */
 export function RunPage({ params }: ViewProps) {
@@ -50,11 +51,7 @@ export function RunPage({ params }: ViewProps) {
         <a href={hrefOf('/runs')}>← Runs</a>
       </p>
       <h1 class="run-title">{run === undefined ? <Foreign text={workflowId} most={200} /> : <RunName run={run} />}</h1>
-      {shown.problem !== undefined && (
-        <p class="problem" role="alert">
-          {shown.problem.message}
-        </p>
-      )}
+      {shown.problem !== undefined && <ProblemText>{shown.problem.message}</ProblemText>}
       {run !== undefined && <RunHead run={run} status={status ?? run.status} />}
       <NestedWaits workflowId={workflowId} />
       {run?.note !== undefined && (
@@ -234,12 +231,8 @@ function RunActions({ workflowId, onDone }: { workflowId: string; onDone: () => 
   };
   return (
     <>
-      <button type="button" onClick={() => setEnding('close')}>
-        {stopWords.close} …
-      </button>
-      <button type="button" onClick={() => setEnding('cancel')}>
-        {stopWords.cancel} …
-      </button>
+      <Button onClick={() => setEnding('close')}>{stopWords.close} …</Button>
+      <Button onClick={() => setEnding('cancel')}>{stopWords.cancel} …</Button>
       {ending !== undefined && (
         <ConfirmDialog
           key={ending}

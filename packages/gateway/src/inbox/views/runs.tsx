@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RunList } from '../../http/inbox/api.ts';
 import { useJson } from '../api/use-json.ts';
 import { FirstSteps } from '../parts/first-steps.tsx';
-import { SelectField } from '../parts/select-field.tsx';
+import { Button, Checkbox, ProblemText, SelectField, TextField } from '../parts/controls.tsx';
 import { LocalTime } from '../parts/time.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { RunName } from '../run/run-name.tsx';
@@ -52,11 +52,7 @@ export function RunsView() {
         )}
       </div>
       <RunFilterForm filters={filters} />
-      {problem !== undefined && (
-        <p class="problem" role="alert">
-          {problem.message}
-        </p>
-      )}
+      {problem !== undefined && <ProblemText>{problem.message}</ProblemText>}
       {shown === undefined && isLoading && <p class="soft">Loading …</p>}
       {shown?.runs.length === 0 && query === '' && <FirstSteps />}
       {shown?.runs.length === 0 && query !== '' && (
@@ -74,8 +70,7 @@ export function RunsView() {
           <p class="soft">There are more runs than these {shown.runs.length}. Search or filter to find others.</p>
           {shown.runs.length === firstRuns && (
             <p class="buttons">
-              <button
-                type="button"
+              <Button
                 aria-disabled={wide === query && isLoading}
                 onClick={() => {
                   focusAt.current = shown.runs.length;
@@ -83,7 +78,7 @@ export function RunsView() {
                 }}
               >
                 Show up to {mostRuns}
-              </button>
+              </Button>
             </p>
           )}
         </>
@@ -124,6 +119,8 @@ function RunRow({ run }: { run: RunList['runs'][number] }) {
   );
 }
 
+const search = { type: 'search', maxLength: 200, autocapitalize: 'off' } as const;
+
 function RunFilterForm({ filters }: { filters: RunFilters }) {
   const [agent, setAgent] = useState(filters.agent);
   const [text, setText] = useState(filters.text);
@@ -136,43 +133,30 @@ function RunFilterForm({ filters }: { filters: RunFilters }) {
   };
   return (
     <form class="filters plain" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
-      <label>
-        Search
-        <input
-          type="search"
-          maxLength={200}
-          autocapitalize="off"
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-          // At Enter, and when the field loses the focus.
-          onChange={() => show({ text: text.trim() })}
-        />
-      </label>
+      <TextField
+        label="Search"
+        {...search}
+        value={text}
+        change={setText}
+        // At Enter, and when the field loses the focus.
+        onChange={() => show({ text: text.trim() })}
+      />
       <SelectField
         label="Status"
         value={filters.status}
         choices={[['', 'all'], ...statuses.map((status) => [status, status] as const)]}
         choose={(status) => show({ status: status as RunFilters['status'] })}
       />
-      <label>
-        Agent
-        <input
-          type="search"
-          maxLength={200}
-          autocapitalize="off"
-          value={agent}
-          onInput={(event) => setAgent(event.currentTarget.value)}
-          onChange={() => show({ agent: agent.trim() })}
-        />
-      </label>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={filters.mine}
-          onChange={(event) => show({ mine: event.currentTarget.checked })}
-        />{' '}
+      <TextField
+        label="Agent"
+        {...search}
+        value={agent}
+        change={setAgent}
+        onChange={() => show({ agent: agent.trim() })}
+      />
+      <Checkbox checked={filters.mine} change={(mine) => show({ mine })}>
         Mine
-      </label>
+      </Checkbox>
     </form>
   );
 }

@@ -8,6 +8,7 @@ import { meOf, session } from '../state/me.ts';
 import { useStore } from '../state/store.ts';
 import type { AgentList } from '../../http/inbox/api.ts';
 import { useJson } from '../api/use-json.ts';
+import { Checkbox, onSend, ProblemText, SelectField, TextArea, TextField } from '../parts/controls.tsx';
 
 type Wrong = { field?: keyof StartFields; text: string };
 
@@ -53,95 +54,64 @@ export function StartRunView() {
       setBusy(false);
     }
   };
-  const common = (field: Exclude<keyof StartFields, 'session'>) => ({
+  const common = (field: Exclude<keyof StartFields, 'session' | 'mode'>) => ({
     id: `start-${field}`,
     value: fields[field],
+    change: (text: string) => set({ [field]: text }),
     'aria-invalid': wrong?.field === field,
     'aria-describedby': wrong?.field === field ? 'start-problem' : undefined,
   });
   return (
-    <form
-      class="start-run"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        void start();
-      }}
-    >
+    <form class="start-run" noValidate onSubmit={onSend(start)}>
       <h1>Start a run</h1>
-      <label>
-        Agent
-        <input
-          required
-          maxLength={200}
-          autocomplete="on"
-          autocapitalize="off"
-          spellcheck={false}
-          name="agent"
-          list="start-agents"
-          {...common('agent')}
-          onInput={(event) => set({ agent: event.currentTarget.value })}
-        />
-      </label>
+      <TextField
+        label="Agent"
+        required
+        maxLength={200}
+        autocomplete="on"
+        autocapitalize="off"
+        spellcheck={false}
+        name="agent"
+        list="start-agents"
+        {...common('agent')}
+      />
       <KnownAgents id="start-agents" />
-      <label>
-        Task
-        <textarea
-          required
-          rows={5}
-          {...common('input')}
-          onInput={(event) => set({ input: event.currentTarget.value })}
-        />
-      </label>
-      <label class="switch">
-        <input
-          type="checkbox"
-          checked={fields.session}
-          onChange={(event) => set({ session: event.currentTarget.checked })}
-        />
+      <TextArea label="Task" required rows={5} {...common('input')} />
+      <Checkbox class="switch" checked={fields.session} change={(session) => set({ session })}>
         Keep the conversation open
-      </label>
+      </Checkbox>
       <details>
         <summary>{mayLoosen ? 'Policy, mode and caller' : 'Policy'}</summary>
         {mayLoosen && (
-          <label>
-            Mode
-            <select {...common('mode')} onChange={(event) => set({ mode: event.currentTarget.value })}>
-              <option value="">as the agent says</option>
-              {modes.map((mode) => (
-                <option key={mode}>{mode}</option>
-              ))}
-            </select>
-          </label>
-        )}
-        <label>
-          {mayLoosen
-            ? "Policy of this run, as JSON. It can only tighten the operator's policy."
-            : 'Policy of this run, as JSON. With your role it may only deny.'}
-          <textarea
-            rows={5}
-            spellcheck={false}
-            class="mono"
-            placeholder={`{ "rules": [{ "pattern": "*", "action": "${mayLoosen ? 'ask' : 'deny'}" }] }`}
-            {...common('policy')}
-            onInput={(event) => set({ policy: event.currentTarget.value })}
+          <SelectField
+            label="Mode"
+            value={fields.mode}
+            choices={[['', 'as the agent says'], ...modes.map((mode) => [mode, mode] as const)]}
+            choose={(mode) => set({ mode })}
           />
-        </label>
+        )}
+        <TextArea
+          label={
+            mayLoosen
+              ? "Policy of this run, as JSON. It can only tighten the operator's policy."
+              : 'Policy of this run, as JSON. With your role it may only deny.'
+          }
+          rows={5}
+          spellcheck={false}
+          class="mono"
+          placeholder={`{ "rules": [{ "pattern": "*", "action": "${mayLoosen ? 'ask' : 'deny'}" }] }`}
+          {...common('policy')}
+        />
         {me?.via === 'local' && (
-          <label>
-            Caller: the id of the run's user
-            <input
-              maxLength={200}
-              autocapitalize="off"
-              {...common('caller')}
-              onInput={(event) => set({ caller: event.currentTarget.value })}
-            />
-          </label>
+          <TextField
+            label="Caller: the id of the run's user"
+            maxLength={200}
+            autocapitalize="off"
+            {...common('caller')}
+          />
         )}
       </details>
-      <p id="start-problem" class="problem" role="alert">
-        {wrong?.text}
-      </p>
+      <ProblemText id="start-problem">{wrong?.text}</ProblemText>
       <div class="buttons">
         <button type="submit" class="primary" aria-disabled={isBusy}>
           Start

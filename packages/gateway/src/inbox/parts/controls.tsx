@@ -1,0 +1,94 @@
+import type { ComponentChildren, ComponentProps } from 'preact';
+
+/** A button that sends no form. */
+export function Button(props: ComponentProps<'button'>) {
+  return <button type="button" {...props} />;
+}
+
+/** What a form does when it is sent, in place of leaving the page. */
+export function onSend(act: () => unknown): (event: Event) => void {
+  return (event) => {
+    event.preventDefault();
+    act();
+  };
+}
+
+interface Labelled {
+  label: ComponentChildren;
+  change: (text: string) => void;
+}
+
+/** A label with its field of one line. */
+export function TextField({ label, change, ...field }: ComponentProps<'input'> & Labelled) {
+  return (
+    <label>
+      {label}
+      <input {...field} onInput={(event) => change(event.currentTarget.value)} />
+    </label>
+  );
+}
+
+/** A label with its field of several lines. */
+export function TextArea({ label, change, ...field }: ComponentProps<'textarea'> & Labelled) {
+  return (
+    <label>
+      {label}
+      <textarea {...field} onInput={(event) => change(event.currentTarget.value)} />
+    </label>
+  );
+}
+
+interface CheckboxProps {
+  checked: boolean;
+  disabled?: boolean;
+  class?: string;
+  change: (checked: boolean) => void;
+  children: ComponentChildren;
+}
+
+/** A checkbox with its label. */
+export function Checkbox({ class: look = 'check', change, children, ...box }: CheckboxProps) {
+  return (
+    <label class={look}>
+      <input type="checkbox" {...box} onChange={(event) => change(event.currentTarget.checked)} />
+      {children}
+    </label>
+  );
+}
+
+interface SelectFieldProps {
+  label: string;
+  value: string;
+  choices: readonly (readonly [value: string, label: string])[];
+  choose: (value: string) => void;
+}
+
+/** A label with its select. */
+export function SelectField({ label, value, choices, choose }: SelectFieldProps) {
+  return (
+    <label>
+      {label}
+      <select value={value} onChange={(event) => choose(event.currentTarget.value)}>
+        {choices.map(([each, words]) => (
+          <option key={each} value={each}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** What is wrong with what was written. It stays in the page while it is empty, so that screen readers announce it. */
+export function ProblemText({ id, children }: { id?: string; children: ComponentChildren }) {
+  return (
+    <p id={id} class="problem" role="alert">
+      {children}
+    </p>
+  );
+}
+
+/** Marks a field as wrong while there is a problem. `id`: that of the `ProblemText`. */
+export function wrongIf(problem: string, id: string) {
+  return { 'aria-invalid': problem === '' ? undefined : ('true' as const), 'aria-describedby': id };
+}

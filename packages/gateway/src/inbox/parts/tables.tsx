@@ -1,0 +1,51 @@
+import type { ComponentChildren } from 'preact';
+
+interface TableFrameProps {
+  /** Its name for a screen reader. */
+  label: string;
+  /** True: a part of a card, which has a frame already. */
+  isPart?: boolean;
+  /** The cells of its head. */
+  head: ComponentChildren;
+  /** Its rows. */
+  children: ComponentChildren;
+}
+
+/** A table that scrolls sideways if it is wider than its place. */
+export function TableFrame({ label, isPart = false, head, children }: TableFrameProps) {
+  return (
+    <div class={isPart ? 'table' : 'scroll'} role={isPart ? 'group' : 'region'} aria-label={label} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>{head}</tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  );
+}
+
+interface RowProps {
+  class?: string;
+  label: ComponentChildren;
+  children: ComponentChildren;
+}
+
+/** One row of a `dl`. */
+export function Row({ class: look, label, children }: RowProps) {
+  return (
+    <div class={look}>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** The cells of a head, such as `Rule, Action`. */
+export function columnHeads(heads: string) {
+  return heads.split(', ').map((each) => (
+    <th key={each} scope="col">
+      {each}
+    </th>
+  ));
+}
