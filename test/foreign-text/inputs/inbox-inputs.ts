@@ -3,7 +3,7 @@ import { changedValues, placedProblems } from '../../../packages/gateway/src/inb
 import { otherAccount } from '../../../packages/gateway/src/inbox/request/named-accounts.ts';
 import { valueChanges } from '../../../packages/gateway/src/inbox/request/what-changed.ts';
 import { emptyForm, formOf, nextItem, nextMember, typeOf } from '../../../packages/gateway/src/inbox/form/form-node.ts';
-import { isUrgent } from '../../../packages/gateway/src/http/inbox/open-view.ts';
+import { isUrgent, searchWords } from '../../../packages/gateway/src/http/inbox/open-view.ts';
 import { readQuery } from '../../../packages/gateway/src/inbox/list/filters.ts';
 import { foundCommands } from '../../../packages/gateway/src/inbox/palette/commands.ts';
 import { temporalHref, matchPath } from '../../../packages/gateway/src/inbox/state/paths.ts';
@@ -95,4 +95,5 @@ export const inboxInputs: Inputs = {
   'packages/gateway/src/inbox/state/texts.ts leftText': (text) => leftText(text, 0),
   'packages/gateway/src/inbox/state/texts.ts ageText': (text) => ageText(text, 0),
   'packages/gateway/src/http/inbox/open-view.ts isUrgent': (text) => isUrgent(text, text, 0),
+  'packages/gateway/src/http/inbox/open-view.ts searchWords': (text) => searchWords(text),
 };

@@ -54,15 +54,13 @@ const allRoutes = [
   pushRoutes,
 ];
 
-/** The gateway as one function from a request to its response. */
 export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { limits, authenticator, site, stopping, senderAddress } = gateway;
   const app = new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput() });
   app.onError((error, { req }) => {
     const { code, message } = problemOf(error);
     if (req.raw.signal.aborted) {
-      // The sender has disconnected. The log gets one line: the framework's stack trace does not help, and a sender
-      // could repeat it.
+      // One line, without the stack trace: a sender could repeat it.
       gateway.log(`A sender broke off ${req.method} ${req.path.slice(0, 200)}.`);
       return errorResponse(error);
     }
@@ -153,7 +151,6 @@ const document = defineRoute('GET /openapi.json', {
   responses: { 200: json(z.looseObject({ openapi: z.string() }), 'OpenAPI 3.1.') },
 });
 
-/** The document of all routes of `app`. */
 export function openApiRoutes(app: OpenAPIHono<HttpEnv>): OpenAPIHono<HttpEnv> {
   let made: OpenApiDocument | undefined;
   return new OpenAPIHono<HttpEnv>().openapi(document, (context) => context.json((made ??= openApiDocument(app))));

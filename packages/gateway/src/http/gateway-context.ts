@@ -17,19 +17,14 @@ export interface KnownWorker {
 export interface GatewayContext {
   readonly client: CountersignClient;
   readonly authenticator: Authenticator;
-  /** Where the gateway is reached. */
   readonly site: Site;
-  /**
-   * Absent: there is no sign-in; every sender is the user who started the gateway, or another authenticator decides.
-   */
+  /** Absent: every sender is the user who started the gateway, or another authenticator decides. */
   readonly identity?: IdentityService;
   /** Signs the decisions of authenticated reviewers. Absent: their names are claimed, not verified. */
   readonly signer?: Signer;
   /** Channels whose receivers post their answers here, by name. */
   readonly channels: Readonly<Record<string, Channel>>;
-  /** Receives the answers of Slack users. */
   readonly slack?: ChatApp;
-  /** Receives subscriptions of browsers. */
   readonly push?: PushApp;
   /** How long the inbox delays an approval before it sends it, in milliseconds. */
   readonly undoMs: number;

@@ -16,7 +16,6 @@ export const problemShape = z
   })
   .openapi('Problem');
 
-/** The response to a refused request. */
 export function problemResponse(
   { code, message }: Problem,
   headers: Record<string, string> = {},
@@ -61,7 +60,6 @@ export function isRefusedInput(error: unknown): error is HTTPException {
   return error instanceof HTTPException && error.status < 500;
 }
 
-/** The response to a request whose handler threw. */
 export function errorResponse(error: unknown): Response {
   if (isRefusedInput(error)) {
     return problemResponse({ code: 'undecodable', message: `The request cannot be read: ${error.message}.` });
@@ -144,7 +142,6 @@ export function htmlResponse(
   });
 }
 
-/** True if the sender is a browser that shows a page, not a program that reads an answer. */
 export function wantsHtml(request: Request): boolean {
   return (request.headers.get('accept') ?? '').includes('text/html');
 }

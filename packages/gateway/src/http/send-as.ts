@@ -13,8 +13,7 @@ export function signerFor({ signer }: Pick<GatewayContext, 'signer'>, principal:
 
 const unverified = 'unverified_reviewer';
 /**
- * The run's possible replies to a signed message that may have arrived unsigned before: only the unsigned one is a
- * retry of that. With such a reply, no other unsigned message is accepted.
+ * What a run may reply to a signed message that has arrived unsigned before: only the unsigned one is a retry of that.
  */
 const maybeSentUnsigned: readonly (string | undefined)[] = ['already_settled', 'invalid_message'];
 
@@ -39,7 +38,6 @@ export async function sendAs<Answer>(
   }
 }
 
-/** As `sendAs`, for messages with separate replies, in order. */
 async function sendAllAs<Message>(
   gateway: Pick<GatewayContext, 'signer'>,
   principal: Principal,
@@ -66,8 +64,8 @@ function mayGoUnsigned(code: string | undefined): boolean {
 }
 
 /**
- * True if the refusal of the unsigned message is the one to show. The first one explains why the signature does not
- * count.
+ * True if the refusal of the unsigned message is the one to show: the first one only explains why the signature does
+ * not count.
  */
 function saysMore(second: string | undefined, first: string | undefined): boolean {
   return first === unverified && second !== unverified;
@@ -79,14 +77,11 @@ function codeOf(error: unknown): string | undefined {
 
 type Sender = Pick<GatewayContext, 'client' | 'signer' | 'log'>;
 
-/** A decision with the display name of its reviewer. */
 function withReviewerName<Given extends object>(decision: Given, { name }: Principal): Given {
   return name === undefined ? decision : { ...decision, reviewerName: name };
 }
 
-/**
- * Sends a person's decision. A decision about an ended run goes to the log, because no run can record it (decision 4).
- */
+/** Sends a person's decision. One about an ended run goes to the log, because no run can record it (decision 4). */
 export async function decideAs(
   gateway: Sender,
   person: Principal,
@@ -98,7 +93,6 @@ export async function decideAs(
   );
 }
 
-/** As `decideAs`, for one decision about several requests. */
 export async function decideAllAs(
   gateway: Sender,
   person: Principal,

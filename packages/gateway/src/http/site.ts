@@ -1,17 +1,14 @@
 import { isIP } from 'node:net';
 import { ProblemError } from 'countersign/base';
 
-/** The addresses of a gateway and its permitted origins. */
 export interface Site {
   /** The origin that browsers use, such as `https://approvals.example.com`; without it, browsers use loopback only. */
   readonly publicUrl?: string;
   /** True: without authentication; every sender is the user who started the gateway. */
   readonly isLocal: boolean;
-  /** True: the gateway listens on loopback only. */
   readonly isLoopback: boolean;
   /** Other origins whose pages may use the API. */
   readonly cors: readonly string[];
-  /** The address on which it listens. */
   readonly host: string;
   /** Known once the gateway listens. */
   port: number;
@@ -24,10 +21,7 @@ export function isLoopbackHost(host: string): boolean {
   return isIP(name) === 4 && name.startsWith('127.');
 }
 
-/**
- * The values of `Host` under which a gateway on loopback answers. Any other one is a name that an attacker may have
- * chosen.
- */
+/** The values of `Host` of a gateway on loopback. Any other name may be an attacker's choice. */
 export function loopbackHosts({ host, port, isLoopback }: Pick<Site, 'host' | 'port' | 'isLoopback'>): string[] {
   const usual = ['127.0.0.1', 'localhost', '[::1]'];
   const own = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host.toLowerCase();
@@ -60,7 +54,6 @@ export function otherLoopbackName({ publicUrl }: Site, request: Request): string
   return areLoopback && wanted.hostname !== used.hostname && wanted.port === used.port ? publicUrl : undefined;
 }
 
-/** The options of a gateway that determine its addresses and its permitted senders. */
 interface SiteOptions {
   identity?: { publicUrl?: string };
   authenticator?: object;

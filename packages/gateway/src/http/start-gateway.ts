@@ -111,13 +111,9 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-/** The time limits of a sender for the head of a request and for all of it, in milliseconds. */
 const headersTimeout = 10_000;
 const requestTimeout = 30_000;
-/**
- * How long a connection may idle, in milliseconds. Proxies close theirs after a minute: if the gateway closed first, a
- * request in flight would fail.
- */
+/** In milliseconds. Proxies close idle connections after a minute: a gateway that closed first would break requests. */
 const keepAliveTimeout = 75_000;
 /** A connection without traffic in either direction for this time is cut; streams have a heartbeat. */
 const stalledTimeout = 300_000;

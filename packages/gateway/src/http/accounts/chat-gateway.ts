@@ -36,7 +36,6 @@ function chatGateway(gateway: GatewayContext, accounts: LinkedAccounts, linkPage
   };
 }
 
-/** As `POST /approve/{requestId}` does for a signed-in person. */
 async function answerAs(
   gateway: GatewayContext,
   person: Principal,

@@ -62,9 +62,7 @@ export function agUiTexts({ messages }: RunAgentInput): string[] {
   return messages.filter(({ role }) => role === 'user').map(({ content }) => messageText(content));
 }
 
-/**
- * Returns the user's messages after the assistant's last one. Throws `invalid_message` for a file without type or URL.
- */
+/** The user's messages after the assistant's last one. Throws `invalid_message` for a file without type or URL. */
 export function agUiFresh({ messages }: RunAgentInput): SaidMessage[] {
   const answered = messages.findLastIndex(({ role }) => role === 'assistant' || role === 'tool');
   return messages
@@ -91,7 +89,6 @@ function dataUrl(mediaType: string | undefined, data: string | undefined): strin
   return mediaType === undefined || data === undefined ? undefined : `data:${mediaType};base64,${data}`;
 }
 
-/** The items that the front end claims to have. */
 export function agUiItems({ messages }: RunAgentInput): SeenItems {
   const assistant = messages.filter(({ role }) => role === 'assistant');
   return {
@@ -145,7 +142,6 @@ class SnapshotMessages {
     return this.#all;
   }
 
-  /** Adds a step to the messages that a snapshot contains. */
   add(step: ChatStep): void {
     if (step.type === 'text') {
       const message = this.#assistant(step.messageId);
@@ -179,7 +175,6 @@ class SnapshotMessages {
   }
 }
 
-/** An event of AG-UI. */
 type AgUiEvent = { type: string } & Record<string, unknown>;
 
 /** Translates the steps of a run into events of AG-UI. Open requests are interrupts, which end the stream. */

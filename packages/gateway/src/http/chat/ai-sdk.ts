@@ -45,9 +45,7 @@ export function aiSdkTexts({ messages }: AiSdkRequest): string[] {
   return messages.filter(({ role }) => role === 'user').map(messageText);
 }
 
-/**
- * Returns the user's messages after the assistant's last one. Throws `invalid_message` for a file without type or URL.
- */
+/** The user's messages after the assistant's last one. Throws `invalid_message` for a file without type or URL. */
 export function aiSdkFresh({ messages }: AiSdkRequest): SaidMessage[] {
   const fresh = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1);
   return fresh
@@ -75,7 +73,6 @@ function messageText({ parts }: AiSdkRequest['messages'][number]): string {
   return parts.map(({ type, text = '' }) => (type === 'text' ? text : '')).join('');
 }
 
-/** The items that the front end claims to have. */
 export function aiSdkItems(request: AiSdkRequest): SeenItems {
   const continued = continuedMessage(request);
   const parts = toolParts(request);
@@ -118,7 +115,6 @@ function toolParts({ messages }: Pick<AiSdkRequest, 'messages'>): Part[] {
   );
 }
 
-/** A chunk of the UI message stream of the AI SDK. */
 type UiChunk = { type: string } & Record<string, unknown>;
 
 interface ChunkOptions {
@@ -145,13 +141,11 @@ export async function* uiChunks(
 }
 
 class ChunkTranslator {
-  /** The requests that the front end has. */
   readonly #asked: Set<string>;
   /** The calls of the message in progress: a chunk about another one is an error in the front end. */
   readonly #calls: Set<string>;
   /** The calls that the front end knows as denied. */
   readonly #denied = new Set<string>();
-  /** The message of the present turn. */
   #step: string | undefined;
   #hasBegunStep = false;
 
@@ -163,7 +157,6 @@ class ChunkTranslator {
     if (continues && last !== undefined) this.#step = last.slice(0, last.lastIndexOf('.'));
   }
 
-  /** The chunks of the AI SDK's stream for a step. */
   *chunks(step: ChatStep): Generator<UiChunk, void, undefined> {
     switch (step.type) {
       case 'receipts':
@@ -247,8 +240,7 @@ class ChunkTranslator {
       providerMetadata: { countersign: { outcome } },
     };
     if (approved) return;
-    // Sent at once: the result follows when all calls of the turn have ended, and until then the page would resend the
-    // answer.
+    // Sent at once: until the result, which follows the whole turn, the page would resend its answer.
     this.#denied.add(callId);
     yield { type: 'tool-output-denied', toolCallId: callId };
   }

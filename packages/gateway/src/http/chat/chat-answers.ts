@@ -5,19 +5,16 @@ import type { GatewayContext } from '../gateway-context.ts';
 import type { Principal } from '../identity/principal.ts';
 import { decideAs } from '../send-as.ts';
 
-/** One answer of a front end. */
 export interface ChatAnswer {
-  /** As `AskedRequest.answerId`. */
   answerId: string;
   approved: boolean;
   reason?: string;
-  /** With an approval: all arguments, which run instead of those shown. */
+  /** With an approval: all arguments, in place of the shown ones. */
   editedArguments?: JsonObject;
   /** The digest shown to the front end, if it sends it back. */
   digest?: string;
 }
 
-/** An answer that could not be read. */
 export type UnreadAnswer = { answerId: string; problem: Problem };
 
 /**

@@ -21,7 +21,6 @@ import {
   callIdPrefix,
 } from './chat-thread.ts';
 
-/** The calls of a turn that run, and those that wait for an answer. */
 class TurnState {
   /** The calls that still run, or wait for an answer. */
   readonly #running = new Set<string>();
@@ -90,7 +89,6 @@ export class ChatProgress {
   readonly #prefix: string;
   readonly #text: ChatText;
   readonly #state: TurnState;
-  /** The redacted arguments of calls. */
   readonly #arguments = new Map<string, Json>();
   readonly #told = new Set<string>();
   /** The arguments of calls that the front end has, as JSON. */
@@ -111,12 +109,10 @@ export class ChatProgress {
     this.#state = new TurnState(receipts);
   }
 
-  /** True if the chat's user can answer something now. */
   get asks(): boolean {
     return this.#state.open.length > 0;
   }
 
-  /** The open requests that the chat's user cannot answer. */
   get others(): readonly AskedRequest[] {
     return this.#state.others;
   }
@@ -137,7 +133,6 @@ export class ChatProgress {
     this.#passed = new Set(past.slice(0, last + 1).map(({ id }) => id));
   }
 
-  /** The steps of the chat for an event of the run. */
   async *add(event: RunEvent): AsyncGenerator<ChatStep, void, undefined> {
     switch (event.type) {
       case 'RawResponseEvent':
@@ -165,7 +160,6 @@ export class ChatProgress {
     yield { type: 'waiting', requests: this.#state.open };
   }
 
-  /** The steps for an item of the run. `isPassed`: the page has seen its text. */
   *#item(item: RunItem, isPassed: boolean): Generator<ChatStep, void, undefined> {
     if (item.type === 'message' && item.role === 'user' && item.messageId === this.#awaits) this.#awaits = undefined;
     if (item.type === 'message' && item.role === 'assistant') {
@@ -231,8 +225,7 @@ export class ChatProgress {
     const reason = await decisionText(event, this.#thread);
     const approved = ran === 'pending' || decision === 'responded';
     yield { type: 'decided', callId: id, answerId, outcome: decision, approved, reason };
-    // No tool runs, and the model receives nothing. A page would treat a call without a result as one that it must
-    // answer.
+    // No tool runs, so no result follows. A page would treat a call without a result as one that it must answer.
     if (event.toolName !== continueTool || !this.#shown.has(id)) return;
     const content = ran !== 'pending' ? (reason ?? 'The run ends.') : 'The run goes on.';
     yield { type: 'result', callId: id, content, isError: false, denied: !approved };
@@ -267,10 +260,7 @@ export class ChatProgress {
   }
 }
 
-/**
- * A request as a front end shows it, from the redacted request; from the event alone, which holds less, while no worker
- * answers.
- */
+/** A request as a front end shows it: redacted, or, while no worker answers, from its event alone, which has less. */
 async function askedRequest(
   { client, principal }: ChatThread,
   event: ApprovalRequestEvent,
@@ -297,10 +287,7 @@ async function askedRequest(
   };
 }
 
-/**
- * One sentence that names who has decided a request, and why. For the person who decided it: only their reason, or null
- * without one.
- */
+/** Who decided a request, and why. For the person who decided it: their reason alone, or null. */
 export async function decisionText(
   event: ApprovalResultEvent,
   { client, principal }: Pick<ChatThread, 'client' | 'principal'>,
@@ -349,7 +336,6 @@ class ChatText {
     this.#prefix = prefix;
   }
 
-  /** The id of the message of a turn. */
   idOf(turn: number): string {
     return `${this.#prefix}-${turn}`;
   }
@@ -361,7 +347,6 @@ class ChatText {
     return this.#isBroken ? steps : [...steps, ...this.#append(delta)];
   }
 
-  /** The whole text of a turn. */
   complete(turn: number, content: string): ChatStep[] {
     const steps = turn === this.#turn ? [] : this.end();
     if (turn !== this.#turn) this.#begin(turn);
@@ -375,7 +360,6 @@ class ChatText {
     return [...steps, ...this.#end({ messageId, whole: this.idOf(turn) })];
   }
 
-  /** Ends a text that is being written. */
   end(): ChatStep[] {
     return this.#end({ messageId: this.idOf(this.#turn) });
   }

@@ -12,10 +12,7 @@ import { callIdPrefix, type ChatRun, nothingSeen, type ChatThread } from './chat
 import { retryTurn } from './say.ts';
 import { type ChatStep, stoppedStep, type AskedRequest, type ChatWait } from './chat-step.ts';
 
-/**
- * The steps of a chat's turn: what the page has missed, and then what happens, until the turn ends or waits for an
- * answer.
- */
+/** What the page has missed of a turn, then what happens, until the turn ends or waits for an answer. */
 export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, undefined> {
   const { thread, workflowId, receipts, signal, waitMs } = run;
   const { client } = thread;
@@ -81,9 +78,8 @@ export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, 
 }
 
 /**
- * The events of a turn of the user: from the message `said` to its answer. Without that message: the turn of the call
- * on whose card the front end continues, else the last turn; or none, if the model has answered all earlier messages
- * and has not received this one yet.
+ * The events of the user's turn: from the message `said` to its answer. Without that message: the turn of the call on
+ * whose card the front end continues, else the last turn. None if the model has not received the message yet.
  */
 function turnIn(past: readonly RecordedEvent[], chat: ChatRun): RecordedEvent[] {
   const { said, seen } = chat;
@@ -130,7 +126,6 @@ function isGiven(event: RecordedEvent): boolean {
   return event.type === 'RunItemEvent' && event.item.type === 'message' && event.item.turn === undefined;
 }
 
-/** `messageId`: only the message with this id. */
 function isOfUser(event: RecordedEvent, messageId?: string): boolean {
   if (event.type !== 'RunItemEvent' || event.item.type !== 'message' || event.item.role !== 'user') return false;
   return messageId === undefined || event.item.messageId === messageId;
@@ -161,9 +156,7 @@ async function awaitsUser({ thread, workflowId }: ChatRun): Promise<boolean> {
   return awaitsMessage === true;
 }
 
-/**
- * The next event, or an earlier result of `others`, which receive a signal that aborts when they are no longer needed.
- */
+/** The next event, or an earlier result of `others`. Their signal aborts when they are no longer needed. */
 async function firstOf<Other>(
   next: Promise<IteratorResult<RunEvent>>,
   others: (signal: AbortSignal) => Promise<Other>[],
@@ -219,7 +212,6 @@ class ChatWaits {
     this.#found = speaks ? [] : this.#found.filter(({ kind }) => kind !== 'worker');
   }
 
-  /** The run no longer waits. */
   *end(): Generator<ChatStep> {
     this.#found = [];
     yield* this.tell([]);
@@ -319,7 +311,6 @@ function retryText({ activity, type }: Retry): string {
     : 'its model cannot be used now, and is asked again.';
 }
 
-/** Reviewers as the card names them. */
 function namesOf(reviewers: readonly string[], people: ApprovalDetails['people']): string {
   if (reviewers.length === 0) return 'a reviewer';
   const shown = personsShown(people);

@@ -3,11 +3,9 @@ import type { ApprovalDetails, ApprovalResultEvent, Receipt, Unfinished } from '
 
 /** A request of a chat's run, as a front end shows it. */
 export interface AskedRequest {
-  /** The id under which the front end answers. */
   answerId: string;
   requestId: string;
   workflowId: string;
-  /** Unique in the thread. */
   callId: string;
   toolName: string;
   arguments: Json;
@@ -26,9 +24,7 @@ export interface AskedRequest {
 
 /** The run waits for reviewers, a nested run, a worker or a retry, and not for the user of the chat. */
 export interface ChatWait {
-  /** Other reviewers; those of a nested run; a worker; an activity that has failed. */
   kind: 'reviewers' | 'nested' | 'worker' | 'retry';
-  /** One sentence. */
   message: string;
   /** The agent of the nested run that waits. Absent: the run of the chat waits. */
   agent?: string;
@@ -48,10 +44,7 @@ export interface ChatWait {
   toolCallId?: string;
 }
 
-/**
- * A step of a run, which each protocol translates into messages of its own. The ids of calls and messages are unique in
- * the thread.
- */
+/** A step of a run, which each protocol translates. The ids of calls and messages are unique in the thread. */
 export type ChatStep =
   | { type: 'receipts'; receipts: Receipt[] }
   | { type: 'text_start'; messageId: string }
@@ -81,7 +74,6 @@ export type ChatStep =
   /** The last step: the run is over. */
   | { type: 'ended'; status: string; output: string; finish?: Unfinished; failure?: Problem };
 
-/** The end of a turn that its user has stopped. */
 export const stoppedStep: ChatStep = { type: 'ended', status: 'stopped', output: 'The user stopped this turn.' };
 
 /** The text of a request, after the reason for refusing an earlier answer to it. */
@@ -94,7 +86,6 @@ export function waitsText(waits: readonly ChatWait[]): string | null {
   return waits.length === 0 ? null : waits.map(({ message }) => message).join('\n');
 }
 
-/** Why an uncompleted run is over. */
 export function endText({ status, output, failure }: ChatStep & { type: 'ended' }): string {
   return failure?.message ?? (output === '' ? `The run is ${status}.` : output);
 }

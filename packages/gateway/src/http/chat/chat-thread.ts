@@ -25,7 +25,6 @@ export type RunOfThread = number | string;
 
 const answerShape = /^([0-9a-f]{32})\.(?:([0-9a-f]{32})|s([0-9]{1,6}))$/;
 
-/** The key that starts a run of a thread. */
 export function keyOf({ principal, agent, threadId }: ChatThread, run: RunOfThread): string {
   const which = typeof run === 'number' ? `session ${run}` : run;
   return `chat:${hashOf([principal.key, agent, threadId, which])}`;
@@ -41,10 +40,7 @@ export function turnOf(texts: readonly string[]): string {
   return hashOf(texts).slice(0, 32);
 }
 
-/**
- * The id under which a front end answers a request. It names the run, so that the gateway finds the run without the
- * messages.
- */
+/** The id under which a front end answers a request names its run, so that the gateway needs no messages to find it. */
 export function answerIdOf(requestId: string, run: RunOfThread): string {
   return `${requestId}.${typeof run === 'number' ? `s${run}` : run}`;
 }
@@ -76,21 +72,17 @@ export function hashOf(texts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(texts)).digest('hex');
 }
 
-/** The items that a front end claims to have: ids of the steps that it received. */
 export interface SeenItems {
   calls: ReadonlySet<string>;
   results: ReadonlySet<string>;
   texts: ReadonlySet<string>;
-  /** The requests that it can answer or has answered. */
   answers: ReadonlySet<string>;
   /** The calls that are only in messages that the stream does not continue. The stream cannot change such a message. */
   elsewhere?: ReadonlySet<string>;
 }
 
-/** A front end that has lost everything has these items. */
 export const nothingSeen: SeenItems = { calls: new Set(), results: new Set(), texts: new Set(), answers: new Set() };
 
-/** A run that a front end follows. */
 export interface ChatRun {
   thread: ChatThread;
   run: RunOfThread;
@@ -98,7 +90,6 @@ export interface ChatRun {
   /** The id of the user's message whose turn is followed. Default: the last one. */
   said?: string;
   seen: SeenItems;
-  /** The receipts of the answers that came with this request. */
   receipts: readonly Receipt[];
   signal: AbortSignal;
   /** As `chatWaitMs` of a gateway. */

@@ -21,20 +21,16 @@ import type { Context } from 'hono';
 import { problemOf } from '../responses.ts';
 import { sseResponse } from '../streams/sse-stream.ts';
 
-/** Each answer is a message to a run. */
 const mostAnswers = 100;
 
-/** The request of a front end. */
 export interface ChatMessage {
   agent: string;
   threadId: string;
   /** The user's messages after the assistant's last one. Empty if the front end brings only answers to requests. */
   fresh: readonly SaidMessage[];
-  /** All texts of the user. */
   texts: readonly string[];
   /** True: the user asks for another answer to the last message. */
   again?: boolean;
-  /** The id of the assistant's message that continues. */
   continues?: string;
   answers: readonly (ChatAnswer | UnreadAnswer)[];
   seen: SeenItems;
@@ -42,7 +38,6 @@ export interface ChatMessage {
   channel: string;
 }
 
-/** The run of a chat, for its front end. */
 export interface OpenChat {
   steps: (signal: AbortSignal) => AsyncGenerator<ChatStep, void, undefined>;
   /** Unique per message of the user. */
@@ -106,10 +101,7 @@ async function findRun(thread: ChatThread, message: ChatMessage): Promise<Said> 
   }
 }
 
-/**
- * Finds the running turn of a thread, for a front end that has lost its stream. Undefined: none runs, and the session,
- * if there is one, waits for its user.
- */
+/** The running turn of a thread, for a front end that has lost its stream. Undefined: none runs. */
 export async function resumeChat(
   { client, site, chatWaitMs: waitMs }: GatewayContext,
   principal: Principal,
@@ -160,7 +152,6 @@ async function sessionWithTurn(thread: ChatThread): Promise<Pick<Said, 'run' | '
   return undefined;
 }
 
-/** The id under which the front end shows the assistant's messages of a turn. */
 function assistantId({ run, workflowId, messageId }: Said): string {
   const prefix = `chat-${callIdPrefix(workflowId, run)}`;
   return messageId === undefined ? prefix : `${prefix}-${messageId}`;

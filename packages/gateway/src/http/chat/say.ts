@@ -22,7 +22,6 @@ export interface SaidMessages {
   again: boolean;
   /** False if the messages arrived with answers to requests: their session must exist, and no other one may start. */
   mayStart: boolean;
-  /** The newest session of the thread that the front end has seen. */
   newest: number;
 }
 
@@ -33,19 +32,15 @@ export interface Said {
   messageId?: string;
 }
 
-/**
- * How much of an ended session's transcript the next one begins with, in bytes of JSON. A start message may have twice
- * as much.
- */
+/** The next session begins with this much of a transcript, in bytes of JSON. A start message may have twice as much. */
 const mostKeptBytes = 256_000;
 
 type UserMessage = Extract<Message, { role: 'user' }>;
 
 /**
  * Sends the messages to the open session of the thread, and starts one if there is none. A session that has ended is
- * followed by another one with its transcript, unless it has the message already. An earlier message is recognized by
- * its id, also from another tab or a repeated request. Throws `run_not_found` if there is no session and none may be
- * started.
+ * followed by another one with its transcript, unless it has the message already: an id recognizes it, also from
+ * another tab. Throws `run_not_found` if there is no session and none may be started.
  */
 export async function say(thread: ChatThread, said: SaidMessages): Promise<Said> {
   const messages = said.fresh.map(toUserMessage);
@@ -228,10 +223,7 @@ export function saidMessage(id: string, parts: readonly SaidPart[]): SaidMessage
 /** How many sessions of a thread may have ended and been removed before the open one. */
 const mostRemoved = 100;
 
-/**
- * The number of the open session of a thread whose first one does not exist: retention has removed it, or none has
- * begun. Reads visibility, which lags by up to seconds.
- */
+/** The number of the open session, if retention has removed the first one. Reads visibility, which lags by seconds. */
 export async function openSession(thread: ChatThread): Promise<number | undefined> {
   const { session } = thread.client;
   const sessions = new Map(Array.from({ length: mostRemoved }, (_, at) => [workflowOf(thread, at + 1), at + 1]));

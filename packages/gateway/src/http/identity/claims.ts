@@ -3,7 +3,6 @@ import { isObject, ProblemError, nfc, shortened, looksLike, visibleText } from '
 import { roles, type Role } from './principal.ts';
 import type { OpenIdSettings } from './identity.ts';
 
-/** A person as named by a credential. */
 export interface NamedPerson {
   readonly id: string;
   /** A display name to show beside the id. It proves nothing. */
@@ -38,9 +37,8 @@ export function personOfClaims(settings: OpenIdSettings, sources: readonly Claim
 }
 
 /**
- * Why an e-mail address does not identify a person; undefined if it does. Otherwise a person could enter another's
- * address at the provider, and impersonate them here. A claim counts from each source that does not state another
- * address.
+ * Why an e-mail address does not identify a person; undefined if it does. A person could enter another's address at the
+ * provider. A claim counts from each source that does not state another address.
  */
 function unverifiedEmail(
   { trustEmail }: OpenIdSettings,
@@ -59,7 +57,6 @@ function unverifiedEmail(
   return `the identity provider does not say whether it has verified its e-mail address ('email_verified'); use another 'id_claim', such as 'sub', 'oid' or 'preferred_username', or 'trust_email: true' if people cannot choose their address at this provider`;
 }
 
-/** Claims with a display name, the best first. */
 const nameClaims = ['name', 'preferred_username', 'email'];
 const longestName = 100;
 

@@ -92,7 +92,6 @@ const links = z
     error: 'must have one of key_env and key_file',
   });
 
-/** The document of an identity file. */
 export const identityShape = z
   .strictObject({
     public_url: origin.optional(),

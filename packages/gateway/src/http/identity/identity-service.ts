@@ -6,7 +6,6 @@ import { type GatewayIdentity, findToken, type TokenEntry } from './identity.ts'
 import { openId, type OpenId } from './open-id.ts';
 import { userInfo } from 'node:os';
 
-/** How a gateway authenticates people, made from an identity file. */
 export interface IdentityService {
   readonly authenticator: Authenticator;
   readonly sessions: Sessions;
@@ -14,7 +13,6 @@ export interface IdentityService {
   readonly seals: Seals;
   /** Absent: people sign in with a token. */
   readonly openId?: OpenId;
-  /** True: browsers can sign in here. */
   readonly canSignIn: boolean;
   /** True: links outlive this process. */
   readonly hasLinkKey: boolean;
@@ -26,7 +24,6 @@ export interface IdentityService {
   readonly tokenOf: (token: string) => TokenEntry;
 }
 
-/** The facts of its gateway that an identity service needs. */
 interface Place {
   isLoopback: boolean;
   namespace: string;

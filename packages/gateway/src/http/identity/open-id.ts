@@ -5,7 +5,6 @@ import { ProblemError, visibleText } from 'countersign/base';
 import { type NamedPerson, personOfClaims, namesakesAmong } from './claims.ts';
 import type { OpenIdSettings } from './identity.ts';
 
-/** The configuration and the keys that an identity provider publishes (OpenID Connect Discovery). */
 interface Discovered {
   configuration: openid.Configuration;
   keys: JWTVerifyGetKey;
@@ -25,7 +24,6 @@ export interface PendingLogin {
   to: string;
 }
 
-/** A client of an OpenID Connect provider. */
 export interface OpenId {
   /** The person of a JWT that the provider issued for this API. Throws `unauthenticated`, `server_unreachable`. */
   verify(token: string): Promise<NamedPerson>;
@@ -135,7 +133,6 @@ export function openId(
     throw invalidToken(`'${visibleText(person.id)}' ${how} the id of a bearer token of this gateway`);
   }
 
-  /** The claims of the provider's UserInfo endpoint; empty if it has none. */
   async function userInfo(configuration: openid.Configuration, token: string, sub: string): Promise<JWTPayload> {
     if (configuration.serverMetadata().userinfo_endpoint === undefined) return {};
     return openid.fetchUserInfo(configuration, token, sub).then(

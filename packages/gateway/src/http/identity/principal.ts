@@ -39,15 +39,12 @@ export interface Authenticator {
   readonly loginUrl?: string;
 }
 
-/** The sender, on a route that needs one. */
 export function requirePrincipal({ principal }: { principal: Principal | undefined }): Principal {
   if (principal === undefined) throw new ProblemError({ code: 'unauthenticated', message: 'This needs a credential.' });
   return principal;
 }
 
-/**
- * The permitted senders of a route: one of these roles; `signed-in`: any principal; `anyone`: without authentication.
- */
+/** One of these roles; `signed-in`: any principal; `anyone`: without authentication. */
 export type Permission = readonly Role[] | 'signed-in' | 'anyone';
 
 const readers = ['viewer', 'starter', 'reviewer', 'operator'] as const;

@@ -18,7 +18,6 @@ export interface Sessions {
   credentialOf(request: Request): Promise<Credential | undefined>;
   /** The principal of a credential as of now; undefined if its token is gone. */
   holderOf(credential: JWTPayload): Principal | undefined;
-  /** The `Set-Cookie` that ends the session in this browser. */
   end(): string;
 }
 
@@ -35,7 +34,6 @@ interface SessionOptions {
   lifetimeMs: number;
 }
 
-/** Sessions in sealed cookies: the gateway stores none. */
 export function createSessions({ seals, cookies, tokens, lifetimeMs }: SessionOptions): Sessions {
   const begin = async (content: JWTPayload, untilMs = Infinity): Promise<string> => {
     const expiresMs = Math.min(Date.now() + lifetimeMs, untilMs);
@@ -47,8 +45,7 @@ export function createSessions({ seals, cookies, tokens, lifetimeMs }: SessionOp
     const cookie = cookies.read(request, 'session');
     return cookie === undefined ? undefined : seals.open('session', cookie);
   };
-  // The identity file determines which person an id means, so a session may end early: with its token, and when another
-  // token takes the id of its person.
+  // A session ends early with its token, and when a token of the file takes the id of its person.
   const namesakeOf = namesakesAmong(tokens.map(({ id }) => id));
   const holderOf = ({ token, person: named }: JWTPayload): Principal | undefined => {
     const entry = typeof token === 'string' ? findHash(tokens, Buffer.from(token, 'base64url')) : undefined;
@@ -80,7 +77,6 @@ function tooManyGroups({ groups }: NamedPerson): ProblemError {
   return new ProblemError({ code: 'unauthenticated', message });
 }
 
-/** The principal of a person, for any kind of credential. */
 export function principalOf(person: NamedPerson & { actsForOthers?: boolean }, via: Principal['via']): Principal {
   const { id, name, groups, actsForOthers } = person;
   const roles = person.roles.filter(isRole);
@@ -100,7 +96,6 @@ export interface Cookies {
   read(request: Request, name: CookieName): string | undefined;
   /** The `Set-Cookie` that sets one until `expiresMs`. */
   set(name: CookieName, value: string, expiresMs: number): string;
-  /** The `Set-Cookie` that removes one. */
   remove(name: CookieName): string;
 }
 

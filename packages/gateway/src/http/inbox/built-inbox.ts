@@ -8,16 +8,14 @@ import { withFileLock } from 'countersign/adapter';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 
-/** The folder of this package, in a checkout and installed. */
 const own = join(import.meta.dirname, '..', '..', '..');
 const dist = join(own, 'dist');
 const source = join(own, 'src', 'inbox');
 const isInstalled = !existsSync(source);
 
 /**
- * The folder with the built inbox. In a checkout it is named after the digest of its sources, so its files never change
- * while they are read. If it is missing, one gateway builds it for all; `log` gets a line. Throws if it cannot be
- * built.
+ * The folder with the built inbox. A checkout names it after the digest of its sources, so its files never change while
+ * they are read; if it is missing, one gateway builds it for all. `log` gets a line. Throws if it cannot be built.
  */
 export async function builtInbox(log: (line: string) => void): Promise<string> {
   if (isInstalled) return join(dist, 'inbox');
@@ -82,7 +80,6 @@ async function putInPlace(folder: string, place: string): Promise<void> {
   await rename(join(folder, 'inbox'), place);
 }
 
-/** One file of the inbox, as it is sent. */
 export interface InboxAsset {
   type: string;
   etag: string;
@@ -105,10 +102,7 @@ const types: Readonly<Record<string, string>> = {
 
 const [asGzip, asBrotli] = [promisify(gzip), promisify(brotliCompress)];
 
-/**
- * Reads all files of a folder, by their path in it. They are small and few, and what is not among them is not served,
- * whatever a request calls it.
- */
+/** All files of a folder by their path in it. What is not among them is not served. */
 export async function readAssets(folder: string): Promise<ReadonlyMap<string, InboxAsset>> {
   const assets = new Map<string, InboxAsset>();
   for (const name of await readdir(folder, { recursive: true })) {

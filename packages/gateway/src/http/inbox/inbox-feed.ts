@@ -25,7 +25,6 @@ const pausePerLook = 4;
 /** An inbox with more rows than a feed is sent as a whole, at most this often. */
 const wholeEveryMs = 5_000;
 
-/** One event of `GET /approvals/events`. */
 export type InboxEvent = { [Name in keyof InboxEvents]: { event: Name; data: InboxEvents[Name] } }[keyof InboxEvents];
 
 interface KeptRow {
@@ -37,7 +36,6 @@ interface KeptRow {
 /** The last state of the inbox. Each viewer gets what differs from the state that they have seen. */
 interface State {
   rows: ReadonlyMap<string, KeptRow>;
-  /** The number of open requests beyond them. */
   more: number;
   unread: UnreadRun[];
 }
@@ -49,7 +47,6 @@ export class InboxFeed {
   /** Runs while searches count as a viewer. */
   #searches: NodeJS.Timeout | undefined;
   #polls = false;
-  /** Aborts when the last viewer leaves. */
   #idle = new AbortController();
   #state: State | undefined;
   #trouble: Problem | undefined;
@@ -59,7 +56,6 @@ export class InboxFeed {
     this.#gateway = gateway;
   }
 
-  /** The events for one viewer, until `signal` aborts. */
   async *watch(principal: Principal, signal: AbortSignal): AsyncGenerator<InboxEvent, void, undefined> {
     this.#enter();
     try {
@@ -173,7 +169,6 @@ export class InboxFeed {
     if (this.#viewers > 0 && !stopping.aborted) void this.#poll();
   }
 
-  /** Reads the open requests once, and wakes the viewers if they have changed. */
   async #look(): Promise<void> {
     const { approvals, more, unread } = await this.#gateway.client.approvals.list({ limit: mostRows });
     const before = this.#state;

@@ -10,7 +10,6 @@ export function sharedRow(row: ApprovalSummary): SharedRow {
   return { ...row, sentence: rowSentence(row) };
 }
 
-/** The row as this person sees it. */
 export function readBy(row: SharedRow, principal: Principal): InboxRow {
   return { ...row, waitsFor: waitsForRow(principal, row) };
 }
@@ -20,7 +19,6 @@ export function rowKey({ workflowId, requestId }: Pick<ApprovalSummary, 'workflo
   return `${requestId} ${workflowId}`;
 }
 
-/** As `waitsFor`, of what a row has room for. */
 export function waitsForRow(
   principal: Pick<Principal, 'id' | 'groups' | 'roles'>,
   { reviewers, approvers }: Pick<ApprovalSummary, 'reviewers' | 'approvers'>,

@@ -1,7 +1,4 @@
-/**
- * How a list of open requests is filtered, sorted and counted. The gateway does it over all open requests, and a page
- * that has all of them does the same, so that both show one list.
- */
+/** How a list of open requests is filtered, sorted and counted: by the gateway, and by a page that has all of them. */
 import { looksLike, nfc, severities, shownPerson } from 'countersign/base';
 import type { InboxRow, OpenView, Tab, WaitsFor } from './api.ts';
 
@@ -25,12 +22,10 @@ export interface OpenQuery {
 
 export const wholeQuery: OpenQuery = { tool: '', agent: '', severity: '', text: '', sort: 'urgency' };
 
-/** A row without its reader. */
 export type SharedRow = Omit<InboxRow, 'waitsFor'>;
 
 interface ViewOptions<Row> {
   waitsFor: (row: Row) => WaitsFor;
-  /** The largest number of rows. */
   limit: number;
   nowMs: number;
 }
@@ -44,7 +39,7 @@ export function openView<Row extends SharedRow>(
   const counts: Record<Tab, number> = { mine: 0, anyone: 0, others: 0 };
   const ofTab: Record<Tab, InboxRow[]> = { mine: [], anyone: [], others: [] };
   const names = { tools: new Set<string>(), agents: new Set<string>() };
-  const words = wordsOf(query.text);
+  const words = searchWords(query.text);
   const unsearched: Record<Tab, number> = { mine: 0, anyone: 0, others: 0 };
   for (const row of all) {
     const waits = waitsFor(row);
@@ -80,7 +75,7 @@ function hasFacts(row: SharedRow, { tool, agent, severity }: OpenQuery): boolean
 }
 
 /** The words of a text, as `looksLike` writes them: a look-alike is found by the letter that it resembles. */
-function wordsOf(text: string): string[] {
+export function searchWords(text: string): string[] {
   return looksLike(nfc(text))
     .split(/\s+/)
     .filter((word) => word !== '');
@@ -132,7 +127,6 @@ const orders: Readonly<Record<Sort, (nowMs: number) => Order>> = {
 /** Compares two rows as the inbox lists them: the earliest deadline first, those without one last. */
 export const inboxOrder: Order = byDeadline;
 
-/** `critical` first; what is no severity last. */
 function rankOf({ severity }: SharedRow): number {
   return -severities.indexOf(severity);
 }

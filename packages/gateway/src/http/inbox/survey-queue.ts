@@ -1,6 +1,5 @@
 import { ProblemError } from 'countersign/base';
 
-/** One answer that is being computed, or was. */
 interface Kept<Answer> {
   answer: Promise<Answer>;
   /** When the computation ended; undefined: it has not. */

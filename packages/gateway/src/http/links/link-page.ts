@@ -26,7 +26,6 @@ export function questionPage(request: ApprovalDetails, link: string, reviewer: s
   return htmlResponse(card.sentence.text, `${renderHtml(card)}\n${form}`);
 }
 
-/** The result of the answer, or of the request. */
 export function answeredPage(heading: string, sentence: string, request?: ApprovalDetails, status = 200): Response {
   const card = request === undefined ? '' : `\n${renderHtml(cardOf(request, { nowMs: Date.now() }))}`;
   return htmlResponse(heading, `${notice(heading, sentence, 'status')}${card}`, status);
@@ -55,7 +54,6 @@ export function earlierPage(request: ApprovalDetails, reviewer: string, decision
   return answeredPage('You have answered', sentence, request);
 }
 
-/** Why a link does not work. */
 export function linkProblemPage({ code, message }: Problem, heading = 'No answer was given'): Response {
   // The readers of a mail cannot start a worker.
   const isBusy = code === 'no_worker' || code === 'server_unreachable';
@@ -71,7 +69,6 @@ function visibleHtml(text: string): string {
   return escapeHtml(visibleText(text));
 }
 
-/** Gives a browser a page, also for a refusal. */
 export async function asPage(
   request: Request,
   answerWith: () => Promise<Response>,

@@ -37,7 +37,6 @@ const known = {
   humanInTheLoop: { supported: true, approvals: true, interrupts: true, approveWithEdits: true },
 } as const;
 
-/** The routes for front ends that speak AG-UI. */
 export function agUiRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const app = new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput('invalid_message') });
   app.openapi(capabilities, (context) => {

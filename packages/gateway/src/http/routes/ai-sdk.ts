@@ -41,7 +41,6 @@ const stop = defineRoute('POST /ai-sdk/{agent}/{thread}/stop', {
   responses: stopped,
 });
 
-/** The routes for front ends of the AI SDK. */
 export function aiSdkRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const respond = (
     context: Context<HttpEnv>,

@@ -34,7 +34,6 @@ const get = defineRoute('GET /approvals/{requestId}', {
   responses: { 200: json(requestView, 'The request.') },
 });
 
-/** The inbox, and one request of it. */
 export function approvalRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv> {
   return new OpenAPIHono<HttpEnv>()
     .openapi(list, async (context) => {

@@ -18,7 +18,6 @@ const readyz = defineRoute('GET /readyz', {
   responses: ok('Requests can be served.'),
 });
 
-/** Health checks for load balancers. */
 export function healthRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const why = readiness(gateway);
   return new OpenAPIHono<HttpEnv>()

@@ -161,7 +161,6 @@ function signInOf(identity: IdentityService | undefined): IdentityService {
   throw new ProblemError({ code: 'forbidden', message });
 }
 
-/** Finishes the sign-in of a browser that returns from the identity provider. */
 async function finish(
   { cookies, seals, sessions, openId }: IdentityService,
   request: Request,
@@ -182,7 +181,6 @@ async function finish(
   return { session, to: localPath(pending.to) };
 }
 
-/** The default page after a sign-in. */
 export const homePath = '/inbox/';
 
 /** A path of this gateway, such as `/inbox/?tool=pay`; any other address becomes the inbox. */

@@ -35,7 +35,6 @@ const search = defineRoute('GET /approvals/search', {
   responses: { 200: json(foundRequests, 'The requests of one tab.') },
 });
 
-/** The inbox, live and searched: one poller reads it for all viewers of this gateway. */
 export function inboxEventRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const feed = new InboxFeed(gateway);
   return new OpenAPIHono<HttpEnv>()
@@ -69,7 +68,6 @@ export function inboxFiles({ log }: GatewayContext): OpenAPIHono<HttpEnv> {
       if (error.code === 'ENOENT') return read();
       throw error;
     });
-    // The next request retries.
     loading.catch(() => (loading = undefined));
     return loading;
   };
@@ -86,7 +84,6 @@ export function inboxFiles({ log }: GatewayContext): OpenAPIHono<HttpEnv> {
   return app;
 }
 
-/** The response with a file of the inbox: compressed if the browser accepts it, 304 if the browser has it. */
 function respond(asset: InboxAsset, asked: Headers): Response {
   const headers: Record<string, string> = {
     'content-type': asset.type,

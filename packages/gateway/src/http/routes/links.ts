@@ -58,9 +58,7 @@ const answer = defineRoute('POST /links/{link}', {
   responses: { 200: page('A page with the decision') },
 });
 
-/**
- * Links for mail and chat. The holder of a link answers once as the link's reviewer, on a page that shows the request.
- */
+/** The holder of a link answers once as the link's reviewer, on a page that shows the request. */
 export function linkRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { client, identity, site, log } = gateway;
   return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput() })
@@ -134,7 +132,6 @@ function linksOf(
   throw new ProblemError({ code: 'forbidden', message });
 }
 
-/** The request of a link, if the link was made for it. */
 async function requestOf({ client }: GatewayContext, link: Link): Promise<ApprovalDetails> {
   const request = await client.approvals.get(link.requestId, { workflowId: link.workflowId });
   requireSame(request, link.digest);

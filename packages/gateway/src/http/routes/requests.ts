@@ -65,10 +65,8 @@ const match = defineRoute('POST /approvals/{requestId}/matches', {
   responses: { 200: json(matchList, 'The calls.') },
 });
 
-/** Actions of reviewers and operators on a request besides answering it. */
 export function requestRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { client } = gateway;
-  /** Sends a delegation as this person. */
   const send = async (
     principal: Principal,
     delegation: Pick<DelegateMessage, 'requestId' | 'to' | 'from' | 'reason'>,
@@ -175,7 +173,6 @@ const decide = defineRoute('POST /approvals/decide', {
   responses: { 200: json(receipts, 'A receipt for each, in order; a refused one has a code.') },
 });
 
-/** How many runs are looked up at the same time. */
 const runsAtOnce = 8;
 
 /** Decisions. The reviewer is always the authenticated sender, not a name in the body. */

@@ -129,10 +129,7 @@ class GatedRuns {
     this.#client = client;
   }
 
-  /**
-   * Adds a viewer, and returns the function that removes it. Throws `run_not_found` unless the run exists and has a
-   * gate.
-   */
+  /** Returns the function that removes the viewer. Throws `run_not_found` unless the run exists and has a gate. */
   async enter(workflowId: string): Promise<() => void> {
     const known = this.#runs.get(workflowId);
     const run = known ?? { viewers: 0, check: requireGated(this.#client.session, workflowId) };

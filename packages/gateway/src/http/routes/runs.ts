@@ -11,6 +11,7 @@ import type {
   SetPolicyMessage,
 } from 'countersign/client';
 import { redacted } from 'countersign/audit';
+import { searchWords } from '../inbox/open-view.ts';
 import type { AgentList, RunList, ShownRun, StartedRun } from '../inbox/api.ts';
 import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
@@ -84,7 +85,6 @@ const mostLooked = 1_000;
 /** The newest runs, whose agents are suggested where the worker is not known. */
 const mostOfNewest = 100;
 
-/** Starting and viewing runs. */
 export function runRoutes({ client, worker }: GatewayContext): OpenAPIHono<HttpEnv> {
   return new OpenAPIHono<HttpEnv>()
     .openapi(start, async (context) => {
@@ -115,7 +115,7 @@ export function runRoutes({ client, worker }: GatewayContext): OpenAPIHono<HttpE
     .openapi(list, async (context) => {
       const { status, agent, text = '', mine, limit = 100 } = context.req.valid('query');
       const wanted = nfc(agent);
-      const words = wordsOf(text);
+      const words = searchWords(text);
       const caller = mine === undefined ? undefined : requirePrincipal(context.var).id;
       const found: RunList = { runs: [], more: false };
       let looked = 0;
@@ -149,13 +149,6 @@ export function runRoutes({ client, worker }: GatewayContext): OpenAPIHono<HttpE
       const { entries, missing, unread } = await client.journal(id);
       return context.json({ entries, missing, unread });
     });
-}
-
-/** The words of a text, as `looksLike` writes them. */
-function wordsOf(text: string): string[] {
-  return looksLike(nfc(text))
-    .split(/\s+/)
-    .filter((word) => word !== '');
 }
 
 /** True if each word is in the task, the agent, the caller or the id of a run. */
@@ -302,7 +295,6 @@ const audit = defineRoute('GET /runs/{id}/audit', {
   responses: { 200: text('application/jsonl', 'One line of JSON each.') },
 });
 
-/** Changes to a run besides answers to its requests, and its audit. */
 export function controlRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { client } = gateway;
   return new OpenAPIHono<HttpEnv>()

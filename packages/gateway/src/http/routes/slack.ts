@@ -115,7 +115,6 @@ address wants to answer in your name.</p>
   return htmlResponse('Answer requests in Slack?', body);
 }
 
-/** Confirms that an account is linked. */
 function linkedPage(account: ChatAccount, person: Principal): Response {
   const body = `<main class="card"><h1>The account is linked</h1>
 <p role="status">${accountText(account)} now answers as ${isolatedHtml(person.id)}. Go back to Slack and press the button again.</p>
@@ -123,7 +122,6 @@ function linkedPage(account: ChatAccount, person: Principal): Response {
   return htmlResponse('The account is linked', body);
 }
 
-/** The accounts of a person, each with a button that unlinks it. */
 function accountsPage(accounts: readonly ChatAccount[], person: Principal): Response {
   const rows = accounts.map(
     (account) => `<form method="post" action="/slack/unlink">
@@ -136,7 +134,6 @@ ${rows.length === 0 ? none : rows.join('\n')}</main>`;
   return htmlResponse('Your Slack accounts', body);
 }
 
-/** Confirms that an account is no longer linked, or reports that it never was. */
 function unlinkedPage(wasLinked: boolean): Response {
   const heading = wasLinked ? 'The account is unlinked' : 'Nothing was linked';
   const sentence = wasLinked

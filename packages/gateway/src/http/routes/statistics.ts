@@ -50,7 +50,6 @@ const decided = defineRoute('GET /decided', {
   responses: { 200: json(decidedList, 'The requests; with `format=csv`, a table for spreadsheets.') },
 });
 
-/** The most requests of a page; a table has all. */
 const mostDecided = 500;
 
 interface Counted {
@@ -60,8 +59,7 @@ interface Counted {
 }
 
 /**
- * The policy in force and the statistics, for operators, and what was decided, for all. One survey of the runs at a
- * time serves all of them.
+ * One survey of the runs at a time serves operators, with policy and statistics, and all readers of what was decided.
  */
 export function statisticsRoutes({ client, stopping, worker }: GatewayContext): OpenAPIHono<HttpEnv> {
   const surveys = new SurveyQueue<Counted>();

@@ -73,7 +73,6 @@ function isFromPage(headers: Headers): boolean {
   return ['origin', 'sec-fetch-site', 'cookie'].some((name) => headers.has(name));
 }
 
-/** Requests that a gateway without authentication refuses. */
 function foreignToLocal(site: Site, { headers, method }: Request): Problem | undefined {
   const host = (headers.get('host') ?? '').toLowerCase();
   if (!loopbackHosts(site).includes(host)) {
@@ -147,7 +146,6 @@ const byDefault = {
   'cache-control': 'no-store',
 };
 
-/** Adds the security headers to every response. */
 export function securityHeaders({ publicUrl, cors }: Site): MiddlewareHandler<HttpEnv> {
   const fixed = {
     ...always,

@@ -8,10 +8,7 @@ const statuses: Readonly<Record<string, [status: number, detail: string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time.'],
 };
 
-/**
- * How often the server checks for requests that take too long, in milliseconds. Node's default of 30 seconds would add
- * to each limit.
- */
+/** In milliseconds. Node's default of 30 seconds would add to each limit. */
 const connectionsCheckingInterval = 1_000;
 
 /** A server of HTTP/1 in front of `fetch`. Errors before a request exists are answered as problems, too. */
@@ -47,10 +44,7 @@ function refuse(outgoing: ServerResponse, status: number, detail: string): void 
   outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
 }
 
-/**
- * Answers a request that Node's HTTP server could not parse (`clientError`): one that is malformed, too large or too
- * slow. Responds with a problem and closes the connection.
- */
+/** Answers a request that Node could not parse: malformed, too large or too slow. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
   // The sender has disconnected, or a response has begun.
   if (error.code === 'ECONNRESET' || !socket.writable || ('bytesWritten' in socket && socket.bytesWritten !== 0)) {
@@ -72,7 +66,6 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
   );
 }
 
-/** How often idle connections are closed, in milliseconds. */
 const lookMs = 50;
 
 /** Accepts no new connection, and waits until all requests are answered; after `timeoutMs`, cuts the others. */

@@ -25,9 +25,8 @@ export function tooLarge(path: string, bodyBytes: number): Problem {
 export type SenderAddress = (peer: string, forwarded: string | undefined) => string;
 
 /**
- * A client can forge the header, so only the entries of trusted proxies count: the result is the last address that is
- * not one of theirs. `trusted`: addresses, and networks such as `10.0.0.0/8`. Throws a `ProblemError` for any other
- * text.
+ * A client can forge the header, so only the entries of trusted proxies count: the sender is the last address that is
+ * none of theirs. `trusted`: addresses, and networks such as `10.0.0.0/8`. Throws a `ProblemError` for any other text.
  */
 export function senderAddress(trusted: readonly string[]): SenderAddress {
   const proxies = new BlockList();
@@ -45,7 +44,6 @@ export function senderAddress(trusted: readonly string[]): SenderAddress {
   };
 }
 
-/** Adds an address or a network to the trusted proxies. Throws `arguments_invalid` for any other text. */
 function addTo(proxies: BlockList, text: string): void {
   const [address = '', prefix, ...rest] = text.split('/');
   const version = isIP(address);

@@ -11,8 +11,8 @@ const minuteMs = 60_000;
 const unlimited = ['/healthz', '/readyz'];
 
 /**
- * Bounds the requests of one person across all their credentials; of an unknown sender, by address. Each gateway counts
- * separately.
+ * Counts the requests of one person across all their credentials, and those of an unknown sender by address. Each
+ * gateway counts separately.
  */
 export function rateLimit(
   { readsPerMinute, writesPerMinute }: Required<GatewayLimits>,

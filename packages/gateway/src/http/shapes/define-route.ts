@@ -33,8 +33,8 @@ type DefinedRoute<Name extends RouteName, Config extends RouteInput> = (Config e
 type RouteInput = Omit<RouteConfig, 'method' | 'path'>;
 
 /**
- * A route of the API: its method, path and permission come from `permissions`, and the shapes of its input and output
- * from `config`. A JSON body is read strictly, after the permission check.
+ * A route whose method, path and permission are those of its name. A JSON body is read strictly, after the permission
+ * check.
  */
 export function defineRoute<const Name extends RouteName, const Config extends RouteInput>(
   name: Name,
@@ -54,10 +54,7 @@ export function defineRoute<const Name extends RouteName, const Config extends R
   return createRoute(route) as unknown as DefinedRoute<Name, Config>;
 }
 
-/**
- * How a route reads JSON: strictly. A route that also accepts forms reads forms by other rules. A body without a zod
- * schema is only documented here: its route has a custom reader.
- */
+/** A body without a zod schema is only documented here: its route has a reader of its own. */
 function readersOf({ request }: Pick<RouteConfig, 'request'>): MiddlewareHandler<HttpEnv>[] {
   const content = Object.entries(request?.body?.content ?? {});
   const types = content.filter(([, body]) => isChecked(body)).map(([type]) => type);
@@ -98,10 +95,10 @@ function require(permission: Permission): MiddlewareHandler<HttpEnv> {
 const jsonType = /^application\/json\s*(;|$)/i;
 
 /**
- * Reads a JSON body as the gate reads arguments: refuses JSON that parsers read differently, such as a duplicate name.
- * Also refuses a body of another media type, so that no page of another origin can send one without a preflight.
+ * Reads a body as the gate reads arguments: refuses JSON that parsers read differently, such as a duplicate name. Also
+ * refuses another media type, so that no page of another origin can send a body without a preflight. An empty body is
+ * an empty object.
  */
-/** Reads a body as strict JSON, which the route then validates. An empty body is an empty object. */
 export const strictJson: MiddlewareHandler<HttpEnv> = async ({ req }, next) => {
   const bytes = new Uint8Array(await req.arrayBuffer());
   if (bytes.length > 0 && !jsonType.test(req.header('content-type') ?? '')) {
@@ -124,7 +121,6 @@ export const strictJson: MiddlewareHandler<HttpEnv> = async ({ req }, next) => {
   return next();
 };
 
-/** Like `strictJson`, for a route that also accepts bodies of other types. */
 export const strictIfJson: MiddlewareHandler<HttpEnv> = (context, next) =>
   jsonType.test(context.req.header('content-type') ?? '') ? strictJson(context, next) : next();
 
@@ -136,7 +132,6 @@ function readText(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** An issue as zod reports it. */
 interface Issue {
   code?: string;
   path: PropertyKey[];

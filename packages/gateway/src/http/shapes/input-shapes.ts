@@ -6,7 +6,6 @@ import { decisionBounds } from 'countersign/adapter';
 import { ProblemError, viewedBounds } from 'countersign/base';
 import type { Principal } from '../identity/principal.ts';
 
-/** A JSON body. */
 export const body = <Schema extends z.ZodType>(schema: Schema, required = true) => ({
   body: { required, content: { 'application/json': { schema } } },
 });
@@ -14,7 +13,6 @@ export const body = <Schema extends z.ZodType>(schema: Schema, required = true) 
 /** `?workflowId=`: the run of the request, which saves the look-up. */
 export const inRun = z.strictObject({ workflowId: z.string().min(1).max(1_000).optional() });
 
-/** A number in a query. */
 export function wholeNumberQuery(least: number, most: number) {
   return z
     .string()
@@ -26,7 +24,6 @@ export function wholeNumberQuery(least: number, most: number) {
 
 export const requestParams = z.strictObject({ requestId: z.string() });
 export const runParams = z.strictObject({ id: z.string() });
-/** The thread of a chat. */
 export const threadParams = z.object({ agent: z.string().min(1).max(200), thread: z.string().min(1).max(500) });
 
 /** Makes a retry safe; the header of the same name is `Idempotency-Key`. */
@@ -65,7 +62,6 @@ const viewed = z.strictObject({
   userMessages: z.int().min(0).max(viewedBounds.userMessages).optional(),
 });
 
-/** The body of `POST /approve/{requestId}`. */
 export const decisionBody = z
   .strictObject({
     approved: z.boolean(),
@@ -86,10 +82,7 @@ const answerMembers = {
   userMessages: viewed.shape.userMessages.nullable(),
 };
 
-/**
- * The body of `POST /channels/{channel}/answers/{requestId}` as a webhook reads it. For the document alone: only the
- * channel reads its receiver's answers.
- */
+/** For the document alone: only the channel reads its receiver's answers. */
 export const channelAnswer = z
   .strictObject({
     approved: z.boolean(),
@@ -109,7 +102,6 @@ export const channelAnswer = z
       'As a webhook reads it: `requestId` and each other member in one of its spellings. `null` is absent, and `timestamp` is not used.',
   });
 
-/** The body of `POST /approvals/decide`. */
 export const batchBody = z
   .strictObject({
     requests: z
@@ -142,7 +134,6 @@ const base64url = (bytes: number) =>
       `expected ${bytes} bytes as base64url without padding`,
     );
 export const pushEndpoint = z.url({ protocol: /^https$/, message: 'expected an https URL' }).max(1_000);
-/** The body of `POST /push/subscribe`. */
 export const pushSubscription = z
   .strictObject({ endpoint: pushEndpoint, keys: z.strictObject({ p256dh: base64url(65), auth: base64url(16) }) })
   .openapi('PushSubscription');

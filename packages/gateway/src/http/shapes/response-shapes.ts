@@ -21,32 +21,25 @@ import type {
 import { tabs } from '../inbox/open-view.ts';
 import { grantScope } from './input-shapes.ts';
 
-/** A response of JSON. */
 export const json = (schema: z.ZodType, description: string) => ({
   description,
   content: { 'application/json': { schema } },
 });
 
-/** A response of text. */
 export const text = (type: string, description: string) => ({
   description,
   content: { [type]: { schema: z.string() } },
 });
 
-/** The responses of the routes that stop a chat. */
 export const stopped = { 204: { description: 'Nothing more starts, or nothing ran.' } };
 
-/** A page. */
 export const page = (description: string) => text('text/html', description);
 
 const anyObject = z.record(z.string(), z.unknown());
 const texts = z.array(z.string());
 const optionalText = z.string().optional();
 
-/**
- * Makes the schema of a type from a schema for each of its members. If the type gets another member, the file of the
- * schema does not compile until the schema has it, too.
- */
+/** Makes the schema of a type. If the type gets another member, it does not compile until the schema has it, too. */
 export function shapeOf<Type extends object>() {
   return <Members extends Record<keyof Type, z.ZodType>>(members: Members) => z.looseObject(members);
 }

@@ -97,7 +97,6 @@ const presentPolicy = shapeOf<Present>()({
   ),
 });
 
-/** The answer of `GET /policy`. */
 export const presentPolicyShape = shapeOf<PresentPolicy>()({
   covered,
   present: presentPolicy.optional(),
@@ -121,7 +120,6 @@ const decidedRequest = shapeOf<DecidedRequest>()({
   ran: z.string().optional(),
 });
 
-/** The answer of `GET /decided`. */
 export const decidedList = shapeOf<DecidedList>()({
   covered,
   requests: z.array(decidedRequest),

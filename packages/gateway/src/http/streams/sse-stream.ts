@@ -4,17 +4,14 @@ import { ProblemError } from 'countersign/base';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import type { Principal } from '../identity/principal.ts';
 
-/** The open streams of a gateway, and those of each person. */
 const openStreams = new WeakMap<GatewayContext, { all: number; byPerson: Map<string, number> }>();
 
-/** How a stream behaves. Times in milliseconds. */
 export interface StreamLimits {
   heartbeatMs: number;
   /** A viewer that reads nothing for this time is cut off. */
   stalledMs: number;
   /** A stream ends after this time, so that the viewer's credential is checked again. */
   longestMs: number;
-  /** Streams of one gateway. */
   most: number;
   /** Streams of one authenticated person, so that one person cannot take all of them. */
   mostOfOne: number;
@@ -35,7 +32,6 @@ const encoder = new TextEncoder();
 const opening = encoder.encode('retry: 1000\n\n');
 const heartbeatFrame = sseFrame('heartbeat', {});
 
-/** How a chat protocol's stream differs. */
 export interface StreamForm {
   /** Default: an event `heartbeat`. */
   heartbeat?: Uint8Array;
@@ -91,7 +87,6 @@ export class SseStream {
     this.signal.addEventListener('abort', () => timers.forEach((timer) => clearTimeout(timer)));
   }
 
-  /** Aborts once nothing more can be sent. */
   get signal(): AbortSignal {
     return this.#over.signal;
   }
@@ -197,9 +192,7 @@ export function isHead({ req }: Context<HttpEnv>): boolean {
   return req.raw.method === 'HEAD';
 }
 
-/**
- * Counts a stream that opens, and returns the function that uncounts it. Throws `rate_limited` if there are too many.
- */
+/** Returns the function that uncounts the stream. Throws `rate_limited` if there are too many. */
 function countStream(
   gateway: GatewayContext,
   principal: Principal | undefined,
