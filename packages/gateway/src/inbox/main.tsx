@@ -20,7 +20,6 @@ const place = document.getElementById('app')!;
 place.replaceChildren();
 render(<App />, place);
 
-/** The page: header, the view of the address, and the announcements for screen readers. */
 function App() {
   const { path } = useStore(currentLocation);
   const signedIn = useStore(session);

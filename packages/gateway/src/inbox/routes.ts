@@ -24,7 +24,6 @@ const RunPage = lazyView(async () => (await import('./views/run.tsx')).RunPage);
 const StartRunView = lazyView(async () => (await import('./views/start-run.tsx')).StartRunView);
 const OperatorView = lazyView(async () => (await import('./views/operator.tsx')).OperatorView);
 
-/** Every view of the inbox. */
 export const routes: readonly Route[] = [
   { pattern: '/', title: 'Inbox', view: DeskView, link: 'Inbox' },
   { pattern: requestPattern, title: 'Request', view: DeskView, section: '/' },

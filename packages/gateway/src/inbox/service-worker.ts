@@ -1,7 +1,6 @@
 /**
- * Shows the messages of web push while no inbox is open (docs/web-push.md), and notifications of an open inbox in
- * browsers where pages cannot show them; opens their requests. Registered only for users who turn notifications on; it
- * handles no request of a page and stores nothing.
+ * Shows the messages of web push (docs/web-push.md), and notifications of an open inbox in browsers where pages cannot
+ * show them. Registered only for users who turn notifications on; it handles no request of a page and stores nothing.
  */
 
 /** A message of the channel: src/adapters/web-push/push-message.ts. */

@@ -135,10 +135,7 @@ export function holdLock(name: string, use: () => () => void): TabLock {
   };
 }
 
-/**
- * Calls `start` while the tab is visible, and the returned function while it is hidden. Returns a function that stops
- * this.
- */
+/** Calls `start` while the tab is visible, and its result once it is hidden. Returns a function that stops this. */
 export function whileVisible(start: () => () => void): () => void {
   let stop: (() => void) | undefined;
   const look = (): void => {
@@ -165,7 +162,6 @@ interface SharedStreamOptions extends StreamOptions {
   onState: (state: StreamState) => void;
 }
 
-/** One event: its name and its data. */
 type SharedEvent = readonly [name: string, data: unknown];
 
 /** A message between tabs. `from`: the tab that has the stream. */

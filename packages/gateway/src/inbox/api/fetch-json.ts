@@ -8,7 +8,6 @@ import { createStore } from '../state/store.ts';
 export class ApiProblem extends Error implements Problem {
   readonly code: ProblemCode;
   readonly status: number;
-  /** All members of the response. */
   readonly body: Readonly<Record<string, unknown>>;
 
   constructor(code: ProblemCode, message: string, status = 0, body: Record<string, unknown> = {}) {
@@ -26,7 +25,6 @@ export function asProblem(error: unknown): ApiProblem {
 
 let signedOut: (loginUrl: string | undefined) => void = () => undefined;
 
-/** Sets the callback for a response that requires a sign-in. */
 export function onUnauthenticated(then: (loginUrl: string | undefined) => void): void {
   signedOut = then;
 }

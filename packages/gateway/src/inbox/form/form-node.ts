@@ -11,7 +11,6 @@ export type FormNode = { schema: JsonObject } & (
   | { kind: 'list'; items: readonly FormNode[] }
 );
 
-/** A member of an object. */
 export interface FormMember {
   name: string;
   /** Absent: the object does not have this member now. */
@@ -39,7 +38,6 @@ export function formOf(value: Json, schema: JsonObject, root: JsonObject, depth 
   return { kind: 'json', text: JSON.stringify(value, null, 2), schema };
 }
 
-/** The form of a new value. */
 export function emptyForm(schema: JsonObject, root: JsonObject, depth = 0): FormNode {
   const { default: given, enum: options } = schema;
   if (given !== undefined) return formOf(given, schema, root, depth);
@@ -61,12 +59,10 @@ export function emptyForm(schema: JsonObject, root: JsonObject, depth = 0): Form
   }
 }
 
-/** The form of one more item of a list. */
 export function nextItem(list: FormNode & { kind: 'list' }, root: JsonObject): FormNode {
   return emptyForm(memberSchema(list.schema, list.items.length, root), root);
 }
 
-/** The form of an absent member. */
 export function nextMember(object: FormNode & { kind: 'object' }, name: string, root: JsonObject): FormNode {
   return emptyForm(memberSchema(object.schema, name, root), root);
 }

@@ -2,7 +2,6 @@ import type { Json } from 'countersign/base';
 import { jsonPlace, readJson } from 'countersign/json';
 import type { FormNode } from './form-node.ts';
 
-/** The problems of a form, by place, such as `arguments.items[0].sku`. */
 export type FormProblems = Readonly<Record<string, string>>;
 
 /** The name of the whole value in places, as in the gateway's sentences. */

@@ -10,15 +10,12 @@ import { Button } from '../parts/controls.tsx';
 
 interface NodeProps {
   node: FormNode;
-  /** Names and indexes from the arguments to here. */
   path: readonly (string | number)[];
-  /** The schema of all arguments. */
   root: JsonObject;
   problems: FormProblems;
   change: (node: FormNode) => void;
 }
 
-/** A node that is written as text. */
 type TextNode = FormNode & { kind: 'text' | 'number' | 'json' };
 
 const longestLine = 80;

@@ -29,7 +29,6 @@ const atOnce = 4;
 
 interface BulkResultsProps {
   requests: readonly InboxRow[];
-  /** One for each request, in their order. */
   receipts: readonly Receipt[];
   onClose: () => void;
 }
@@ -38,7 +37,6 @@ interface BulkDialogProps {
   approved: boolean;
   /** As they were when they were selected: this set does not change. */
   requests: readonly InboxRow[];
-  /** Offers more than a denial. */
   stop: () => void;
   /** `isDone`: there are results. */
   onClose: (isDone: boolean) => void;
@@ -151,7 +149,6 @@ export function BulkDialog({ approved, requests, stop, onClose }: BulkDialogProp
   );
 }
 
-/** The receipt of each request that one answer was sent to. */
 function BulkResults({ requests, receipts, onClose }: BulkResultsProps) {
   return (
     <Modal title="Results" onClose={onClose}>

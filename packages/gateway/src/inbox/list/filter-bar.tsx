@@ -17,7 +17,6 @@ const tabTitles: Readonly<Record<Tab, string>> = {
 interface TabsProps {
   query: OpenQuery;
   view: Pick<OpenView, 'tab' | 'counts'> | undefined;
-  /** True: the page shows decided requests. */
   isDecided?: boolean;
 }
 
@@ -50,7 +49,6 @@ const sortWords: Readonly<Record<Sort, string>> = {
 
 interface FilterBarProps {
   query: OpenQuery;
-  /** The names that open requests have. */
   tools: readonly string[];
   agents: readonly string[];
 }
@@ -118,7 +116,6 @@ export function FilterBar({ query, tools, agents }: FilterBarProps) {
   );
 }
 
-/** An untrusted name as a choice. */
 export function nameChoice(name: string): readonly [string, string] {
   return [name, visibleText(name).slice(0, 80)];
 }
@@ -141,7 +138,6 @@ interface SelectionBarProps {
   clear: () => void;
 }
 
-/** What can be done with the selected requests. */
 export function SelectionBar({ count, answer, clear }: SelectionBarProps) {
   return (
     <div class="selection-bar" role="region" aria-label="Selected requests">

@@ -37,10 +37,7 @@ export function isFiltered({ tool, agent, severity, text }: OpenQuery): boolean 
   return [tool, agent, severity, text].some((each) => each !== '');
 }
 
-/**
- * The rows that are selected, as they were when they were selected: rows that come later never join, and one that changes
- * or goes stays as it was.
- */
+/** The selected rows, as they were when they were selected: one that changes or goes stays as it was. */
 export type Selection = ReadonlyMap<string, InboxRow>;
 
 /** The selection with these rows; without them, if all of them were in it. */
@@ -60,7 +57,6 @@ export interface RowGroup {
   rows: readonly InboxRow[];
 }
 
-/** A run with fewer open requests in the list is not grouped. */
 const leastGrouped = 3;
 
 /** The rows of a list; in the place of the first of many of one run, all of them as a group. */

@@ -13,7 +13,6 @@ interface ListNotesProps {
   shown: ShownView;
 }
 
-/** What there is to know of the list beside its rows: loading, empty, offline, what was not searched. */
 export function ListNotes({ state, query, shown: { view, isSearching, problem } }: ListNotesProps) {
   const { open, stream, trouble } = state;
   const hasNone = open !== undefined && open.rows.length === 0 && open.more === 0 && open.unread.length === 0;

@@ -15,7 +15,6 @@ interface RequestRowProps {
   toggle?: () => void;
   /** True: the row above is that of its run. */
   isInGroup?: boolean;
-  /** True: the request is open beside the list. */
   isOpen?: boolean;
 }
 
@@ -23,7 +22,6 @@ const longest = 300;
 /** A list leaves larger arguments out. */
 const mostListedBytes = 32_000;
 
-/** One open request. */
 export function RequestRow({ row, isSelected, toggle, isInGroup = false, isOpen = false }: RequestRowProps) {
   const now = useNow();
   const { toolName, agentName, callerUserId, severity, requestedAt, deadline, waitsFor, argumentBytes = 0 } = row;
@@ -77,7 +75,6 @@ function ageOf(requestedAt: string, now: number): string {
   return age === 'now' ? 'just now' : `${age} ago`;
 }
 
-/** For whom a request waits, as the inbox says it. */
 export const waitsWords: Readonly<Record<WaitsFor, string>> = {
   you: 'waits for you',
   anyone: 'anyone can answer',

@@ -16,9 +16,8 @@ interface ListKeys {
 }
 
 /**
- * The keys of the list: `j` and `k` move, Enter opens a request or unfolds a run, `x` selects, `/` goes to the search. `a`
- * and `d` answer nothing by themselves: they open the dialog about the selection or the run, or the request with that
- * answer prepared.
+ * The keys of the list. `a` and `d` answer nothing by themselves: they open the dialog about the selection or the run,
+ * or the request with that answer prepared.
  */
 export function useListKeys({ groups, toggle, answer, hasSelection }: ListKeys): RefObject<HTMLUListElement | null> {
   const list = useRef<HTMLUListElement>(null);

@@ -9,7 +9,6 @@ import { useStore } from '../state/store.ts';
 import { decisions, isAnswered, isSettled } from '../request/decisions.ts';
 import { writeQuery } from './filters.ts';
 
-/** The list as it is shown. */
 export interface ShownView {
   /** Absent: nothing was read yet. */
   view?: OpenView;
@@ -47,13 +46,9 @@ export function useOpenView({ open }: OpenRequests, query: OpenQuery, limit: num
   return { view: localView(open, query, limit), isSearching, problem: problem?.message };
 }
 
-/** What the gateway found last. */
 let found: { address: string; view: OpenView } | undefined;
 
-/**
- * All rows of a list in its order, also those that the reader has just answered: the next request is the one behind the
- * answered one.
- */
+/** All rows of a list, also those that the reader has just answered: the next request is the one behind. */
 export function listedRows(open: OpenRows | undefined, query: OpenQuery): readonly InboxRow[] {
   if (found?.address === writeQuery(query)) return found.view.rows;
   const waitsFor = (row: InboxRow): WaitsFor => row.waitsFor;
@@ -73,7 +68,6 @@ function withoutAnswered(view: OpenView): OpenView {
   return view.rows.every(isLeft) ? view : { ...view, rows: view.rows.filter(isLeft) };
 }
 
-/** The value once it has not changed for a moment. */
 function useSettled(value: string): string {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

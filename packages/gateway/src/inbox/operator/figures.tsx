@@ -23,7 +23,6 @@ export function ShareCell({ share: { count, of }, isWarning = false }: { share: 
   );
 }
 
-/** A median, in its largest units. */
 export function MedianCell({ ms }: { ms: number | null }) {
   return <td class="figure">{ms === null ? '–' : medianText(ms)}</td>;
 }
@@ -44,7 +43,6 @@ export function isHasty({ count, of }: Share): boolean {
   return of >= 5 && count * 2 >= of;
 }
 
-/** The heads of the cells of `RuleFigures`. */
 export const ruleFigureHeads = 'Allowed, Denied by rule, Asked, Approved, Denied by people, Median, Under 3 s, Expired';
 
 /** The effects of a rule; undefined: none. */

@@ -79,7 +79,6 @@ export function PolicySection({ answer }: { answer: PresentPolicy }) {
   );
 }
 
-/** The conditions under which a rule matches a call. */
 function conditionsOf({ pattern, agent, args = {}, when }: Rule): string {
   return [
     pattern,

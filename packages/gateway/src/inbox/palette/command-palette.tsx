@@ -12,7 +12,6 @@ import { Button } from '../parts/controls.tsx';
 const list = 'palette-list';
 const optionId = (index: number): string => `palette-option-${index}`;
 
-/** Finds and opens everything by keyboard: a combobox over the commands. */
 export function CommandPalette({ onClose }: { onClose: () => void }) {
   const me = meOf(useStore(session));
   const { open } = useStore(openRequests);

@@ -1,12 +1,10 @@
 import { visibleText, shortened } from 'countersign/base';
 import type { InboxRow, Me } from '../../http/inbox/api.ts';
 
-/** One command of the palette. */
 export interface Command {
   id: string;
   /** The text that is searched and shown, already escaped and bounded. */
   text: string;
-  /** Its section of the palette. */
   group: 'Answer' | 'Go to' | 'Open request' | 'Do';
   /** The path below `/inbox`; without one, `act` runs the command. */
   path?: string;
@@ -92,6 +90,5 @@ function boundedText(text: string): string {
   return visibleText(shortened(text, longest).toWellFormed());
 }
 
-/** The answers to a request, by the names of their forms. */
 export type AnswerName =
   'deny' | 'approve' | 'comment' | 'edit' | 'respond' | 'always' | 'extend' | 'delegate' | 'move';

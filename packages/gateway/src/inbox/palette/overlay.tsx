@@ -44,7 +44,6 @@ export function Overlay() {
   return open === 'help' ? <ShortcutsHelp onClose={close} /> : null;
 }
 
-/** The settings of this browser: notifications and keys; and the sign-out. */
 function Settings({ onClose }: { onClose: () => void }) {
   const notifications = useStore(notificationState);
   const me = meOf(useStore(session));
@@ -139,7 +138,6 @@ const keys: readonly [group: string, rows: readonly [keys: readonly string[], do
   ['In a message to a run', [[['Ctrl', 'Enter'], 'send it (on a Mac: Cmd Enter)']]],
 ];
 
-/** All keys, and whether single ones are enabled. */
 function ShortcutsHelp({ onClose }: { onClose: () => void }) {
   const isOn = useStore(shortcutsOn);
   return (

@@ -47,7 +47,6 @@ export function Modal({ title, hidesTitle = false, onClose, children }: ModalPro
 interface ConfirmDialogProps {
   title: string;
   children?: ComponentChildren;
-  /** The label of the button that acts. */
   act: string;
   /** The label of the button that does nothing; it has the focus at first. */
   keep: string;

@@ -46,7 +46,6 @@ interface ForeignProps {
   json?: boolean;
 }
 
-/** Untrusted text: made visible, and bounded. */
 export function Foreign({ text, most = 2_000, lines = false, json = false }: ForeignProps) {
   const [shown, setShown] = useState(most);
   const visible = (part: string): string => (json ? visibleJsonText(part) : visibleText(part, { lines }));
@@ -84,7 +83,6 @@ export function Scrolling({
   );
 }
 
-/** A longer text is folded to a few lines. */
 const longestFolded = 240;
 
 /** A text of a few lines, with a button that shows the rest. `length`: its length in characters. */
@@ -122,7 +120,6 @@ export function LongText({ text, label, most = step }: { text: string; label: st
   );
 }
 
-/** The icons of buttons without words, on a grid of 24. */
 const paths = {
   search: 'M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13M15.3 15.3 20 20',
   person: 'M12 4a4 4 0 1 0 0 8 4 4 0 0 0 0-8M4.5 20c.8-3.6 3.8-5.5 7.5-5.5s6.7 1.9 7.5 5.5',

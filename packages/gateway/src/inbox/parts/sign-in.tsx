@@ -60,7 +60,6 @@ export function SignIn({ loginUrl }: { loginUrl?: string | undefined }) {
 /** After this time the session ends even if the push service has not answered. */
 const longestMs = 3_000;
 
-/** Ends the session of this browser. */
 export function SignOut() {
   const signOut = async (): Promise<void> => {
     const tooLong = new Promise((resolve) => setTimeout(resolve, longestMs));

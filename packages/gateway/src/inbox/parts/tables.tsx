@@ -5,9 +5,7 @@ interface TableFrameProps {
   label: string;
   /** True: a part of a card, which has a frame already. */
   isPart?: boolean;
-  /** The cells of its head. */
   head: ComponentChildren;
-  /** Its rows. */
   children: ComponentChildren;
 }
 

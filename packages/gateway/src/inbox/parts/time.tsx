@@ -20,7 +20,6 @@ export function LocalTime({ at }: { at: string }) {
   );
 }
 
-/** The time until a deadline, by the server's clock, as a countdown. */
 export function TimeLeft({ requestedAt, deadline }: { requestedAt: string; deadline: string | null }) {
   const now = useNow();
   if (deadline === null) return <span class="soft">no deadline</span>;

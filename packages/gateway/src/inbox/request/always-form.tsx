@@ -11,7 +11,6 @@ import { runHref } from '../state/location.ts';
 import { requestPath, sendJson } from '../api/fetch-json.ts';
 import { problemText } from '../state/texts.ts';
 
-/** Requests the matches after this time without typing. */
 const pauseMs = 300;
 
 const times = [
@@ -22,7 +21,6 @@ const times = [
   ['1d', 'for 1 day'],
 ] as const;
 
-/** Approves the call, and later calls of the run like it: the narrowest scope is proposed. */
 export function AlwaysForm({
   request,
   isBusy,
@@ -122,7 +120,6 @@ export function AlwaysForm({
   );
 }
 
-/** The past calls that a scope would have covered. */
 function ScopeMatches({ matches }: { matches: Matches | undefined }) {
   if (matches === undefined) return <p class="soft">Looking at past calls …</p>;
   const { matched, looked } = matches;

@@ -7,7 +7,6 @@ import { Button, Checkbox, onSend, ProblemText, TextArea, wrongIf } from '../par
 
 interface FormFrameProps {
   title: string;
-  /** The label of the send button. */
   verb: string;
   isBusy: boolean;
   /** True for a denial, which is always the prominent button. */
@@ -23,7 +22,6 @@ interface FormFrameProps {
 /** The element that gets the focus: the first field, or the chosen one of radio buttons. */
 const first = 'input:not([type=radio]), input:checked, textarea, select';
 
-/** The attributes of a field for the name of a person. */
 export const personInput = { autocomplete: 'off', autocapitalize: 'off', maxLength: 200 } as const;
 
 /** A form below the card: it gets the focus, Escape closes it, and its own button or Ctrl-Enter sends it. */
@@ -81,7 +79,6 @@ export function AnswerForm({
   );
 }
 
-/** The properties of every form. */
 export interface FormProps {
   request: ApprovalDetails;
   /** An answer is delayed or in flight. */
@@ -89,12 +86,10 @@ export interface FormProps {
   cancel: () => void;
 }
 
-/** The properties of forms that end in a decision. */
 export interface AnswerFormProps extends FormProps {
   send: (answer: GivenAnswer) => void;
 }
 
-/** Denies the call. */
 export function DenyForm({ isBusy, cancel, send }: AnswerFormProps) {
   const [reason, setReason] = useState('');
   const text = reason.trim();
@@ -118,7 +113,6 @@ export function DenyForm({ isBusy, cancel, send }: AnswerFormProps) {
   );
 }
 
-/** Approves the call, with a comment for the model. */
 export function CommentForm({ isBusy, cancel, send }: AnswerFormProps) {
   const [comment, setComment] = useState('');
   const reason = comment.trim();
@@ -142,7 +136,6 @@ export function CommentForm({ isBusy, cancel, send }: AnswerFormProps) {
   );
 }
 
-/** Answers in the tool's place. */
 export function RespondForm({ isBusy, cancel, send }: AnswerFormProps) {
   const [text, setText] = useState('');
   const [isJson, setJson] = useState(false);

@@ -35,16 +35,11 @@ interface AnswersProps {
   live: LiveRequest;
   shown: LoadedRequest;
   decision: DecisionState;
-  /** The card that is on the screen. */
   card: { isWhole: boolean; digest: string; sentence: string };
-  /** The answer that the address prepares. */
   prepared?: string;
 }
 
-/**
- * The answers to an open request: each needs a deliberate press of a button. A form replaces the buttons, so that only
- * its own button sends.
- */
+/** Each answer needs a deliberate press of a button. A form replaces the buttons, so that only its own one sends. */
 export function Answers({ live, shown, decision, card, prepared }: AnswersProps) {
   const { request, scopes, waitsFor } = shown.view;
   const me = meOf(useStore(session));
@@ -218,7 +213,6 @@ function answerSummary(request: Pick<ApprovalDetails, 'arguments' | 'toolName'>,
   return `Approved, ${scopes[always.kind]}`;
 }
 
-/** True once a text has been on the screen for half a second. */
 function useArmed(shownAtMs: number): boolean {
   const [armedFor, setArmedFor] = useState<number>();
   useEffect(() => {
@@ -228,13 +222,11 @@ function useArmed(shownAtMs: number): boolean {
   return armedFor === shownAtMs;
 }
 
-/** The answers that have a form. */
 export type FormName = Exclude<AnswerName, 'approve'>;
 
 interface AnswerBarProps {
   open: (name: FormName) => () => void;
   approve: () => void;
-  /** The possible answers to the request. */
   actions: AnswerActions;
   isArmed: boolean;
   /** The call cannot be approved from the screen's content. */

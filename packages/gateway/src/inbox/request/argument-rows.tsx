@@ -82,7 +82,6 @@ interface FieldProps {
   hasWarnings?: boolean;
 }
 
-/** One argument, with its meaning. */
 export function FieldRow({ label, ...field }: FieldProps & { label: string }) {
   return (
     <div>

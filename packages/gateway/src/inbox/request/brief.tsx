@@ -15,7 +15,6 @@ interface BriefProps {
   request: ApprovalDetails;
   card: Card;
   reading: RunReading;
-  /** The id of the reader. */
   me?: string;
   /** True: the place of the answers says who can answer. */
   isForOthers: boolean;
@@ -94,7 +93,6 @@ export function Brief({ request, card, reading, me, isForOthers }: BriefProps) {
   );
 }
 
-/** The caller of the run, as people read it. */
 export function callerName({ callerUserId, people }: ApprovalDetails): string {
   return callerUserId === null ? 'The user' : personsShown(people)(callerUserId);
 }

@@ -29,11 +29,8 @@ export function isUrgentRow({ label }: CardRow): boolean {
 
 interface CardArticleProps {
   card: Card;
-  /** A warning about what its run says. */
   warning?: string | undefined;
-  /** The notice of what is cut, with its button. */
   unfold: ComponentChildren;
-  /** What is read first, below the sentence. */
   brief: ComponentChildren;
 }
 
@@ -168,7 +165,6 @@ function RowList({ rows }: { rows: readonly CardRow[] }) {
   );
 }
 
-/** The texts of a row, each on a line. */
 export function RowTexts({ row: { texts } }: { row: CardRow }) {
   return (
     <>
@@ -183,7 +179,6 @@ export function RowTexts({ row: { texts } }: { row: CardRow }) {
   );
 }
 
-/** The changes that a call would make, as differences and tables. */
 export function CardChanges({ card }: { card: Card }) {
   const note = previewNote(card);
   if (note !== undefined) {

@@ -4,7 +4,6 @@ import { Marked, Scrolling, ShownText } from '../parts/shown-text.tsx';
 import { type DrawnLine, drawnLines } from './diff-lines.ts';
 import { CardTable, MoreLines, mostLines } from './more-lines.tsx';
 
-/** A difference, line by line. */
 export function ChangeLines({ change }: { change: CardChange & { kind: 'text' } }) {
   const [shown, setShown] = useState(mostLines);
   const lines = useMemo(() => drawnLines(change), [change]);
@@ -45,7 +44,6 @@ function Line({ kind, text, before, after, words }: DrawnLine) {
   );
 }
 
-/** A table of changed rows. */
 export function ChangeTable({ change: { columns, rows } }: { change: CardChange & { kind: 'table' } }) {
   return (
     <CardTable

@@ -8,7 +8,6 @@ import { requestHref } from '../state/location.ts';
 import { approvalsText, whoCanAnswer } from './who-answers.ts';
 import { Button } from '../parts/controls.tsx';
 
-/** The result of the answer. */
 export function DecisionNote({ state, request }: { state: DecisionState; request: ApprovalDetails }) {
   switch (state.kind) {
     case 'idle':
@@ -76,7 +75,6 @@ export function DecisionNote({ state, request }: { state: DecisionState; request
   }
 }
 
-/** The votes of a quorum so far. */
 export function Votes({ request }: { request: ApprovalDetails }) {
   const { approvals, votes = [], people } = request;
   const text = approvalsText(request);

@@ -18,7 +18,6 @@ import { requestKey, type RequestIds } from '../state/paths.ts';
 import { createStore, useStore } from '../state/store.ts';
 import { type HeldBack, holdBack, undoTimeMs } from './hold-back.ts';
 
-/** The reviewer's answer. */
 export type GivenAnswer = Omit<DecisionBody, 'decisionId' | 'digest' | 'viewed'>;
 
 /** One attempt: a retry sends exactly this again. */
@@ -36,11 +35,9 @@ export type DecisionState =
   | { kind: 'dropped'; why: string }
   | { kind: 'done'; receipt: Receipt; approved: boolean; decisionId: string };
 
-/** What is answered, and how, in words. */
 interface About extends RequestIds {
   digest: string;
   viewed: Viewed;
-  /** The call in words. */
   sentence: string;
 }
 
@@ -81,7 +78,6 @@ export function isSettled(ids: RequestIds): boolean {
   return state?.kind === 'done' && state.receipt.outcome !== undefined;
 }
 
-/** Forgets what became of an earlier answer. */
 export function forgetDecision(ids: RequestIds): void {
   const state = decisionOf(ids)?.state;
   if (state === undefined) return;
@@ -95,9 +91,8 @@ export function sendDecision(answer: GivenAnswer, about: About): void {
 }
 
 /**
- * Sends an approval once it cannot be undone any more, if the request then still is as it was `seen`. An earlier approval
- * that waits is sent now. The digest alone guards an approval that has no time for another look: the deadline is near, or
- * the page is left.
+ * Sends an approval once it cannot be undone any more, if the request then still is as it was `seen`. An earlier one
+ * that waits is sent now. If there is no time for another look, the digest alone guards it.
  */
 export function holdDecision(
   answer: GivenAnswer,
@@ -118,7 +113,6 @@ export function holdDecision(
   setState(about, { kind: 'delayed', held, summary });
 }
 
-/** Drops an approval that waits. */
 export function dropDecision(ids: RequestIds, why: string): void {
   const given = decisionOf(ids);
   if (given?.state.kind !== 'delayed') return;

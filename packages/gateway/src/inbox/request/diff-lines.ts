@@ -2,7 +2,6 @@ import type { CardChange, DiffLine } from 'countersign/card';
 
 /** A line of a difference as drawn: with its numbers, and with the words that differ from its counterpart. */
 export interface DrawnLine extends DiffLine {
-  /** The number of the line before and after the change. */
   before?: number;
   after?: number;
   /** The text in three parts, of which the middle one differs. Absent: the whole line is new, gone or as before. */

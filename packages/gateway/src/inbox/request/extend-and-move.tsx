@@ -6,7 +6,6 @@ import { AnswerForm, type FormProps, personInput } from './answer-form.tsx';
 import { PeopleList, usePeople } from './hand-over.tsx';
 import { useMessage } from './use-decision.ts';
 
-/** Extends the deadline of a request. */
 export function ExtendForm({ request, isBusy, cancel, then }: FormProps & { then: () => void }) {
   const [duration, setDuration] = useState('1h');
   const { isSending, problem, setProblem, send } = useMessage(then, cancel);

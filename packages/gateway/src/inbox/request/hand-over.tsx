@@ -8,7 +8,6 @@ import { AnswerForm, type FormProps, personInput } from './answer-form.tsx';
 import { useMessage } from './use-decision.ts';
 import { Button, ProblemText, TextField, wrongIf } from '../parts/controls.tsx';
 
-/** The options of a field that names a person. */
 export function PeopleList({ id, people }: { id: string; people: RequestPeople['people'] }) {
   return (
     <datalist id={id}>

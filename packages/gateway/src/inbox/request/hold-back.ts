@@ -15,13 +15,10 @@ export function undoTimeMs(deadlines: readonly (string | null)[]): number | unde
   return deadlines.some((deadline) => deadline !== null && Date.parse(deadline) < latestMs) ? undefined : undoMs;
 }
 
-/** An answer that waits. */
 export interface HeldBack {
   fromMs: number;
   untilMs: number;
-  /** Nothing is called any more. */
   cancel: () => void;
-  /** Ends the time to undo. */
   endNow: () => void;
 }
 

@@ -7,7 +7,6 @@ import { isSameRequest, type RequestIds } from '../state/paths.ts';
 import { useStore } from '../state/store.ts';
 import { decisions, isAnswered } from './decisions.ts';
 
-/** Leads to the next open request of this reviewer. */
 export function NextRequest({ class: look, ...shown }: RequestIds & { class?: string }) {
   useStore(decisions);
   useStore(currentLocation);
@@ -21,7 +20,6 @@ export function NextRequest({ class: look, ...shown }: RequestIds & { class?: st
   );
 }
 
-/** Opens the next open request of this reviewer, if there is one. */
 export function goToNext(shown: RequestIds): void {
   const next = nextRequest(rowsOfAddress(), shown);
   if (next !== undefined) navigate(inListHref(next));

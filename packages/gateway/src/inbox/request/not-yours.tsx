@@ -10,7 +10,6 @@ interface NotYoursProps {
   reload: () => void;
   isReviewer: boolean;
   parent: RefObject<HTMLElement | null>;
-  /** The result of an earlier answer. */
   children: ComponentChildren;
   /** The actions of an operator, such as moving the request. Shown below the text. */
   foot: ComponentChildren;

@@ -23,7 +23,6 @@ async function rowOf(ids: RequestIds): Promise<InboxRow | undefined> {
   return (await getJson<InboxPage>(`${path}&limit=500`)).approvals.find(isIt);
 }
 
-/** A row as a request, without what the row does not have. */
 function requestOf(row: InboxRow): ApprovalDetails {
   const { severity, callerName, argumentNames, notShown = argumentNames, reviewers = [], lineage = [] } = row;
   const { sentence: _, waitsFor: __, undelivered: ___, ...facts } = row;

@@ -31,7 +31,6 @@ export interface RunReading {
 
 type Asked = NonNullable<RunPast['asked']>;
 
-/** Reads the run of a request, and the runs above it. */
 export function useRunReading(request: ApprovalDetails | undefined): RunReading {
   const { workflowId, lineage = [], settled, requestId, requestedAt } = request ?? {};
   const [read, setRead] = useState<EventsSoFar>();
@@ -103,7 +102,6 @@ interface RunContextProps {
   reading: RunReading;
 }
 
-/** The run of the request: the runs above it, its events so far, and a link to Temporal's UI. */
 export function RunContext({ request, reading }: RunContextProps) {
   const { workflowId, lineage, callerUserId, people } = request;
   const { read, problem, callingAgent } = reading;
@@ -152,11 +150,9 @@ function Events({ events, earlier, isCut, caller }: EventsSoFar & { caller: Spea
   );
 }
 
-/** The events of a run so far. */
 export interface EventsSoFar {
   /** The newest ones, in order. */
   events: readonly RecordedEvent[];
-  /** The number of earlier ones. */
   earlier: number;
   /** True: the run has so many events that only the earlier ones were read, so these are not the newest. */
   isCut: boolean;

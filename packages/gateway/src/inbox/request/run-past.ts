@@ -1,7 +1,6 @@
 import type { RecordedEvent, RunItem } from 'countersign/client';
 import { shownPerson, toldText } from 'countersign/base';
 
-/** What a run's events say of the time before a request. */
 export interface RunPast {
   /** The user's last message. For a nested run: that of the agent that called it. */
   asked?: { text: string; at: string };
@@ -56,10 +55,7 @@ function whatBecame({ ran, isError }: Result): string {
 
 const mostNamed = 4;
 
-/**
- * Such as `3 calls before this: look_up ran twice, refund denied by Bob`. `isPart`: there are earlier ones, which were
- * not read.
- */
+/** Such as `3 calls before this: look_up ran twice, refund denied by Bob`. `isPart`: earlier ones were not read. */
 export function callsText(calls: readonly PastCall[], isPart = false): string {
   if (calls.length === 0) return 'No call before this one.';
   const counts = new Map<string, number>();

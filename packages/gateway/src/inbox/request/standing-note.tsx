@@ -9,16 +9,12 @@ import { NextRequest } from './next-request.tsx';
 
 interface StandingNoteProps {
   request: ApprovalDetails;
-  /** The decision sent from this page. */
   decisionId: string | undefined;
   /** True: it was open on this page a moment ago. */
   isNew: boolean;
 }
 
-/**
- * Why a request can no longer be answered, in place of the answers, where the reviewer looks, also on a phone. It then
- * gets the focus, because the focused button is gone.
- */
+/** Replaces the answers of a request that has none any more. It gets the focus, because the focused button is gone. */
 export function StandingNote({ request, decisionId, isNew }: StandingNoteProps) {
   const { settled, workflowId, requestId, people } = request;
   const section = useRef<HTMLElement>(null);
@@ -101,7 +97,6 @@ const words: Partial<Record<string, string>> = {
   cancelled: 'The run has ended or was cancelled',
 };
 
-/** The state of a request, which determines its answers. */
 export type RequestStanding = 'open' | 'expired' | 'settled';
 
 export function requestStanding({ settled, deadline }: ApprovalDetails, nowMs: number): RequestStanding {

@@ -5,7 +5,6 @@ import { type HeldBack, holdBack, undoTimeMs } from './hold-back.ts';
 import type { ComponentChildren } from 'preact';
 import { Button } from '../parts/controls.tsx';
 
-/** The time in which an answer can be undone. */
 export interface UndoTime {
   fromMs: number;
   untilMs: number;

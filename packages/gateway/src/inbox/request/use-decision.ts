@@ -37,16 +37,12 @@ export function useMessage(...then: (() => void)[]): Message {
   return { isSending, problem, setProblem, send };
 }
 
-/** What the inbox says of how a request was looked at. */
 export function viewedSince(shownAtMs: number, more: Pick<Viewed, 'card' | 'userMessages' | 'preview'> = {}): Viewed {
   const durationMs = Math.round(Math.min(viewedBounds.durationMs, Math.max(0, Date.now() - shownAtMs)));
   return { channel: 'inbox', durationMs, ...more };
 }
 
-/**
- * Why the call cannot be approved from the screen's content; undefined if all of it is shown. `isPart`: it is only what
- * the index has.
- */
+/** Why the call cannot be approved; undefined if all of it is shown. `isPart`: only what the index has is shown. */
 export function whyNotApprove(
   { shown, preview }: ApprovalDetails,
   isWhole: boolean,

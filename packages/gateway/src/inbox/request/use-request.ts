@@ -9,27 +9,22 @@ import { announceText } from '../state/store.ts';
 import { readRowView } from './row-view.ts';
 import { makeWholeCard, type WholeCard } from './whole-card.ts';
 
-/** A request as shown. */
 export interface LoadedRequest {
   view: ApprovalView;
   /** When its present text appeared on the screen, by this computer's clock. */
   shownAtMs: number;
-  /** As the reviewer has seen it. */
   seen: ApprovalView['request'];
   /** True: its text differs from what the reviewer has seen. */
   hasChanged: boolean;
   /**
-   * Present: only what the index has of the request is shown. `reading`: the run was asked for the rest and has not
-   * answered yet; `no_worker`: no worker answers for it.
+   * Present: only what the index has is shown. `reading`: the run has not answered yet; `no_worker`: no worker does.
    */
   part?: 'reading' | 'no_worker';
-  /** Why the last read failed. */
   lost?: ApiProblem;
 }
 
 export interface LiveRequest {
   shown?: LoadedRequest;
-  /** Why no read has succeeded. */
   problem?: ApiProblem;
   /** Reads it again. True if it still matches what the reviewer has seen, as far as can be determined. */
   reload: () => Promise<boolean>;
@@ -41,10 +36,7 @@ const [pollMs, pendingPollMs] = [10_000, 1_000];
 /** Before this time a worker usually answers, and the reviewer sees one card, not two. */
 const patienceMs = 300;
 
-/**
- * Keeps a request up to date: reads it again when the inbox reports a change, when the page becomes visible, and every
- * few seconds while it is visible.
- */
+/** Keeps a request up to date, by the inbox's reports, and every few seconds while the page is visible. */
 export function useRequest(workflowId: string, requestId: string): LiveRequest {
   const [state, setState] = useState<Pick<LiveRequest, 'shown' | 'problem'>>({});
   const latest = useRef(state);

@@ -5,10 +5,7 @@ type Asked = Pick<ApprovalDetails, 'approvers' | 'reviewers' | 'people'>;
 
 const mostNames = 5;
 
-/**
- * The people who can answer a request now, such as `Bob Lee (bob) or dora (finance)`; undefined if they are not known or
- * there are none.
- */
+/** Who can answer now, such as `Bob Lee (bob) or dora (finance)`; undefined if they are not known or there are none. */
 export function whoCanAnswer({ approvers, reviewers, people }: Asked): string | undefined {
   const groups = reviewers.flatMap((name) => (name.startsWith(groupPrefix) ? [name.slice(groupPrefix.length)] : []));
   if (approvers === undefined) {

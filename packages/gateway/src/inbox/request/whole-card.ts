@@ -1,7 +1,6 @@
 import type { Card } from 'countersign/card';
 import type { ApprovalDetails } from 'countersign/client';
 
-/** A card on which nothing is cut, and its digest. */
 export interface WholeCard {
   card: Card;
   digest: string;

@@ -2,7 +2,6 @@ import type { Call } from './conversation.ts';
 import { isSaid } from './conversation.ts';
 import { decisionText, settledText } from './decision-text.ts';
 
-/** The state of a call, as the conversation shows it. */
 export interface CallState {
   /** Such as `approved by ann · ran`. */
   text: string;

@@ -18,7 +18,6 @@ const sentences: Partial<Record<string, string>> = {
   arguments_invalid: 'The input of the run is not valid.',
 };
 
-/** Who writes a message, such as `carl` and `user`. */
 export interface Speaker {
   name: string;
   role?: string;
@@ -38,13 +37,10 @@ interface ConversationProps {
   events: readonly RecordedEvent[];
   /** Who writes the messages to the agent: the user, or in a nested run, the agent that called it. */
   caller: Speaker;
-  /** The agent with which the run began. */
   agent?: string | undefined;
   /** The number of entries that are shown; the older ones are left out. */
   most?: number;
-  /** Shows more of them. */
   showMore?: () => void;
-  /** The message that the model is writing. */
   writing?: ComponentChildren;
 }
 
@@ -124,7 +120,6 @@ interface MessageProps {
   children: ComponentChildren;
 }
 
-/** One message, with its writer. */
 export function Message({ by, tone, at, children }: MessageProps) {
   return (
     <li class={`message ${tone}`} aria-busy={at === undefined ? 'true' : undefined}>
@@ -152,7 +147,6 @@ interface NoteProps {
   children: ComponentChildren;
 }
 
-/** What happened to the run, in small letters between the messages. */
 function Note({ tone, label, at, children }: NoteProps) {
   return (
     <li class={`run-note ${tone}`}>
@@ -213,7 +207,6 @@ function Words({ of }: { of: Extract<RunItem, { type: 'message' }> }) {
   );
 }
 
-/** A call under the message of the agent: what it does, what became of it, its arguments and its result. */
 function CallBlock({ call, isOver }: { call: Call; isOver: boolean }) {
   const { arguments: args, result, requests, toolName } = call;
   const { text, tone } = callState(call, isOver);
@@ -284,7 +277,6 @@ function firstLine(text: string): string {
   return `${line.toWellFormed()}${more.length > 0 ? ' …' : ''}`;
 }
 
-/** A longer result is folded. */
 const [longestShown, mostLines] = [400, 6];
 
 /** `isFolded`: it only repeats what became of the call. */
@@ -306,7 +298,6 @@ function Finish({ of: { finish } }: { of: Pick<RunCompleteEvent, 'finish'> }) {
   return finish === undefined ? null : <p class="soft">{unfinishedText(finish)}</p>;
 }
 
-/** What a call ran with, if it was changed, and the changes. */
 function Edited({ before, after }: { before: Json | undefined; after: Json }) {
   const changes = before === undefined ? [] : valueChanges(before, after);
   return (
@@ -351,7 +342,6 @@ function isHidden(text: string): boolean {
   return /^\s*(?:\[[A-Z_]+\]\s*)*$/.test(text);
 }
 
-/** Why a run or a turn ended without success. */
 function failureText({ failure, output = '' }: Partial<Pick<RunCompleteEvent, 'failure' | 'output'>>): string {
   if (failure === undefined) return output;
   const sentence = sentences[failure.code ?? ''];

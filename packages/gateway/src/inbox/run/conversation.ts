@@ -12,7 +12,6 @@ import type { Json } from 'countersign/base';
 
 type Item<Type extends RunItem['type']> = Extract<RunItem, { type: Type }>;
 
-/** One item of a conversation. */
 export type Entry =
   | UserMessage
   | AgentMessage
@@ -20,7 +19,6 @@ export type Entry =
   | (Place & { kind: 'note'; about: Item<'handoff'> | Item<'turn_ended'> | GapEvent })
   | (Place & { kind: 'end'; end: RunCompleteEvent; isRepeated: boolean });
 
-/** The id and the time of the first event of an entry. */
 interface Place {
   id: string;
   at: string;
@@ -34,7 +32,6 @@ interface UserMessage extends Place {
   isBeforeStart: boolean;
 }
 
-/** What the model wrote in a turn, and its calls. */
 export interface AgentMessage extends Place {
   kind: 'agent';
   /** The agent in charge; undefined if the events do not say. */
@@ -44,13 +41,11 @@ export interface AgentMessage extends Place {
   calls: Call[];
 }
 
-/** What a reviewer wrote to a decision. */
 interface ReviewerMessage extends Place {
   kind: 'reviewer';
   result: ApprovalResultEvent;
 }
 
-/** One call of a tool, with what became of it so far. */
 export interface Call {
   callId: string;
   toolName: string;

@@ -16,7 +16,6 @@ const words: Readonly<Record<ApprovalResultEvent['decision'], string>> = {
   superseded: 'settled',
 };
 
-/** The settlement of a request and its reviewer, in one line. */
 export function settledText({ decision, by, byId, ...result }: Omit<Result, 'reason'>): string {
   const who = result.reviewerId === null ? '' : ` by ${reviewerText(result)}`;
   const thing = byId == null ? '' : ` ${byId}`;
@@ -28,7 +27,6 @@ export function settledText({ decision, by, byId, ...result }: Omit<Result, 'rea
   return `${words[decision] ?? decision}${way}${who}${more}`;
 }
 
-/** As `settledText`, with the reason. */
 export function decisionText(result: Result): string {
   const { reason } = result;
   return `${settledText(result)}${reason === null || reason === '' ? '' : ` – ${reason}`}`;

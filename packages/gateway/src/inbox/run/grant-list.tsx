@@ -12,12 +12,10 @@ import { Button } from '../parts/controls.tsx';
 
 interface GrantListProps {
   workflowId: string;
-  /** Read again when it changes. */
   version: number;
   mayRevoke: boolean;
 }
 
-/** The grants of "always" decisions in a run. */
 export function GrantList({ workflowId, version, mayRevoke }: GrantListProps) {
   const path = apiPath`/runs/${workflowId}/grants`;
   const { value, problem, reload } = useJson<Grants>(path, version);
@@ -69,7 +67,6 @@ export function GrantList({ workflowId, version, mayRevoke }: GrantListProps) {
   );
 }
 
-/** The calls that a grant answers, in words. */
 function scopeText({ tool, scope, denials }: Pick<Grant, 'tool' | 'scope' | 'denials'>): string {
   if (denials !== undefined) return `calls of ${tool} that would be asked about, after ${denials} denials`;
   if (scope.kind === 'call') return `exactly the same call of ${tool}`;
@@ -78,7 +75,6 @@ function scopeText({ tool, scope, denials }: Pick<Grant, 'tool' | 'scope' | 'den
   return `calls of ${tool} where ${globs.join(' and ')}`;
 }
 
-/** The grant's authors and how long it lasts. */
 function usesText({ grantId, by = [], usesLeft, expiresAtMs, denials }: Grant): string {
   const names = by.map(({ reviewerId = null, ...named }) =>
     reviewerId === null ? 'an unnamed reviewer' : reviewerText({ ...named, reviewerId }),

@@ -11,10 +11,7 @@ import { requestHref } from '../state/location.ts';
 import { decisionText, reviewerText } from './decision-text.ts';
 import type { Decided } from './timeline.ts';
 
-/**
- * All journal entries of the run about its calls: rulings, votes, grants, changes of policy. Read when the section is
- * opened.
- */
+/** All entries of a run's journal, read when the section is opened. */
 export function JournalTable({ workflowId, version }: { workflowId: string; version: number }) {
   const [isOpen, setOpen] = useState(false);
   const path = isOpen ? apiPath`/runs/${workflowId}/journal` : undefined;
@@ -64,7 +61,6 @@ function detailsOf(entry: JournalEntry): string {
   return parts.filter((part) => part !== undefined && part !== '').join(' · ');
 }
 
-/** The requests and decisions of a run. */
 export function DecisionTable({ decisions }: { decisions: readonly Decided[] }) {
   return (
     <section aria-labelledby="decisions-title">

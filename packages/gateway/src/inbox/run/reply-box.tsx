@@ -23,7 +23,6 @@ export function ReplyBox({ workflowId, lastTurn }: ReplyBoxProps) {
     setContent(text);
     setProblem('');
   };
-  /** True if the run has accepted it. */
   const post = async (body: object, idempotencyKey: string, taken: string): Promise<boolean> => {
     if (isBusy) return false;
     setBusy(true);

@@ -11,15 +11,12 @@ export interface StartFields {
   mode: string;
   /** JSON. */
   policy: string;
-  /** The user of the run. */
   caller: string;
-  /** True: the run stays open for more messages. */
   session: boolean;
 }
 
 export const noStartFields: StartFields = { agent: '', input: '', mode: '', policy: '', caller: '', session: false };
 
-/** The body of `POST /runs`, or the problem of a field. */
 export function startBodyOf(
   fields: StartFields,
 ): { body: Record<string, unknown> } | { field: keyof StartFields; problem: string } {
@@ -64,13 +61,11 @@ export interface RunFilters {
   agent: string;
   /** Words of the task, the agent, the caller or the id. */
   text: string;
-  /** True: only runs whose caller is the reader. */
   mine: boolean;
 }
 
 export const statuses = ['waiting', 'running', 'completed', 'failed', 'cancelled'] as const satisfies ListedStatus[];
 
-/** Reads the filters of an address. */
 export function readRunFilters(query: string): RunFilters {
   const given = new URLSearchParams(query);
   const status = statuses.find((each) => each === given.get('status')) ?? '';
@@ -78,7 +73,6 @@ export function readRunFilters(query: string): RunFilters {
   return { status, agent, text, mine: given.get('mine') === 'true' };
 }
 
-/** The query of an address; empty without filters. */
 export function writeRunFilters({ status, agent, text, mine }: RunFilters): string {
   const query = new URLSearchParams();
   if (status !== '') query.set('status', status);
@@ -88,7 +82,6 @@ export function writeRunFilters({ status, agent, text, mine }: RunFilters): stri
   return queryText(query);
 }
 
-/** The path of `GET /runs`. */
 export function listPath(filters: RunFilters, limit: number): string {
   const query = writeRunFilters(filters);
   return `/runs${query === '' ? '?' : `${query}&`}limit=${limit}`;

@@ -2,7 +2,6 @@ import { visibleText } from 'countersign/base';
 import type { RunList } from '../../http/inbox/api.ts';
 import { Marked } from '../parts/shown-text.tsx';
 
-/** What names a run for people. */
 export type NamedRun = Pick<RunList['runs'][number], 'workflowId' | 'workflowType' | 'agent' | 'task'>;
 
 const longest = 120;

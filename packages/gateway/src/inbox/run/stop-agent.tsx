@@ -17,13 +17,11 @@ import {
 } from './stop-steps.ts';
 import { Button, Checkbox, onSend, TextArea } from '../parts/controls.tsx';
 
-/** The two ways to end a run, as people read them. */
 export const stopWords = {
   close: 'Stop after the running tool',
   cancel: 'Stop now (interrupt running tools)',
 } as const;
 
-/** What this person may do to stop the agent of these requests. */
 export function mayStop(
   me: Me | undefined,
   requests: readonly Pick<StoppedRequest, 'waitsFor'>[],

@@ -1,13 +1,11 @@
 import type { Receipt } from 'countersign/client';
 import type { InboxRow } from '../../http/inbox/api.ts';
 
-/** An open request of the agent that is stopped. */
 export type StoppedRequest = Pick<
   InboxRow,
   'workflowId' | 'requestId' | 'digest' | 'toolName' | 'sentence' | 'waitsFor'
 >;
 
-/** What a person does to stop an agent. */
 export interface StopChoice {
   /** Deny the requests that wait for this person. */
   denies: boolean;
@@ -19,7 +17,6 @@ export interface StopChoice {
   id: string;
 }
 
-/** One message to the gateway. */
 export interface StopStep {
   kind: 'deny' | 'deny_later' | 'stop_run';
   path: string;
@@ -75,7 +72,6 @@ export function stopSteps(
   return steps.map((step, index) => ({ ...step, key: `${id}-${index}` }));
 }
 
-/** What became of a step. */
 export interface StopResult {
   isGood: boolean;
   text: string;

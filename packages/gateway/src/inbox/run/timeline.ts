@@ -19,7 +19,6 @@ export interface Timeline {
   end?: RunCompleteEvent;
 }
 
-/** An unfinished answer of the model. */
 export interface Writing {
   turn: number;
   /** How much of the answer comes before `text`, in UTF-16 code units. */
@@ -27,7 +26,6 @@ export interface Writing {
   text: string;
 }
 
-/** One request to reviewers, and its settlement. */
 export interface Decided {
   request: ApprovalRequestEvent;
   result?: ApprovalResultEvent;
@@ -73,7 +71,6 @@ export function withoutWriting(timeline: Timeline): Timeline {
   return { ...timeline, writing: undefined };
 }
 
-/** The requests of a run with their answers, in the order of the requests. */
 export function decisionsOf(events: readonly RecordedEvent[]): Decided[] {
   const decisions = new Map<string, Decided>();
   for (const event of events) {
@@ -93,7 +90,6 @@ export function decisionsOf(events: readonly RecordedEvent[]): Decided[] {
 
 /** What the user of a session can do with its last turn: retry it if it failed, or stop it. */
 export interface LastTurn {
-  /** The event of the failure. */
   eventId: string;
   canRetry: boolean;
   canStop: boolean;

@@ -3,7 +3,6 @@ import { createStore } from './store.ts';
 
 const base = '/inbox';
 
-/** The page's location: the path below `/inbox`, and the query. */
 export interface PageLocation {
   path: string;
   query: string;
@@ -16,7 +15,6 @@ export function hrefOf(path: string): string {
   return `${base}${path}`;
 }
 
-/** The address of the view of a request. */
 export function requestHref({ workflowId, requestId }: RequestIds): string {
   return hrefOf(`/requests/${encodeURIComponent(workflowId)}/${encodeURIComponent(requestId)}`);
 }
@@ -34,7 +32,6 @@ export function inListHref(ids?: RequestIds, more: Record<string, string> = {}):
   return `${ids === undefined ? hrefOf('/') : requestHref(ids)}${queryText(kept)}`;
 }
 
-/** The address of the view of a run. */
 export function runHref(workflowId: string): string {
   return hrefOf(`/runs/${encodeURIComponent(workflowId)}`);
 }

@@ -38,7 +38,6 @@ export function followSession(): void {
   void loadMe();
 }
 
-/** Reads the session from the gateway, with retries until it answers. */
 export function loadMe(): Promise<void> {
   asking ??= ask().finally(() => (asking = undefined));
   return asking;
@@ -68,7 +67,6 @@ function stateKey(state: SessionState): string {
   return meOf(state)?.sessionKey ?? state.state;
 }
 
-/** The signed-in person; undefined while unknown. */
 export function meOf(state: SessionState): Me | undefined {
   return state.state === 'signed-in' ? state.me : undefined;
 }

@@ -86,7 +86,6 @@ export function notifyOfRequests(): () => void {
   };
 }
 
-/** A notification of the browser, and the view that it leads to. */
 interface PlainNotification {
   title: string;
   body: string;

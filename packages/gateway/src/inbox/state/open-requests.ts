@@ -6,7 +6,6 @@ import type { RequestIds } from './paths.ts';
 import { createStore } from './store.ts';
 import { loadMe } from './me.ts';
 
-/** The open requests of all runs, as reported by the gateway. */
 export interface OpenRequests {
   stream: StreamState;
   /** Absent: nothing was read yet. */

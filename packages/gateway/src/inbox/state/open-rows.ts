@@ -2,7 +2,6 @@ import type { InboxPage, InboxRow } from '../../http/inbox/api.ts';
 import { inboxOrder } from '../../http/inbox/open-view.ts';
 import { isSameRequest, type RequestIds } from './paths.ts';
 
-/** The open requests that the page knows. */
 export interface OpenRows {
   /** By deadline; those without one come last. */
   rows: readonly InboxRow[];
@@ -11,12 +10,10 @@ export interface OpenRows {
   unread: InboxPage['unread'];
 }
 
-/** The rows of a snapshot, which replaces all earlier ones. */
 export function withSnapshot({ approvals, more, unread }: InboxPage): OpenRows {
   return { rows: approvals.toSorted(inboxOrder), more, unread };
 }
 
-/** The snapshot from which another tab can build these rows. */
 export function snapshotOf({ rows, more, unread }: OpenRows): InboxPage {
   return { approvals: [...rows], more, unread };
 }
@@ -28,7 +25,6 @@ export function withRow(open: OpenRows, row: InboxRow): OpenRows {
   return { ...open, rows: rows.toSorted(inboxOrder) };
 }
 
-/** The rows without a request that is no longer open. */
 export function withoutRow(open: OpenRows, gone: RequestIds): OpenRows {
   return { ...open, rows: open.rows.filter((each) => !isSameRequest(each, gone)) };
 }

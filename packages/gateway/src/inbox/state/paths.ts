@@ -41,7 +41,6 @@ export interface RequestIds {
   requestId: string;
 }
 
-/** Identifies a request in a set. */
 export function requestKey({ workflowId, requestId }: RequestIds): string {
   return `${workflowId}\n${requestId}`;
 }
@@ -58,7 +57,6 @@ export function requestParams(path: string): RequestIds | undefined {
   return workflowId === undefined || requestId === undefined ? undefined : { workflowId, requestId };
 }
 
-/** The properties of every view: the parts of the path that its pattern names. */
 export interface ViewProps {
   params: PathParams;
 }

@@ -5,10 +5,7 @@ import { hrefOf } from './location.ts';
 import { askForNotifications, notificationState, registerWorker } from './notifications.ts';
 import { isSamePushKey } from './same-push-key.ts';
 
-/**
- * Whether this browser is notified of requests while no inbox is open in it. `unavailable`: the gateway does not offer
- * it, or the browser cannot.
- */
+/** `unavailable`: the gateway does not offer web push, or the browser cannot receive it. */
 export const pushState = createStore<'unavailable' | 'off' | 'on' | 'changing'>('unavailable');
 
 const storageKey = 'countersign.push';
@@ -18,7 +15,6 @@ const renewMs = 24 * 3_600_000;
 /** A browser that cannot reach its push service, as in a closed network, may wait for it forever. */
 const longestMs = 15_000;
 
-/** The person of this browser's subscription, and when the gateway last stored it. */
 interface Subscribed {
   id: string;
   atMs: number;
@@ -52,7 +48,7 @@ export async function loadPush({ id, pushKey }: Pick<Me, 'id' | 'pushKey'>): Pro
   await send(subscription, id).catch(() => undefined);
 }
 
-/** Subscribes or unsubscribes this browser. Called only after a press of its button. */
+/** Called only after a press of its button. */
 export async function switchPush(on: boolean, { id, pushKey }: Pick<Me, 'id' | 'pushKey'>): Promise<void> {
   if (pushState.get() === 'unavailable' || pushState.get() === 'changing' || pushKey === undefined) return;
   const before = pushState.get();

@@ -19,7 +19,6 @@ export function switchShortcuts(on: boolean): void {
 /** The action of each key, by the browser's name of the key. One that returns false leaves the key to others. */
 export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => unknown>>;
 
-/** The keys that repeat while pressed. */
 const repeating = ['j', 'k', 'ArrowDown', 'ArrowUp'];
 
 /** Listens to single keys while the component is shown, unless the user types, or a dialog is open. */
@@ -60,5 +59,4 @@ export type AnswerActions = Partial<Record<AnswerName, () => void>>;
 /** Empty unless a request is shown that this person can answer. */
 export const answerActions = createStore<AnswerActions>({});
 
-/** The overlay that is open over every view. */
 export const openOverlay = createStore<'palette' | 'help' | 'settings' | undefined>(undefined);

@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** A value that several parts of the page share. */
 export interface Store<T> {
   get(): T;
   set(value: T): void;

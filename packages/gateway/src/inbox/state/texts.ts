@@ -3,9 +3,7 @@ import type { InboxRow } from '../../http/inbox/api.ts';
 
 const minuteMs = 60_000;
 
-/**
- * The time left until a deadline, with seconds in the last ten minutes. `passed` after it; empty without a deadline.
- */
+/** The time left, with seconds in the last ten minutes; `passed` after the deadline, empty without one. */
 export function leftText(deadline: string | null, nowMs: number): string {
   if (deadline === null) return '';
   const leftMs = Date.parse(deadline) - nowMs;
@@ -25,7 +23,6 @@ export function ageText(at: string, nowMs: number): string {
   return `${Math.floor(ageMs / (24 * 60 * minuteMs))}d`;
 }
 
-/** The texts of a browser notification, and its target. */
 export interface NotificationTexts {
   title: string;
   body: string;
@@ -62,7 +59,6 @@ export function medianText(ms: number): string {
   return formatDuration(Math.round(ms / 60_000) * 60_000);
 }
 
-/** What became of a call. */
 export const ranWords: Readonly<Record<'yes' | 'no' | 'unknown' | 'pending', string>> = {
   yes: 'ran',
   no: 'did not run',

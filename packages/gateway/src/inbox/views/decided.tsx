@@ -16,7 +16,6 @@ const hourMs = 3_600_000;
 const periods: Readonly<Record<string, number>> = { '1': 1, '7': 7, '30': 30 };
 const outcomes = ['approved', 'denied', 'responded', 'expired', 'cancelled', 'superseded'];
 
-/** What was decided, by the reader and by others. */
 export function DecidedView() {
   const { query } = useStore(currentLocation);
   const { view } = useOpenView(useStore(openRequests), wholeQuery, fewRows);

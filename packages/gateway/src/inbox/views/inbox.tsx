@@ -18,7 +18,6 @@ import { Button, Checkbox } from '../parts/controls.tsx';
 
 /** One answer applies to at most this many. */
 const mostSelected = 200;
-/** The rows of a list after "Show more". */
 const manyRows = 500;
 
 /** The open requests of all runs, live. */

@@ -158,7 +158,6 @@ function StopAgent({ view: { request, card, waitsFor }, reload }: { view: Approv
   );
 }
 
-/** The size of a long call, such as ` (221 kB)`. */
 function sizeText({ raw }: Pick<Card, 'raw'>): string {
   return raw.length < 10_000 ? '' : ` (${Math.round(raw.length / 1_000).toLocaleString('en')} kB)`;
 }

@@ -83,7 +83,6 @@ interface TimelineListProps {
   run: ShownRun | undefined;
 }
 
-/** The conversation of a run, the newest message at the end, and the text that the model is writing now. */
 function TimelineList({ timeline, state, run }: TimelineListProps) {
   const [most, setMost] = useState(atOnce);
   const caller = useCaller(run);
@@ -168,7 +167,6 @@ interface RunHeadProps {
   status: string;
 }
 
-/** The facts of a run: its caller, its times, its id, and its place in Temporal. */
 function RunHead({ run, status }: RunHeadProps) {
   return (
     <div class="run-head">
@@ -219,7 +217,6 @@ function NestedWaits({ workflowId }: { workflowId: string }) {
   );
 }
 
-/** Ends a run, in one of two ways. */
 function RunActions({ workflowId, onDone }: { workflowId: string; onDone: () => void }) {
   const [ending, setEnding] = useState<'cancel' | 'close'>();
   const send = async (reason: string): Promise<void> => {

@@ -16,7 +16,6 @@ const againMs = 10_000;
 /** The first number of listed runs, and the gateway's maximum. */
 const [firstRuns, mostRuns] = [100, 500];
 
-/** The runs of all agents, the newest first. */
 export function RunsView() {
   const { query } = useStore(currentLocation);
   const me = meOf(useStore(session));

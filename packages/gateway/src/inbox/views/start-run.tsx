@@ -12,7 +12,6 @@ import { Checkbox, onSend, ProblemText, SelectField, TextArea, TextField } from 
 
 type Wrong = { field?: keyof StartFields; text: string };
 
-/** A form that starts a run of an agent. */
 export function StartRunView() {
   const me = meOf(useStore(session));
   const [fields, setFields] = useState(noStartFields);
