@@ -58,40 +58,25 @@ export function slackChat(gateway: GatewayContext): Chat | undefined {
   return { app, accounts, identity, chat: chatGateway(gateway, accounts, `${site.publicUrl}/slack/link`) };
 }
 
-/** Which person owns which account of a chat service, as people have confirmed. */
-interface LinkedAccounts {
-  /** A token for the address of the page that links an account. Valid for ten minutes. */
-  invite(account: ChatAccount): Promise<string>;
-  /** The account of an invitation. Throws a `ProblemError` (`forbidden`) for one that is forged or has expired. */
-  invited(text: string): Promise<ChatAccount>;
-  /** Links an account to the person who signed in with the credential. Replaces an earlier link. */
-  link(account: ChatAccount, credential: Credential): Promise<void>;
-  /** The person of an account, as of now: a token's roles are those of the identity file. Undefined without a link. */
-  personOf(account: Pick<ChatAccount, 'team' | 'user'>): Promise<Principal | undefined>;
-  /** The accounts of a person. One that was just linked may be missing. */
-  of(person: Principal): Promise<ChatAccount[]>;
-  /** True if the account was this person's and no longer is. */
-  unlink(account: Pick<ChatAccount, 'team' | 'user'>, person: Principal): Promise<boolean>;
-}
+type LinkedAccounts = ReturnType<typeof linkedAccounts>;
+type AccountKey = Pick<ChatAccount, 'team' | 'user'>;
 
 const inviteMs = 10 * 60_000;
 /** Bounded, because a person's roles at the identity provider change, and the gateway reads them only at sign-in. */
 export const linkDays = 30;
 
 /**
- * Everyone who can start workflows can write a record, so its content is sealed with the gateway's key and names the
- * account: a forged record and a copy under another account do not count.
+ * Which person owns which account of a chat service, as people have confirmed. Everyone who can start workflows can
+ * write a record, so its content is sealed with the gateway's key and names the account: a forged record and a copy
+ * under another account do not count.
  */
 function linkedAccounts(
   { client, identity }: { client: { session: Session }; identity: Pick<IdentityService, 'seals' | 'sessions'> },
   service: string,
-): LinkedAccounts {
+) {
   const { session } = client;
   const { seals, sessions } = identity;
-  const nameOf = ({ team, user }: Pick<ChatAccount, 'team' | 'user'>) => ({
-    kind: `${service}-user`,
-    owner: `${team}:${user}`,
-  });
+  const nameOf = ({ team, user }: AccountKey) => ({ kind: `${service}-user`, owner: `${team}:${user}` });
   const kindOfList = `${service}-accounts`;
 
   async function opened(
@@ -103,22 +88,27 @@ function linkedAccounts(
     return content && person && { account: content['account'] as ChatAccount, person };
   }
 
-  async function personOf(account: Pick<ChatAccount, 'team' | 'user'>): Promise<Principal | undefined> {
+  /** The person of an account, as of now: a token's roles are those of the identity file. Undefined without a link. */
+  async function personOf(account: AccountKey): Promise<Principal | undefined> {
     const link = await opened(await getRecord(session, nameOf(account)));
     return link !== undefined && isSame(link.account, account) ? link.person : undefined;
   }
 
   return {
     personOf,
-    invite: (account) => seals.seal('account-link', { service, account }, Date.now() + inviteMs),
-    invited: async (text) => {
+    /** A token for the address of the page that links an account. Valid for ten minutes. */
+    invite: (account: ChatAccount): Promise<string> =>
+      seals.seal('account-link', { service, account }, Date.now() + inviteMs),
+    /** The account of an invitation. Throws a `ProblemError` (`forbidden`) for one that is forged or has expired. */
+    invited: async (text: string): Promise<ChatAccount> => {
       const content = await seals.open('account-link', text);
       if (content?.['service'] === service) return content['account'] as ChatAccount;
       const message =
         'This link is not valid here, or it has expired: press a button in the chat again for another one.';
       throw new ProblemError({ code: 'forbidden', message });
     },
-    link: async ({ team, user, name }, credential) => {
+    /** Links an account to the person who signed in with the credential. Replaces an earlier link. */
+    link: async ({ team, user, name }: ChatAccount, credential: Credential): Promise<void> => {
       const account = { team, user, name };
       const content = { service, account, ...credential };
       const person = sessions.holderOf(content);
@@ -128,7 +118,8 @@ function linkedAccounts(
       await putRecord(session, { kind: kindOfList, owner: person.id, id: nameOf(account).owner }, { sealed });
       await putRecord(session, nameOf(account), { sealed });
     },
-    of: async (person) => {
+    /** The accounts of a person. One that was just linked may be missing. */
+    of: async (person: Principal): Promise<ChatAccount[]> => {
       const records = await listRecords(session, { kind: kindOfList, owner: person.id });
       const links = await Promise.all(records.map(({ value }) => opened(value)));
       const accounts = links.flatMap((link) => (link === undefined ? [] : [link.account]));
@@ -136,7 +127,8 @@ function linkedAccounts(
       const holders = await Promise.all(accounts.map(personOf));
       return accounts.filter((_, index) => holders[index]?.id === person.id);
     },
-    unlink: async (account, person) => {
+    /** True if the account was this person's and no longer is. */
+    unlink: async (account: AccountKey, person: Principal): Promise<boolean> => {
       const holder = await personOf(account);
       if (holder?.id !== person.id) return false;
       await removeRecord(session, nameOf(account));
@@ -146,6 +138,6 @@ function linkedAccounts(
   };
 }
 
-function isSame(one: ChatAccount, other: Pick<ChatAccount, 'team' | 'user'>): boolean {
+function isSame(one: ChatAccount, other: AccountKey): boolean {
   return one.team === other.team && one.user === other.user;
 }

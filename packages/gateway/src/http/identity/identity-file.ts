@@ -174,10 +174,10 @@ export function readIdentityFile(path: string, env: NodeJS.ProcessEnv = process.
   };
   const tokens = (document.tokens ?? []).map((token, index): TokenEntry => {
     const { env: name, sha256 } = token;
-    const hash = sha256 ?? sha256Of(secretOf(name!, ['tokens', index, 'env'], shortestToken));
+    const secret = (): string => secretOf(name!, ['tokens', index, 'env'], shortestToken);
     return {
       id: personName(token.id).name ?? token.id,
-      hash: Buffer.from(hash, 'hex'),
+      hash: sha256 === undefined ? createHash('sha256').update(secret()).digest() : Buffer.from(sha256, 'hex'),
       roles: [...new Set(token.roles)],
       groups: (token.groups ?? []).map((group) => nfc(group)),
       actsForOthers: token.acts_for_others ?? false,
@@ -203,11 +203,9 @@ export function readIdentityFile(path: string, env: NodeJS.ProcessEnv = process.
     ({ id, actsForOthers }) => actsForOthers && reviewers.some((reviewer) => isSamePerson(reviewer.id, id)),
   );
   if (both >= 0) {
-    const { line, column } = read.placeOf(['tokens', both]);
     const why = 'it could approve what it started for others';
-    throw fileProblem([
-      `${file}:${line}:${column} 'acts_for_others', and another entry of the same id is a reviewer: ${why}`,
-    ]);
+    const message = `'acts_for_others', and another entry of the same id is a reviewer: ${why}`;
+    throw fileProblem([lineOf(message, ['tokens', both])]);
   }
   return {
     publicUrl: document.public_url === undefined ? undefined : new URL(document.public_url).origin,
@@ -239,10 +237,6 @@ function settingsOf(oidc: NonNullable<IdentityDocument['oidc']>, secretOf: (name
 /** As a key object, which prints without its content. */
 function secretKey(text: string): KeyObject {
   return createSecretKey(Buffer.from(text));
-}
-
-function sha256Of(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
 
 function readTextFile(path: string, shown: string, placed = (message: string): string => message): string {

@@ -1,40 +1,18 @@
-import { createSeals, type Seals } from 'countersign/adapter';
+import { createSeals } from 'countersign/adapter';
 import { ProblemError } from 'countersign/base';
 import { type Authenticator, type Principal, roles } from './principal.ts';
-import { createCookies, type Cookies, createSessions, principalOf, type Sessions } from './sessions.ts';
+import { createCookies, createSessions, principalOf } from './sessions.ts';
 import { type GatewayIdentity, findToken, type TokenEntry } from './identity.ts';
-import { openId, type OpenId } from './open-id.ts';
+import { openId } from './open-id.ts';
 import { userInfo } from 'node:os';
 
-export interface IdentityService {
-  readonly authenticator: Authenticator;
-  readonly sessions: Sessions;
-  readonly cookies: Cookies;
-  readonly seals: Seals;
-  /** Absent: people sign in with a token. */
-  readonly openId?: OpenId;
-  readonly canSignIn: boolean;
-  /** True: links outlive this process. */
-  readonly hasLinkKey: boolean;
-  /** True: sessions and account links outlive this process. */
-  readonly hasSessionKey: boolean;
-  /** The people with a token who may answer requests. */
-  readonly reviewers: readonly Pick<TokenEntry, 'id' | 'groups'>[];
-  /** The entry of a token. Throws `unauthenticated`. */
-  readonly tokenOf: (token: string) => TokenEntry;
-}
-
-interface Place {
-  isLoopback: boolean;
-  namespace: string;
-  log: (line: string) => void;
-}
+export type IdentityService = ReturnType<typeof createIdentityService>;
 
 /** Authenticates the senders of requests by tokens, sessions and OpenID Connect, as the identity file says. */
 export function createIdentityService(
   identity: GatewayIdentity,
-  { isLoopback, namespace, log }: Place,
-): IdentityService {
+  { isLoopback, namespace, log }: { isLoopback: boolean; namespace: string; log: (line: string) => void },
+) {
   const { publicUrl, tokens, oidc, sessionKey, linkKey = sessionKey, sessionMs } = identity;
   const seals = createSeals({ secret: sessionKey, linkSecret: linkKey, publicUrl, namespace });
   const cookies = createCookies(publicUrl?.startsWith('https:') ?? false);
@@ -43,6 +21,7 @@ export function createIdentityService(
   const provider = oidc && publicUrl !== undefined ? openId(oidc, publicUrl, { tokenIds, log }) : undefined;
   const canSignIn = publicUrl !== undefined || isLoopback;
 
+  /** The entry of a token. Throws `unauthenticated`. */
   function tokenOf(token: string): TokenEntry {
     const entry = findToken(tokens, token);
     if (entry !== undefined) return entry;
@@ -72,16 +51,20 @@ export function createIdentityService(
     sessions,
     cookies,
     seals,
+    /** Undefined: people sign in with a token. */
     openId: provider,
     canSignIn,
+    /** True: links outlive this process. */
     hasLinkKey: linkKey !== undefined,
+    /** True: sessions and account links outlive this process. */
     hasSessionKey: sessionKey !== undefined,
+    /** The people with a token who may answer requests. */
     reviewers: tokens.filter((each) => each.roles.includes('reviewer')),
     tokenOf,
     authenticator: {
       // A bearer token must be valid on every route. A browser sends its cookie automatically: an invalid one counts as
       // none, otherwise it would block the sign-in.
-      authenticate: (request) => {
+      authenticate: (request: Request): Promise<Principal | undefined> => {
         const header = request.headers.get('authorization');
         if (header !== null) return bearerOf(header);
         return canSignIn ? sessions.principalOf(request) : Promise.resolve(undefined);

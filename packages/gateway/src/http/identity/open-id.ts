@@ -24,15 +24,6 @@ export interface PendingLogin {
   to: string;
 }
 
-export interface OpenId {
-  /** The person of a JWT that the provider issued for this API. Throws `unauthenticated`, `server_unreachable`. */
-  verify(token: string): Promise<NamedPerson>;
-  /** The address for the browser, and the state to keep meanwhile. */
-  begin(to: string): Promise<{ url: string; login: PendingLogin }>;
-  /** The person who returned with `url`. Throws `unauthenticated`, `server_unreachable`. */
-  finish(url: URL, login: PendingLogin): Promise<NamedPerson>;
-}
-
 /** Asymmetric ones only: a key that verifies a symmetric signature can also create one. */
 const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 /** The types of access tokens (RFC 9068), and the type for providers that say only JWT. */
@@ -46,7 +37,7 @@ export function openId(
   settings: OpenIdSettings,
   publicUrl: string,
   { tokenIds, log }: { tokenIds: readonly string[]; log: (line: string) => void },
-): OpenId {
+) {
   const redirect = new URL('/login/callback', publicUrl).href;
   const namesakeOf = namesakesAmong(tokenIds);
   let discovered: Promise<Discovered> | undefined;
@@ -68,7 +59,8 @@ export function openId(
   }
 
   return {
-    verify: async (token) => {
+    /** The person of a JWT that the provider issued for this API. Throws `unauthenticated`, `server_unreachable`. */
+    verify: async (token: string): Promise<NamedPerson> => {
       const { issuer, audience } = settings;
       if (audience === undefined) throw invalidToken('this gateway takes no tokens of the identity provider');
       const { configuration, keys } = await discovery();
@@ -90,7 +82,8 @@ export function openId(
       if (isIdToken(payload)) throw invalidToken('it is an ID token');
       return personOf([payload]);
     },
-    begin: async (to) => {
+    /** The address for the browser, and the state to keep meanwhile. */
+    begin: async (to: string): Promise<{ url: string; login: PendingLogin }> => {
       const { configuration } = await discovery();
       const login = {
         state: openid.randomState(),
@@ -108,7 +101,8 @@ export function openId(
       });
       return { url: url.href, login };
     },
-    finish: async (url, { state, nonce, verifier }) => {
+    /** The person who returned with `url`. Throws `unauthenticated`, `server_unreachable`. */
+    finish: async (url: URL, { state, nonce, verifier }: PendingLogin): Promise<NamedPerson> => {
       const { configuration } = await discovery();
       // The address that the provider knows; a proxy may have changed that of the request.
       const current = new URL(redirect);

@@ -6,21 +6,6 @@ import { type NamedPerson, namesakesAmong } from './claims.ts';
 import { findHash, type TokenEntry } from './identity.ts';
 import { parse } from 'hono/utils/cookie';
 
-/** Sessions of browsers. A gateway stores none: a session's content is sealed in its cookie. */
-export interface Sessions {
-  /** The `Set-Cookie` of a session for a person named by the identity provider. */
-  ofPerson(person: NamedPerson): Promise<string>;
-  /** The `Set-Cookie` of a session for the holder of a token. It ends with the token. */
-  ofToken(token: TokenEntry): Promise<string>;
-  /** Undefined without a valid session. */
-  principalOf(request: Request): Promise<Principal | undefined>;
-  /** The credential of the request's session, to seal for another purpose; undefined without a valid session. */
-  credentialOf(request: Request): Promise<Credential | undefined>;
-  /** The principal of a credential as of now; undefined if its token is gone. */
-  holderOf(credential: JWTPayload): Principal | undefined;
-  end(): string;
-}
-
 /** The credential of a sign-in: a person of the identity provider, or a token, by its SHA-256. */
 export type Credential = { person: NamedPerson } | { token: string };
 
@@ -29,12 +14,13 @@ const mostBytes = 4_000;
 
 interface SessionOptions {
   seals: Seals;
-  cookies: Cookies;
+  cookies: ReturnType<typeof createCookies>;
   tokens: readonly TokenEntry[];
   lifetimeMs: number;
 }
 
-export function createSessions({ seals, cookies, tokens, lifetimeMs }: SessionOptions): Sessions {
+/** Sessions of browsers. A gateway stores none: a session's content is sealed in its cookie. */
+export function createSessions({ seals, cookies, tokens, lifetimeMs }: SessionOptions) {
   const begin = async (content: JWTPayload, untilMs = Infinity): Promise<string> => {
     const expiresMs = Math.min(Date.now() + lifetimeMs, untilMs);
     const cookie = cookies.set('session', await seals.seal('session', content, expiresMs), expiresMs);
@@ -47,6 +33,7 @@ export function createSessions({ seals, cookies, tokens, lifetimeMs }: SessionOp
   };
   // A session ends early with its token, and when a token of the file takes the id of its person.
   const namesakeOf = namesakesAmong(tokens.map(({ id }) => id));
+  /** The principal of a credential as of now; undefined if its token is gone. */
   const holderOf = ({ token, person: named }: JWTPayload): Principal | undefined => {
     const entry = typeof token === 'string' ? findHash(tokens, Buffer.from(token, 'base64url')) : undefined;
     const person = token === undefined ? (named as NamedPerson | undefined) : entry;
@@ -54,20 +41,24 @@ export function createSessions({ seals, cookies, tokens, lifetimeMs }: SessionOp
     return principalOf(person, 'session');
   };
   return {
-    ofPerson: ({ id, name, roles, groups }) => begin({ person: { id, name, roles, groups } }),
-    ofToken: ({ hash, expiresMs }) => begin({ token: hash.toString('base64url') }, expiresMs),
-    principalOf: async (request) => {
+    /** The `Set-Cookie` of a session for a person named by the identity provider. */
+    ofPerson: ({ id, name, roles, groups }: NamedPerson) => begin({ person: { id, name, roles, groups } }),
+    /** The `Set-Cookie` of a session for the holder of a token. It ends with the token. */
+    ofToken: ({ hash, expiresMs }: TokenEntry) => begin({ token: hash.toString('base64url') }, expiresMs),
+    /** Undefined without a valid session. */
+    principalOf: async (request: Request): Promise<Principal | undefined> => {
       const content = await contentOf(request);
       return content && holderOf(content);
     },
-    credentialOf: async (request) => {
+    /** The credential of the request's session, to seal for another purpose; undefined without a valid session. */
+    credentialOf: async (request: Request): Promise<Credential | undefined> => {
       const content = await contentOf(request);
       if (content === undefined || holderOf(content) === undefined) return undefined;
       const { person, token } = content;
       return (token === undefined ? { person } : { token }) as Credential;
     },
     holderOf,
-    end: () => cookies.remove('session'),
+    end: (): string => cookies.remove('session'),
   };
 }
 
@@ -91,29 +82,24 @@ export function principalOf(person: NamedPerson & { actsForOthers?: boolean }, v
   };
 }
 
-/** The cookies of a gateway. `secure`: it is reached by https. */
-export interface Cookies {
-  read(request: Request, name: CookieName): string | undefined;
-  /** The `Set-Cookie` that sets one until `expiresMs`. */
-  set(name: CookieName, value: string, expiresMs: number): string;
-  remove(name: CookieName): string;
-}
-
 export type CookieName = 'session' | 'login';
 
 /**
- * Scripts cannot read them, forms and pictures of other sites do not send them, and under https no other host, path or
- * plain connection can set one (`__Host-`). `Lax`, because the browser returns from the identity provider by a link.
+ * The cookies of a gateway. `secure`: it is reached by https. Scripts cannot read them, forms and pictures of other
+ * sites do not send them, and under https no other host, path or plain connection can set one (`__Host-`). `Lax`,
+ * because the browser returns from the identity provider by a link.
  */
-export function createCookies(secure: boolean): Cookies {
+export function createCookies(secure: boolean) {
   const nameOf = (name: CookieName): string => `${secure ? '__Host-' : ''}countersign-${name}`;
   const attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
   return {
-    read: (request, name) => parse(request.headers.get('cookie') ?? '', nameOf(name))[nameOf(name)],
-    set: (name, value, expiresMs) => {
+    read: (request: Request, name: CookieName): string | undefined =>
+      parse(request.headers.get('cookie') ?? '', nameOf(name))[nameOf(name)],
+    /** The header `Set-Cookie` of one until `expiresMs`. */
+    set: (name: CookieName, value: string, expiresMs: number): string => {
       const seconds = Math.max(0, Math.floor((expiresMs - Date.now()) / 1_000));
       return `${nameOf(name)}=${value}; ${attributes}; Max-Age=${seconds}`;
     },
-    remove: (name) => `${nameOf(name)}=; ${attributes}; Max-Age=0`,
+    remove: (name: CookieName): string => `${nameOf(name)}=; ${attributes}; Max-Age=0`,
   };
 }

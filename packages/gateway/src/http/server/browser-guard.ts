@@ -85,14 +85,11 @@ function foreignToLocal(site: Site, { headers, method }: Request): Problem | und
     return { code: 'forbidden', message };
   }
   const from = headers.get('sec-fetch-site');
-  const isOpened = method === 'GET' && headers.get('sec-fetch-mode') === 'navigate' && isDocument(headers);
+  const isPage = headers.get('sec-fetch-mode') === 'navigate' && headers.get('sec-fetch-dest') === 'document';
   const isAllowed = site.cors.includes(headers.get('origin') ?? '');
+  const isOpened = method === 'GET' && isPage;
   if (from === null || from === 'same-origin' || from === 'none' || isOpened || isAllowed) return undefined;
   return otherOrigin;
-}
-
-function isDocument(headers: Headers): boolean {
-  return headers.get('sec-fetch-dest') === 'document';
 }
 
 /** True if the gateway's own page sent this, or the sender is not a browser. */

@@ -203,16 +203,8 @@ export const agentList = shapeOf<AgentList>()({ agents: z.array(z.string()), com
 );
 export const startedRun = shapeOf<StartedRun>()({ workflowId: z.string() }).openapi('StartedRun');
 export const runView = shapeOf<ShownRun>()({
-  agent: optionalText,
-  callerUserId: optionalText,
-  task: optionalText,
-  lineage: texts.optional(),
-  workflowId: z.string(),
-  workflowType: z.string(),
-  status: z.string(),
+  ...listedRun.shape,
   taskQueue: z.string(),
-  startedAt: z.string(),
-  closedAt: optionalText,
   open: z.array(row),
   more: z.int(),
   unread: anyObject.optional(),

@@ -77,13 +77,6 @@ export function openStream({ path, on, onState = () => undefined }: StreamOption
   };
 }
 
-/** A lock that at most one tab of this browser holds. */
-interface TabLock {
-  /** Takes it from the tab that has it. */
-  readonly take: () => void;
-  readonly release: () => void;
-}
-
 /** A page at a plain http address of another machine has no locks. */
 function hasLocks(): boolean {
   return 'locks' in navigator;
@@ -93,7 +86,7 @@ function hasLocks(): boolean {
  * Calls `use` when this tab gets the lock, and the returned function when the tab has lost it. A tab that lost it waits
  * for it again. A browser without locks gives it to every tab.
  */
-export function holdLock(name: string, use: () => () => void): TabLock {
+export function holdLock(name: string, use: () => () => void) {
   let attempt = new AbortController();
   let isHeld = false;
   const request = (steal: boolean): void => {
@@ -128,10 +121,11 @@ export function holdLock(name: string, use: () => () => void): TabLock {
   };
   request(false);
   return {
-    take: () => {
+    /** Takes the lock from the tab that has it. */
+    take: (): void => {
       if (!isHeld) request(true);
     },
-    release: () => attempt.abort(),
+    release: (): void => attempt.abort(),
   };
 }
 

@@ -97,12 +97,7 @@ export function useRunReading(request: ApprovalDetails | undefined): RunReading 
   };
 }
 
-interface RunContextProps {
-  request: ApprovalDetails;
-  reading: RunReading;
-}
-
-export function RunContext({ request, reading }: RunContextProps) {
+export function RunContext({ request, reading }: { request: ApprovalDetails; reading: RunReading }) {
   const { workflowId, lineage, callerUserId, people } = request;
   const { read, problem, callingAgent } = reading;
   const name = callerUserId === null ? undefined : personsShown(people)(callerUserId);

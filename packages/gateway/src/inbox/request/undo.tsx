@@ -10,17 +10,10 @@ export interface UndoTime {
   untilMs: number;
 }
 
-export interface Undo {
-  held: UndoTime | undefined;
-  /** Calls `send` after the time to undo, or at once if one of the deadlines is too near. */
-  hold: (send: () => void, deadlines: readonly (string | null)[]) => void;
-  cancel: () => void;
-}
-
 /**
  * Delays the answer of a dialog for the gateway's time to undo. A closed dialog drops it; a page that is left sends it.
  */
-export function useUndo(): Undo {
+export function useUndo() {
   const [held, setHeld] = useState<HeldBack>();
   const current = useRef<HeldBack>(undefined);
   const set = (next: HeldBack | undefined): void => {
@@ -33,6 +26,7 @@ export function useUndo(): Undo {
     set(undefined);
     announceText(why);
   };
+  /** Calls `send` after the time to undo, or at once if one of the deadlines is too near. */
   const hold = (send: () => void, deadlines: readonly (string | null)[]): void => {
     const delayMs = undoTimeMs(deadlines);
     if (delayMs === undefined || delayMs === 0) return send();
@@ -47,7 +41,7 @@ export function useUndo(): Undo {
     );
   };
   useEffect(() => () => cancel('Not sent: you closed the dialog.'), []);
-  return { held, hold, cancel: () => cancel() };
+  return { held, hold, cancel: (): void => cancel() };
 }
 
 interface UndoBarProps {

@@ -5,20 +5,13 @@ import { sendJson, newMessageId, sendAgain } from '../api/fetch-json.ts';
 import { problemText } from '../state/texts.ts';
 import { announceText } from '../state/store.ts';
 
-interface Message {
-  isSending: boolean;
-  problem: string;
-  setProblem: (problem: string) => void;
-  /** `done`: the announcement once it counts. */
-  send: (path: string, body: object, done: string) => Promise<void>;
-}
-
 /** Sends a message, other than a decision, about a request. `then` run once it counts. */
-export function useMessage(...then: (() => void)[]): Message {
+export function useMessage(...then: (() => void)[]) {
   const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState('');
   // A retry with the same content has the same id, so that it counts once.
   const attempt = useRef<{ content: string; messageId: string } | undefined>(undefined);
+  /** `done`: the announcement once the message counts. */
   const send = async (path: string, body: object, done: string): Promise<void> => {
     const content = JSON.stringify(body);
     if (attempt.current?.content !== content) attempt.current = { content, messageId: newMessageId() };

@@ -66,13 +66,7 @@ export function Conversation({ events, caller, agent, most = Infinity, showMore,
   );
 }
 
-interface ItemProps {
-  entry: Entry;
-  caller: Speaker;
-  isOver: boolean;
-}
-
-function Item({ entry, caller, isOver }: ItemProps) {
+function Item({ entry, caller, isOver }: { entry: Entry; caller: Speaker; isOver: boolean }) {
   switch (entry.kind) {
     case 'user':
       return (

@@ -162,12 +162,7 @@ function StreamNote({ state, endedAt }: { state: StreamState | 'ended'; endedAt:
   );
 }
 
-interface RunHeadProps {
-  run: ShownRun;
-  status: string;
-}
-
-function RunHead({ run, status }: RunHeadProps) {
+function RunHead({ run, status }: { run: ShownRun; status: string }) {
   return (
     <div class="run-head">
       <span class={`run-status ${status}`}>{status}</span>
