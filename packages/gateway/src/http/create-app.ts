@@ -107,10 +107,7 @@ export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   return app;
 }
 
-/**
- * Validates the name of a principal, from any authenticator, because the gateway may sign decisions under it. Throws
- * `unauthenticated` for a name that no person can have.
- */
+/** The gateway may sign decisions under this name. Throws `unauthenticated` for one that no person can have. */
 function requireValidName(principal: Principal | undefined): Principal | undefined {
   if (principal === undefined || principal.via === 'local') return principal;
   const { name, problem } = personName(principal.id);

@@ -3,18 +3,13 @@ import type { Signer, Receipt, CommonDecision, Decision, ReviewedRequest } from 
 import type { GatewayContext } from './gateway-context.ts';
 import type { Principal } from './identity/principal.ts';
 
-/**
- * The key with which the gateway signs a principal's messages, so that their name counts as verified. Undefined for a
- * principal who did not authenticate, because a signature asserts authentication.
- */
+/** Undefined for a principal who did not authenticate: a signature asserts that, and makes the name verified. */
 export function signerFor({ signer }: Pick<GatewayContext, 'signer'>, principal: Principal): Signer | undefined {
   return principal.via === 'local' ? undefined : signer;
 }
 
 const unverified = 'unverified_reviewer';
-/**
- * What a run may reply to a signed message that has arrived unsigned before: only the unsigned one is a retry of that.
- */
+/** What a run may reply to a signed message that has arrived unsigned before: only the unsigned one is a retry. */
 const maybeSentUnsigned: readonly (string | undefined)[] = ['already_settled', 'invalid_message'];
 
 /**
@@ -63,10 +58,7 @@ function mayGoUnsigned(code: string | undefined): boolean {
   return code === unverified || maybeSentUnsigned.includes(code);
 }
 
-/**
- * True if the refusal of the unsigned message is the one to show: the first one only explains why the signature does
- * not count.
- */
+/** True if the second refusal is the one to show: the first one only explains why the signature does not count. */
 function saysMore(second: string | undefined, first: string | undefined): boolean {
   return first === unverified && second !== unverified;
 }

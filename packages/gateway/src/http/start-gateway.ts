@@ -22,10 +22,7 @@ export interface GatewayOptions {
   host?: string;
   /** Default 7280; 0 takes a free one. */
   port?: number;
-  /**
-   * The users of the gateway; `readIdentityFile` reads them. Without it, every sender counts as the user who started
-   * the gateway, and it listens on loopback only.
-   */
+  /** As of `readIdentityFile`. Default: every sender is the user who started the gateway, on loopback only. */
   identity?: GatewayIdentity;
   /** Authenticates senders, in place of `identity`. */
   authenticator?: Authenticator;
@@ -33,15 +30,9 @@ export interface GatewayOptions {
   signer?: Signer;
   /** Channels whose receivers post their answers to `/channels/NAME/answers/`, by name. Default: none. */
   channels?: Readonly<Record<string, Channel>>;
-  /**
-   * Receives the answers of Slack users (docs/slack.md). Needs an `identity` with `public_url` and a key of `sessions`,
-   * so that people can link their Slack accounts.
-   */
+  /** Receives the answers of Slack users (docs/slack.md). Needs `public_url` and a key of `sessions` in `identity`. */
   slack?: ChatApp;
-  /**
-   * Receives subscriptions of browsers, which are notified of requests while no inbox is open in them
-   * (docs/web-push.md). Needs an `identity` with which browsers can sign in.
-   */
+  /** Receives browsers' subscriptions (docs/web-push.md). Needs an `identity` with which browsers can sign in. */
   push?: PushApp;
   /** Origins whose pages may use the API with a bearer token, such as `https://app.example.com`. Default: none. */
   cors?: readonly string[];

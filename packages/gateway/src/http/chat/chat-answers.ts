@@ -17,10 +17,7 @@ export interface ChatAnswer {
 
 export type UnreadAnswer = { answerId: string; problem: Problem };
 
-/**
- * Records each answer as a decision of the principal, at once and independently: a refused one does not delay the
- * others. A repeated answer gets the first receipt.
- */
+/** Records each answer by itself: a refused one delays no other, and a repeated one gets the first receipt. */
 export async function recordAnswers(
   thread: ChatThread,
   answers: readonly (ChatAnswer | UnreadAnswer)[],

@@ -320,10 +320,7 @@ async function waited({ requestId, workflowId }: ApprovalResultEvent, client: Ch
   return ` within ${formatDuration(Date.parse(details.deadline) - Date.parse(details.requestedAt))}`;
 }
 
-/**
- * The text that the model writes, for protocols that can only append. A text that starts over after a retry is buffered
- * until it is complete, and is then sent as a separate text.
- */
+/** The model's text, for protocols that only append: one that starts over is sent once complete, as another text. */
 class ChatText {
   readonly #prefix: string;
   #turn = 0;

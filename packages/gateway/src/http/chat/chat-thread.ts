@@ -59,10 +59,7 @@ export function callIdPrefix(workflowId: string, run: RunOfThread): string {
   return `${hashOf([workflowId]).slice(0, 16)}${typeof run === 'number' ? `s${run}` : ''}`;
 }
 
-/**
- * The newest session of the thread that the front end has seen, by the ids that it received. A false claim finds
- * another session of the same thread of the same person, or none.
- */
+/** The newest session that the front end knows, by its ids. A false claim finds another one of this thread, or none. */
 export function newestSession(ids: Iterable<string>): number {
   const found = Array.from(ids, (id) => Number(callIdShape.exec(id)?.[1] ?? answerShape.exec(id)?.[3] ?? 0));
   return found.reduce((newest, each) => Math.max(newest, each), 0);

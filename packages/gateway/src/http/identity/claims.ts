@@ -14,10 +14,7 @@ export interface NamedPerson {
 type Claims = Record<string, unknown>;
 const mostValues = 200;
 
-/**
- * The person of verified claims: those of one token, or of an ID token and then of the provider's UserInfo. Throws a
- * `ProblemError` (`unauthenticated`) if they do not name a person.
- */
+/** The person of verified claims: a token's, or those of an ID token, then of UserInfo. Throws `unauthenticated`. */
 export function personOfClaims(settings: OpenIdSettings, sources: readonly Claims[]): NamedPerson {
   const { idClaim, groupsClaim, rolesClaim } = settings;
   const naming = sources.find((claims) => claimOf(claims, idClaim) !== undefined) ?? {};

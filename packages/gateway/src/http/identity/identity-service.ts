@@ -29,10 +29,7 @@ export function createIdentityService(
     throw new ProblemError({ code: 'unauthenticated', message });
   }
 
-  /**
-   * The person of a header `Authorization`: by a token of the file, or a JWT of the provider. Throws `unauthenticated`
-   * for any other.
-   */
+  /** The person of a token of the file, or of a JWT of the provider. Throws `unauthenticated` for any other header. */
   async function bearerOf(header: string): Promise<Principal> {
     const token = /^Bearer +([\w.~+/-]+=*) *$/i.exec(header)?.[1];
     if (token === undefined) {

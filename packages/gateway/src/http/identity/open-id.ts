@@ -29,10 +29,7 @@ const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 /** The types of access tokens (RFC 9068), and the type for providers that say only JWT. */
 const accessTypes = ['at+jwt', 'application/at+jwt', 'jwt'];
 
-/**
- * Connects to the provider at first use, so that a gateway starts without it. `tokenIds` are the ids of bearer tokens:
- * the provider's people may not take one, nor one that looks like it.
- */
+/** Connects at first use. The provider's people may not take one of `tokenIds`, nor an id that looks like it. */
 export function openId(
   settings: OpenIdSettings,
   publicUrl: string,

@@ -2,10 +2,7 @@ import { ProblemError, isProblemError } from 'countersign/base';
 import { isSamePerson, sessionOf, type SessionOfRun } from 'countersign/adapter';
 import type { CountersignClient } from 'countersign/client';
 
-/**
- * `viewer` reads, `starter` also starts and stops runs, `reviewer` also answers requests, `operator` also changes
- * policies and sees statistics. No role includes another.
- */
+/** No role includes another. `operator` changes policies and sees statistics; docs/identity.md has the others. */
 export const roles = ['viewer', 'starter', 'reviewer', 'operator'] as const;
 /** A role of a person at the gateway (docs/gateway.md). No role includes another. */
 export type Role = (typeof roles)[number];

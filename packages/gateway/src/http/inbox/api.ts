@@ -88,9 +88,7 @@ export interface FoundRequests extends OpenView {
   unread: UnreadRun[];
 }
 
-/**
- * The events of `GET /approvals/events`. The first is `snapshot`; a stream that is opened again begins with one, too.
- */
+/** The events of `GET /approvals/events`. Each stream begins with `snapshot`, also one that is opened again. */
 export interface InboxEvents {
   snapshot: InboxPage;
   /** A request was opened, or its row has changed. */

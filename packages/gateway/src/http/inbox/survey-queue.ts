@@ -15,10 +15,7 @@ export interface SurveyQueueOptions {
   now?: () => number;
 }
 
-/**
- * Runs one costly computation at a time. Callers that ask for the same one meanwhile or shortly afterwards share its
- * answer. If too many computations wait, the next is refused.
- */
+/** Runs one costly computation at a time, whose answer is shared and reused. If too many wait, it refuses the next. */
 export class SurveyQueue<Answer> {
   readonly #kept = new Map<string, Kept<Answer>>();
   readonly #keepMs: number;

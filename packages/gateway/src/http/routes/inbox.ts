@@ -55,10 +55,7 @@ export function inboxEventRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> 
 
 type Encoding = 'br' | 'gzip';
 
-/**
- * The files of the web inbox. They need no permission, because they contain nothing of any run. A path without a file
- * is a view, whose page is always the same.
- */
+/** The inbox's files have nothing of any run, so they need no permission. A path without a file is a view. */
 export function inboxFiles({ log }: GatewayContext): OpenAPIHono<HttpEnv> {
   let loading: Promise<ReadonlyMap<string, InboxAsset>> | undefined;
   const load = (): Promise<ReadonlyMap<string, InboxAsset>> => {

@@ -58,9 +58,7 @@ interface Counted {
   sinceMs: number;
 }
 
-/**
- * One survey of the runs at a time serves operators, with policy and statistics, and all readers of what was decided.
- */
+/** One survey of the runs at a time serves operators, and all readers of what was decided. */
 export function statisticsRoutes({ client, stopping, worker }: GatewayContext): OpenAPIHono<HttpEnv> {
   const surveys = new SurveyQueue<Counted>();
   /** The counts since a time. Requests for the same minute share one survey of the histories. */

@@ -10,10 +10,7 @@ const minuteMs = 60_000;
 /** The health checks of load balancers. */
 const unlimited = ['/healthz', '/readyz'];
 
-/**
- * Counts the requests of one person across all their credentials, and those of an unknown sender by address. Each
- * gateway counts separately.
- */
+/** Counts by person, across all their credentials; an unknown sender by address. Each gateway counts separately. */
 export function rateLimit(
   { readsPerMinute, writesPerMinute }: Required<GatewayLimits>,
   addressOfSender: SenderAddress,

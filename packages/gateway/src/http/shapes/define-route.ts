@@ -18,10 +18,7 @@ const problems = {
   },
 } as const;
 
-/**
- * A route as handlers see it: with the types of its input. A handler may return any response; the response shapes are
- * for the document, and tests compare both.
- */
+/** A route with the types of its input. A handler may return any response; tests compare it with the document. */
 type DefinedRoute<Name extends RouteName, Config extends RouteInput> = (Config extends { request: object }
   ? Pick<Config, 'request'>
   : unknown) & {
@@ -32,10 +29,7 @@ type DefinedRoute<Name extends RouteName, Config extends RouteInput> = (Config e
 };
 type RouteInput = Omit<RouteConfig, 'method' | 'path'>;
 
-/**
- * A route whose method, path and permission are those of its name. A JSON body is read strictly, after the permission
- * check.
- */
+/** A route with the permission of its name. A JSON body is read strictly, after the permission check. */
 export function defineRoute<const Name extends RouteName, const Config extends RouteInput>(
   name: Name,
   config: Config,

@@ -141,10 +141,7 @@ export class SseStream {
   }
 }
 
-/**
- * Responds with server-sent events. `write` sends them; the stream ends when it returns, when the viewer disconnects or
- * stalls, and when the gateway stops.
- */
+/** The stream ends when `write` returns, when the viewer disconnects or stalls, and when the gateway stops. */
 export function sseResponse(
   context: Context<HttpEnv>,
   gateway: GatewayContext,

@@ -82,10 +82,7 @@ function hasLocks(): boolean {
   return 'locks' in navigator;
 }
 
-/**
- * Calls `use` when this tab gets the lock, and the returned function when the tab has lost it. A tab that lost it waits
- * for it again. A browser without locks gives it to every tab.
- */
+/** Calls `use` when this tab gets the lock, and its result when the lock is lost. Without locks, every tab has it. */
 export function holdLock(name: string, use: () => () => void) {
   let attempt = new AbortController();
   let isHeld = false;

@@ -12,10 +12,7 @@ export interface Loaded<T> {
 
 const againMs = 5_000;
 
-/**
- * Reads a response of the API, and again when the path or `version` changes, when `reload` is called, and five seconds
- * after a missing worker or gateway. Undefined: reads nothing.
- */
+/** Reads a response again when the path or `version` changes, and soon after a missing worker or gateway. */
 export function useJson<T>(path: string | undefined, version: string | number = 0): Loaded<T> {
   const [loaded, setLoaded] = useState<{ of?: string; value?: T; problem?: ApiProblem; isLoading: boolean }>({
     isLoading: path !== undefined,

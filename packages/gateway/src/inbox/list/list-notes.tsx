@@ -1,6 +1,6 @@
 import type { OpenQuery } from '../../http/inbox/open-view.ts';
 import { FirstSteps } from '../parts/first-steps.tsx';
-import { Foreign } from '../parts/shown-text.tsx';
+import { FailureNote, Foreign } from '../parts/shown-text.tsx';
 import type { OpenRequests } from '../state/open-requests.ts';
 import { clearFilters } from './filter-bar.tsx';
 import { isFiltered } from './filters.ts';
@@ -21,16 +21,8 @@ export function ListNotes({ state, query, shown: { view, isSearching, problem } 
       {stream === 'lost' && (
         <p class="note bad">The gateway cannot be reached. What you see may be old; trying again …</p>
       )}
-      {trouble !== undefined && (
-        <p class="note bad">
-          The gateway has a problem: <Foreign text={trouble.message} />
-        </p>
-      )}
-      {problem !== undefined && (
-        <p class="note bad">
-          Not all open requests could be searched: <Foreign text={problem} />
-        </p>
-      )}
+      <FailureNote words="The gateway has a problem: " message={trouble?.message} />
+      <FailureNote words="Not all open requests could be searched: " message={problem} />
       {open === undefined && stream !== 'lost' && <p class="note">Loading the open requests …</p>}
       {isSearching && <p class="note plain">Searching all open requests …</p>}
       {hasNone && (

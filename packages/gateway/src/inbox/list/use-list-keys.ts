@@ -15,10 +15,7 @@ interface ListKeys {
   hasSelection: boolean;
 }
 
-/**
- * The keys of the list. `a` and `d` answer nothing by themselves: they open the dialog about the selection or the run,
- * or the request with that answer prepared.
- */
+/** `a` and `d` answer nothing by themselves: they open the dialog, or the request with that answer prepared. */
 export function useListKeys({ groups, toggle, answer, hasSelection }: ListKeys): RefObject<HTMLUListElement | null> {
   const list = useRef<HTMLUListElement>(null);
   const rowsOnPage = (): HTMLElement[] => [...(list.current?.querySelectorAll<HTMLElement>('li') ?? [])];

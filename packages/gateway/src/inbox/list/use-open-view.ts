@@ -24,10 +24,7 @@ export const fewRows = 200;
 /** How long a search waits for the next key, in milliseconds. */
 const typingMs = 200;
 
-/**
- * The open requests of a query. A page that has all of them answers at once; if there are too many, the gateway searches
- * them, again after each change.
- */
+/** The page filters the requests if it has all of them, else the gateway does, again after each change. */
 export function useOpenView({ open }: OpenRequests, query: OpenQuery, limit: number): ShownView {
   const hasAll = open === undefined || open.more === 0;
   const address = writeQuery(query);

@@ -24,10 +24,7 @@ export function PolicySection({ answer }: { answer: PresentPolicy }) {
             {present.firstAt === undefined ? (
               ' · of the worker; no run has recorded it yet'
             ) : (
-              <>
-                {' '}
-                · in use since <LocalTime at={present.firstAt} />
-              </>
+              <LocalTime before=" · in use since " at={present.firstAt} />
             )}
             {present.policy.mode !== undefined && ` · mode ${present.policy.mode}`}
           </p>

@@ -62,18 +62,10 @@ export function foundCommands(commands: readonly Command[], query: string): Comm
   const found = commands.filter(({ text }) => words.every((word) => text.toLowerCase().includes(word)));
   const id = query.trim();
   // An id of a run that the page does not list: if other commands match, it is a search word instead.
-  const run: Command[] =
-    id === '' || /\s/.test(id) || (found.length > 0 && !/[\d/-]/.test(id))
-      ? []
-      : [
-          {
-            id: 'run',
-            group: 'Go to',
-            text: `Run ${boundedText(id)}`,
-            path: `/runs/${encodeURIComponent(id.toWellFormed())}`,
-          },
-        ];
-  return [...found.slice(0, mostFound), ...run];
+  const mayBeId = id !== '' && !/\s/.test(id) && (found.length === 0 || /[\d/-]/.test(id));
+  const path = `/runs/${encodeURIComponent(id.toWellFormed())}`;
+  const run: Command = { id: 'run', group: 'Go to', text: `Run ${boundedText(id)}`, path };
+  return [...found.slice(0, mostFound), ...(mayBeId ? [run] : [])];
 }
 
 function requestCommand({ workflowId, requestId, agentName, sentence }: InboxRow): Command {

@@ -60,6 +60,43 @@ export function Foreign({ text, most = 2_000, lines = false, json = false }: For
   );
 }
 
+interface NamedProps {
+  text: string | undefined;
+  most?: number;
+  before?: string;
+  after?: string;
+}
+
+/** An untrusted name between words of the page; nothing without a name. */
+export function Named({ text, most = 100, before = '', after = '' }: NamedProps) {
+  if (text === undefined) return null;
+  return (
+    <>
+      {before}
+      <Foreign text={text} most={most} />
+      {after}
+    </>
+  );
+}
+
+interface FailureNoteProps {
+  /** Absent: nothing has failed. */
+  message: string | undefined;
+  words?: string;
+  isAlert?: boolean;
+}
+
+/** What has failed, with the message of the gateway. */
+export function FailureNote({ message, words = '', isAlert = false }: FailureNoteProps) {
+  if (message === undefined) return null;
+  return (
+    <p class="note bad" role={isAlert ? 'alert' : undefined}>
+      {words}
+      <Foreign text={message} />
+    </p>
+  );
+}
+
 /** A value: a text as it is, all else as JSON. */
 export function ForeignValue({ value, most }: { value: Json; most: number }) {
   if (typeof value === 'string' && value !== '') return <Foreign text={value} most={most} lines />;

@@ -4,9 +4,9 @@ import { useEffect, useState } from 'preact/hooks';
 import { serverNowMs } from '../api/fetch-json.ts';
 
 /** A point in time, in the reader's own time zone. */
-export function LocalTime({ at }: { at: string }) {
+export function LocalTime({ at, before }: { at: string; before?: string }) {
   const ms = Date.parse(at);
-  if (Number.isNaN(ms)) return <span>unknown</span>;
+  if (Number.isNaN(ms)) return <span>{before}unknown</span>;
   const time = new Date(ms);
   const parts = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
   const isToday = time.toDateString() === new Date().toDateString();
@@ -14,9 +14,12 @@ export function LocalTime({ at }: { at: string }) {
     ? time.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })
     : time.toLocaleTimeString(undefined, parts);
   return (
-    <time dateTime={at} title={time.toLocaleString()}>
-      {shown}
-    </time>
+    <>
+      {before}
+      <time dateTime={at} title={time.toLocaleString()}>
+        {shown}
+      </time>
+    </>
   );
 }
 

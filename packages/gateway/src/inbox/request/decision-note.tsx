@@ -1,5 +1,5 @@
 import { answerLostText } from '../api/fetch-json.ts';
-import { Foreign } from '../parts/shown-text.tsx';
+import { FailureNote, Foreign } from '../parts/shown-text.tsx';
 import type { DecisionState } from './decisions.ts';
 import { personsShown } from 'countersign/base';
 import type { ApprovalDetails } from 'countersign/client';
@@ -35,11 +35,7 @@ export function DecisionNote({ state, request }: { state: DecisionState; request
         </div>
       );
     case 'refused':
-      return (
-        <p class="note bad" role="alert">
-          Not accepted: <Foreign text={state.problem.message} />
-        </p>
-      );
+      return <FailureNote words="Not accepted: " message={state.problem.message} isAlert />;
     case 'done': {
       const { outcome, votes, recorded, grantId, successor } = state.receipt;
       const { workflowId } = request;

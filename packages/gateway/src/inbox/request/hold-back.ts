@@ -32,10 +32,7 @@ interface HeldAnswer {
   isFragile?: boolean;
 }
 
-/**
- * Calls `send` after `delayMs` and `check`. If the page is hidden or closed before, it calls `send` at once: a phone may
- * end a hidden page without a further event.
- */
+/** Sends after `delayMs` and `check`; at once if the page is hidden, because a phone may end a hidden page. */
 export function holdBack(delayMs: number, { send, drop, check, isFragile }: HeldAnswer): HeldBack {
   const fromMs = Date.now();
   const untilMs = fromMs + delayMs;

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { personsShown } from 'countersign/base';
 import type { ApprovalDetails, RecordedEvent } from 'countersign/client';
 import { problemText } from '../state/texts.ts';
-import { Foreign, TemporalLink } from '../parts/shown-text.tsx';
+import { FailureNote, Foreign, TemporalLink } from '../parts/shown-text.tsx';
 import { agentSpeaker, Conversation, type Speaker, userSpeaker } from '../run/conversation-list.tsx';
 import { runHref } from '../state/location.ts';
 import { callingAgent, pastOf, type RunPast } from './run-past.ts';
@@ -118,11 +118,7 @@ export function RunContext({ request, reading }: { request: ApprovalDetails; rea
       <TemporalLink workflowId={workflowId} />
       <details open>
         <summary>The conversation and what happened so far</summary>
-        {problem !== '' && (
-          <p class="note bad">
-            It cannot be read: <Foreign text={problem} />
-          </p>
-        )}
+        <FailureNote words="It cannot be read: " message={problem === '' ? undefined : problem} />
         {read === undefined && problem === '' && <p class="soft">Loading …</p>}
         {read !== undefined && <Events {...read} caller={caller} />}
       </details>

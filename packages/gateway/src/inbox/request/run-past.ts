@@ -72,10 +72,7 @@ export function callsText(calls: readonly PastCall[], isPart = false): string {
   return `${isPart ? 'At least ' : ''}${count} before this: ${shown.join(', ')}`;
 }
 
-/**
- * The agent that called a nested run, by the events of the run that started it; undefined if they do not say.
- * `startedWith`: the agent with which that run began.
- */
+/** The agent that called a nested run; undefined if the calling run's events, begun by `startedWith`, do not say. */
 export function callingAgent(
   events: readonly RecordedEvent[],
   nestedWorkflowId: string,

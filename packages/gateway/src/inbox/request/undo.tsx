@@ -10,9 +10,7 @@ export interface UndoTime {
   untilMs: number;
 }
 
-/**
- * Delays the answer of a dialog for the gateway's time to undo. A closed dialog drops it; a page that is left sends it.
- */
+/** Delays a dialog's answer for the gateway's time to undo. A closed dialog drops it; a page that is left sends it. */
 export function useUndo() {
   const [held, setHeld] = useState<HeldBack>();
   const current = useRef<HeldBack>(undefined);

@@ -16,9 +16,7 @@ export interface LoadedRequest {
   seen: ApprovalView['request'];
   /** True: its text differs from what the reviewer has seen. */
   hasChanged: boolean;
-  /**
-   * Present: only what the index has is shown. `reading`: the run has not answered yet; `no_worker`: no worker does.
-   */
+  /** Present: only what the index has is shown. `reading`: the run has not answered; `no_worker`: no worker does. */
   part?: 'reading' | 'no_worker';
   lost?: ApiProblem;
 }

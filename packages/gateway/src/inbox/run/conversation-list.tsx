@@ -122,12 +122,7 @@ export function Message({ by, tone, at, children }: MessageProps) {
           <Foreign text={by.name} most={100} />
         </b>
         {by.role !== undefined && <> {by.role}</>}
-        {at !== undefined && (
-          <>
-            {' '}
-            <LocalTime at={at} />
-          </>
-        )}
+        {at !== undefined && <LocalTime before=" " at={at} />}
       </p>
       <div class="message-body">{children}</div>
     </li>

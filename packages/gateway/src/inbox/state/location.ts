@@ -19,10 +19,7 @@ export function requestHref({ workflowId, requestId }: RequestIds): string {
   return hrefOf(`/requests/${encodeURIComponent(workflowId)}/${encodeURIComponent(requestId)}`);
 }
 
-/**
- * The address of the list, or of a request beside it: with the filters of the present one, so that the next request and
- * the way back are those of the list that the reader has chosen.
- */
+/** The list, or a request beside it. It keeps the list's filters, so that the next request is of the same list. */
 export function inListHref(ids?: RequestIds, more: Record<string, string> = {}): string {
   const { path, query } = currentLocation.get();
   const isDesk = path === '/' || requestParams(path) !== undefined;

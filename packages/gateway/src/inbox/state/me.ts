@@ -19,10 +19,7 @@ let asking: Promise<void> | undefined;
 /** The last user who was signed in on this page. */
 let lastId: string | undefined;
 
-/**
- * Reads the session from the gateway, and again when another tab of this browser notices a sign-in or sign-out: all
- * tabs share one cookie. One user's data is removed before another user is signed in.
- */
+/** Reads the session now, and when another tab notices a sign-in or sign-out: all tabs share one cookie. */
 export function followSession(): void {
   const tabs = 'BroadcastChannel' in globalThis ? new BroadcastChannel('countersign session') : undefined;
   let key: string | undefined;

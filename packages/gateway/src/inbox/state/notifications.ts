@@ -97,10 +97,7 @@ interface PlainNotification {
 
 const icon = hrefOf('/icon-192.png');
 
-/**
- * Shows a notification; requires the permission. Returns a function that closes it, or undefined if this browser cannot
- * show one. Nearly all phones let only a service worker show it.
- */
+/** Returns a function that closes it; undefined if none can be shown. Nearly all phones need a service worker. */
 async function showNotification(notification: PlainNotification): Promise<(() => void) | undefined> {
   const { title, body, tag, href } = notification;
   try {

@@ -26,10 +26,7 @@ export function onRequestChange(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-/**
- * Keeps `openRequests` up to date until the returned function is called. The tabs of one session share a stream; those of
- * another version of this page do not.
- */
+/** Keeps `openRequests` up to date. The tabs of one session share a stream; other versions of this page do not. */
 export function followOpenRequests(sessionKey: string): () => void {
   openRequests.set({ stream: 'connecting' });
   const change = (next: Partial<OpenRequests>): void => openRequests.update((before) => ({ ...before, ...next }));

@@ -34,10 +34,7 @@ export interface NotificationTexts {
 
 const mostApart = 3;
 
-/**
- * The notifications of new requests. The lock screen of a phone is visible to bystanders, so they name the agent and
- * the tool and no argument. Many at once become one.
- */
+/** Bystanders see the lock screen of a phone, so a notification names agent and tool, and no argument. */
 export function notificationsOf(rows: readonly InboxRow[]): NotificationTexts[] {
   const own = rows.filter(({ waitsFor }) => waitsFor !== 'others');
   if (own.length > mostApart) {

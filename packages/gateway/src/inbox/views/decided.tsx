@@ -4,7 +4,7 @@ import { nameChoice, Tabs } from '../list/filter-bar.tsx';
 import { fewRows, useOpenView } from '../list/use-open-view.ts';
 import { SelectField } from '../parts/controls.tsx';
 import { LocalTime } from '../parts/time.tsx';
-import { Foreign } from '../parts/shown-text.tsx';
+import { FailureNote, Foreign, Named } from '../parts/shown-text.tsx';
 import { currentLocation, hrefOf, navigate, requestHref } from '../state/location.ts';
 import { openRequests } from '../state/open-requests.ts';
 import { queryText } from '../state/paths.ts';
@@ -63,11 +63,7 @@ export function DecidedView() {
           Export CSV
         </a>
       </form>
-      {problem !== undefined && (
-        <p class="note bad" role="alert">
-          <Foreign text={problem.message} />
-        </p>
-      )}
+      <FailureNote message={problem?.message} isAlert />
       {value === undefined && isLoading && <p class="note plain">Reading the histories of recent runs …</p>}
       {value?.requests.length === 0 && <p class="note empty">Nothing was decided in this time.</p>}
       {value !== undefined && <Coverage list={value} />}
@@ -95,12 +91,7 @@ function DecidedRow({ request }: { request: DecidedList['requests'][number] }) {
             </>
           )}
           <LocalTime at={settledAt} /> · after {medianText(tookMs)}
-          {agent !== undefined && (
-            <>
-              {' '}
-              · agent <Foreign text={agent} most={100} />
-            </>
-          )}
+          <Named before=" · agent " text={agent} />
           {edited === true && ' · arguments edited'}
           {ran !== undefined && ` · ${ranWords[ran]}`}
         </p>

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Card } from 'countersign/card';
 import type { ApprovalView } from '../../http/inbox/api.ts';
 import type { ApiProblem } from '../api/fetch-json.ts';
-import { Foreign, Marked } from '../parts/shown-text.tsx';
+import { FailureNote, Marked } from '../parts/shown-text.tsx';
 import { Answers } from '../request/answers.tsx';
 import { CardArticle } from '../request/card-article.tsx';
 import { DecisionNote, Votes } from '../request/decision-note.tsx';
@@ -169,11 +169,8 @@ function toList(): void {
 /** What the last read says of the text on the screen: that it is only a part, or may be old. */
 function ReadNote({ shown: { part, lost } }: { shown: LoadedRequest }) {
   if (lost !== undefined && lost.code !== 'no_worker') {
-    return (
-      <p class="note bad" role="alert">
-        It could not be read again, so what you see may be old: <Foreign text={lost.message} />
-      </p>
-    );
+    const words = 'It could not be read again, so what you see may be old: ';
+    return <FailureNote words={words} message={lost.message} isAlert />;
   }
   if (part === 'reading') {
     return (
@@ -198,9 +195,7 @@ function NotShown({ problem, reload }: { problem: ApiProblem | undefined; reload
   ) : (
     <section class="narrow">
       <h1>This request cannot be shown</h1>
-      <p class="note bad" role="alert">
-        <Foreign text={problem.message} />
-      </p>
+      <FailureNote message={problem.message} isAlert />
       <p class="buttons">
         <Button onClick={() => reload()}>Try again</Button>
         <a class="button" href={inListHref()}>

@@ -152,12 +152,7 @@ function StreamNote({ state, endedAt }: { state: StreamState | 'ended'; endedAt:
   return (
     <small class={tone} role="status">
       {text}
-      {state === 'ended' && endedAt !== undefined && (
-        <>
-          {' '}
-          <LocalTime at={endedAt} />
-        </>
-      )}
+      {state === 'ended' && endedAt !== undefined && <LocalTime before=" " at={endedAt} />}
     </small>
   );
 }

@@ -4,7 +4,7 @@ import { useJson } from '../api/use-json.ts';
 import { FirstSteps } from '../parts/first-steps.tsx';
 import { Button, Checkbox, ProblemText, SelectField, TextField } from '../parts/controls.tsx';
 import { LocalTime } from '../parts/time.tsx';
-import { Foreign } from '../parts/shown-text.tsx';
+import { Foreign, Named } from '../parts/shown-text.tsx';
 import { RunName } from '../run/run-name.tsx';
 import { listPath, readRunFilters, type RunFilters, statuses, writeRunFilters } from '../run/run-fields.ts';
 import { currentLocation, hrefOf, navigate, runHref } from '../state/location.ts';
@@ -95,19 +95,10 @@ function RunRow({ run }: { run: RunList['runs'][number] }) {
           <RunName run={run} />
         </a>
         <p class="soft">
-          {callerUserId !== undefined && (
-            <>
-              for <Foreign text={callerUserId} most={80} /> ·{' '}
-            </>
-          )}
+          <Named before="for " text={callerUserId} most={80} after=" · " />
           started <LocalTime at={startedAt} />
-          {closedAt !== undefined && (
-            <>
-              {' '}
-              · ended <LocalTime at={closedAt} />
-            </>
-          )}{' '}
-          · <Foreign text={workflowId} most={60} />
+          {closedAt !== undefined && <LocalTime before=" · ended " at={closedAt} />} ·{' '}
+          <Foreign text={workflowId} most={60} />
         </p>
       </div>
       <span class={`run-status ${status}`}>
