@@ -118,7 +118,6 @@ function requireValidName(principal: Principal | undefined): Principal | undefin
   });
 }
 
-/** A route as the framework lists it, such as `{ method: 'GET', path: '/runs/:id' }`. */
 interface Route {
   method: string;
   path: string;

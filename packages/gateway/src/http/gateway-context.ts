@@ -13,7 +13,6 @@ export interface KnownWorker {
   ruleLines?: { file: string; lines: number[] };
 }
 
-/** What all routes of one gateway share. */
 export interface GatewayContext {
   readonly client: CountersignClient;
   readonly authenticator: Authenticator;
@@ -22,7 +21,6 @@ export interface GatewayContext {
   readonly identity?: IdentityService;
   /** Signs the decisions of authenticated reviewers. Absent: their names are claimed, not verified. */
   readonly signer?: Signer;
-  /** Channels whose receivers post their answers here, by name. */
   readonly channels: Readonly<Record<string, Channel>>;
   readonly slack?: ChatApp;
   readonly push?: PushApp;
@@ -42,7 +40,6 @@ export interface GatewayContext {
   readonly stopping: AbortSignal;
 }
 
-/** What middleware adds to a request. */
 export interface HttpEnv {
   Variables: {
     /** Undefined: an anonymous sender. A route that needs a principal is never reached without one. */

@@ -7,14 +7,12 @@ export interface Site {
   /** True: without authentication; every sender is the user who started the gateway. */
   readonly isLocal: boolean;
   readonly isLoopback: boolean;
-  /** Other origins whose pages may use the API. */
   readonly cors: readonly string[];
   readonly host: string;
   /** Known once the gateway listens. */
   port: number;
 }
 
-/** True for an address that only this machine can reach. */
 export function isLoopbackHost(host: string): boolean {
   const name = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
   if (name === 'localhost' || name === '::1') return true;

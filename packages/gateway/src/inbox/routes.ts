@@ -36,7 +36,6 @@ export const routes: readonly Route[] = [
 
 const notFound: Route = { pattern: '', title: 'Not found', view: NotFoundView };
 
-/** The route of a path below `/inbox`, with the parts that its pattern names. */
 export function findRoute(path: string): { route: Route; params: PathParams } {
   for (const route of routes) {
     const params = matchPath(route.pattern, path);

@@ -9,7 +9,6 @@ import { isPermitted, permissions, type Principal } from '../identity/principal.
 import { decideAs } from '../send-as.ts';
 import type { Credential } from '../identity/sessions.ts';
 
-/** A chat service at the gateway: its app, and the links of its accounts. */
 export interface Chat {
   app: ChatApp;
   accounts: LinkedAccounts;
@@ -127,7 +126,6 @@ function linkedAccounts(
       const holders = await Promise.all(accounts.map(personOf));
       return accounts.filter((_, index) => holders[index]?.id === person.id);
     },
-    /** True if the account was this person's and no longer is. */
     unlink: async (account: AccountKey, person: Principal): Promise<boolean> => {
       const holder = await personOf(account);
       if (holder?.id !== person.id) return false;

@@ -177,7 +177,6 @@ class SnapshotMessages {
 
 type AgUiEvent = { type: string } & Record<string, unknown>;
 
-/** Translates the steps of a run into events of AG-UI. Open requests are interrupts, which end the stream. */
 export async function* agUiEvents(
   steps: AsyncIterable<ChatStep>,
   input: RunAgentInput,

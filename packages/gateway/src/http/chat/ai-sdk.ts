@@ -120,12 +120,10 @@ type UiChunk = { type: string } & Record<string, unknown>;
 interface ChunkOptions {
   messageId: string;
   seen: SeenItems;
-  /** The front end has the beginning of the message. */
   continues: boolean;
   failed: (error: unknown) => void;
 }
 
-/** Translates the steps of a run into chunks of the AI SDK's UI message stream. */
 export async function* uiChunks(
   steps: AsyncIterable<ChatStep>,
   options: ChunkOptions,
@@ -144,7 +142,6 @@ class ChunkTranslator {
   readonly #asked: Set<string>;
   /** The calls of the message in progress: a chunk about another one is an error in the front end. */
   readonly #calls: Set<string>;
-  /** The calls that the front end knows as denied. */
   readonly #denied = new Set<string>();
   #step: string | undefined;
   #hasBegunStep = false;

@@ -11,7 +11,6 @@ export interface ChatAnswer {
   reason?: string;
   /** With an approval: all arguments, in place of the shown ones. */
   editedArguments?: JsonObject;
-  /** The digest shown to the front end, if it sends it back. */
   digest?: string;
 }
 

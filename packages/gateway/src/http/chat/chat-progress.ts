@@ -93,7 +93,6 @@ export class ChatProgress {
   readonly #told = new Set<string>();
   /** The arguments of calls that the front end has, as JSON. */
   readonly #shown = new Map<string, string>();
-  /** How the last request about a call was decided. */
   readonly #decisions = new Map<string, ApprovalResultEvent>();
   /** The ids of the past events, up to the last one that the front end has received. */
   #passed = new Set<string>();
@@ -122,7 +121,6 @@ export class ChatProgress {
     return this.#state.isIdle;
   }
 
-  /** True if the model has not received this request's message. */
   get awaitsMessage(): boolean {
     return this.#awaits !== undefined;
   }
@@ -154,7 +152,6 @@ export class ChatProgress {
     }
   }
 
-  /** The last step of a stream whose run waits. */
   *wait(): Generator<ChatStep, void, undefined> {
     yield* this.#text.end();
     yield { type: 'waiting', requests: this.#state.open };
@@ -326,7 +323,6 @@ class ChatText {
   #turn = 0;
   #sent = '';
   #isOpen = false;
-  /** True: the parts do not continue what was sent. */
   #isBroken = false;
 
   constructor(prefix: string) {

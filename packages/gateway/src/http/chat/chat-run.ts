@@ -184,7 +184,6 @@ class ChatWaits {
   readonly #workflowId: string;
   #pauseMs = pauseMs.first;
   #found: readonly ChatWait[] = [];
-  /** Undefined: the last report of an earlier stream, if any. */
   #told: string | undefined;
 
   constructor(thread: Pick<ChatThread, 'client' | 'inbox'>, workflowId: string, { isFirst }: { isFirst: boolean }) {

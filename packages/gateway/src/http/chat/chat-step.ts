@@ -1,7 +1,6 @@
 import type { Problem, Json, JsonObject } from 'countersign/base';
 import type { ApprovalDetails, ApprovalResultEvent, Receipt, Unfinished } from 'countersign/client';
 
-/** A request of a chat's run, as a front end shows it. */
 export interface AskedRequest {
   answerId: string;
   requestId: string;
@@ -69,9 +68,7 @@ export type ChatStep =
     }
   /** `denied`: a reviewer, or a timeout, denied the call, and the tool did not run. */
   | { type: 'result'; callId: string; content: string; isError: boolean; denied: boolean }
-  /** The last step: the run waits for these answers. */
   | { type: 'waiting'; requests: AskedRequest[] }
-  /** The last step: the run is over. */
   | { type: 'ended'; status: string; output: string; finish?: Unfinished; failure?: Problem };
 
 export const stoppedStep: ChatStep = { type: 'ended', status: 'stopped', output: 'The user stopped this turn.' };

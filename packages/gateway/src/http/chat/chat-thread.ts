@@ -7,7 +7,6 @@ import { keyedStart } from 'countersign/adapter';
 import type { CountersignClient, Receipt } from 'countersign/client';
 import type { Principal } from '../identity/principal.ts';
 
-/** A thread of one person with one agent. */
 export interface ChatThread {
   client: CountersignClient;
   principal: Principal;
@@ -89,6 +88,5 @@ export interface ChatRun {
   seen: SeenItems;
   receipts: readonly Receipt[];
   signal: AbortSignal;
-  /** As `chatWaitMs` of a gateway. */
   waitMs: number;
 }

@@ -119,7 +119,6 @@ export async function resumeChat(
   };
 }
 
-/** Stops the running turn of a thread, if there is one. */
 export async function stopChat(
   { client }: GatewayContext,
   principal: Principal,
@@ -181,7 +180,6 @@ export function chatResponse(
   );
 }
 
-/** Logs why a stream ended early, unless the sender caused it. */
 export function logFailure({ log }: GatewayContext): (error: unknown) => void {
   return (error) => {
     if (problemOf(error).code === 'internal') log(`A chat ended early: ${String(error)}`);

@@ -12,7 +12,6 @@ export interface SaidMessage {
   files?: UserFile[];
 }
 
-/** The user's messages that the front end has sent. */
 export interface SaidMessages {
   /** The user's messages after the assistant's last one. At least one. */
   fresh: readonly SaidMessage[];
@@ -152,7 +151,6 @@ export async function retryTurn({ client, principal }: ChatThread, workflowId: s
   }
 }
 
-/** Why a session accepts no message. Throws any other error. */
 function withoutSession(error: unknown): 'over' | 'absent' {
   if (isProblemError(error) && error.code === 'run_not_found') return 'absent';
   if (isProblemError(error) && error.code === 'run_closed') return 'over';
@@ -196,7 +194,6 @@ function toldAgain(message: Message): Message {
 /** A part of a user's message. A part of another kind has neither member. */
 export interface SaidPart {
   text?: string;
-  /** A file, as far as the front end describes it. */
   file?: { mediaType?: string; url?: string; filename?: string };
 }
 

@@ -21,7 +21,6 @@ export function createIdentityService(
   const provider = oidc && publicUrl !== undefined ? openId(oidc, publicUrl, { tokenIds, log }) : undefined;
   const canSignIn = publicUrl !== undefined || isLoopback;
 
-  /** The entry of a token. Throws `unauthenticated`. */
   function tokenOf(token: string): TokenEntry {
     const entry = findToken(tokens, token);
     if (entry !== undefined) return entry;

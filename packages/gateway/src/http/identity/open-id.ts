@@ -10,7 +10,6 @@ interface Discovered {
   keys: JWTVerifyGetKey;
 }
 
-/** How far the clocks of provider and gateway may differ. */
 const toleranceSeconds = 5;
 
 const timeoutSeconds = 10;
@@ -20,7 +19,6 @@ export interface PendingLogin {
   state: string;
   nonce: string;
   verifier: string;
-  /** The path to go to afterwards. */
   to: string;
 }
 

@@ -103,7 +103,6 @@ export class InboxFeed {
     return { ...openView(all, query, { waitsFor, limit, nowMs: Date.now() }), more, unread };
   }
 
-  /** A page searches again and again: the poller goes on in between. */
   #keepForSearches(): void {
     if (this.#searches !== undefined) {
       this.#searches.refresh();

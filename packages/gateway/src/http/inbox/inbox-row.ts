@@ -52,7 +52,7 @@ export function waitsFor(
   return seats.some(([owner]) => isOneOf(own, owner, reviewers, keyOf)) ? 'you' : 'others';
 }
 
-/** As `waitsFor`, of one request with its votes: nothing waits for somebody who has voted. */
+/** As `waitsFor`, of one request with its votes: nothing waits for a person who has voted. */
 export function waitsForOne(principal: Principal, request: ApprovalDetails): WaitsFor {
   if (!principal.roles.includes('reviewer')) return 'others';
   const { settled, votes = [] } = request;

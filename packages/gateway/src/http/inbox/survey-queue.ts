@@ -6,7 +6,6 @@ interface Kept<Answer> {
   endedMs?: number;
 }
 
-/** Options of `SurveyQueue`. Times in milliseconds. */
 export interface SurveyQueueOptions {
   /** How long an answer is reused. Default 15 seconds. */
   keepMs?: number;

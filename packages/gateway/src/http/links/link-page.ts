@@ -31,7 +31,6 @@ export function answeredPage(heading: string, sentence: string, request?: Approv
   return htmlResponse(heading, `${notice(heading, sentence, 'status')}${card}`, status);
 }
 
-/** The status of the page for a request that another reviewer answered. */
 export const tooLate = 409;
 
 /** The page for a used link, and for a request that another reviewer answered; undefined if it can be answered. */

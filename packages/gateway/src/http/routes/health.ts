@@ -6,7 +6,6 @@ import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import { problemResponse } from '../responses.ts';
 import { json } from '../shapes/response-shapes.ts';
 
-/** How long the answer of the server is reused, in milliseconds. */
 const keptMs = 1_000;
 
 const health = z.object({ status: z.literal('ok') }).openapi('Health');

@@ -30,7 +30,6 @@ const meShape = z
   .openapi('Me');
 const tokenShape = z.strictObject({ token: z.string().min(1).max(8_000), to: z.string().max(2_000).optional() });
 const toPath = z.string().max(2_000).optional().openapi({ description: 'The path to go to afterwards.' });
-/** The time limit of a sign-in at the identity provider. */
 const loginMs = 10 * 60_000;
 
 const me = defineRoute('GET /me', {
@@ -70,7 +69,6 @@ const logout = defineRoute('POST /logout', {
   responses: { 204: { description: 'Signed out' } },
 });
 
-/** `GET /me`, and how browsers sign in and out. */
 export function identityRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { identity, site } = gateway;
   return new OpenAPIHono<HttpEnv>()
@@ -125,7 +123,6 @@ export function identityRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     });
 }
 
-/** What the inbox has to know about its signed-in person and about the gateway. */
 function meOf(gateway: GatewayContext, context: Context<HttpEnv>): Me {
   const principal = context.get('principal')!;
   const { temporalUi, undoMs, client, push } = gateway;

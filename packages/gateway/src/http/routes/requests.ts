@@ -220,7 +220,6 @@ export function decisionRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     });
 }
 
-/** The named runs that have no gate, each with its refusal. */
 async function foreignRuns({ client }: GatewayContext, requests: readonly { workflowId: string }[]) {
   const named = new Set(requests.map(({ workflowId }) => workflowId));
   const checked = await inParallel([...named], runsAtOnce, async (workflowId) => {

@@ -7,7 +7,6 @@ import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import { problemOf } from '../responses.ts';
 import { sseFrame, isHead, type SseStream, sseResponse } from '../streams/sse-stream.ts';
 
-/** The most events of one list, and the characters after which none is added. */
 const mostListed = 1_000;
 const mostCharacters = 4_000_000;
 const longestId = 200;

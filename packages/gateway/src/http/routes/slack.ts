@@ -36,7 +36,6 @@ const unlink = defineRoute('POST /slack/unlink', {
   responses: { 200: page('A page') },
 });
 
-/** Slack: the answers of its users, and the links of its accounts. */
 export function slackRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const slack = slackChat(gateway);
   return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput() })

@@ -11,7 +11,6 @@ export interface GatewayLimits {
   writesPerMinute?: number;
 }
 
-/** The default limits of a gateway. */
 export const defaultLimits = { bodyBytes: 2_000_000, readsPerMinute: 1_200, writesPerMinute: 300 } as const;
 
 /** Why a body is refused. The body of a chat contains its past, so it grows until a front end sends less of it. */

@@ -10,7 +10,7 @@ const minuteMs = 60_000;
 /** The health checks of load balancers. */
 const unlimited = ['/healthz', '/readyz'];
 
-/** Counts by person, across all their credentials; an unknown sender by address. Each gateway counts separately. */
+/** It counts by person, across all credentials; an unknown sender by address. Each gateway counts separately. */
 export function rateLimit(
   { readsPerMinute, writesPerMinute }: Required<GatewayLimits>,
   addressOfSender: SenderAddress,

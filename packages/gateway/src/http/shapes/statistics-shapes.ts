@@ -1,4 +1,3 @@
-/** The responses of the routes for operators, for the OpenAPI document. */
 import { z } from '@hono/zod-openapi';
 import type {
   AgentUsage,

@@ -6,7 +6,6 @@ export type StreamState = 'connecting' | 'live' | 'lost';
 interface StreamOptions {
   /** Read before each connection: it can name the last event received. */
   path: () => string;
-  /** By event name: what to do with its data, parsed, and its id. */
   on: Readonly<Record<string, (data: unknown, id: string) => void>>;
   onState?: (state: StreamState) => void;
 }
@@ -118,7 +117,6 @@ export function holdLock(name: string, use: () => () => void) {
   };
   request(false);
   return {
-    /** Takes the lock from the tab that has it. */
     take: (): void => {
       if (!isHeld) request(true);
     },

@@ -58,7 +58,6 @@ export function isKeptAlive(text: string): boolean {
   return text.length * 3 <= mostKeptAlive || new TextEncoder().encode(text).length <= mostKeptAlive;
 }
 
-/** A path of the API with its parts encoded. */
 export function apiPath(parts: TemplateStringsArray, ...values: string[]): string {
   return parts.reduce((path, part, index) => path + part + encodeURIComponent(values[index] ?? ''), '');
 }
@@ -124,7 +123,6 @@ export function isAnswerLost(error: unknown): boolean {
   return error instanceof ApiProblem && (error.status === 0 || error.status === 502 || error.status === 504);
 }
 
-/** The message about an answer to a request in this case. */
 export const answerLostText =
   'The gateway did not say whether it has your answer. Sending it again is safe: it counts once.';
 

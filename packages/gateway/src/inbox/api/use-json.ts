@@ -6,7 +6,6 @@ export interface Loaded<T> {
   value?: T;
   problem?: ApiProblem;
   isLoading: boolean;
-  /** Reads again. */
   reload: () => void;
 }
 

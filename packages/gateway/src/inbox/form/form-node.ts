@@ -18,7 +18,6 @@ export interface FormMember {
   isRequired: boolean;
 }
 
-/** Larger values are edited as JSON. */
 const most = { depth: 5, members: 60, items: 100 };
 
 /** The form of a value. `root`: the schema of all arguments, to which references lead. */
@@ -80,7 +79,6 @@ function choiceOf(schema: JsonObject, value: Json): FormNode | undefined {
   return at === -1 ? undefined : { kind: 'choice', options, at, schema };
 }
 
-/** The members of the value, in its order, then the other members of the schema. */
 function membersOf(value: JsonObject, schema: JsonObject, root: JsonObject, depth: number): FormMember[] {
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
   const known = isObject(schema['properties']) ? Object.keys(schema['properties']) : [];

@@ -20,7 +20,6 @@ type TextNode = FormNode & { kind: 'text' | 'number' | 'json' };
 
 const longestLine = 80;
 
-/** The members of an object, or the items of a list, as fields. */
 export function SchemaForm({ node, path, root, problems, change }: NodeProps) {
   const inner = { root, problems };
   if (node.kind === 'object') {

@@ -38,7 +38,6 @@ interface BulkDialogProps {
   /** As they were when they were selected: this set does not change. */
   requests: readonly InboxRow[];
   stop: () => void;
-  /** `isDone`: there are results. */
   onClose: (isDone: boolean) => void;
 }
 
@@ -56,7 +55,7 @@ export function BulkDialog({ approved, requests, stop, onClose }: BulkDialogProp
   useEffect(() => {
     attempt.shownAtMs = Date.now();
   }, [items]);
-  /** What was sent, while nobody knows whether it arrived: exactly this is sent again. */
+  /** What was sent, while it is unknown whether it arrived: exactly this is sent again. */
   const [unsure, setUnsure] = useState<BatchBody>();
   const undo = useUndo();
   const deadlines = answered.map(({ row }) => row.deadline);
@@ -247,7 +246,6 @@ export function BulkList({ items }: { items: readonly BulkItem[] }) {
   );
 }
 
-/** The selected requests that are not answered, with the reason and a link. */
 export function LeftOutItems({ items }: { items: readonly BulkItem[] }) {
   if (items.length === 0) return null;
   return (

@@ -120,12 +120,10 @@ export function nameChoice(name: string): readonly [string, string] {
   return [name, visibleText(name).slice(0, 80)];
 }
 
-/** The address of a list, beside the request that is open now. */
 function listPath(query: OpenQuery): string {
   return hrefOf(`${currentLocation.get().path}${writeQuery(query)}`);
 }
 
-/** Shows all requests of the present tab. */
 export function clearFilters(): void {
   const { tab, sort } = readQuery(currentLocation.get().query);
   const all = { ...(tab !== undefined && { tab }), tool: '', agent: '', severity: '', text: '', sort };

@@ -32,7 +32,6 @@ export function writeQuery(query: OpenQuery): string {
   return queryText(written);
 }
 
-/** True if the query leaves out requests of its tab. */
 export function isFiltered({ tool, agent, severity, text }: OpenQuery): boolean {
   return [tool, agent, severity, text].some((each) => each !== '');
 }
@@ -51,7 +50,6 @@ export function toggled(selection: Selection, rows: readonly InboxRow[]): Select
   return next;
 }
 
-/** Requests of one run that the list shows as one. */
 export interface RowGroup {
   workflowId: string;
   rows: readonly InboxRow[];

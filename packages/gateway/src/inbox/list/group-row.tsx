@@ -17,7 +17,6 @@ interface GroupRowProps {
   answer?: (answer: 'approve' | 'deny') => void;
 }
 
-/** The requests of one run as one row: how many there are, and one answer to all of them. */
 export function GroupRow({
   group: { workflowId, rows },
   isUnfolded,

@@ -14,11 +14,9 @@ export interface ShownView {
   view?: OpenView;
   /** True: the gateway is searching all open requests, and `view` has only those that the page knows. */
   isSearching: boolean;
-  /** Why the gateway could not search. */
   problem?: string;
 }
 
-/** The rows of a list before "Show more". */
 export const fewRows = 200;
 
 /** How long a search waits for the next key, in milliseconds. */

@@ -45,7 +45,6 @@ export function isHasty({ count, of }: Share): boolean {
 
 export const ruleFigureHeads = 'Allowed, Denied by rule, Asked, Approved, Denied by people, Median, Under 3 s, Expired';
 
-/** The effects of a rule; undefined: none. */
 export function RuleFigures({ figures }: { figures: RuleStatistics | undefined }) {
   if (figures === undefined) {
     return (

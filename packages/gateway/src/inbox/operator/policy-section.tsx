@@ -5,7 +5,6 @@ import { columnHeads, TableFrame } from '../parts/tables.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { ruleFigureHeads, RuleFigures } from './figures.tsx';
 
-/** The operator's policy that binds new runs, rule by rule, with the effects of each. */
 export function PolicySection({ answer }: { answer: PresentPolicy }) {
   const { present, others, withoutPolicy } = answer;
   return (

@@ -5,7 +5,6 @@ import { columnHeads, TableFrame } from '../parts/tables.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { isHasty, MedianCell, QuickNote, ShareCell, ruleFigureHeads, RuleFigures } from './figures.tsx';
 
-/** How reviewers answer, what agents used, and the effects of rules that are not in the current policy. */
 export function StatisticsSection({ answer, present }: { answer: Statistics; present: string | undefined }) {
   const others = answer.rules.filter(({ layer, policy }) => layer !== 'ceiling' || policy !== present);
   return (

@@ -18,7 +18,6 @@ interface Labelled {
   change: (text: string) => void;
 }
 
-/** A label with its field of one line. */
 export function TextField({ label, change, ...field }: ComponentProps<'input'> & Labelled) {
   return (
     <label>
@@ -28,7 +27,6 @@ export function TextField({ label, change, ...field }: ComponentProps<'input'> &
   );
 }
 
-/** A label with its field of several lines. */
 export function TextArea({ label, change, ...field }: ComponentProps<'textarea'> & Labelled) {
   return (
     <label>
@@ -46,7 +44,6 @@ interface CheckboxProps {
   children: ComponentChildren;
 }
 
-/** A checkbox with its label. */
 export function Checkbox({ class: look = 'check', change, children, ...box }: CheckboxProps) {
   return (
     <label class={look}>
@@ -63,7 +60,6 @@ interface SelectFieldProps {
   choose: (value: string) => void;
 }
 
-/** A label with its select. */
 export function SelectField({ label, value, choices, choose }: SelectFieldProps) {
   return (
     <label>

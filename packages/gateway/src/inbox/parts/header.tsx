@@ -69,7 +69,6 @@ export function PageTitle({ title }: { title: string }) {
   return null;
 }
 
-/** Announces events, visibly and for screen readers. */
 export function Announcer() {
   const shown = useStore(announcement);
   return (

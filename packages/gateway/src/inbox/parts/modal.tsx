@@ -50,14 +50,12 @@ interface ConfirmDialogProps {
   act: string;
   /** The label of the button that does nothing; it has the focus at first. */
   keep: string;
-  /** True: a field for a reason, which `onConfirm` receives. */
   askReason?: boolean;
   /** Acts. Its error is shown, and the dialog stays. */
   onConfirm: (reason: string) => Promise<void>;
   onClose: () => void;
 }
 
-/** Asks for a confirmation before an irreversible action. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { title, children, act, keep, askReason = false, onConfirm, onClose } = props;
   const [reason, setReason] = useState('');

@@ -80,13 +80,11 @@ export function Named({ text, most = 100, before = '', after = '' }: NamedProps)
 }
 
 interface FailureNoteProps {
-  /** Absent: nothing has failed. */
   message: string | undefined;
   words?: string;
   isAlert?: boolean;
 }
 
-/** What has failed, with the message of the gateway. */
 export function FailureNote({ message, words = '', isAlert = false }: FailureNoteProps) {
   if (message === undefined) return null;
   return (
@@ -97,7 +95,6 @@ export function FailureNote({ message, words = '', isAlert = false }: FailureNot
   );
 }
 
-/** A value: a text as it is, all else as JSON. */
 export function ForeignValue({ value, most }: { value: Json; most: number }) {
   if (typeof value === 'string' && value !== '') return <Foreign text={value} most={most} lines />;
   return <Foreign text={JSON.stringify(value)} most={most} json />;
@@ -163,7 +160,6 @@ const paths = {
   filter: 'M4 6h16M7 12h10M10 18h4',
 } as const;
 
-/** An icon beside or in place of words; hidden from screen readers. */
 export function Icon({ name }: { name: keyof typeof paths }) {
   return (
     <svg class="icon" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true">

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
 interface TableFrameProps {
-  /** Its name for a screen reader. */
   label: string;
   /** True: a part of a card, which has a frame already. */
   isPart?: boolean;
@@ -29,7 +28,6 @@ interface RowProps {
   children: ComponentChildren;
 }
 
-/** One row of a `dl`. */
 export function Row({ class: look, label, children }: RowProps) {
   return (
     <div class={look}>

@@ -14,7 +14,6 @@ interface FormFrameProps {
   isBlocked?: boolean;
   submit: () => void;
   cancel: () => void;
-  /** Stays visible above the buttons. */
   foot?: ComponentChildren;
   children: ComponentChildren;
 }

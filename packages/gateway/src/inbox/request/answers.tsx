@@ -229,7 +229,6 @@ interface AnswerBarProps {
   approve: () => void;
   actions: AnswerActions;
   isArmed: boolean;
-  /** The call cannot be approved from the screen's content. */
   isBlocked: boolean;
   /** On a narrow screen, the further answers are collapsed to leave room for the card. */
   isUnfolded: boolean;

@@ -3,7 +3,6 @@ import { Row } from '../parts/tables.tsx';
 import { LongText, Marked, Scrolling, ShownText } from '../parts/shown-text.tsx';
 import { CardTable } from './more-lines.tsx';
 
-/** The arguments of a call as they are nested. */
 export function ArgumentBlocks({ blocks }: { blocks: readonly ArgumentBlock[] }) {
   if (blocks.length === 0) return null;
   return (
@@ -127,7 +126,6 @@ function Hint({ text = '' }: { text?: string | undefined }) {
   );
 }
 
-/** A longer text gets a separate block, drawn in steps. */
 const longestInline = 2_000;
 
 function isBlock({ text }: CardField['value']): boolean {

@@ -66,7 +66,6 @@ export function CardArticle({ card, warning, unfold, brief }: CardArticleProps) 
   );
 }
 
-/** The warnings of a card, but for those that stand beside an argument. */
 export function CardWarnings({ card, first }: { card: Card; first?: string | undefined }) {
   const odd = card.arguments.filter(({ warnings = [] }) => warnings.length > 0);
   const beside = new Set(odd.flatMap(({ warnings = [] }) => warnings));
@@ -111,7 +110,6 @@ function Sentence({ parts, ...sentence }: Card['sentence']) {
   );
 }
 
-/** Where the call comes from, what each answer does, and the raw call. */
 function Details({ card: { who, why, answers, raw } }: { card: Card }) {
   return (
     <details class="details">

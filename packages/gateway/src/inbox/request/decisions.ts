@@ -31,7 +31,6 @@ export type DecisionState =
   /** It is unknown whether it arrived. */
   | { kind: 'unsure'; again: () => void }
   | { kind: 'refused'; problem: ApiProblem }
-  /** It was not sent. */
   | { kind: 'dropped'; why: string }
   | { kind: 'done'; receipt: Receipt; approved: boolean; decisionId: string };
 
@@ -62,7 +61,6 @@ function setState(about: About, state: DecisionState): void {
   });
 }
 
-/** The answer to a request that was given on this page, if any. */
 export function decisionOf(ids: RequestIds): GivenDecision | undefined {
   return decisions.get().get(requestKey(ids));
 }
@@ -85,7 +83,6 @@ export function forgetDecision(ids: RequestIds): void {
   decisions.update((before) => new Map([...before].filter(([each]) => each !== requestKey(ids))));
 }
 
-/** Sends an answer about exactly the call with this digest. */
 export function sendDecision(answer: GivenAnswer, about: About): void {
   void sendAttempt(attemptOf(answer, about), about);
 }

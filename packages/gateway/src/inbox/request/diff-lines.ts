@@ -45,7 +45,6 @@ function countOf(lines: readonly DrawnLine[], from: number, kind: DiffLine['kind
   return count;
 }
 
-/** Longer lines are not compared word by word. */
 const longestLine = 2_000;
 
 /** An escape, a word, blanks, or one sign. */

@@ -46,7 +46,6 @@ function deadlineAfter(deadline: string | null, duration: string): string | unde
   return Number.isNaN(until.getTime()) ? undefined : until.toISOString();
 }
 
-/** For an operator: gives the seat of one person to another. */
 export function MoveForm({ request, isBusy, cancel, then }: FormProps & { then: () => void }) {
   const { approvers = [], people } = request;
   const [from, setFrom] = useState(approvers.length === 1 ? approvers[0]! : '');

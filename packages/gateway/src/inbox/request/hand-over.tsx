@@ -20,12 +20,10 @@ export function PeopleList({ id, people }: { id: string; people: RequestPeople['
   );
 }
 
-/** The people who can get a seat in a request; undefined until they are known. */
 export function usePeople(request: ApprovalDetails): RequestPeople | undefined {
   return useJson<RequestPeople>(requestPath(request, '/people')).value;
 }
 
-/** Gives the user's own seat among the reviewers to another person. */
 export function HandOverForm({ request, isBusy, cancel, then }: FormProps & { then: () => void }) {
   const [to, setTo] = useState('');
   /** The unknown name that is sent if it is submitted again. */

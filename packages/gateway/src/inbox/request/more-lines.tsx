@@ -6,7 +6,6 @@ import { Button } from '../parts/controls.tsx';
 /** Further lines or rows are drawn on demand. */
 export const mostLines = 500;
 
-/** The button that draws further lines. `shown`: how many are drawn. */
 export function MoreLines({ all, shown, show }: { all: number; shown: number; show: (count: number) => void }) {
   if (all <= shown) return null;
   return (
@@ -16,13 +15,11 @@ export function MoreLines({ all, shown, show }: { all: number; shown: number; sh
 
 interface CardTableProps<Row> {
   label: string;
-  /** The cells of its head. */
   head: ComponentChildren;
   rows: readonly Row[];
   draw: (row: Row, index: number) => VNode;
 }
 
-/** A table of a card, which draws further rows on demand. */
 export function CardTable<Row>({ label, head, rows, draw }: CardTableProps<Row>) {
   const [shown, setShown] = useState(mostLines);
   return (

@@ -25,7 +25,6 @@ export function goToNext(shown: RequestIds): void {
   if (next !== undefined) navigate(inListHref(next));
 }
 
-/** The requests of the list that the address names, in its order. */
 function rowsOfAddress(): readonly InboxRow[] {
   return listedRows(openRequests.get().open, readQuery(currentLocation.get().query));
 }

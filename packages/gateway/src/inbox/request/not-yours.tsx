@@ -11,7 +11,6 @@ interface NotYoursProps {
   isReviewer: boolean;
   parent: RefObject<HTMLElement | null>;
   children: ComponentChildren;
-  /** The actions of an operator, such as moving the request. Shown below the text. */
   foot: ComponentChildren;
 }
 

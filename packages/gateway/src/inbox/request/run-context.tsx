@@ -16,7 +16,6 @@ const againMs = 5_000;
 export interface RunReading {
   read?: EventsSoFar;
   problem: string;
-  /** True once the events were read, or could not be. */
   isRead: boolean;
   /** The last message of the user of the root run. */
   asked?: Asked;
@@ -142,7 +141,6 @@ function Events({ events, earlier, isCut, caller }: EventsSoFar & { caller: Spea
 }
 
 export interface EventsSoFar {
-  /** The newest ones, in order. */
   events: readonly RecordedEvent[];
   earlier: number;
   /** True: the run has so many events that only the earlier ones were read, so these are not the newest. */

@@ -12,7 +12,6 @@ export interface RunPast {
 
 interface PastCall {
   toolName: string;
-  /** Such as `ran` or `denied by Bob`. */
   what: string;
 }
 

@@ -14,7 +14,6 @@ export interface LoadedRequest {
   /** When its present text appeared on the screen, by this computer's clock. */
   shownAtMs: number;
   seen: ApprovalView['request'];
-  /** True: its text differs from what the reviewer has seen. */
   hasChanged: boolean;
   /** Present: only what the index has is shown. `reading`: the run has not answered; `no_worker`: no worker does. */
   part?: 'reading' | 'no_worker';
@@ -26,7 +25,6 @@ export interface LiveRequest {
   problem?: ApiProblem;
   /** Reads it again. True if it still matches what the reviewer has seen, as far as can be determined. */
   reload: () => Promise<boolean>;
-  /** Confirms that the reviewer has seen the changed text. */
   lookAgain: () => void;
 }
 

@@ -8,7 +8,6 @@ export interface WholeCard {
 
 export interface WholeCardOrder {
   request: ApprovalDetails;
-  /** Replaces the sentence that the card would make. */
   sentence?: string;
 }
 

@@ -8,7 +8,6 @@ export interface CallState {
   tone: 'plain' | 'asks' | 'good' | 'bad';
 }
 
-/** `isOver`: the run has ended, so nothing more becomes of the call. */
 export function callState({ requests, result }: Call, isOver: boolean): CallState {
   const { request, result: last } = requests.at(-1) ?? {};
   const isOpen = request !== undefined && last === undefined;

@@ -38,7 +38,6 @@ interface ConversationProps {
   /** Who writes the messages to the agent: the user, or in a nested run, the agent that called it. */
   caller: Speaker;
   agent?: string | undefined;
-  /** The number of entries that are shown; the older ones are left out. */
   most?: number;
   showMore?: () => void;
   writing?: ComponentChildren;
@@ -224,7 +223,6 @@ function CallBlock({ call, isOver }: { call: Call; isOver: boolean }) {
   );
 }
 
-/** The call in one sentence, with a link to its request or to the run that it has started. */
 function CallSentence({ call }: { call: Call }) {
   const { nestedWorkflowId, requests, toolName } = call;
   const request = requests.at(-1)?.request;

@@ -1,4 +1,3 @@
-/** Makes a conversation of the events of a run: messages, with the calls under them, and notes. */
 import type {
   ApprovalRequestEvent,
   ApprovalResultEvent,
@@ -53,7 +52,6 @@ export interface Call {
   /** The requests about it, in order: an edit, or a changed tool, opens another one. */
   requests: { request: ApprovalRequestEvent; result?: ApprovalResultEvent }[];
   result?: Item<'tool_result'>;
-  /** The run of the agent that it calls. */
   nestedWorkflowId?: string;
 }
 

@@ -6,7 +6,6 @@ import type { LastTurn } from './timeline.ts';
 import { announceText } from '../state/store.ts';
 import { Button, onSend, ProblemText, TextArea } from '../parts/controls.tsx';
 
-/** Lets the user of a session send a message, stop a turn, or retry a failed one. */
 export function ReplyBox({ workflowId, lastTurn }: { workflowId: string; lastTurn: LastTurn | undefined }) {
   const [content, setContent] = useState('');
   const [problem, setProblem] = useState('');

@@ -4,12 +4,10 @@ import { problemText } from '../state/texts.ts';
 import type { RunList } from '../../http/inbox/api.ts';
 import { queryText } from '../state/paths.ts';
 
-/** The fields of the form that starts a run, as typed. */
 export interface StartFields {
   agent: string;
   input: string;
   mode: string;
-  /** JSON. */
   policy: string;
   caller: string;
   session: boolean;

@@ -34,10 +34,8 @@ export function mayStop(
 }
 
 interface StopAgentProps {
-  /** As they were when the dialog was opened. */
   requests: readonly StoppedRequest[];
   may: ReturnType<typeof mayStop>;
-  /** `isDone`: something was sent. */
   onClose: (isDone: boolean) => void;
 }
 

@@ -7,13 +7,11 @@ export type StoppedRequest = Pick<
 >;
 
 export interface StopChoice {
-  /** Deny the requests that wait for this person. */
   denies: boolean;
   /** With `denies`: also deny later calls of the same tools in these runs. */
   deniesLater: boolean;
   run: 'goes_on' | 'close' | 'cancel';
   reason: string;
-  /** Makes the keys of the messages. */
   id: string;
 }
 

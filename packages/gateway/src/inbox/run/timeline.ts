@@ -13,7 +13,6 @@ export interface Timeline {
   events: readonly RecordedEvent[];
   /** The id after which a new stream resumes. */
   lastId?: string;
-  /** Older events that this page has dropped. */
   dropped: number;
   writing?: Writing;
   end?: RunCompleteEvent;
@@ -29,7 +28,6 @@ export interface Writing {
 export interface Decided {
   request: ApprovalRequestEvent;
   result?: ApprovalResultEvent;
-  /** Whether its tool ran, as far as known. */
   ran?: Ran;
 }
 
@@ -95,7 +93,6 @@ export interface LastTurn {
   canStop: boolean;
 }
 
-/** The last turn of a session; undefined while none is known. */
 export function lastTurnOf(events: readonly RecordedEvent[]): LastTurn | undefined {
   const last = events.findLast((event) => endsTurn(event) || isOfUser(event));
   if (last?.type !== 'RunItemEvent') return undefined;

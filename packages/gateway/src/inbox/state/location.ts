@@ -10,7 +10,6 @@ export interface PageLocation {
 
 export const currentLocation = createStore<PageLocation>(readLocation());
 
-/** The address of a path below `/inbox`, for links. */
 export function hrefOf(path: string): string {
   return `${base}${path}`;
 }

@@ -16,7 +16,6 @@ onUnauthenticated((loginUrl) => session.set({ state: 'signed-out', ...(loginUrl 
 const againMs = 3_000;
 
 let asking: Promise<void> | undefined;
-/** The last user who was signed in on this page. */
 let lastId: string | undefined;
 
 /** Reads the session now, and when another tab notices a sign-in or sign-out: all tabs share one cookie. */
@@ -59,7 +58,6 @@ async function ask(): Promise<void> {
   }
 }
 
-/** `signed-out`, or the session of the person. */
 function stateKey(state: SessionState): string {
   return meOf(state)?.sessionKey ?? state.state;
 }

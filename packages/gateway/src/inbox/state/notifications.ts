@@ -91,7 +91,6 @@ interface PlainNotification {
   body: string;
   /** A notification replaces an earlier one with the same tag, also of another tab. */
   tag: string;
-  /** An address of `hrefOf`. */
   href: string;
 }
 

@@ -8,7 +8,6 @@ import { loadMe } from './me.ts';
 
 export interface OpenRequests {
   stream: StreamState;
-  /** Absent: nothing was read yet. */
   open?: OpenRows;
   /** Present: the gateway cannot read Temporal now. */
   trouble?: Problem;

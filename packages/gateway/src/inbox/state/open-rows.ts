@@ -5,7 +5,6 @@ import { isSameRequest, type RequestIds } from './paths.ts';
 export interface OpenRows {
   /** By deadline; those without one come last. */
   rows: readonly InboxRow[];
-  /** The number of open requests beyond them. */
   more: number;
   unread: InboxPage['unread'];
 }

@@ -1,4 +1,3 @@
-/** The parts of a path that a pattern names, decoded. */
 export type PathParams = Readonly<Record<string, string>>;
 
 /** Undefined if the path does not match; `:name` in the pattern matches one non-empty part. */

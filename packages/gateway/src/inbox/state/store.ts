@@ -4,7 +4,6 @@ export interface Store<T> {
   get(): T;
   set(value: T): void;
   update(change: (value: T) => T): void;
-  /** Calls back after each change; returns a function that stops this. */
   subscribe(listener: () => void): () => void;
 }
 

@@ -28,7 +28,6 @@ export interface NotificationTexts {
   body: string;
   /** A notification replaces an earlier one with the same tag, also of another tab. */
   tag: string;
-  /** Absent: the list. */
   row?: Pick<InboxRow, 'workflowId' | 'requestId'>;
 }
 

@@ -16,11 +16,9 @@ import { isSameRequest, requestKey, requestParams } from '../state/paths.ts';
 import { useStore } from '../state/store.ts';
 import { Button, Checkbox } from '../parts/controls.tsx';
 
-/** One answer applies to at most this many. */
 const mostSelected = 200;
 const manyRows = 500;
 
-/** The open requests of all runs, live. */
 export function InboxView() {
   const { path, query: address } = useStore(currentLocation);
   const open = requestParams(path);

@@ -16,7 +16,6 @@ const spans = [
   ['month', 'last 30 days', 30 * 24 * hourMs],
 ] as const;
 
-/** For operators: the policy in force, the effects of its rules, and how reviewers answer. */
 export function OperatorView() {
   const me = meOf(useStore(session));
   const { query } = useStore(currentLocation);

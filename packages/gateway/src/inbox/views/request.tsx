@@ -25,7 +25,6 @@ import { useStore } from '../state/store.ts';
 import type { RequestIds } from '../state/paths.ts';
 import { Button } from '../parts/controls.tsx';
 
-/** One request: its card, its answers, and its run. */
 export function RequestPage({ params: { workflowId, requestId } }: { params: RequestIds }) {
   const { query } = useStore(currentLocation);
   const live = useRequest(workflowId, requestId);

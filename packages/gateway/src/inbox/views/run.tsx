@@ -22,7 +22,6 @@ import { LocalTime } from '../parts/time.tsx';
 import { ConfirmDialog } from '../parts/modal.tsx';
 import { Button, ProblemText } from '../parts/controls.tsx';
 
-/** One run, live: its events, its decisions, and the actions on it. */
 export function RunPage({ params }: ViewProps) {
   const workflowId = params['workflowId'] ?? '';
   const me = meOf(useStore(session));

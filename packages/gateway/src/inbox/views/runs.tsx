@@ -13,7 +13,6 @@ import { useStore } from '../state/store.ts';
 
 /** The list is read from visibility, which lags by some seconds anyway. */
 const againMs = 10_000;
-/** The first number of listed runs, and the gateway's maximum. */
 const [firstRuns, mostRuns] = [100, 500];
 
 export function RunsView() {
