@@ -431,7 +431,7 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
       'ShownText',
       'TemporalLink',
     ],
-    'packages/gateway/src/inbox/parts/sign-in.tsx': ['SignIn'],
+    'packages/gateway/src/inbox/parts/sign-in.tsx': ['NeedsRole', 'SignIn'],
     'packages/gateway/src/inbox/run/reply-box.tsx': ['ReplyBox'],
     'packages/gateway/src/inbox/request/argument-rows.tsx': ['FieldRow'],
     'packages/gateway/src/inbox/request/card-article.tsx': [

@@ -126,18 +126,13 @@ const style = `${cardStyle}
 `;
 
 /** A page that the gateway makes itself: without scripts, in the style of cards. `body` is HTML, `title` is text. */
-export function htmlResponse(
-  title: string,
-  body: string,
-  status = 200,
-  headers: Record<string, string> = {},
-): Response {
+export function htmlResponse(title: string, body: string, status = 200, more: Record<string, string> = {}): Response {
   return new Response(htmlPage({ title, style, body, forms: true }), {
     status,
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': `${pagePolicy({ style, forms: true })}; frame-ancestors 'none'`,
-      ...headers,
+      ...more,
     },
   });
 }

@@ -38,10 +38,7 @@ export interface GatewayOptions {
   cors?: readonly string[];
   /** How long the inbox delays an approval before it sends it, in milliseconds. Default 5,000. */
   undoMs?: number;
-  /**
-   * How long the stream of a chat waits for other calls of the same turn once requests are open, in milliseconds. Then
-   * it ends with the open requests; the other results are in the next stream. Default 5,000.
-   */
+  /** How long a chat's stream with open requests waits for other calls of the turn, in milliseconds. Default 5,000. */
   chatWaitMs?: number;
   /** The address of Temporal's UI, such as `http://127.0.0.1:8233`. */
   temporalUi?: string;
@@ -53,10 +50,7 @@ export interface GatewayOptions {
   worker?: () => KnownWorker | undefined;
   /** The quota of one person. */
   limits?: GatewayLimits;
-  /**
-   * Trusted proxies, by address or network such as `10.0.0.0/8`. Rate limits of clients without a valid credential then
-   * use the address in `X-Forwarded-For`. Default: the address of the connection.
-   */
+  /** Addresses or networks, such as `10.0.0.0/8`, of proxies whose `X-Forwarded-For` rate limits use. Default: none. */
   trustedProxies?: readonly string[];
   /** How long `stop` waits for requests in flight, in milliseconds. Default 10,000. */
   stopTimeoutMs?: number;

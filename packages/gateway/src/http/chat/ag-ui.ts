@@ -4,7 +4,7 @@ import type { ChatAnswer, UnreadAnswer } from './chat-answers.ts';
 import { type SaidPart, saidMessage, type SaidMessage } from './say.ts';
 import type { SeenItems } from './chat-thread.ts';
 import { problemOf } from '../responses.ts';
-import { type AskedRequest, type ChatStep, endText, questionText, waitsText } from './chat-step.ts';
+import { type AskedRequest, type ChatStep, endText, factsOf, questionText, waitsText } from './chat-step.ts';
 
 const source = z.looseObject({ type: z.string(), value: z.string(), mimeType: z.string().optional() });
 
@@ -251,7 +251,7 @@ function eventsOf(step: Exclude<ChatStep, { type: 'waiting' }>): AgUiEvent[] {
 
 /** A request as an interrupt of AG-UI, which the page answers when it resumes. */
 function interruptOf(request: AskedRequest): object {
-  const { answerId, requestId, workflowId, callId, toolName, digest, deadline, details, schema, refused } = request;
+  const { answerId, requestId, workflowId, callId, toolName, digest, deadline, schema } = request;
   return {
     id: answerId,
     reason: 'tool_call',
@@ -273,8 +273,7 @@ function interruptOf(request: AskedRequest): object {
       toolName,
       arguments: request.arguments,
       digest,
-      ...(details !== undefined && { severity: details.assessment.severity, rule: details.rule, shown: details.shown }),
-      ...(refused !== undefined && { refused }),
+      ...factsOf(request),
     },
   };
 }

@@ -4,7 +4,7 @@ import type { ChatAnswer, UnreadAnswer } from './chat-answers.ts';
 import { saidMessage, type SaidMessage } from './say.ts';
 import type { SeenItems } from './chat-thread.ts';
 import { problemOf } from '../responses.ts';
-import { type AskedRequest, type ChatStep, endText, questionText, waitsText } from './chat-step.ts';
+import { type AskedRequest, type ChatStep, endText, factsOf, questionText, waitsText } from './chat-step.ts';
 
 const approvalShape = z.looseObject({
   id: z.string(),
@@ -203,7 +203,7 @@ class ChunkTranslator {
 
   /** The chunks that ask for an approval, after the call itself if the page does not have it yet. */
   *#asks(request: AskedRequest): Generator<UiChunk, void, undefined> {
-    const { answerId, callId, refused, digest, deadline, details } = request;
+    const { answerId, callId, digest, deadline } = request;
     this.#asked.add(answerId);
     if (!this.#calls.has(callId)) yield inputChunk(request);
     this.#calls.add(callId);
@@ -216,12 +216,7 @@ class ChunkTranslator {
       signature: digest,
       approvalDescriptor: {
         ...(deadline !== null && { deadline }),
-        ...(details !== undefined && {
-          severity: details.assessment.severity,
-          rule: details.rule,
-          shown: details.shown,
-        }),
-        ...(refused !== undefined && { refused }),
+        ...factsOf(request),
       },
     };
   }

@@ -23,8 +23,9 @@ import {
 
 class TurnState {
   /** The calls that still run, or wait for an answer. */
-  readonly #running = new Set<string>();
-  readonly #open = new Map<string, AskedRequest>();
+  readonly running = new Set<string>();
+  /** The unsettled requests, by id. */
+  readonly asked = new Map<string, AskedRequest>();
   /** The receipts of this request's answers, by request id. */
   readonly #receipts: ReadonlyMap<string, Receipt>;
 
@@ -34,7 +35,7 @@ class TurnState {
 
   /** The requests that the chat's user can answer now: open, and not just answered. */
   get open(): AskedRequest[] {
-    return [...this.#open.values()].flatMap((request) => {
+    return [...this.asked.values()].flatMap((request) => {
       // Settled, though the event of the settlement has not arrived yet.
       if (request.isForOthers === true || request.details?.settled !== undefined) return [];
       const { accepted = false, code, message = '' } = this.#receipts.get(request.requestId) ?? {};
@@ -45,7 +46,7 @@ class TurnState {
 
   /** The requests that others must answer: the user cannot, or has answered, and more votes are needed. */
   get others(): AskedRequest[] {
-    return [...this.#open.values()].filter(({ requestId, isForOthers = false }) => {
+    return [...this.asked.values()].filter(({ requestId, isForOthers = false }) => {
       const { accepted = false, outcome } = this.#receipts.get(requestId) ?? {};
       return isForOthers || (accepted && outcome === undefined);
     });
@@ -55,25 +56,8 @@ class TurnState {
   get isIdle(): boolean {
     // A page without the result of a vote sends it again, and would do so at once if the stream ended at once.
     const others = this.others.filter(({ requestId }) => !this.#receipts.has(requestId));
-    const asked = new Set([...this.open, ...others].map(({ callId }) => callId));
-    return [...this.#running].every((callId) => asked.has(callId));
-  }
-
-  called(callId: string): void {
-    this.#running.add(callId);
-  }
-
-  asked(request: AskedRequest): void {
-    this.#open.set(request.requestId, request);
-  }
-
-  settled(requestId: string): void {
-    this.#open.delete(requestId);
-  }
-
-  /** The call is over, or does not run. */
-  ended(callId: string): void {
-    this.#running.delete(callId);
+    const waiting = new Set([...this.open, ...others].map(({ callId }) => callId));
+    return [...this.running].every((callId) => waiting.has(callId));
   }
 }
 
@@ -174,14 +158,14 @@ export class ChatProgress {
       else yield { type: 'ended', status: 'failed', output: '', failure };
     }
     if (item.type === 'tool_call') {
-      this.#state.called(this.#idOf(item.callId));
+      this.#state.running.add(this.#idOf(item.callId));
       this.#arguments.set(this.#idOf(item.callId), item.arguments ?? {});
       yield* this.#text.end();
     }
     if (item.type === 'tool_result') {
       const { callId, toolName, content, isError, ran } = item;
       const id = this.#idOf(callId);
-      this.#state.ended(id);
+      this.#state.running.delete(id);
       if (this.#seen.results.has(id)) return;
       // `item.arguments`: a reviewer has edited them.
       if (item.arguments !== undefined || !this.#shown.has(id) || this.#isElsewhere(id)) {
@@ -198,7 +182,7 @@ export class ChatProgress {
     const { requestId, callId } = event;
     const answerId = answerIdOf(requestId, this.#run);
     const request = await askedRequest(this.#thread, event, { answerId, callId: this.#idOf(callId) });
-    this.#state.asked(request);
+    this.#state.asked.set(requestId, request);
     if (this.#seen.answers.has(answerId) || this.#seen.results.has(request.callId)) {
       this.#shown.set(request.callId, JSON.stringify(request.arguments));
       return;
@@ -213,8 +197,8 @@ export class ChatProgress {
   async *#decided(event: ApprovalResultEvent): AsyncGenerator<ChatStep, void, undefined> {
     const { requestId, callId, decision, ran } = event;
     const id = this.#idOf(callId);
-    this.#state.settled(requestId);
-    if (ran !== 'pending' && event.by !== 'edit') this.#state.ended(id);
+    this.#state.asked.delete(requestId);
+    if (ran !== 'pending' && event.by !== 'edit') this.#state.running.delete(id);
     this.#decisions.set(id, event);
     // After an edit, another request asks about the call.
     if (this.#seen.results.has(id) || event.by === 'edit') return;

@@ -78,6 +78,14 @@ export function questionText({ message, refused }: AskedRequest): string {
   return refused === undefined ? message : `${refused.message}\n${message}`;
 }
 
+/** Why a request is asked, and why an earlier answer to it was refused. */
+export function factsOf({ details, refused }: AskedRequest) {
+  return {
+    ...(details && { severity: details.assessment.severity, rule: details.rule, shown: details.shown }),
+    ...(refused !== undefined && { refused }),
+  };
+}
+
 /** The text that a page shows while the run waits. Null: it does not wait. */
 export function waitsText(waits: readonly ChatWait[]): string | null {
   return waits.length === 0 ? null : waits.map(({ message }) => message).join('\n');

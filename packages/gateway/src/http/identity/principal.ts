@@ -113,17 +113,13 @@ export function isPermitted(permission: Permission, roles: readonly Role[]): boo
 // Only the user of a session may send it messages through the gateway.
 
 /** Throws `forbidden` for a sender who is not the run's user, and `invalid_message` for a run that is no session. */
-export async function requireUserOf(
-  client: CountersignClient,
-  principal: Principal,
-  workflowId: string,
-): Promise<void> {
+export async function requireUserOf(client: CountersignClient, person: Principal, workflowId: string): Promise<void> {
   const found = await sessionOf(client.session, workflowId);
   if (!found.isSession) {
     const message = 'This run is no session: it takes no further messages of its user. Start another run.';
     throw new ProblemError({ code: 'invalid_message', message });
   }
-  if (isUser(principal, found)) return;
+  if (isUser(person, found)) return;
   const message = 'Only the user of this run can send it messages.';
   throw new ProblemError({ code: 'forbidden', message });
 }

@@ -6,7 +6,7 @@ import { saysName, schemaText } from 'countersign/card';
 import { Foreign } from '../parts/shown-text.tsx';
 import { type FormNode, nextItem, nextMember, typeOf } from './form-node.ts';
 import { type FormProblems, formRoot } from './read-form.ts';
-import { Button } from '../parts/controls.tsx';
+import { Button, wrongIf } from '../parts/controls.tsx';
 
 interface NodeProps {
   node: FormNode;
@@ -128,11 +128,7 @@ function Field({ node, path, root, problems, name, change, remove }: FieldProps)
       </fieldset>
     );
   }
-  const marks = {
-    id,
-    'aria-describedby': `${id}-notes`,
-    'aria-invalid': problem === undefined ? undefined : ('true' as const),
-  };
+  const marks = { id, ...wrongIf(problem ?? '', `${id}-notes`) };
   return (
     <div class="field">
       <div class="field-head">
@@ -147,7 +143,7 @@ function Field({ node, path, root, problems, name, change, remove }: FieldProps)
 
 interface ControlProps {
   node: FormNode;
-  marks: { id: string; 'aria-describedby': string; 'aria-invalid': 'true' | undefined };
+  marks: { id: string } & ReturnType<typeof wrongIf>;
   change: (node: FormNode) => void;
 }
 

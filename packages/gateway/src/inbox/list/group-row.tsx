@@ -7,7 +7,7 @@ import type { RowGroup } from './filters.ts';
 import { SeverityMark } from './request-row.tsx';
 import { Button, Checkbox } from '../parts/controls.tsx';
 
-interface GroupRowProps {
+interface GroupProps {
   group: RowGroup;
   isUnfolded: boolean;
   unfold: () => void;
@@ -17,14 +17,7 @@ interface GroupRowProps {
   answer?: (answer: 'approve' | 'deny') => void;
 }
 
-export function GroupRow({
-  group: { workflowId, rows },
-  isUnfolded,
-  unfold,
-  isSelected,
-  toggle,
-  answer,
-}: GroupRowProps) {
+export function GroupRow({ group: { workflowId, rows }, isUnfolded, unfold, isSelected, toggle, answer }: GroupProps) {
   const [first] = rows.toSorted(inboxOrder);
   const tools = new Set(rows.map(({ toolName }) => toolName));
   const what = tools.size === 1 ? visibleText(rows[0]!.toolName).slice(0, 100) : `Calls of ${tools.size} tools`;

@@ -3,7 +3,7 @@ import { shownPerson } from 'countersign/base';
 import { useShortcuts, openOverlay, shortcutsOn, switchShortcuts } from '../state/shortcuts.ts';
 import { useStore } from '../state/store.ts';
 import { CommandPalette } from './command-palette.tsx';
-import { Modal } from '../parts/modal.tsx';
+import { CloseButton, Modal } from '../parts/modal.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { SignOut } from '../parts/sign-in.tsx';
 import { meOf, session } from '../state/me.ts';
@@ -74,11 +74,7 @@ function Settings({ onClose }: { onClose: () => void }) {
           <Button onClick={() => openOverlay.set('help')}>Show all keys</Button>
         </p>
       </section>
-      <div class="buttons">
-        <Button class="primary" autofocus onClick={onClose}>
-          Close
-        </Button>
-      </div>
+      <CloseButton onClose={onClose} />
     </Modal>
   );
 }
@@ -162,11 +158,7 @@ function ShortcutsHelp({ onClose }: { onClose: () => void }) {
       <Checkbox class="switch" checked={isOn} change={switchShortcuts}>
         Single-key shortcuts
       </Checkbox>
-      <div class="buttons">
-        <Button class="primary" autofocus onClick={onClose}>
-          Close
-        </Button>
-      </div>
+      <CloseButton onClose={onClose} />
     </Modal>
   );
 }

@@ -44,6 +44,17 @@ export function Modal({ title, hidesTitle = false, onClose, children }: ModalPro
   );
 }
 
+/** The end of a dialog that has nothing to send. */
+export function CloseButton({ onClose }: { onClose: () => void }) {
+  return (
+    <p class="buttons">
+      <Button class="primary" autofocus onClick={onClose}>
+        Close
+      </Button>
+    </p>
+  );
+}
+
 interface ConfirmDialogProps {
   title: string;
   children?: ComponentChildren;

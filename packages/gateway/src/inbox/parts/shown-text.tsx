@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, ComponentProps } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Json, visibleEscape, visibleJsonText, visibleText } from 'countersign/base';
 import { hiddenNote, type CardText } from 'countersign/card';
@@ -101,20 +101,8 @@ export function ForeignValue({ value, most }: { value: Json; most: number }) {
 }
 
 /** A block of text that scrolls in itself. `label`: its name for a screen reader. */
-export function Scrolling({
-  label,
-  class: name,
-  children,
-}: {
-  label: string;
-  class?: string;
-  children: ComponentChildren;
-}) {
-  return (
-    <pre class={name} tabIndex={0} role="group" aria-label={label}>
-      {children}
-    </pre>
-  );
+export function Scrolling({ label, ...block }: ComponentProps<'pre'> & { label: string }) {
+  return <pre {...block} tabIndex={0} role="group" aria-label={label} />;
 }
 
 const longestFolded = 240;

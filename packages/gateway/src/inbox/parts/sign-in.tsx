@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import type { Role } from '../../http/identity/principal.ts';
 import { sendJson } from '../api/fetch-json.ts';
 import { problemText } from '../state/texts.ts';
 import { loadMe } from '../state/me.ts';
@@ -54,6 +55,15 @@ export function SignIn({ loginUrl }: { loginUrl?: string | undefined }) {
         </p>
       </form>
     </section>
+  );
+}
+
+export function NeedsRole({ title, role }: { title: string; role: Role }) {
+  return (
+    <>
+      <h1>{title}</h1>
+      <p>This needs the role {role}. Ask the operator of this gateway.</p>
+    </>
   );
 }
 

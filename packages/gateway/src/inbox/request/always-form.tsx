@@ -13,6 +13,8 @@ import { problemText } from '../state/texts.ts';
 
 const pauseMs = 300;
 
+type AlwaysFormProps = AnswerFormProps & { scopes: readonly RequestedScope[] };
+
 const times = [
   ['', 'until the run ends'],
   ['15m', 'for 15 minutes'],
@@ -21,13 +23,7 @@ const times = [
   ['1d', 'for 1 day'],
 ] as const;
 
-export function AlwaysForm({
-  request,
-  isBusy,
-  cancel,
-  send,
-  scopes,
-}: AnswerFormProps & { scopes: readonly RequestedScope[] }) {
+export function AlwaysForm({ request, isBusy, cancel, send, scopes }: AlwaysFormProps) {
   const exact = scopes.find(({ kind }) => kind === 'arguments')?.match ?? {};
   const [kind, setKind] = useState<RequestedScope['kind']>(
     exact !== undefined && scopes.some((each) => each.kind === 'arguments') ? 'arguments' : scopes[0]!.kind,

@@ -5,7 +5,7 @@ import type { GivenAnswer } from './decisions.ts';
 import { readJson } from 'countersign/json';
 import { Button, Checkbox, onSend, ProblemText, TextArea, wrongIf } from '../parts/controls.tsx';
 
-interface FormFrameProps {
+interface FrameProps {
   title: string;
   verb: string;
   isBusy: boolean;
@@ -24,17 +24,7 @@ const first = 'input:not([type=radio]), input:checked, textarea, select';
 export const personInput = { autocomplete: 'off', autocapitalize: 'off', maxLength: 200 } as const;
 
 /** A form below the card: it gets the focus, Escape closes it, and its own button or Ctrl-Enter sends it. */
-export function AnswerForm({
-  title,
-  verb,
-  isBusy,
-  isPrimary,
-  isBlocked,
-  submit,
-  cancel,
-  foot,
-  children,
-}: FormFrameProps) {
+export function AnswerForm({ title, verb, isBusy, isPrimary, isBlocked, submit, cancel, foot, children }: FrameProps) {
   const form = useRef<HTMLFormElement>(null);
   // In the layout phase, so that a key pressed at once goes into the form.
   useLayoutEffect(() => {

@@ -91,13 +91,9 @@ export function sendDecision(answer: GivenAnswer, about: About): void {
  * Sends an approval once it cannot be undone any more, if the request then still is as it was `seen`. An earlier one
  * that waits is sent now. If there is no time for another look, the digest alone guards it.
  */
-export function holdDecision(
-  answer: GivenAnswer,
-  { summary, ...about }: About & { summary: string },
-  seen: Seen,
-): void {
+export function holdDecision(given: GivenAnswer, { summary, ...about }: About & { summary: string }, seen: Seen): void {
   for (const { state } of decisions.get().values()) if (state.kind === 'delayed') state.held.endNow();
-  const attempt = attemptOf(answer, about);
+  const attempt = attemptOf(given, about);
   const send = (): void => void sendAttempt(attempt, about);
   const delayMs = undoTimeMs([seen.request.deadline]);
   if (delayMs === undefined) return send();

@@ -37,12 +37,11 @@ export function holdBack(delayMs: number, { send, drop, check, isFragile }: Held
   const fromMs = Date.now();
   const untilMs = fromMs + delayMs;
   let isOver = false;
+  const listening = new AbortController();
   const cancel = (): void => {
     isOver = true;
     clearTimeout(timer);
-    window.removeEventListener('pagehide', leave);
-    document.removeEventListener('visibilitychange', leave);
-    window.removeEventListener('beforeunload', stay);
+    listening.abort();
   };
   const end = (why: string | undefined): void => {
     if (isOver) return;
@@ -64,8 +63,9 @@ export function holdBack(delayMs: number, { send, drop, check, isFragile }: Held
   };
   const stay = (event: Event): void => event.preventDefault();
   const timer = setTimeout(() => void finish(), delayMs);
-  window.addEventListener('pagehide', leave);
-  document.addEventListener('visibilitychange', leave);
-  if (isFragile === true) window.addEventListener('beforeunload', stay);
+  const { signal } = listening;
+  window.addEventListener('pagehide', leave, { signal });
+  document.addEventListener('visibilitychange', leave, { signal });
+  if (isFragile === true) window.addEventListener('beforeunload', stay, { signal });
   return { fromMs, untilMs, cancel, endNow: () => void finish() };
 }

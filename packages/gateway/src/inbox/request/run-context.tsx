@@ -74,7 +74,7 @@ export function useRunReading(request: ApprovalDetails | undefined): RunReading 
       const agent = await readCallingAgent(parent, workflowId, parent === root ? read : undefined).catch(
         () => undefined,
       );
-      if (!isOver) setAbove({ isRead: true, ...(asked && { asked }), ...(agent !== undefined && { agent }) });
+      if (!isOver) setAbove({ isRead: true, asked, agent });
     };
     // Without them the request can be answered as well.
     readAbove().catch(() => !isOver && setAbove({ isRead: true }));
@@ -84,16 +84,9 @@ export function useRunReading(request: ApprovalDetails | undefined): RunReading 
   }, [root, parent, workflowId]);
   const past = read === undefined || requestId === undefined ? undefined : pastOf(read.events, requestId);
   const asked = root === undefined ? past?.asked : above.asked;
-  return {
-    ...(read !== undefined && { read }),
-    problem,
-    isRead: problem !== '' || (read !== undefined && (root === undefined || above.isRead === true)),
-    ...(asked !== undefined && { asked }),
-    ...(past?.asked !== undefined && { task: past.asked.text }),
-    ...(above.agent !== undefined && { callingAgent: above.agent }),
-    ...(past !== undefined && { past }),
-    isPart: read !== undefined && (read.earlier > 0 || read.isCut),
-  };
+  const isRead = problem !== '' || (read !== undefined && (root === undefined || above.isRead === true));
+  const isPart = read !== undefined && (read.earlier > 0 || read.isCut);
+  return { read, problem, isRead, asked, task: past?.asked?.text, callingAgent: above.agent, past, isPart };
 }
 
 export function RunContext({ request, reading }: { request: ApprovalDetails; reading: RunReading }) {

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Receipt } from 'countersign/client';
 import type { Me, Receipts } from '../../http/inbox/api.ts';
 import { newMessageId, sendAgain, sendJson } from '../api/fetch-json.ts';
-import { Modal } from '../parts/modal.tsx';
+import { CloseButton, Modal } from '../parts/modal.tsx';
 import { Foreign, Marked } from '../parts/shown-text.tsx';
 import { requestKey } from '../state/paths.ts';
 import { announceText } from '../state/store.ts';
@@ -71,11 +71,7 @@ export function StopAgentDialog({ requests, may, onClose }: StopAgentProps) {
             </li>
           ))}
         </ul>
-        <p class="buttons">
-          <Button class="primary" autofocus onClick={() => onClose(true)}>
-            Close
-          </Button>
-        </p>
+        <CloseButton onClose={() => onClose(true)} />
       </Modal>
     );
   }

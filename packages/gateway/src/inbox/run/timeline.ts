@@ -58,9 +58,9 @@ export function withEvents(timeline: Timeline, arrived: readonly RunEvent[]): Ti
   return {
     events: over === 0 ? events : events.slice(over),
     dropped: timeline.dropped + over,
-    ...(lastId !== undefined && { lastId }),
-    ...(writing !== undefined && { writing }),
-    ...(end !== undefined && { end }),
+    lastId,
+    writing,
+    end,
   };
 }
 

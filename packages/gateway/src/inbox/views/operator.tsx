@@ -4,6 +4,7 @@ import { useJson } from '../api/use-json.ts';
 import { PolicySection } from '../operator/policy-section.tsx';
 import { StatisticsSection } from '../operator/statistics-section.tsx';
 import { Button, ProblemText, SelectField } from '../parts/controls.tsx';
+import { NeedsRole } from '../parts/sign-in.tsx';
 import { LocalTime } from '../parts/time.tsx';
 import { currentLocation, hrefOf, navigate } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
@@ -27,14 +28,7 @@ export function OperatorView() {
   const since = encodeURIComponent(new Date(openedMs - spanMs).toISOString());
   const policy = useJson<PresentPolicy>(isOperator ? `/policy?since=${since}` : undefined);
   const statistics = useJson<Statistics>(isOperator ? `/statistics?since=${since}` : undefined);
-  if (me !== undefined && !isOperator) {
-    return (
-      <>
-        <h1>Policy and statistics</h1>
-        <p>This needs the role operator. Ask the operator of this gateway.</p>
-      </>
-    );
-  }
+  if (me !== undefined && !isOperator) return <NeedsRole title="Policy and statistics" role="operator" />;
   const problem = policy.problem ?? statistics.problem;
   return (
     <article class="operator">

@@ -2,6 +2,7 @@ import { useRef, useState } from 'preact/hooks';
 import { modes } from 'countersign/policy';
 import { asProblem, sendJson, newMessageId } from '../api/fetch-json.ts';
 import { problemText } from '../state/texts.ts';
+import { NeedsRole } from '../parts/sign-in.tsx';
 import { noStartFields, startBodyOf, type StartFields } from '../run/run-fields.ts';
 import { navigate, runHref } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
@@ -19,14 +20,7 @@ export function StartRunView() {
   const [isBusy, setBusy] = useState(false);
   // The key of retries, so that the same form starts one run only.
   const key = useRef(newMessageId());
-  if (me !== undefined && !me.roles.includes('starter')) {
-    return (
-      <>
-        <h1>Start a run</h1>
-        <p>This needs the role starter. Ask the operator of this gateway.</p>
-      </>
-    );
-  }
+  if (me !== undefined && !me.roles.includes('starter')) return <NeedsRole title="Start a run" role="starter" />;
   const mayLoosen = me?.roles.includes('operator') === true;
   const set = (change: Partial<StartFields>): void => {
     key.current = newMessageId();
