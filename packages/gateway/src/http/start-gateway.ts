@@ -43,9 +43,8 @@ export interface GatewayOptions {
   /** The address of Temporal's UI, such as `http://127.0.0.1:8233`. */
   temporalUi?: string;
   /**
-   * What the worker beside the gateway declares now, for a program that runs both, such as `countersign dev`. Then
-   * `POST /runs` refuses other agents, and `GET /policy` shows its policy before a run has recorded it. Undefined: not
-   * known. Default: not known.
+   * What the worker beside the gateway declares now, as in `countersign dev`: `POST /runs` refuses other agents, and
+   * `GET /policy` shows its policy before a run has recorded it. Undefined, and by default: not known.
    */
   worker?: () => KnownWorker | undefined;
   /** The quota of one person. */

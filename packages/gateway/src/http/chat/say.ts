@@ -5,7 +5,6 @@ import type { Message } from 'countersign';
 import type { SendOptions } from 'countersign/client';
 import { type ChatThread, type RunOfThread, hashOf, keyOf, turnOf, workflowOf } from './chat-thread.ts';
 
-/** A message of the user, under the front end's own id. */
 export interface SaidMessage {
   id: string;
   text: string;

@@ -74,7 +74,8 @@ export function slackRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
         }
         await accounts.link(account, credential);
         gateway.log(`${person.id} linked Slack account ${account.user} of workspace ${account.team}.`);
-        return linkedPage(account, person);
+        const linked = `${accountText(account)} now answers as ${isolatedHtml(person.id)}.`;
+        return changedPage('The account is linked', `${linked} Go back to Slack and press the button again.`);
       }),
     )
     .openapi(unlink, (context) =>
@@ -84,7 +85,9 @@ export function slackRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
         const account = context.req.valid('form');
         const wasLinked = await accounts.unlink(account, person);
         if (wasLinked) gateway.log(`${person.id} unlinked Slack account ${account.user} of workspace ${account.team}.`);
-        return unlinkedPage(wasLinked);
+        return wasLinked
+          ? changedPage('The account is unlinked', 'Its answers in Slack no longer count.')
+          : changedPage('Nothing was linked', 'This Slack account does not answer in your name.', 404);
       }),
     );
 }
@@ -114,11 +117,10 @@ address wants to answer in your name.</p>
   return htmlResponse('Answer requests in Slack?', body);
 }
 
-function linkedPage(account: ChatAccount, person: Principal): Response {
-  const body = `<main class="card"><h1>The account is linked</h1>
-<p role="status">${accountText(account)} now answers as ${isolatedHtml(person.id)}. Go back to Slack and press the button again.</p>
+function changedPage(heading: string, sentenceHtml: string, status = 200): Response {
+  const body = `<main class="card"><h1>${heading}</h1><p role="status">${sentenceHtml}</p>
 <p><a href="/slack/link">Your Slack accounts</a></p></main>`;
-  return htmlResponse('The account is linked', body);
+  return htmlResponse(heading, body, status);
 }
 
 function accountsPage(accounts: readonly ChatAccount[], person: Principal): Response {
@@ -131,16 +133,6 @@ function accountsPage(accounts: readonly ChatAccount[], person: Principal): Resp
   const body = `<main class="card"><h1>Slack accounts of ${isolatedHtml(person.id)}</h1>
 ${rows.length === 0 ? none : rows.join('\n')}</main>`;
   return htmlResponse('Your Slack accounts', body);
-}
-
-function unlinkedPage(wasLinked: boolean): Response {
-  const heading = wasLinked ? 'The account is unlinked' : 'Nothing was linked';
-  const sentence = wasLinked
-    ? 'Its answers in Slack no longer count.'
-    : 'This Slack account does not answer in your name.';
-  const body = `<main class="card"><h1>${heading}</h1><p role="status">${sentence}</p>
-<p><a href="/slack/link">Your Slack accounts</a></p></main>`;
-  return htmlResponse(heading, body, wasLinked ? 200 : 404);
 }
 
 function accountText({ team, user, name }: ChatAccount): string {

@@ -71,18 +71,15 @@ function operationIdOf(name: string): string {
 /** Refuses requests without the permission: 401 without a credential, 403 without the role. */
 function require(permission: Permission): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
-    if (permission !== 'anyone') {
-      const principal = context.get('principal');
-      if (principal === undefined) {
-        const message = 'This needs a credential: sign in, or send a bearer token.';
-        return unauthenticatedResponse(message, context.get('loginUrl'));
-      }
-      if (!isPermitted(permission, principal.roles)) {
-        const needed = typeof permission === 'string' ? permission : permission.join(' or ');
-        return problemResponse({ code: 'forbidden', message: `This needs the role ${needed}.` });
-      }
+    if (permission === 'anyone') return next();
+    const principal = context.get('principal');
+    if (principal === undefined) {
+      const message = 'This needs a credential: sign in, or send a bearer token.';
+      return unauthenticatedResponse(message, context.get('loginUrl'));
     }
-    return next();
+    if (isPermitted(permission, principal.roles)) return next();
+    const needed = typeof permission === 'string' ? permission : permission.join(' or ');
+    return problemResponse({ code: 'forbidden', message: `This needs the role ${needed}.` });
   };
 }
 

@@ -9,7 +9,6 @@ export interface Command {
   /** The path below `/inbox`; without one, `act` runs the command. */
   path?: string;
   act?: 'help' | 'notify' | 'keys' | 'settings';
-  /** Present: it answers the request on the screen. */
   answer?: AnswerName;
 }
 

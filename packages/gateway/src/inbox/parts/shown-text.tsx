@@ -23,7 +23,6 @@ export function Marked({ text }: { text: string }) {
   return <bdi>{parts.map((part) => (typeof part === 'string' ? part : <mark>{part.escape}</mark>))}</bdi>;
 }
 
-/** A text of a card, already visible. */
 export function ShownText({ text }: { text: CardText }) {
   if (text.hidden === undefined) return <Marked text={text.text} />;
   return (

@@ -25,7 +25,6 @@ type Attempt = DecisionBody & { decisionId: string };
 
 export type DecisionState =
   | { kind: 'idle' }
-  /** It can still be undone. */
   | { kind: 'delayed'; held: HeldBack; summary: string }
   | { kind: 'sending' }
   /** It is unknown whether it arrived. */

@@ -77,6 +77,10 @@ export function useRequest(workflowId: string, requestId: string): LiveRequest {
     if (latest.current.shown !== undefined) return showPart(part);
     set({ shown: { view, seen: view.request, shownAtMs: Date.now(), hasChanged: false, part } });
   };
+  // Without a worker, a read occupies one of the browser's few connections for seconds.
+  const look = (): void => {
+    if (document.visibilityState === 'visible') void reload();
+  };
   const isPending = state.shown?.view.card.preview?.state === 'pending';
   const isOver = state.shown?.view.request.settled !== undefined;
   useEffect(() => {
@@ -87,9 +91,6 @@ export function useRequest(workflowId: string, requestId: string): LiveRequest {
     const stop = onRequestChange((about) => {
       if (about === undefined || isSameRequest(about, { workflowId, requestId })) void reload();
     });
-    const look = (): void => {
-      if (document.visibilityState === 'visible') void reload();
-    };
     document.addEventListener('visibilitychange', look);
     return () => {
       clearTimeout(patience);
@@ -99,11 +100,7 @@ export function useRequest(workflowId: string, requestId: string): LiveRequest {
   }, [workflowId, requestId]);
   useEffect(() => {
     if (isOver) return undefined;
-    // Without a worker, a read occupies one of the browser's few connections for seconds.
-    const poll = (): void => {
-      if (document.visibilityState === 'visible') void reload();
-    };
-    const timer = setInterval(poll, isPending ? pendingPollMs : pollMs);
+    const timer = setInterval(look, isPending ? pendingPollMs : pollMs);
     return () => clearInterval(timer);
   }, [workflowId, requestId, isPending, isOver]);
   const lookAgain = (): void => {

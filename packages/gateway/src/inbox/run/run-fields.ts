@@ -72,12 +72,8 @@ export function readRunFilters(query: string): RunFilters {
 }
 
 export function writeRunFilters({ status, agent, text, mine }: RunFilters): string {
-  const query = new URLSearchParams();
-  if (status !== '') query.set('status', status);
-  if (agent !== '') query.set('agent', agent);
-  if (text !== '') query.set('text', text);
-  if (mine) query.set('mine', 'true');
-  return queryText(query);
+  const all = { status, agent, text, mine: mine ? 'true' : '' };
+  return queryText(new URLSearchParams(Object.entries(all).filter(([, value]) => value !== '')));
 }
 
 export function listPath(filters: RunFilters, limit: number): string {
