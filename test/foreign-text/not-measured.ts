@@ -355,7 +355,7 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'channels/channel-kind.ts': ['readPem'],
     'connection/file-lock.ts': ['withFileLock'],
     'packages/cli/src/answers/reviewer-key.ts': ['makeReviewerKey'],
-    'packages/cli/src/base/require-free-port.ts': ['requireFreePort'],
+    'packages/cli/src/base/command-line.ts': ['requireFreePort'],
     'packages/cli/src/base/reviewer.ts': ['readKeyFile'],
     'packages/cli/src/dev-server/bound-child.ts': ['spawnBound'],
     'packages/cli/src/dev-server/clean-up.ts': ['CleanUp.add'],
@@ -398,7 +398,6 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'packages/cli/src/policy/policy-init.ts': ['initPolicy'],
     'packages/cli/src/policy/redact-input.ts': ['redactInput'],
     'packages/cli/src/run-command-line.ts': ['runCommandLine'],
-    'packages/cli/src/serve/longest-wait.ts': ['longestWait'],
     'packages/cli/src/serve/worker-log.ts': ['WorkerLog.log'],
   },
   'needs a browser: passes texts to the elements of a page, which writes them as text, or to its gateway': {

@@ -8,10 +8,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string;
 };
 
-/**
- * The command line. It throws instead of exiting. With `words` it loads only the command that they name, and lists the
- * others: loading all of them takes longer than `countersign --help` may.
- */
+/** The command line, which throws instead of exiting. `words`: only the command that they name is loaded, for speed. */
 export async function createProgram(words?: readonly string[]): Promise<Command> {
   const program = new Command('countersign')
     .description('Durable human approval for the tool calls of AI agents, on Temporal.')
@@ -19,10 +16,10 @@ export async function createProgram(words?: readonly string[]): Promise<Command>
     .exitOverride()
     .configureHelp({ subcommandTerm: (command) => Help.prototype.subcommandTerm(command).replace(' [options]', '') })
     .configureOutput({ outputError: () => undefined }); // reportError prints it, as JSON where that is wanted
-  const named = words?.find((word) => listedCommands.some((each) => commandName(each) === word));
-  for (const listed of listedCommands) {
-    if (words === undefined || commandName(listed) === named) await listed.addTo(program);
-    else program.command(listed.usage).description(listed.about);
+  const named = words?.find((word) => listedCommands.some(({ usage }) => usage.split(' ')[0] === word));
+  for (const { usage, about, load } of listedCommands) {
+    const command = program.command(usage).description(about);
+    if (words === undefined || command.name() === named) (await load())(command);
   }
   for (const group of program.commands.filter(({ commands }) => commands.length > 0)) {
     group.addHelpText(
@@ -32,10 +29,6 @@ export async function createProgram(words?: readonly string[]): Promise<Command>
   }
   addExamples(program);
   return program.addHelpText('after', exitCodeHelp());
-}
-
-function commandName({ usage }: { usage: string }): string {
-  return usage.split(' ')[0]!;
 }
 
 /** Runs one command line, reports its error, and returns the exit code of that error; undefined without one. */

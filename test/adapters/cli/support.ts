@@ -32,6 +32,7 @@ export function terminal(width = Infinity): Output {
     width,
     height: Infinity,
     line: () => undefined,
+    tell: () => undefined,
     write: () => undefined,
     json: () => undefined,
     note: () => undefined,

@@ -1,7 +1,7 @@
 import { renderChanges } from '../../../packages/cli/src/answers/decide.ts';
 import { nextCommand } from '../../../packages/cli/src/base/command-line.ts';
 import { pad, truncate, wrap } from '../../../packages/cli/src/base/fit-text.ts';
-import { escapeLines } from '../../../packages/cli/src/base/output.ts';
+import { escapeLines, printMarked } from '../../../packages/cli/src/base/output.ts';
 import { readFault, readJsonOption, readJsonOrFile } from '../../../packages/cli/src/base/read-text.ts';
 import { reportError } from '../../../packages/cli/src/base/report-error.ts';
 import { shortIds } from '../../../packages/cli/src/base/request-id.ts';
@@ -108,6 +108,7 @@ export const commandLineInputs: Inputs = {
   },
   'packages/cli/src/base/fit-text.ts pad': { places: placesOfWidths, runs: [(text) => pad(text, 80)] },
   'packages/cli/src/base/output.ts escapeLines': { places: 3, runs: [escapeLines] },
+  'packages/cli/src/base/output.ts printMarked': (text) => printMarked(terminal(), true, text, {}),
   'packages/cli/src/base/read-text.ts readFault': (text) => readFault(Object.assign(new Error(text), { code: text })),
   'packages/cli/src/base/read-text.ts readJsonOption': documents((text) => readJsonOption('--args', text)),
   'packages/cli/src/base/read-text.ts readJsonOrFile': documents((text) =>

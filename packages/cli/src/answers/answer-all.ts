@@ -3,7 +3,7 @@ import type { CountersignClient, ReviewedRequest, ApprovalSummary } from 'counte
 import { inParallel } from 'countersign/adapter';
 import { argumentsText } from 'countersign/card';
 import { canAsk, confirm } from '../base/ask-on-terminal.ts';
-import type { Output } from '../base/output.ts';
+import { type Output, printMarked } from '../base/output.ts';
 import { UsageError } from '../base/report-error.ts';
 import { reviewerOf, signerOf } from '../base/reviewer.ts';
 import type { DecisionOptions } from './send-decision.ts';
@@ -21,10 +21,7 @@ export interface AnswerAllOptions extends DecisionOptions {
 
 const limitByDefault = 100;
 
-/**
- * Shows the open requests and, after a confirmation, gives exactly these the same answer; requests that open meanwhile
- * stay open. Prints a result for each. Exit code 1 if one was left out or refused.
- */
+/** Shows the open requests, asks, and answers exactly these. Exit code 1 if one was left out or refused. */
 export async function answerAll(
   client: CountersignClient,
   output: Output,
@@ -42,10 +39,9 @@ export async function answerAll(
     frozen.leftOut.push(...requestIds.map((requestId) => ({ row: { requestId, workflowId: run }, why })));
   }
   const { requests, leftOut } = frozen;
-  const tell = (line: string): void => (output.forPeople ? output.line(line) : output.note(line));
-  if (requests.length + leftOut.length === 0) return tell('Nothing waits for approval.');
-  tell(renderFrozen(output, frozen, Date.now()));
-  if (more > 0 || next !== undefined) tell('More requests wait; they are not part of this.');
+  if (requests.length + leftOut.length === 0) return output.tell('Nothing waits for approval.');
+  output.tell(renderFrozen(output, frozen, Date.now()));
+  if (more > 0 || next !== undefined) output.tell('More requests wait; they are not part of this.');
   if (!output.forPeople) {
     for (const { row, why } of leftOut) {
       const { requestId, workflowId: run, toolName } = row;
@@ -57,7 +53,7 @@ export async function answerAll(
   const question = `\n${approved ? 'Approve' : 'Deny'} ${requests.length === 1 ? 'this request' : `these ${requests.length} requests`}?`;
   if (options.yes !== true && !(await confirm(question))) {
     process.exitCode = 1;
-    return tell('Nothing was decided.');
+    return output.tell('Nothing was decided.');
   }
   const receipts = await client.decideAll(
     requests.map(({ requestId, workflowId: run, digest }) => ({ requestId, workflowId: run, digest })),
@@ -66,12 +62,9 @@ export async function answerAll(
   );
   for (const [index, receipt] of receipts.entries()) {
     const { row } = requests[index]!;
-    if (!receipt.accepted) process.exitCode = 1;
-    if (!output.forPeople) output.json({ ...receipt, workflowId: row.workflowId, toolName: row.toolName });
-    else {
-      const mark = receipt.accepted ? output.style('green', '✓') : output.style('red', '✗');
-      output.line(`${mark} ${escapeText(row.toolName)}: ${escapeText(receipt.message)}`);
-    }
+    const { toolName } = row;
+    const value = { ...receipt, workflowId: row.workflowId, toolName };
+    printMarked(output, receipt.accepted, `${toolName}: ${receipt.message}`, value);
   }
 }
 
@@ -98,10 +91,7 @@ interface FrozenSet {
 const longestShown = 4_000;
 const readAtOnce = 8;
 
-/**
- * Reads the requests in these rows. With `mustBeShown`, leaves out those whose arguments are not all shown. A denial
- * runs nothing, so the rows suffice for it and no run is queried.
- */
+/** With `mustBeShown`, leaves out requests whose arguments are not all shown. A denial needs no more than the rows. */
 async function freeze(
   client: CountersignClient,
   rows: readonly ApprovalSummary[],
@@ -120,22 +110,13 @@ async function freeze(
 /** `hidden`: why the arguments are not all shown. */
 type Read = (FrozenRequest & { hidden?: string }) | LeftOut;
 
-/** The request as its row in the list shows it. `hidden`: which arguments the row does not show. */
 async function asListed(row: ApprovalSummary): Promise<Read> {
   const { requestId, workflowId, digest, shown, notShown = row.argumentNames } = row;
   const names = notShown.map((name) => `'${name}'`).join(', ');
   const hidden = shown === 'all' ? undefined : `not all of its arguments can be read: ${names}`;
-  return {
-    requestId,
-    workflowId,
-    digest,
-    row,
-    text: visibleLine(argumentsText(row)),
-    ...(hidden !== undefined && { hidden }),
-  };
+  return { requestId, workflowId, digest, row, text: visibleLine(argumentsText(row)), hidden };
 }
 
-/** The request with all arguments that a reviewer may read. `why`: it cannot be answered. */
 async function asRead(client: CountersignClient, row: ApprovalSummary): Promise<Read> {
   const { requestId, workflowId } = row;
   try {
@@ -155,7 +136,6 @@ async function asRead(client: CountersignClient, row: ApprovalSummary): Promise<
   }
 }
 
-/** The set, with the requests left out. */
 function renderFrozen(output: Output, { requests, leftOut }: FrozenSet, nowMs: number): string {
   const shown = requests.map(({ row, text }, index) =>
     [

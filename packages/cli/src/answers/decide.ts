@@ -29,23 +29,21 @@ function lineOf(args: JsonObject, name: string): string | undefined {
   return Object.hasOwn(args, name) ? `${escapeText(name)}: ${escapeJson(args[name]!)}` : undefined;
 }
 
-/** `countersign approve ID|--all`: sends one decision and prints its receipt, or one decision for each open request. */
-export function addApprove(program: Command): void {
-  addAnswer(program, 'approve', true, 'let a waiting call run', 'also approve future matching calls');
+export function addApprove(command: Command): void {
+  addAnswer(command, true, 'also approve future matching calls');
 }
 
-/** `countersign deny ID|--all`. */
-export function addDeny(program: Command): void {
-  addAnswer(program, 'deny', false, 'refuse a waiting call', 'also deny future matching calls');
+export function addDeny(command: Command): void {
+  addAnswer(command, false, 'also deny future matching calls');
 }
 
 interface AnswerOptions extends AnswerAllOptions, AlwaysOptions {
   all?: boolean;
 }
 
-/** Adds `approve` or `deny` with their options. `always`: the description of the option `--always`. */
-function addAnswer(program: Command, name: string, approved: boolean, description: string, always: string): void {
-  const command = withAlways(withDecision(program.command(`${name} [id]`)).description(description), always)
+/** `always`: the description of the option `--always`. */
+function addAnswer(command: Command, approved: boolean, always: string): void {
+  withAlways(withDecision(command), always)
     .option('--all', 'every request that waits now: shows them, asks, and answers exactly these')
     .option('--tool <tool>', 'with --all: only calls of this tool')
     .option('--agent <agent>', 'with --all: only calls of this agent')
@@ -54,7 +52,7 @@ function addAnswer(program: Command, name: string, approved: boolean, descriptio
   if (approved) command.option('--unseen', 'approve although not all arguments can be read');
   command.action(async (requestId: string | undefined, options: AnswerOptions) => {
     const { all = false, ...rest } = options;
-    refuseMixed(name, requestId, options);
+    refuseMixed(command.name(), requestId, options);
     const decision = { requestId: requestId ?? '', approved, always: alwaysOf(options) };
     const mustBeShown = approved && options.unseen !== true;
     const { answerAll } = await import('./answer-all.ts');
@@ -85,13 +83,9 @@ interface EditOptions extends DecisionOptions {
   args: string;
 }
 
-/**
- * `countersign edit ID --args JSON`: approves a call with other arguments and shows how they differ from the requested
- * ones.
- */
-export function addEdit(program: Command): void {
-  withDecision(program.command('edit <id>'))
-    .description('let a waiting call run with other arguments')
+/** Approves a call with other arguments, and shows how they differ from the requested ones. */
+export function addEdit(command: Command): void {
+  withDecision(command)
     .requiredOption('--args <json>', 'all its arguments, changed or not; @FILE reads them from a file')
     .action(async (id: string, options: EditOptions) => {
       const modifiedArguments = await readJsonOrFile('--args', options.args);
@@ -104,8 +98,7 @@ export function addEdit(program: Command): void {
         const changes = renderChanges(output, shown, modifiedArguments);
         // Otherwise the arguments that this view omits would look new.
         const left = request.shown === 'all' ? '' : 'The present arguments are not shown to reviewers.\n';
-        if (output.forPeople) output.line(`${left}${changes}`);
-        else output.note(`${left}${changes}`);
+        output.tell(`${left}${changes}`);
         // Decide by the digest of the compared request: if the request has changed, the edit is refused.
         const decided = { digest, ...options, run: workflowId };
         await sendDecision(client, output, decided, { requestId, approved: true, modifiedArguments });
@@ -117,10 +110,9 @@ interface RespondOptions extends DecisionOptions {
   jsonValue?: string;
 }
 
-/** `countersign respond ID TEXT`: the call does not run, and the model gets this text instead of its result. */
-export function addRespond(program: Command): void {
-  withDecision(program.command('respond <id> [text]'))
-    .description("answer a waiting call yourself, in the tool's place")
+/** The call does not run, and the model gets this text instead of its result. */
+export function addRespond(command: Command): void {
+  withDecision(command)
     .option('--json-value <json>', 'answer with JSON instead of text')
     .action((requestId: string, text: string | undefined, options: RespondOptions) => {
       const response = responseOf(text, options.jsonValue);
@@ -146,7 +138,6 @@ interface AlwaysOptions {
   uses?: number;
 }
 
-/** Adds `--always` and the flags that limit it. */
 function withAlways(command: Command, what: string): Command {
   return command
     .addOption(
@@ -163,9 +154,7 @@ function withAlways(command: Command, what: string): Command {
     .option('--uses <n>', 'with --always: how often', wholeNumber(1, 1_000_000));
 }
 
-/**
- * The `always` of a decision, from the flags; undefined without them. Throws a usage error for an invalid combination.
- */
+/** Undefined without the flags. Throws a usage error for flags that do not fit together. */
 function alwaysOf({ always, match, expires, uses }: AlwaysOptions): boolean | RequestedScope | undefined {
   if (always === undefined) {
     if (match === undefined && expires === undefined && uses === undefined) return undefined;
@@ -181,12 +170,7 @@ function alwaysOf({ always, match, expires, uses }: AlwaysOptions): boolean | Re
   if ((kind === 'arguments') !== (match !== undefined)) {
     throw new UsageError('--always arguments goes with --match FIELD=GLOB, such as --match to=*@acme.com.');
   }
-  return {
-    kind,
-    match: match && Object.fromEntries(match.map(fieldAndGlob)),
-    expiresIn: expires,
-    uses,
-  };
+  return { kind, match: match && Object.fromEntries(match.map(fieldAndGlob)), expiresIn: expires, uses };
 }
 
 function fieldAndGlob(text: string): [field: string, glob: string] {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { parseDuration, ProblemError, escapeText } from 'countersign/base';
 import type { CountersignClient, StandingDelegation } from 'countersign/client';
 import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
-import { printReceipt, type Output } from '../base/output.ts';
+import { printMarked, printReceipt, type Output } from '../base/output.ts';
 import { UsageError } from '../base/report-error.ts';
 import { findNamed } from '../base/request-id.ts';
 import {
@@ -21,10 +21,9 @@ interface ExtendOptions extends ClientFlags, ReviewerOptions, SignerOptions {
   for?: string;
 }
 
-/** `countersign extend ID`: moves a request's deadline. */
-export function addExtend(program: Command): void {
-  const command = withClientFlags(program.command('extend <id>'))
-    .description('give a waiting call more time')
+/** Moves a request's deadline. */
+export function addExtend(command: Command): void {
+  withClientFlags(command)
     .option('--until <instant>', 'its new deadline, in UTC, such as 2030-01-31T12:00:00Z')
     .option('--for <duration>', 'how much later than its present deadline, such as 30m')
     .option('--run <workflow id>', 'the run that has the request; saves a search');
@@ -76,13 +75,9 @@ interface DelegateOptions extends ClientFlags, ReviewerOptions, SignerOptions {
   taskQueue?: string;
 }
 
-/**
- * `countersign delegate ID --to NAME`: hands your place as reviewer, or that of `--from`, to another person; with
- * `--all`, in every request that you may answer, and with `--until`, in later ones too.
- */
-export function addDelegate(program: Command): void {
-  const command = withClientFlags(program.command('delegate [id]'))
-    .description('hand your place as a reviewer to another person')
+/** Hands over your place as reviewer, or that of `--from`; with `--all` and `--until`, in later requests, too. */
+export function addDelegate(command: Command): void {
+  withClientFlags(command)
     .option('--to <name>', 'who')
     .option('--from <name>', 'the present reviewer, if you are an operator; needs --reason')
     .option('--all', 'every open request that you may answer, in the place of an id')
@@ -140,20 +135,14 @@ async function delegateAll(
 ): Promise<void> {
   const { reason } = options;
   const delegation = { by, to, ...(reason !== undefined && { reason }), ...(until !== undefined && { until }) };
-  const tell = (line: string): void => (output.forPeople ? output.line(line) : output.note(line));
   const { receipts, silentRuns, standing } = await client.delegateAll(delegation, signerOf(options));
-  if (receipts.length === 0) tell(`No open request waits for ${escapeText(by)}.`);
+  if (receipts.length === 0) output.tell(`No open request waits for ${escapeText(by)}.`);
   for (const receipt of receipts) {
-    if (!receipt.accepted) process.exitCode = 1;
-    if (!output.forPeople) output.json(receipt);
-    else {
-      const mark = receipt.accepted ? output.style('green', '✓') : output.style('red', '✗');
-      output.line(`${mark} ${escapeText(receipt.toolName)}: ${escapeText(receipt.message)}`);
-    }
+    printMarked(output, receipt.accepted, `${receipt.toolName}: ${receipt.message}`, receipt);
   }
   if (silentRuns > 0) {
     process.exitCode = 1;
-    tell(`Not asked, because no worker answers for them: ${silentRuns === 1 ? '1 run' : `${silentRuns} runs`}.`);
+    output.tell(`Not asked, because no worker answers for them: ${silentRuns === 1 ? '1 run' : `${silentRuns} runs`}.`);
   }
   if (standing === undefined) return;
   if (!output.forPeople) output.json(standing);

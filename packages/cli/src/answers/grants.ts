@@ -22,9 +22,8 @@ interface RevokeOptions extends ClientFlags, ReviewerOptions, SignerOptions {
   all?: boolean;
 }
 
-/** `countersign grants list|revoke`: the grants and standing denials of a run. */
-export function addGrants(program: Command): void {
-  const grants = program.command('grants').description('the grants that "always" left in a run');
+/** The grants and standing denials of a run. */
+export function addGrants(grants: Command): void {
   refuseMistyped(grants, 'list');
 
   withClientFlags(grants.command('list <run>', { isDefault: true }), jsonFields.grant)

@@ -13,10 +13,9 @@ interface MessageOptions extends ClientFlags {
   stop?: true;
 }
 
-/** `countersign message RUN TEXT`: sends the next message of a session's user. */
-export function addMessage(program: Command): void {
-  withClientFlags(program.command('message <run> [text]'))
-    .description('send a message to a run that was started with --session; - reads standard input')
+/** Sends the next message of a session's user. */
+export function addMessage(command: Command): void {
+  withClientFlags(command)
     .option('--retry', 'instead of TEXT: retry the model call that failed last')
     .option('--stop', 'instead of TEXT: end the running turn; its open requests are withdrawn')
     .option('--by <name>', 'who you are, as a claimed name (default: the user of this system)')

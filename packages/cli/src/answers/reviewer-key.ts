@@ -13,10 +13,9 @@ interface KeyOptions extends CommonOptions {
   of?: string;
 }
 
-/** `countersign reviewer-key`: creates a key pair. The private key is written to a file and nowhere else. */
-export function addReviewerKey(program: Command): void {
-  withCommonOptions(program.command('reviewer-key'))
-    .description('make the key with which a reviewer signs, and print its public half, for reviewer_keys')
+/** Creates a key pair. The private key is written to a file and nowhere else. */
+export function addReviewerKey(command: Command): void {
+  withCommonOptions(command)
     .option('--out <file>', 'where the private key goes; no file is replaced', 'reviewer-key.pem')
     .addOption(new Option('--of <key file>', 'print the public half of a private key that exists').conflicts('out'))
     .action(({ out, of, ...options }: KeyOptions) => {

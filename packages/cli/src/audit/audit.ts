@@ -23,9 +23,8 @@ interface ExportOptions extends ClientFlags {
   withhold: string[];
 }
 
-/** `countersign audit export|verify`: the record of runs, and its verification. */
-export function addAudit(program: Command): void {
-  const audit = program.command('audit').description('export the decisions of runs, and verify an export');
+/** The record of runs, and its verification. */
+export function addAudit(audit: Command): void {
   refuseMistyped(audit, 'export');
   withClientFlags(audit.command('export [run]', { isDefault: true }))
     .description('export the audit of a run, or of all runs that a query finds, as JSON lines')
@@ -96,7 +95,7 @@ interface VerifyOptions extends ClientFlags {
   live?: boolean;
 }
 
-/** `countersign audit verify FILE`: checks an export, without a server unless --live is given. */
+/** Checks an export, without a server unless --live is given. */
 function addAuditVerify(audit: Command): void {
   withClientFlags(audit.command('verify <file>'))
     .description('check an export: that nothing was deleted, moved, edited or cut off, and who signed it')
@@ -109,7 +108,6 @@ function addAuditVerify(audit: Command): void {
     .action(verifyFile);
 }
 
-/** Verifies an export, also against an older one and against the histories on the server if asked for. */
 async function verifyFile(file: string, flags: VerifyOptions): Promise<void> {
   const { verifyAudit } = await import('countersign/audit');
   const { key, since, live } = flags;
@@ -150,7 +148,6 @@ function report(output: Output, { heads, ...verdict }: AuditVerdict): void {
   }
 }
 
-/** The first finding, in one sentence. */
 function firstFinding({ findings: [first] }: Pick<AuditVerdict, 'findings'>): string {
   if (first === undefined) return '';
   const { line, kind, message, workflowId, seq } = first;
@@ -164,7 +161,6 @@ function publicKey(text: string): string {
   throw new InvalidArgumentError('It must be the 32 bytes of an Ed25519 public key in base64.');
 }
 
-/** The lines of an export, read one by one. */
 async function* auditFile(file: string): AsyncGenerator<Line> {
   try {
     yield* byteLines(createReadStream(file));

@@ -8,9 +8,7 @@ interface CleanOptions extends ClientFlags {
   dryRun?: boolean;
 }
 
-/** `countersign payloads clean`: removes files of large payloads that no history references. */
-export function addPayloads(program: Command): void {
-  const payloads = program.command('payloads').description('the folder of large payloads');
+export function addPayloads(payloads: Command): void {
   withClientFlags(payloads.command('clean'))
     .description('remove files that no run of the namespace needs, open or closed')
     .option('--folder <path>', 'the payload folder (default: COUNTERSIGN_PAYLOAD_FOLDER)')
@@ -25,10 +23,7 @@ export function addPayloads(program: Command): void {
         const { cleanPayloads } = await import('countersign/client');
         const { folder, olderThan, dryRun = false } = options;
         const cleaned = await cleanPayloads(client.session, { dryRun, folder, olderThanMs: olderThan });
-        if (!output.forPeople) {
-          output.json(cleaned);
-          return;
-        }
+        if (!output.forPeople) return output.json(cleaned);
         const { removed, removedBytes, kept, runs } = cleaned;
         output.line(`${dryRun ? 'Would remove' : 'Removed'} ${removed} files of ${removedBytes} bytes; ${kept} stay.`);
         output.line(`Read ${runs} histories.`);

@@ -14,10 +14,9 @@ const weekMs = 7 * 24 * 60 * minuteMs;
 /** A summary reads more runs than a page of the gateway, and may take longer. */
 const timeoutMs = 15 * minuteMs;
 
-/** `countersign statistics`: a summary of what was asked and decided, for a mail or a chat. */
-export function addStatistics(program: Command): void {
-  withClientFlags(program.command('statistics'), jsonFields.summary)
-    .description('what people were asked and decided in the last days, as a text to send')
+/** A summary of what was asked and decided, for a mail or a chat. */
+export function addStatistics(command: Command): void {
+  withClientFlags(command, jsonFields.summary)
     .addOption(
       new Option('--since <duration>', 'how long ago the time began')
         .argParser(durationOption(minuteMs))

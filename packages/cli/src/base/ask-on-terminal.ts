@@ -5,10 +5,7 @@ export function canAsk(): boolean {
   return process.stdin.isTTY && process.stdout.isTTY;
 }
 
-/**
- * Gives `ask` the terminal of this process. Ctrl-C ends it at once with `interrupted`, unless another program has the
- * terminal.
- */
+/** Gives `ask` the terminal. Ctrl-C ends it with `interrupted`, unless another program has the terminal. */
 export async function askOnTerminal<Answer>(
   ask: (asking: Asking) => Promise<Answer>,
 ): Promise<Answer | 'interrupted' | undefined> {

@@ -12,10 +12,7 @@ export interface ClientSettings extends ConnectionOptions {
   codecAuth?: string;
 }
 
-/**
- * The options of a client: flags override the module `countersign.config`, which overrides the environment. A codec
- * server replaces the codecs of the module.
- */
+/** Flags override `countersign.config`, which overrides the environment. A codec server replaces the module's codecs. */
 export async function clientOptions(options: ClientSettings & { taskQueue?: string }): Promise<ClientOptions> {
   requireAddress(options);
   const config = await loadClientConfig(options.config);
@@ -42,8 +39,8 @@ export function durationOption(leastMs = 1): (text: string) => number {
 }
 
 /**
- * Refuses a mistyped subcommand of a group that has a default command, with a hint. Commander takes the word for an
- * argument of the default command and reports only too many arguments. Help names the default command.
+ * Refuses a mistyped subcommand of a group, which commander takes for an argument of the default command, with a hint.
+ * Help names the default command.
  */
 export function refuseMistyped(group: Command, defaultCommand: string): void {
   const name = group.name();

@@ -4,6 +4,7 @@ import type { CountersignClient } from 'countersign/client';
 import type { ClientSettings } from './client-options.ts';
 import { type ConnectionOptions, connectionOption, connectionWords, withConnection } from './connection-options.ts';
 import { type JsonOption, withJson, type Output, processOutput } from './output.ts';
+import { UsageError } from './report-error.ts';
 
 /** The options of every command. */
 export interface CommonOptions extends JsonOption, ConnectionOptions {
@@ -45,6 +46,13 @@ export function wholeNumber(from: number, to: number): (text: string) => number 
     if (value >= from && value <= to) return value;
     throw new InvalidArgumentError(`It must be a whole number from ${from} to ${to}.`);
   };
+}
+
+/** Throws a usage error if `port` is in use. 0 means any free one. */
+export async function requireFreePort(port: number, flag: string, host?: string): Promise<void> {
+  const { isPortTaken } = await import('../dev-server/free-port.ts');
+  if (port === 0 || !(await isPortTaken(port, host))) return;
+  throw new UsageError(`Port ${port} is taken: stop what listens there or choose another with ${flag}.`);
 }
 
 /** Connects, runs `use`, and always closes the connection. */

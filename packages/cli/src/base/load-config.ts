@@ -19,15 +19,13 @@ export interface WorkerModule {
 }
 
 /**
- * Loads the default export `{ agents, tools, policy, … }` of a module, by default of `countersign.config.ts` or `.js`
- * in the current folder. A policy and channels given as file names are resolved relative to the module. Throws
- * `UsageError`.
+ * Loads the default export of a module, by default of `countersign.config.ts` or `.js` in the current folder. Names of
+ * files for policy and channels are relative to the module. Throws `UsageError`.
  */
 export async function loadConfig(path: string | undefined): Promise<WorkerOptions> {
   return (await loadWorkerModule(path)).options;
 }
 
-/** Loads such a module as `loadConfig` does, with its exported `close`. Throws `UsageError`. */
 export async function loadWorkerModule(path: string | undefined): Promise<WorkerModule> {
   const file = configFile(path);
   if (file === undefined) {
@@ -62,9 +60,7 @@ export async function closeModule({ close }: WorkerModule, { note }: Pick<Output
   }
 }
 
-/**
- * The operator's policy of a worker module, as a document, a text or a file; undefined without a module or a policy.
- */
+/** The operator's policy of a worker module: a document, a text or a file. Undefined without a module or a policy. */
 export async function loadPolicySource(path: string | undefined): Promise<string | object | undefined> {
   const file = configFile(path);
   const { policy } = ((file === undefined ? undefined : (await load(file)).default) ?? {}) as WorkerOptions;
@@ -79,10 +75,7 @@ function besideModule<Source>(file: string, source: Source): Source | string {
   return existsSync(besideIt) || isName ? besideIt : source;
 }
 
-/**
- * The channels of a worker module, with their carriers; undefined without a module or channels. Throws as reading their
- * file does.
- */
+/** The channels of a worker module; undefined without a module or channels. Throws as reading their file does. */
 export async function loadChannels(path: string | undefined): Promise<ChannelOptions | undefined> {
   const file = configFile(path);
   const { channels, ...options } = ((file === undefined ? undefined : (await load(file)).default) ??

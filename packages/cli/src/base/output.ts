@@ -15,6 +15,8 @@ export interface Output {
   /** Writes a line to standard output. The caller escapes text from a run. */
   line(text: string): void;
   /** Writes text without a line break to standard output. The caller escapes text from a run. */
+  /** Writes a line for people: to standard output if it is for people, else to standard error. */
+  tell(text: string): void;
   write(text: string): void;
   /** Writes one JSON value, or the fields of it that `--json` selects, on one line to standard output. */
   json(value: object): void;
@@ -30,8 +32,9 @@ export type Style = 'bold' | 'dim' | 'green' | 'inverse' | 'red' | 'yellow';
 export function processOutput(options: JsonOption): Output {
   const { stdout, stderr } = process;
   const selected = selectedFields(options);
+  const forPeople = stdout.isTTY && options.json === undefined;
   return {
-    forPeople: stdout.isTTY && options.json === undefined,
+    forPeople,
     get width() {
       return stdout.columns || Infinity;
     },
@@ -39,6 +42,7 @@ export function processOutput(options: JsonOption): Output {
       return stdout.rows || Infinity;
     },
     line: (text) => stdout.write(`${text}\n`),
+    tell: (text) => (forPeople ? stdout : stderr).write(`${text}\n`),
     write: (text) => stdout.write(text),
     json: (value) => stdout.write(`${escapeJson((selected === undefined ? value : pick(value, selected)) as Json)}\n`),
     note: (text) => stderr.write(`${text}\n`),
@@ -50,7 +54,7 @@ function pick(value: object, names: readonly string[]): object {
   return Object.fromEntries(names.map((name) => [name, (value as Record<string, unknown>)[name]]));
 }
 
-/** Escapes each line of a text and keeps the line breaks. */
+/** Keeps the line breaks. */
 export function escapeLines(text: string): string {
   return text.split('\n').map(escapeText).join('\n');
 }
@@ -80,6 +84,13 @@ export function withJson(command: Command, fields?: readonly string[]): Command 
 /** Undefined: all fields. */
 function selectedFields({ json }: JsonOption): string[] | undefined {
   return typeof json === 'string' ? json.split(',') : undefined;
+}
+
+/** Prints how one thing went: for people with a mark. A failure makes the exit code 1. */
+export function printMarked(output: Output, isOk: boolean, text: string, value: object): void {
+  if (!isOk) process.exitCode = 1;
+  if (!output.forPeople) output.json(value);
+  else output.line(`${output.style(isOk ? 'green' : 'red', isOk ? '✓' : '✗')} ${escapeText(text)}`);
 }
 
 /** Prints the receipt of a message to a run: its sentence for people, all fields for programs. */

@@ -24,9 +24,8 @@ export async function readRequest(
 }
 
 /**
- * Refuses to approve a call whose arguments cannot all be read, because no worker answers or a codec is missing here: a
- * usage error that names the hidden ones. Returns the digest that the list shows, so that no other call is approved;
- * undefined if a worker answers.
+ * Refuses to approve a call whose arguments cannot all be read, with a usage error that names the hidden ones. Returns
+ * the digest that the list shows, so that no other call is approved; undefined if a worker answers.
  */
 export async function requireShown(
   client: CountersignClient,

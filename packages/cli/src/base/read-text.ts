@@ -21,9 +21,7 @@ export function readFault(cause: unknown): string {
   return Object.hasOwn(faults, code) ? faults[code]! : message;
 }
 
-/**
- * Reads JSON from the command line as strictly as a model's JSON: a duplicate key is an error. Throws a usage error.
- */
+/** Reads JSON as strictly as a model's: a duplicate key is an error. Throws a usage error. */
 export function readJsonOption(flag: string, text: string): Json {
   const read = readJson(text, { root: flag });
   if ('problem' in read) throw new UsageError(`${read.problem}.`);
@@ -48,8 +46,8 @@ const lineFeed = 0x0a;
 export type Line = { text: string } | { problem: string };
 
 /**
- * The lines of a UTF-8 stream, each as soon as it is complete. Only a line feed ends a line: JSON may contain U+2028
- * unescaped, at which Node's readline would split. Text after the last line feed counts as a line unless it is empty.
+ * The lines of a UTF-8 stream, each once it is complete. Only a line feed ends a line: JSON may contain U+2028, at
+ * which Node's readline splits.
  */
 export async function* byteLines(stream: AsyncIterable<Buffer>, longest: number = longestLine): AsyncGenerator<Line> {
   let held: Buffer[] = [];

@@ -9,10 +9,7 @@ export class UsageError extends Error {
 /** A missing argument that some flags can replace. Thrown before the command does anything. */
 export class MissingArgumentError extends UsageError {}
 
-/**
- * Reports an error in one sentence on standard error, as `{ code, message }` with --json, and returns the exit code.
- * Prints the stack only with --debug.
- */
+/** Reports an error in one sentence on standard error, with --json as `{ code, message }`; returns the exit code. */
 export function reportError(error: unknown, options: { json: boolean; debug: boolean }): ExitCode {
   // Commander has printed the help or the version.
   if (error instanceof CommanderError && error.exitCode === 0) return 0;
@@ -51,9 +48,7 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** npm forwards a terminal's Ctrl-C to a program that has received it already, so one press arrives twice. */
 const samePressMs = 1_000;
 
-/**
- * Resolves with the first signal that asks this process to end. A later one ends the process at once, as by default.
- */
+/** Resolves with the first signal that asks this process to end. A later one ends the process at once. */
 export function untilInterrupted(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     const stop = (signal: NodeJS.Signals): void => {

@@ -9,17 +9,15 @@ const shortLength = 8;
 /** How many settled requests an error lists. */
 const mostListed = 10;
 
-/** A request named on the command line. */
 export interface NamedRequest {
   requestId: string;
-  /** The digest of the call. Absent: the inbox does not show it. */
+  /** Absent: the inbox does not show it. */
   digest?: string | undefined;
 }
 
 /**
- * The request with this id, or the one open request whose id starts with these characters (at least 4), or else a
- * recently settled one. A whole id is not looked up. `run` limits the search to one run. Throws `unknown_request` if no
- * request or several match, or if some cannot be read.
+ * The request with this id, or the only open, else settled one whose id starts with these 4 characters or more. A whole
+ * id is not looked up. Throws `unknown_request` if none or several match, or if some cannot be read.
  */
 export async function findNamed(client: CountersignClient, named: string, run?: string): Promise<NamedRequest> {
   if (wholeId.test(named)) return { requestId: named };

@@ -18,10 +18,7 @@ export function withReviewer(command: Command, why: string): Command {
     .option('--reviewer <name>', 'who you are, as a claimed name (default: the user of this system)');
 }
 
-/**
- * The claimed name. Undefined if a key identifies the signer, and for a system user without a name, as in some
- * containers.
- */
+/** Undefined if a key identifies the signer, or if the system's user has no name, as in some containers. */
 export function reviewerOf({ reviewer, sign }: ReviewerOptions & SignerOptions): string | undefined {
   if (reviewer !== undefined || sign !== undefined) return reviewer;
   try {
@@ -43,9 +40,7 @@ export interface SignerOptions {
   key?: string;
 }
 
-/**
- * `--sign FILE --key ID`: for every command whose message a run can verify. `what`: what the key signs, for the help.
- */
+/** For every command whose message a run can verify. `what`: what the key signs, for the help. */
 export function withSigner(command: Command, what = 'sign with this private key, which says who you are'): Command {
   return command
     .option('--sign <key file>', what, (file) => readKeyFile('--sign', file))
@@ -63,10 +58,7 @@ export function signerOf({ sign, key }: SignerOptions): { sign?: Signer } {
   return sign === undefined || key === undefined ? {} : { sign: { keyId: key, privateKey: sign } };
 }
 
-/**
- * Reads a private key from a file. Throws a usage error that repeats neither key nor file name: the value may be the
- * key itself, passed by mistake.
- */
+/** Throws a usage error that repeats neither key nor file name: the value may be the key itself, passed by mistake. */
 export function readKeyFile(flag: string, file: string): string {
   let text: string;
   try {

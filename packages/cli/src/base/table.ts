@@ -12,10 +12,7 @@ interface Columns {
   wrapped?: string[];
 }
 
-/**
- * Columns under a header row, as wide as the terminal at most. Cells of the widest columns are cut first, with an
- * ellipsis. A cell may have several lines. The caller escapes the cells.
- */
+/** Columns as wide as the terminal at most: the widest are cut first. The caller escapes the cells. */
 export function renderTable(
   output: Output,
   head: string[],
@@ -67,10 +64,7 @@ function shrink(widths: number[], least: number, room: number, mayShrink: (colum
   return shrunk;
 }
 
-/**
- * Names and values, one pair per line. Lines break between words, below the value, and at its line feeds. The caller
- * escapes the values.
- */
+/** One pair per line, broken between words and at line feeds. The caller escapes the values. */
 export function renderFields(output: Output, fields: [name: string, value: string | undefined][]): string {
   const shown = fields.filter((field): field is [string, string] => field[1] !== undefined && field[1] !== '');
   const width = Math.max(...shown.map(([name]) => name.length));

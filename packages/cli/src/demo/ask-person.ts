@@ -49,15 +49,12 @@ export type Tell = (event: DemoEvent) => void;
 /** An answer to one request. */
 export type TypedAnswer = { approved: true } | { approved: false; reason?: string };
 
-/** Asks the person at standard input until an answer comes. Returns `nobody` if the input ends without one. */
+/** Asks until an answer comes. `nobody`: the input ended without one. */
 export type AskPerson = (signal: AbortSignal) => Promise<TypedAnswer | 'nobody'>;
 
 const prompt = '  a/approve/yes/y or d/deny/no/n: ';
 
-/**
- * Asks on a terminal; otherwise the lines of standard input are the answers, in order. The returned function rejects
- * when its `signal` is aborted.
- */
+/** Asks on a terminal; elsewhere the lines of standard input are the answers. Rejects when the signal is aborted. */
 export function createAskPerson(output: NodeJS.WriteStream): AskPerson {
   const nextLine = process.stdin.isTTY && output.isTTY ? terminalLine(output) : pipedLine(output);
   return async (signal) => {
@@ -80,10 +77,7 @@ function terminalLine(output: NodeJS.WriteStream): NextLine {
   return (signal) => terminal.use(signal, (asking) => asking.answer(prompt));
 }
 
-/**
- * Reads answers from a pipe. A line that came for a question that is over answers the next one; undefined once the pipe
- * has ended.
- */
+/** Undefined once the pipe has ended. */
 function pipedLine(output: NodeJS.WritableStream): NextLine {
   let lines: AsyncIterator<string> | undefined;
   let pending: Promise<IteratorResult<string>> | undefined;

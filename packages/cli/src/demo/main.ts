@@ -1,7 +1,4 @@
-/**
- * `npm run demo`: an agent tidies a folder and asks before it deletes a file; its worker is killed while the request is
- * open.
- */
+/** `npm run demo`: an agent tidies a folder and asks before it deletes a file; its worker is killed meanwhile. */
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { modelFromEnvironment } from 'countersign';
@@ -90,10 +87,7 @@ async function runDemo({ yes, json, keep }: DemoOptions): Promise<number> {
   }
 }
 
-/**
- * Aborted by the first signal that asks this process to end, or when standard output fails. A later signal ends the
- * process at once; its child processes still end with it.
- */
+/** Aborted by the first signal that asks this process to end, or when standard output fails. A later one ends it. */
 function stopOnSignal(): AbortSignal {
   const stop = new AbortController();
   let firstAt: number | undefined;

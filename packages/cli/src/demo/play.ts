@@ -169,7 +169,7 @@ function rulingOf(call: SeenTurn['calls'][number], entry: JournalEntry): DemoEve
   return { event: 'ruling', ...call, action, rule, reason };
 }
 
-/** Reads the run's progress from its history: this needs no worker and does not wake the run. */
+/** Needs no worker and does not wake the run. */
 async function readRun(client: CountersignClient, workflowId: string): Promise<SeenRun> {
   const { executions } = await client.historyChain(workflowId);
   const run: SeenRun = { turns: [], rulings: new Map() };
@@ -214,9 +214,7 @@ interface SettleOptions {
   askPerson: AskPerson | undefined;
 }
 
-/**
- * Shows one open request with its full arguments, gets the decision and sends it. Another reviewer may decide first.
- */
+/** Shows one open request, gets the decision and sends it. Another reviewer may decide first. */
 async function settleRequest({ requestId, workflowId }: ApprovalSummary, options: SettleOptions): Promise<void> {
   const { stage, tell, askPerson } = options;
   const { client, address } = stage;

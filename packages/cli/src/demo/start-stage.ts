@@ -67,7 +67,6 @@ export async function startStage({ cleanUp, onEnd }: StageOptions): Promise<Stag
   };
 }
 
-/** Starts `countersign dev examples/tidy/agent.ts`, and follows what it prints. */
 function startDev(env: NodeJS.ProcessEnv, onEnd: (error: Error) => void) {
   const words = ['packages/cli/src/main.ts', 'dev', 'examples/tidy/agent.ts', '--json'];
   const freePorts = ['--port', '--ui-port', '--gateway-port'].flatMap((port) => [port, '0']);

@@ -14,10 +14,7 @@ kill -s KILL -- "-$1" 2>/dev/null`;
 
 const living = new Set<BoundChild>();
 
-/**
- * Starts `command`. The child leads its own process group, so that Ctrl-C in a terminal reaches only this process,
- * which then ends its children in order. `messages`: parent and child exchange messages with `send`, as Node offers.
- */
+/** Starts `command` in a process group of its own, which Ctrl-C in a terminal does not reach. `messages`: use `send`. */
 export function spawnBound(
   command: string,
   args: string[],

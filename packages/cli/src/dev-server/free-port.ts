@@ -35,10 +35,7 @@ function tryListening(port: number, host = loopback): Promise<number | NodeJS.Er
   });
 }
 
-/**
- * Removes Temporal's settings from the environment of this process and of its children, so that none of them reaches
- * the user's own cluster. `folder` gets an empty configuration file.
- */
+/** Hides Temporal's settings, which lead to the user's own cluster, behind an empty file in `folder`. */
 export function hideOtherServers(folder: string): void {
   for (const name of Object.keys(process.env)) if (name.startsWith('TEMPORAL_')) delete process.env[name];
   process.env.TEMPORAL_CONFIG_FILE = join(folder, 'temporal.toml');

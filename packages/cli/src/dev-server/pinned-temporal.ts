@@ -10,13 +10,9 @@ import { pipeline } from 'node:stream/promises';
 
 /** The release of the Temporal CLI that this version of the project pins. */
 export const temporalVersion = 'v1.8.2';
-/**
- * A digest of the modules from which a clone builds it (tools/temporal), so that a changed pin never finds an old
- * binary.
- */
+/** A digest of tools/temporal, from which a clone builds it: a changed pin never finds an old binary. */
 export const temporalPin = 'f21d35f6ae585038';
 
-/** The paths of the pinned Temporal CLI in the user's cache. */
 export interface PinnedTemporal {
   /** Folder for exactly this release on exactly this platform. */
   cacheFolder: string;
@@ -68,10 +64,7 @@ export async function checkTemporal(binary: string, env: NodeJS.ProcessEnv): Pro
   return { usable: true, version: output };
 }
 
-/**
- * The reason of a failure in one line. If an error has a cause (as from `fetch`), the cause gives the reason. Checks
- * shapes, not classes: in some runners, errors of Node's own modules come from another realm.
- */
+/** One line, of the innermost cause. Checks shapes: in some runners, Node's own errors come from another realm. */
 export function reasonOf(error: unknown): string {
   const { message, cause } = Object(error) as { message?: unknown; cause?: unknown };
   if (cause !== undefined) return reasonOf(cause);
@@ -81,10 +74,7 @@ export function reasonOf(error: unknown): string {
 const answerTimeoutMs = 5_000;
 const stalledAfterMs = 15_000;
 
-/**
- * The address from which the Temporal SDKs request the archive of a release. `COUNTERSIGN_TEMPORAL_DOWNLOAD` replaces
- * the address; `off` disables the download.
- */
+/** As the SDKs use it. `COUNTERSIGN_TEMPORAL_DOWNLOAD` replaces the address; `off` disables the download. */
 const officialDownload = 'https://temporal.download/cli';
 
 type DownloadResult = { downloaded: true } | { downloaded: false; reason: string };
@@ -117,10 +107,7 @@ export async function downloadTemporal(
   }
 }
 
-/**
- * The archive for this machine, and the name of the program in it, as the download service gives them. Throws for any
- * other response.
- */
+/** The archive for this machine, and the name of the program in it. Throws for any other response. */
 async function locate(address: string, signal?: AbortSignal): Promise<{ url: string; file: string }> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const arch = process.arch === 'x64' ? 'amd64' : process.arch;

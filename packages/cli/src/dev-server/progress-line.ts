@@ -7,10 +7,7 @@ export interface ProgressLine {
   stop(): void;
 }
 
-/**
- * Shows `label` with the elapsed time, such as `1:05`. On a terminal, this is one line of standard error that is
- * rewritten each second; elsewhere, `log` gets a line at once and every 30 seconds.
- */
+/** Shows `label` with the elapsed time, such as `1:05`: on a terminal in one rewritten line, elsewhere by `log`. */
 export function startProgressLine(
   label: string,
   log: (line: string) => void,

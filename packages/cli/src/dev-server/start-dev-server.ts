@@ -17,7 +17,7 @@ const readyTimeoutMs = 60_000;
 const pollIntervalMs = 50;
 const dayMs = 86_400_000;
 
-export interface StartingServer {
+interface StartingServer {
   address: string;
   namespace: string;
   retentionDays: number;
@@ -29,11 +29,8 @@ export interface StartingServer {
   ended: Promise<void>;
 }
 
-/**
- * Waits until the server answers and its namespace is usable, and sets the retention. Throws if the process ends or
- * after 60 s.
- */
-export async function whenReady(server: StartingServer): Promise<void> {
+/** Waits until the namespace is usable, and sets its retention. Throws if the process ends, or after 60 s. */
+async function whenReady(server: StartingServer): Promise<void> {
   const deadline = performance.now() + readyTimeoutMs;
   const gone = server.ended.then(() => true);
   for (;;) {
@@ -121,26 +118,31 @@ const keptOutput = 16_384;
 const panicLine = /^panic: .*$/m;
 
 /**
- * Starts a Temporal dev server on the loopback interface and waits until it answers, with this project's search
- * attributes registered. It ends with this process at the latest. Throws `server_unreachable` with one sentence.
+ * Starts a Temporal dev server on the loopback interface, which ends with this process, and waits until it answers.
+ * Throws `server_unreachable` with one sentence.
  */
 export async function startDevServer(options: DevServerOptions = {}): Promise<DevServer> {
   const binary = options.binary ?? (await findTemporal({ log: options.log }));
-  if (options.dbFile !== undefined) await makeFolderOf(options.dbFile);
+  const { namespace = 'default', retentionDays = 30, attributes = searchAttributes, dbFile } = options;
+  const settings: Settings = { namespace, retentionDays, attributes, dbFile };
+  if (dbFile !== undefined) await makeFolderOf(dbFile);
   for (let attempt = 1; ; attempt += 1) {
     const port = await choosePort(options.port, '--port');
     const uiPort = options.uiPort === null ? null : await choosePort(options.uiPort, '--ui-port');
     try {
-      return await launch(binary, port, uiPort, options);
+      return await launch(binary, port, uiPort, settings);
     } catch (error) {
       if (attempt === freePortTries || !lostPort(error as Error)) throw error;
     }
   }
 }
 
+/** Settings of the server, without those that each attempt chooses anew. */
+type Settings = Required<Pick<DevServerOptions, 'namespace' | 'retentionDays' | 'attributes'>> & { dbFile?: string };
+
 /**
- * Another process may take a port, requested or chosen by the server for its own services, before the server listens on
- * it. The server reports it, or panics without a listener (temporalio/cli#667). Requested ports are not replaced.
+ * Another process may take a port, also a requested one, before the server listens on it. The server reports it, or
+ * panics without a listener (temporalio/cli#667).
  */
 function lostPort({ cause }: Error): boolean {
   const { message: output, cause: error } = cause as Error;
@@ -162,15 +164,10 @@ async function choosePort(asked: number | undefined, flag: string): Promise<numb
 }
 
 /** Starts the server and waits until it is ready. Throws its last output if it ends before that. */
-async function launch(
-  binary: string,
-  port: number,
-  uiPort: number | null,
-  options: DevServerOptions,
-): Promise<DevServer> {
-  const namespace = options.namespace ?? 'default';
+async function launch(binary: string, port: number, uiPort: number | null, settings: Settings): Promise<DevServer> {
+  const { namespace, retentionDays, attributes } = settings;
   const ui = uiPort === null ? null : { host: hiddenLoopback(), port: await freePort() };
-  const child = spawnBound(binary, serverArguments(port, ui, await freePort(), options), {});
+  const child = spawnBound(binary, serverArguments(port, ui, await freePort(), settings), {});
   let output = '';
   child.stdout.resume();
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -187,14 +184,7 @@ async function launch(
   let closeUi: (() => void) | undefined;
   try {
     if (uiPort !== null && ui !== null) closeUi = await guardUi(uiPort, ui);
-    await whenReady({
-      address,
-      namespace,
-      retentionDays: options.retentionDays ?? 30,
-      attributes: Object.keys(attributesOf(options)),
-      ui,
-      ended,
-    });
+    await whenReady({ address, namespace, retentionDays, attributes: Object.keys(attributes), ui, ended });
   } catch (error) {
     closeUi?.();
     await stop(child, ended);
@@ -215,20 +205,13 @@ async function launch(
   };
 }
 
-function attributesOf({
-  attributes = searchAttributes,
-}: DevServerOptions): NonNullable<DevServerOptions['attributes']> {
-  return attributes;
-}
-
-/** The arguments of Temporal's development server. `ui`: where its UI answers; null for none. */
+/** `ui`: where Temporal's UI answers; null for none. */
 function serverArguments(
   port: number,
   ui: { host: string; port: number } | null,
   httpPort: number,
-  options: DevServerOptions,
+  { namespace, attributes, dbFile }: Settings,
 ): string[] {
-  const { namespace = 'default', dbFile } = options;
   const cliTypes = { KEYWORD_LIST: 'KeywordList', DATETIME: 'Datetime' } as const;
   const server = ['server', 'start-dev', '--ip', loopback, '--port', String(port), '--log-level', 'error'];
   const uiFlags = ui === null ? ['--headless'] : ['--ui-ip', ui.host, '--ui-port', String(ui.port)];
@@ -237,11 +220,11 @@ function serverArguments(
   const hosts = JSON.stringify([`${randomUUID()}.invalid`]);
   const http = ['--http-port', String(httpPort), '--dynamic-config-value', `frontend.httpAllowedHosts=${hosts}`];
   const state = dbFile === undefined ? [] : ['--db-filename', dbFile];
-  const attributes = Object.entries(attributesOf(options)).flatMap(([name, type]) => [
+  const registered = Object.entries(attributes).flatMap(([name, type]) => [
     '--search-attribute',
     `${name}=${cliTypes[type]}`,
   ]);
-  return [...server, ...uiFlags, ...http, ...state, '--namespace', namespace, ...attributes];
+  return [...server, ...uiFlags, ...http, ...state, '--namespace', namespace, ...registered];
 }
 
 async function stop(child: BoundChild, ended: Promise<void>): Promise<void> {
@@ -259,9 +242,8 @@ function unreachable(why: string, cause?: unknown): ProblemError {
 }
 
 /**
- * Serves Temporal's UI on a port of the loopback interface. The UI itself answers under any name: with a name that
- * points at this machine (DNS rebinding), any web page could read runs and answer requests there. Requests whose `Host`
- * is not this machine's get 403. Resolves once it listens.
+ * Serves Temporal's UI under this machine's names only. The UI answers under any name: through one that points at this
+ * machine (DNS rebinding), any web page could read runs and answer requests.
  */
 async function guardUi(port: number, ui: { host: string; port: number }): Promise<() => void> {
   const hosts = new Set([loopback, 'localhost', '[::1]'].map((name) => `${name}:${port}`));
@@ -308,10 +290,7 @@ export interface FindTemporalOptions {
   log?: (line: string) => void;
   /** Aborts a download. */
   signal?: AbortSignal;
-  /**
-   * Called if all other sources fail, while no other process gets the server: puts the binary into its place, or
-   * returns why it cannot. `why`: why there is none. Default: none, because only a clone can build the server.
-   */
+  /** Called if no server is found: puts the binary into its place, or returns why it cannot. Only a clone can build it. */
   build?: (pinned: PinnedTemporal, why: string) => Promise<string | undefined>;
 }
 
@@ -319,9 +298,8 @@ const remedy =
   'Install the temporal CLI (https://docs.temporal.io/cli), or set TEMPORAL_ADDRESS to a server that runs.';
 
 /**
- * Finds a Temporal CLI with a dev server and returns its absolute path: `COUNTERSIGN_TEMPORAL_BINARY`, else `temporal`
- * on PATH, else the cache, else the SDKs' download, which the cache keeps. Throws `server_unreachable` with
- * installation advice.
+ * Finds `COUNTERSIGN_TEMPORAL_BINARY`, else `temporal` on PATH or in the cache, else downloads it into the cache. The
+ * path is absolute. Throws `server_unreachable` with installation advice.
  */
 export async function findTemporal(options: FindTemporalOptions = {}): Promise<string> {
   const { env = process.env, log = () => undefined, signal, build } = options;
@@ -358,7 +336,7 @@ async function namedBinary(path: string, env: NodeJS.ProcessEnv): Promise<string
   });
 }
 
-/** The path of a program. Undefined: no folder of PATH has it. */
+/** Undefined: no folder of PATH has the program. */
 export async function findOnPath(name: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const file = process.platform === 'win32' ? `${name}.exe` : name;
   for (const folder of (env.PATH ?? '').split(delimiter)) {

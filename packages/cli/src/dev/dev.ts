@@ -4,11 +4,16 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import type { Command } from 'commander';
 import { attributeTypes, escapeText } from 'countersign/base';
-import { type CommonOptions, nextCommand, wholeNumber, withServerOptions } from '../base/command-line.ts';
+import {
+  type CommonOptions,
+  nextCommand,
+  requireFreePort,
+  wholeNumber,
+  withServerOptions,
+} from '../base/command-line.ts';
 import { configFile } from '../base/load-config.ts';
 import { type Output, processOutput } from '../base/output.ts';
 import { UsageError, untilInterrupted } from '../base/report-error.ts';
-import { requireFreePort } from '../base/require-free-port.ts';
 import type { GatewayOptions } from '@countersign/gateway';
 import type { WorkerEvent } from './reloading-worker.ts';
 
@@ -23,14 +28,12 @@ interface DevOptions extends CommonOptions {
 /** The address that a command connects to by default. */
 const usualAddress = '127.0.0.1:7233';
 
-/** One line of the output with `--json`. */
 export type DevEvent =
   WorkerEvent | { event: 'ready'; url: string; address: string; namespace: string; uiUrl: string | null };
 
-/** `countersign dev [MODULE]`: the server, a worker that follows the module's files, and the gateway with the inbox. */
-export function addDev(program: Command): void {
+export function addDev(command: Command): void {
   const port = wholeNumber(0, 65_535);
-  withServerOptions(program.command('dev [module]'))
+  withServerOptions(command)
     .description('run a Temporal server, a worker that restarts when its module changes, and the inbox, all in one')
     .option('--gateway-port <n>', 'port of the gateway and its inbox; 0 takes a free one', port, 7280)
     .option('--port <n>', 'port of the Temporal server; 0 takes a free one', port, 7233)

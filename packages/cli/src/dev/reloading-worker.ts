@@ -4,7 +4,6 @@ import type { WatchedFiles } from './watched-files.ts';
 import { type WorkerChild, startWorkerChild } from './worker-child.ts';
 import type { WorkerArguments } from './worker-message.ts';
 
-/** An event of the worker. */
 export type WorkerEvent =
   | { event: 'worker'; agents: string[]; pid: number }
   | { event: 'changed'; files: string[] }
@@ -12,10 +11,7 @@ export type WorkerEvent =
   | { event: 'broken'; message: string; kept: boolean }
   | { event: 'ended'; message: string };
 
-/**
- * An idle worker ends sooner. One that runs a tool call accepts no more work after this time, and ends beside its
- * successor.
- */
+/** An idle worker ends sooner. One that runs a tool call accepts no more work after this time, beside its successor. */
 const retiringMs = 2_000;
 /** A worker that ends by itself sooner than this would end again after a restart. */
 const soonMs = 5_000;

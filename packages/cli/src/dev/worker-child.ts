@@ -15,7 +15,6 @@ export interface WorkerEnd {
   isKilled: boolean;
 }
 
-/** A worker in its own process. */
 export interface WorkerChild {
   readonly pid: number;
   /** The files that its module needs, as far as known. */
@@ -30,7 +29,7 @@ export interface WorkerChild {
   kill(): void;
 }
 
-/** Starts the process. `log` receives the output of the process and its module. */
+/** `log` receives the output of the process and its module. */
 export function startWorkerChild(words: WorkerArguments, log: (text: string) => void): WorkerChild {
   const child = spawnBound(process.execPath, [main, JSON.stringify(words)], { messages: true });
   const files = new WatchedFiles();

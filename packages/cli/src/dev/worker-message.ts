@@ -37,10 +37,7 @@ export function loadFault(error: unknown): string {
   return place === undefined ? sentence : `${sentence} (${place})`;
 }
 
-/**
- * Such as `tools.ts:12`. The stack of a syntax error begins with its place; others have it in their frames. Node's own
- * are skipped.
- */
+/** Such as `tools.ts:12`. The stack of a syntax error begins with its place; others have it in their frames. */
 function placeIn(stack: string): string | undefined {
   for (const written of stack.split('\n')) {
     const [, path, line] = frame.exec(written) ?? [];

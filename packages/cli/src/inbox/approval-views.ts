@@ -21,14 +21,12 @@ export function renderInbox(output: Output, { approvals, unread }: ApprovalList,
   return lines.length > 0 ? lines.join('\n') : 'Nothing waits for approval.';
 }
 
-/** The rows that no channel could deliver yet. */
 function undeliveredLines(output: Output, rows: ApprovalSummary[]): string[] {
   const short = shortIds(rows.map(({ requestId }) => requestId));
   const ids = rows.filter(({ undelivered }) => undelivered).map(({ requestId }) => escapeText(short(requestId)));
   return ids.length === 0 ? [] : [output.style('yellow', `${undeliveredMessage}: ${ids.join(', ')}`)];
 }
 
-/** Which of the rows no votes can approve, and why. */
 function impossibleLines(output: Output, rows: ApprovalSummary[]): string[] {
   const short = shortIds(rows.map(({ requestId }) => requestId));
   return rows.flatMap(({ requestId, cannotBeApproved: why }) =>

@@ -29,9 +29,7 @@ const channels: readonly PreviewOptions['channel'][] = ['terminal', 'markdown', 
 /** Modest: each poll is one visibility query, and adds nothing to any history. */
 const lookEveryMs = 2_000;
 
-/** `countersign approvals [list|show|preview]`: the open requests. */
-export function addApprovals(program: Command): void {
-  const approvals = program.command('approvals').description('the requests that wait for a person');
+export function addApprovals(approvals: Command): void {
   refuseMistyped(approvals, 'list');
 
   withClientFlags(approvals.command('list', { isDefault: true }), jsonFields.request)

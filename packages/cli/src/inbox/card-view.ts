@@ -23,7 +23,6 @@ export interface CardView {
   grants?: readonly Grant[];
 }
 
-/** The card of one request for a terminal, and the commands that answer it. */
 export function renderCard(
   output: Output,
   request: ApprovalDetails,

@@ -57,7 +57,6 @@ export async function previewCard({ channel, all, policy: file, json }: PreviewO
   else output.line(rendered(card, channel, all === true, output));
 }
 
-/** The card as the channel shows it. */
 function rendered(card: Card, channel: PreviewOptions['channel'], all: boolean, output: Output): string {
   switch (channel) {
     case 'terminal':
@@ -136,10 +135,7 @@ interface PreviewedCall {
   command?: string;
 }
 
-/**
- * Reads `{ tool, args, risk?, subject?, schema?, sentence?, preview?, agent?, context? }`. A member of the wrong type
- * becomes a warning: only a text that is not JSON is a usage error.
- */
+/** Members with a wrong type become warnings: only a text that is not JSON is a usage error. */
 export async function previewRequest(text: string, nowMs: number, policy?: Policy): Promise<PreviewedCall> {
   const value = parsed(text);
   const input = isObject(value) ? value : {};
@@ -213,10 +209,7 @@ interface ReadArguments {
   written?: string;
 }
 
-/**
- * The arguments to preview, with a warning for each reason why a run would refuse them. `written`: their text, if they
- * cannot be shown as they are.
- */
+/** With a warning for each reason why a run would refuse the arguments. */
 async function readArguments(text: string, input: JsonObject, schema: JsonObject): Promise<ReadArguments> {
   const refused = (problem: string) => `A run would refuse these arguments: ${problem}.`;
   if (!Object.hasOwn(input, 'args')) {
@@ -240,9 +233,7 @@ async function readArguments(text: string, input: JsonObject, schema: JsonObject
   return { value, warnings: problem === undefined ? [] : [refused(problem)] };
 }
 
-/**
- * The object with texts in place of numbers that a double cannot hold; undefined if it is nested too deeply to read.
- */
+/** The object with texts in place of numbers that a double cannot hold; undefined if it is nested too deeply. */
 function exactly(written: string): JsonObject | undefined {
   const toNumber = (digits: string): Json => {
     const number = Number(digits);
@@ -269,7 +260,7 @@ async function schemaProblem(args: JsonObject, schema: JsonObject): Promise<stri
 
 type Ruled = Pick<CardRequest, 'assessment' | 'rule' | 'reason' | 'rulePlace'>;
 
-/** Evaluates the policy for the call, and returns what its card shows of the ruling. Without a policy: the defaults. */
+/** What the card shows of the policy's ruling. Without a policy: the defaults. */
 function ruledOn(call: Parameters<ReturnType<typeof trialsOf>>[0], policy: Policy | undefined): Ruled {
   const given = policy ?? parsePolicy('rules: []');
   if ('problems' in given) throw new Error('an empty policy is a policy');
@@ -283,11 +274,8 @@ function ruledOn(call: Parameters<ReturnType<typeof trialsOf>>[0], policy: Polic
       : `This policy answers "${action}": no reviewer would be asked.`;
     return { assessment, rule, reason: answer };
   } catch {
-    return {
-      assessment: defaultAssessment(call.risk),
-      rule: null,
-      reason: 'This is a preview: the call cannot be ruled on.',
-    };
+    const reason = 'This is a preview: the call cannot be ruled on.';
+    return { assessment: defaultAssessment(call.risk), rule: null, reason };
   }
 }
 

@@ -10,10 +10,7 @@ interface View {
   fail(problem: string): void;
 }
 
-/**
- * Polls the list of open requests until `stop` aborts. A terminal shows the present list in place; elsewhere each
- * change is one JSON value. An error of the first list is thrown; later ones are reported, and watching goes on.
- */
+/** Polls the list until `stop` aborts. Throws an error of the first list; later ones are shown, and watching goes on. */
 export async function watchApprovals(
   list: () => Promise<ApprovalList>,
   output: Output,
@@ -59,10 +56,7 @@ function screen(output: Output): View {
   };
 }
 
-/**
- * `appeared` and `changed` with the present request, `gone` with its last state. A run that cannot be read counts as
- * one.
- */
+/** `appeared` and `changed` with the present request, `gone` with its last state; also for runs that cannot be read. */
 function changes(output: Output): View {
   let known = new Map<string, ApprovalSummary | UnreadRun>();
   let problem = '';

@@ -37,13 +37,9 @@ export interface Subject {
   beside?: string[];
 }
 
-/** The arguments of `evaluate` and `explain`. */
 export type Trial = [CompiledLayers, RuledCall, RulingContext];
 
-/**
- * Compiles a policy of this owner for many calls. A worker gives the gate the same input, except that here no custom
- * assessors run and the run has no history.
- */
+/** Compiles a policy once for many calls. Unlike in a run, there are no custom assessors and no history. */
 export function trialsOf(policy: Policy, owner: Owner): (described: DescribedCall) => Trial {
   const isCeiling = owner === 'ceiling';
   const assessRules = compileAssessRules(isCeiling ? { ceiling: policy } : { run: policy });
@@ -67,7 +63,7 @@ export function trialsOf(policy: Policy, owner: Owner): (described: DescribedCal
   };
 }
 
-/** Reads a subject in the form of `defineTool`; undefined if it is invalid. */
+/** Undefined if it is invalid. The form is that of `defineTool`. */
 export function parseSubject(value: unknown): Subject | undefined {
   if (typeof value === 'string') return { argument: value, shell: false };
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'argument')) return undefined;

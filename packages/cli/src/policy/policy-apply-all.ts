@@ -23,10 +23,7 @@ type Results = AsyncIterable<PolicyResult>;
 /** The most runs that are listed before the question. */
 const mostNamed = 20;
 
-/**
- * Changes the policy in all open runs that a query finds: lists them, asks, and reports the result of each. Ctrl-C
- * stops before the next run; the current one ends first.
- */
+/** Lists all open runs that a query finds, asks, and changes them. Ctrl-C stops after the current run. */
 export async function applyToRuns(
   client: CountersignClient,
   output: Output,
@@ -40,19 +37,19 @@ export async function applyToRuns(
     );
   }
   const sending = { query, ...signerOf(options) };
-  const tell = (line: string): void => (output.forPeople ? output.line(line) : output.note(line));
   if (dryRun || !yes) {
     const { results: found } = await collect(client.setPolicyOfRuns(message, { ...sending, dryRun: true }), 'Looking');
     const affected = found.filter(({ outcome }) => outcome === 'would_apply');
     if (dryRun && !output.forPeople) for (const each of found) output.json(each);
-    else if (found.length > 0) tell(renderRuns(output, dryRun ? found : affected.slice(0, mostNamed)));
-    if (!dryRun && affected.length > mostNamed) tell(`… and ${affected.length - mostNamed} more`);
-    tell(summaryOf(found));
+    else if (found.length > 0) output.tell(renderRuns(output, dryRun ? found : affected.slice(0, mostNamed)));
+    if (!dryRun && affected.length > mostNamed) output.tell(`… and ${affected.length - mostNamed} more`);
+    output.tell(summaryOf(found));
     if (dryRun) return;
-    if (affected.length === 0) return exitWith(exitCodeOf(found));
+    if (affected.length === 0) return void (process.exitCode = exitCodeOf(found));
     if (!(await confirm(`\nApply this to ${affected.length === 1 ? 'this run' : `these ${affected.length} runs`}?`))) {
-      tell('Nothing was changed.');
-      return exitWith(1);
+      output.tell('Nothing was changed.');
+      process.exitCode = 1;
+      return;
     }
   }
   const stop = new AbortController();
@@ -62,16 +59,15 @@ export async function applyToRuns(
     if (!output.forPeople) output.json(result);
   });
   if (output.forPeople) for (const each of results.filter(isNotable)) output.line(renderResult(output, each));
-  tell(summaryOf(results));
-  if (stop.signal.aborted) tell('Stopped. Give the command again to go on: no run is changed twice.');
-  else if (results.length > 0) tell('Runs that start from now on have the policy of their worker and their agent.');
+  output.tell(summaryOf(results));
+  if (stop.signal.aborted) output.tell('Stopped. Give the command again to go on: no run is changed twice.');
+  else if (results.length > 0)
+    output.tell('Runs that start from now on have the policy of their worker and their agent.');
   if (failure !== undefined) throw failure;
-  exitWith(stop.signal.aborted ? 130 : exitCodeOf(results));
+  process.exitCode = stop.signal.aborted ? 130 : exitCodeOf(results);
 }
 
-/**
- * Reads all results, with a line of progress on standard error. `failure`: the error that ended them after the first.
- */
+/** With a line of progress on standard error. `failure`: the error that ended the results after the first. */
 async function collect(
   all: Results,
   label: string,
@@ -141,8 +137,4 @@ function exitCodeOf(results: readonly PolicyResult[]): ExitCode {
   const has = (...named: PolicyOutcome[]): boolean => results.some(({ outcome }) => named.includes(outcome));
   if (has('refused')) return 1;
   return has('recorded', 'unanswered', 'unsent') ? 6 : 0;
-}
-
-function exitWith(code: ExitCode): void {
-  process.exitCode = code;
 }

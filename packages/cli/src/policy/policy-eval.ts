@@ -17,10 +17,7 @@ export interface EvalOptions extends CommonOptions {
   cases: string;
 }
 
-/**
- * Answers each input line with one output line, in order and immediately, also on a terminal. A line that cannot be
- * read makes the exit code 1.
- */
+/** Answers each input line at once with one output line, in order. An unreadable line makes the exit code 1. */
 export async function evalPolicy(file: string, { cases, as }: EvalOptions, output: Output): Promise<void> {
   const loaded = await readPolicyFile(file, as);
   if ('problems' in loaded) {
@@ -81,14 +78,11 @@ export async function applyPolicy(named: readonly string[], options: ApplyOption
 type PolicyCase = { id: Json; call: DescribedCall } | { id: Json; error: string };
 
 const known = ['id', 'tool', 'args', 'risk', 'subject', 'agent', 'sums', 'mode'] as const;
-/** Only a run can give these to a ruling: a line that has one is refused. */
+/** A line that has one of these is refused: only a run can give them to a ruling. */
 const notInLine = ['caller', 'metadata', 'counts', 'grants', 'shell'];
 type Fields = Partial<Record<(typeof known)[number], { value: Json; written: string }>>;
 
-/**
- * Reads one line of `policy eval`. Never throws. Ignores custom members, such as `expect`. A misspelt member is a
- * problem, and so is one that a ruling reads but a line cannot give.
- */
+/** Ignores custom members, such as `expect`; refuses a misspelt one, and one that a ruling reads but no line can give. */
 export function readCase(line: string): PolicyCase {
   const fields = readFields(line);
   if (typeof fields === 'string') return { id: null, error: fields };
@@ -98,7 +92,6 @@ export function readCase(line: string): PolicyCase {
   return typeof call === 'string' ? { id: id.value, error: call } : { id: id.value, call };
 }
 
-/** The call, or the problem with it. */
 function readCall(fields: Fields): DescribedCall | string {
   const [tool, risk, subject, agent, sums, mode] = (['tool', 'risk', 'subject', 'agent', 'sums', 'mode'] as const).map(
     (name) => fields[name]?.value,

@@ -44,7 +44,6 @@ export async function explainPolicy(file: string, options: ExplainOptions, outpu
   else output.json(printable(explanation));
 }
 
-/** The explanation as `--json` prints it. */
 function printable({ ruling, matches }: Explanation): object {
   const { action, rule, reason = null, severity, layer } = ruling;
   return {
@@ -60,7 +59,6 @@ function printable({ ruling, matches }: Explanation): object {
   };
 }
 
-/** The explanation for people: the ruling, and a table of the rules with why each matched or not. */
 function renderExplanation(output: Output, { ruling, matches }: Explanation): string {
   const { action, rule, reason, severity, layer, mode } = ruling;
   const colours = { allow: 'green', ask: 'yellow', deny: 'red' } as const;

@@ -23,7 +23,6 @@ export async function readFileText(file: string, what: string): Promise<string> 
   });
 }
 
-/** Reads a policy of this owner. */
 export async function readPolicyFile(
   file: string,
   owner: Owner,
@@ -36,10 +35,7 @@ export async function readPolicyFile(
   return { problems: [{ ...decoded, path: '' }] };
 }
 
-/**
- * The operator's policy that a module names; undefined if it names none, or if that cannot be read, which the worker
- * reports.
- */
+/** The operator's policy that a module names; undefined without one, and for an unreadable one, which the worker reports. */
 export async function loadCeiling(module: string | undefined): Promise<Policy | undefined> {
   const source = await loadPolicySource(module);
   if (source === undefined) return undefined;

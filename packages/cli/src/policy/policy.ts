@@ -14,13 +14,8 @@ import type { Owner } from './policy-file.ts';
 
 const owners: readonly Owner[] = ['ceiling', 'agent', 'run'];
 
-/**
- * `countersign policy check|explain|eval|init|apply`. Only apply needs a server. Each command loads its parsers on
- * demand.
- */
-export function addPolicy(program: Command): void {
-  const policy = program.command('policy').description('check, explain, try, begin and apply policy files');
-
+/** Only apply needs a server. Each command loads its parsers on demand. */
+export function addPolicy(policy: Command): void {
   const as = (): Option => new Option('--as <owner>', 'the owner of the policy').choices(owners).default('ceiling');
 
   withCommonOptions(policy.command('check <file>'))

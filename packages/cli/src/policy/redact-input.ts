@@ -32,7 +32,6 @@ async function settingsOf(file: string | undefined): Promise<Required<Pick<Redac
 
 type Settings = Awaited<ReturnType<typeof settingsOf>>;
 
-/** Prints the input with placeholders, line by line. Throws for a line that is too long. */
 async function redactLines(input: AsyncIterable<Buffer | string>, { kinds, patterns }: Settings): Promise<void> {
   const redactor = new LineRedactor(kinds, () => findOwn(patterns));
   let held = '';

@@ -66,7 +66,6 @@ s  skip: leave it open, and look at the next one
 b  see what you skipped again
 q  quit; Ctrl-C and Ctrl-D, too. What is not answered stays open`;
 
-/** An answer that is no decision: postpone, delegate, search, go to another request, or quit. */
 type OtherAnswer = { untilMs: number } | { to: string } | Search | 'skip' | 'back' | 'quit';
 
 /** Only requests with this text are shown; empty: all. */
@@ -80,7 +79,6 @@ export function searchOf(line: string): Search | undefined {
   return text.startsWith('/') ? { search: text.slice(1).trim() } : undefined;
 }
 
-/** Asks until the reviewer gives a valid answer. */
 export async function askAnswer(context: Context, shown: ShownRequest): Promise<ReviewAnswer | OtherAnswer> {
   const { questions, output } = context;
   const { print } = questions;
@@ -228,7 +226,7 @@ async function askArguments({ questions, output }: Context, before: JsonObject):
   }
 }
 
-/** Asks how much longer a request may wait. Returns the new deadline in milliseconds; undefined to go back. */
+/** The new deadline in milliseconds; undefined: the reviewer goes back. */
 async function askDeadline({ print, text }: Questions, deadline: string | null): Promise<number | undefined> {
   if (deadline === null) {
     print('It has no deadline, so there is nothing to extend.');
@@ -250,8 +248,8 @@ export function editorCommand(environment: NodeJS.ProcessEnv): string | undefine
 }
 
 /**
- * Lets the user edit the arguments as JSON in a file that only they can read and that is removed afterwards. Invisible
- * characters are written as JSON escapes. Returns one sentence if the result cannot be used.
+ * Lets the user edit the arguments as JSON, with escapes for invisible characters, in a file that only they can read.
+ * Removes the file. `problem`: one sentence.
  */
 export async function openEditor(
   command: string,
@@ -303,7 +301,7 @@ function readArguments(text: string): { arguments: JsonObject } | { problem: str
 /** How many of a run's last events are printed, and of each run above it. */
 const [mostOfRun, mostAbove] = [20, 5];
 
-/** Prints what the run of a request did so far, after the last events of the runs that called it. */
+/** Prints what happened in the run of a request, after the last events of the runs that called it. */
 async function printContext({ questions, client, output }: Context, row: ApprovalSummary): Promise<void> {
   const { workflowId, lineage = [] } = row;
   for (const run of [...lineage, workflowId]) {

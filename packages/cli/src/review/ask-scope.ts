@@ -5,10 +5,7 @@ import type { ApprovalDetails } from 'countersign/client';
 import { compileFieldGlob } from 'countersign/policy';
 import type { Context, Questions } from './questions.ts';
 
-/**
- * Asks which later calls of the run an "always" approves, too, and for how long, beginning with the narrowest.
- * Undefined: the reviewer goes back.
- */
+/** Asks which later calls an "always" approves, too, and for how long. Undefined: the reviewer goes back. */
 export async function askScope(context: Context, request: ApprovalDetails): Promise<RequestedScope | undefined> {
   const { questions } = context;
   for (;;) {
@@ -28,7 +25,6 @@ export async function askScope(context: Context, request: ApprovalDetails): Prom
   }
 }
 
-/** Asks for which later calls the approval counts; undefined to go back. */
 async function askKind({ print, text }: Questions, request: ApprovalDetails): Promise<RequestedScope | undefined> {
   const { toolName, arguments: args, always: terms } = request;
   const steps = scopeSteps({ tool: toolName, args, terms: terms! });

@@ -103,7 +103,7 @@ async function look(
   }
 }
 
-/** True if what a list shows of a request has this text, in any case. */
+/** In any case of letters. */
 function hasText(row: ApprovalSummary, search: string): boolean {
   const { requestId, workflowId, toolName, agentName, callerUserId, callerName, severity, reason } = row;
   const texts = [requestId, workflowId, toolName, agentName, callerUserId, callerName, severity, reason];
@@ -111,9 +111,7 @@ function hasText(row: ApprovalSummary, search: string): boolean {
   return all.toLowerCase().includes(search.toLowerCase());
 }
 
-/**
- * Waits until there is another request or the list has changed, and offers to search, to go back or to quit meanwhile.
- */
+/** Waits until the list has changed, and offers to search, to go back or to quit meanwhile. */
 function waitForMore(review: Review, place: Place, idle: string): Promise<Leave> {
   const { aside } = place;
   const isBackOffered = [...aside.values()].includes('skipped');
@@ -193,7 +191,7 @@ function changeOf(now: Read, before: ApprovalDetails | undefined): Change | unde
     : new Change('The request has changed: look again.');
 }
 
-/** Asks until the question no longer applies, and then returns why. */
+/** Asks until the question no longer applies. */
 async function untilChange(
   { asking, output }: Review,
   changeNow: () => Promise<Change | undefined>,
@@ -239,7 +237,6 @@ function outcomeText({ outcome, by, byId, reviewerId, reviewerName, identity, re
   return `${outcome.replaceAll('_', ' ')}${person}${thing}${why}`;
 }
 
-/** The reviewer and their key. */
 type AnswerSender = Pick<ReviewerOptions, 'reviewer'> & SignerOptions;
 
 /** The run's reply to an answer. `isDone`: this reviewer need not see the request again. */
@@ -264,14 +261,12 @@ function sendAnswer(client: CountersignClient, shown: ShownRequest, answer: Revi
   return resultOf(row.toolName, true, () => client.decide(decision, { workflowId, ...signerOf(sender) }));
 }
 
-/** Moves the deadline of a request. */
 function sendExtension(client: CountersignClient, row: ApprovalSummary, untilMs: number, sender: AnswerSender) {
   const { requestId, workflowId, toolName } = row;
   const message = { requestId, until: new Date(untilMs).toISOString(), by: reviewerOf(sender) };
   return resultOf(toolName, false, () => client.extend(message, { workflowId, ...signerOf(sender) }));
 }
 
-/** Lets another person decide in this reviewer's place. */
 function sendDelegation(client: CountersignClient, row: ApprovalSummary, to: string, sender: AnswerSender) {
   const { requestId, workflowId, toolName } = row;
   const message = { requestId, to, by: reviewerOf(sender) };

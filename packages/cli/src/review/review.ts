@@ -11,10 +11,8 @@ interface Options extends ClientFlags, SignerOptions {
   reviewer?: string;
 }
 
-/** `countersign review`: answers one request after another on the terminal. */
-export function addReview(program: Command): void {
-  const command = withClientFlags(program.command('review'))
-    .description('answer one waiting call after another, on a terminal')
+export function addReview(command: Command): void {
+  withClientFlags(command)
     .option('--run <workflow id>', 'only requests of this run')
     .option('--tool <name>', 'only calls of this tool')
     .option('--agent <name>', 'only calls of this agent')

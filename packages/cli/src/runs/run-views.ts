@@ -148,14 +148,13 @@ function describeRetry({ activity, attempt, maxAttempts, message, nextAttemptAt 
   return `${escapeText(activity)}, attempt ${attempt}${of}${at}; the last one: ${escapeText(message)}`;
 }
 
-/** The result of an awaited run. */
 export function renderResult(output: Output, result: RunResult): string {
   const parts = result.outcomes.length > 0 ? [renderOutcomes(output, result.outcomes), ''] : [];
   if (result.status !== 'completed') parts.push(output.style('red', `The run ended as ${result.status}.`));
   return [...parts, withFinish(output, result.output, result.finish)].join('\n');
 }
 
-/** A table of the calls of a run and how they ended. `edits`: what an edit changed, by request id. */
+/** `edits`: what an edit changed, by request id. */
 function renderOutcomes(
   output: Output,
   outcomes: CallOutcome[],
@@ -176,7 +175,7 @@ function costText({ amount, currency, unpriced = [] }: NonNullable<RunResult['co
   return `unknown: ${known}, and no price for ${unpriced.map((name) => escapeText(name)).join(', ')}`;
 }
 
-/** How many calls had which outcome, and how many wait: `3 calls · 1 approved · 2 waiting`. */
+/** Such as `3 calls · 1 approved · 2 waiting`. */
 function countsOf({ calls, open, refused }: RunStatus['counts'], outcomes: readonly CallOutcome[]): string {
   const byOutcome = new Map<string, number>();
   for (const { outcome } of outcomes) byOutcome.set(outcome, (byOutcome.get(outcome) ?? 0) + 1);
@@ -188,9 +187,7 @@ function countsOf({ calls, open, refused }: RunStatus['counts'], outcomes: reado
   ].join(' · ');
 }
 
-/**
- * Prints events: a line or more for people, one JSON value each for programs. The client is asked what an edit changed.
- */
+/** Prints events: a line or more for people, one JSON value each for programs. */
 export function eventPrinter(
   output: Output,
   options: ClientFlags,
@@ -233,10 +230,7 @@ function label(output: Output, text: string, style: Style): string {
   return output.style(style, text.padEnd(labelWidth));
 }
 
-/**
- * One event for people. Text from the run is escaped, and cut at the width of the terminal. `edit`: what the reviewer
- * changed in the call.
- */
+/** The text of a run is escaped and cut at the width of the terminal. `edit`: what the reviewer changed in the call. */
 export function renderEvent(output: Output, event: RecordedEvent, options: ClientFlags, edit?: string): string {
   switch (event.type) {
     case 'RunItemEvent':
@@ -252,7 +246,6 @@ export function renderEvent(output: Output, event: RecordedEvent, options: Clien
   }
 }
 
-/** An item of a run as lines for people. */
 function renderItem(output: Output, item: RunItem, options: ClientFlags): string {
   switch (item.type) {
     case 'message': {
@@ -333,9 +326,7 @@ function cut(output: Output, text: string): string {
   return truncate(text, output.width - labelWidth);
 }
 
-/**
- * A reviewer's edit of a call, such as `amount 89 → 50`. Undefined: there is none, or the run no longer knows it.
- */
+/** Such as `amount 89 → 50`. Undefined: there is no edit, or the run no longer knows it. */
 async function editOf(
   client: CountersignClient,
   { decision, requestId, workflowId }: Pick<ApprovalResultEvent, 'decision' | 'requestId' | 'workflowId'>,
@@ -346,7 +337,7 @@ async function editOf(
   return edited === undefined ? undefined : editText(request!.arguments, edited.arguments);
 }
 
-/** The edits among the calls of a run, by request; empty texts for those that the run does not tell any more. */
+/** By request; an empty text for an edit whose changes the run no longer knows. */
 export async function editsOf(
   client: CountersignClient,
   workflowId: string,

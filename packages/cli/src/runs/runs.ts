@@ -32,10 +32,9 @@ const workerGraceMs = 5_000;
 /** How often the run's open requests are read, in milliseconds. Reading adds nothing to its history. */
 const lookEveryMs = 1_000;
 
-/** `countersign run AGENT`: starts a run, shows its requests as they open, and prints the result. */
-export function addRun(program: Command): void {
-  const command = withClientFlags(program.command('run <agent>'), jsonFields.result)
-    .description('start a run of an agent and wait for its result')
+/** Starts a run, shows its requests as they open, and prints the result. */
+export function addRun(command: Command): void {
+  withClientFlags(command, jsonFields.result)
     .option('--input <text>', 'the input of the agent; - reads standard input')
     .option('--id <id>', "the run's id, used once (default: run-AGENT-RANDOM)")
     .option('--key <key>', 'makes a retry safe: the same key and input find the run that they have started')
@@ -44,31 +43,31 @@ export function addRun(program: Command): void {
     .option('--caller <id>', 'the user of the run')
     .option('--session', 'keep the run open for further messages (`countersign message`), until it is closed')
     .option('--task-queue <name>', 'where a worker of this agent listens (default: countersign)')
-    .option('--detach', "print the run's id and do not wait");
-  command.action(async (agent: string, options: RunOptions) => {
-    if (options.id !== undefined && options.key !== undefined) {
-      throw new UsageError('A key becomes the id of the run: give --key or --id, not both.');
-    }
-    const input = await readInput(options.input);
-    const policy = options.policy === undefined ? undefined : await readPolicyOption(options.policy);
-    await withClient(options, async (client, output) => {
-      // Checked before the start, so that a wrong setup leaves no run behind.
-      if (options.detach !== true) await client.requireWorker(workerGraceMs);
-      const handle = await client.start(agent, input, {
-        workflowId: options.id,
-        idempotencyKey: options.key,
-        policy,
-        mode: options.mode,
-        caller: options.caller === undefined ? undefined : { userId: options.caller },
-        session: options.session,
+    .option('--detach', "print the run's id and do not wait")
+    .action(async (agent: string, options: RunOptions) => {
+      if (options.id !== undefined && options.key !== undefined) {
+        throw new UsageError('A key becomes the id of the run: give --key or --id, not both.');
+      }
+      const input = await readInput(options.input);
+      const policy = options.policy === undefined ? undefined : await readPolicyOption(options.policy);
+      await withClient(options, async (client, output) => {
+        // Checked before the start, so that a wrong setup leaves no run behind.
+        if (options.detach !== true) await client.requireWorker(workerGraceMs);
+        const handle = await client.start(agent, input, {
+          workflowId: options.id,
+          idempotencyKey: options.key,
+          policy,
+          mode: options.mode,
+          caller: options.caller === undefined ? undefined : { userId: options.caller },
+          session: options.session,
+        });
+        if (options.detach !== true) return follow(client, handle, output, options);
+        if (!(await client.waitForWorker(0)))
+          output.note('No worker polls yet. Start one with `countersign worker`; the run waits.');
+        if (output.forPeople) output.line(`${escapeText(handle.workflowId)}\n${lookAgain(options, handle)}`);
+        else output.json({ workflowId: handle.workflowId });
       });
-      if (options.detach !== true) return follow(client, handle, output, options);
-      if (!(await client.waitForWorker(0)))
-        output.note('No worker polls yet. Start one with `countersign worker`; the run waits.');
-      if (output.forPeople) output.line(`${escapeText(handle.workflowId)}\n${lookAgain(options, handle)}`);
-      else output.json({ workflowId: handle.workflowId });
     });
-  });
 }
 
 async function readPolicyOption(file: string): Promise<JsonObject> {
@@ -82,22 +81,19 @@ async function readInput(input: string | undefined): Promise<string> {
   return readText(input);
 }
 
-/**
- * Shows requests as they open until the run ends. Ctrl-C leaves the run alone and prints the command to show it again.
- */
+/** Shows requests as they open until the run ends. Ctrl-C leaves the run alone. */
 async function follow(
   client: CountersignClient,
   handle: RunHandle,
   output: Output,
   options: RunOptions,
 ): Promise<void> {
-  const progress = (line: string): void => (output.forPeople ? output.line(line) : output.note(line));
-  progress(`${output.style('dim', 'run')} ${escapeText(handle.workflowId)}`);
+  output.tell(`${output.style('dim', 'run')} ${escapeText(handle.workflowId)}`);
   const stop = new AbortController();
   const ended = handle.result({ signal: stop.signal });
   const watching = [
-    watchRequests(client, handle, stop.signal, (row) => progress(renderWaiting(output, row, options))),
-    ...(options.session === true ? [followSession(client, handle, stop.signal, progress, options)] : []),
+    watchRequests(client, handle, stop.signal, (row) => output.tell(renderWaiting(output, row, options))),
+    ...(options.session === true ? [followSession(client, handle, stop.signal, output, options)] : []),
   ];
   try {
     const first = await Promise.race([ended, untilInterrupted()]);
@@ -126,14 +122,17 @@ async function followSession(
   client: CountersignClient,
   { workflowId }: RunHandle,
   stop: AbortSignal,
-  progress: (line: string) => void,
+  output: Output,
   options: RunOptions,
 ): Promise<void> {
   const run = escapeText(workflowId);
-  progress(`Say more: ${nextCommand(options, 'message', run, 'TEXT')}\nEnd it: ${nextCommand(options, 'close', run)}`);
+  output.tell(
+    `Say more: ${nextCommand(options, 'message', run, 'TEXT')}\nEnd it: ${nextCommand(options, 'close', run)}`,
+  );
+  const retry = nextCommand(options, 'message', run, '--retry');
   await watchAnswers(client, workflowId, stop, {
-    answer: (text) => progress(escapeLines(text)),
-    failed: (why) => progress(`${escapeLines(why)}\nTry again: ${nextCommand(options, 'message', run, '--retry')}`),
+    answer: (text) => output.tell(escapeLines(text)),
+    failed: (why) => output.tell(`${escapeLines(why)}\nTry again: ${retry}`),
   });
 }
 
@@ -198,10 +197,8 @@ interface RunsOptions extends ClientFlags {
 /** A copy of the client's list: importing it would load the client, and --help would wait for that. */
 const statuses: readonly ListedStatus[] = ['running', 'waiting', 'completed', 'failed', 'cancelled'];
 
-/** `countersign runs`: lists runs from visibility, the newest first. */
-export function addRuns(program: Command): void {
-  withClientFlags(program.command('runs'), jsonFields.listedRun)
-    .description('list runs, the newest first')
+export function addRuns(command: Command): void {
+  withClientFlags(command, jsonFields.listedRun)
     .addOption(new Option('--status <status>', 'only runs in this state').choices(statuses))
     .option('--agent <name>', 'only runs that were started with this agent')
     .option('--limit <n>', 'at most so many', wholeNumber(1, 100_000), 100)
@@ -238,10 +235,9 @@ export function renderRuns(output: Output, rows: readonly ListedRun[], nowMs: nu
   );
 }
 
-/** `countersign cancel RUN`: cancels a run as Temporal does. */
-export function addCancel(program: Command): void {
-  withClientFlags(program.command('cancel <run>'))
-    .description('stop a run: open requests are cancelled, running tools are asked to stop')
+/** Cancels a run as Temporal does. */
+export function addCancel(command: Command): void {
+  withClientFlags(command)
     .option('--reason <text>', 'why; the history of the run keeps it')
     .action((run: string, options: ClientFlags & { reason?: string }) =>
       withClient(options, async (client, output) => {
@@ -254,12 +250,9 @@ export function addCancel(program: Command): void {
     );
 }
 
-/** `countersign close RUN`: ends a run in an orderly way. */
-export function addClose(program: Command): void {
-  const command = withClientFlags(program.command('close <run>')).description(
-    'end a run: open requests are cancelled, running tools finish first',
-  );
-  withReviewer(command, 'the reason, for the model and the audit').action(
+/** Ends a run in an orderly way. */
+export function addClose(command: Command): void {
+  withReviewer(withClientFlags(command), 'the reason, for the model and the audit').action(
     (run: string, options: ClientFlags & ReviewerOptions) =>
       withClient(options, async (client, output) => {
         printReceipt(output, await client.closeRun(await namedRun(client, run), senderOf(options)));
@@ -272,10 +265,9 @@ interface ShowOptions extends ClientFlags {
   file?: string[];
 }
 
-/** `countersign show RUN`: the current state of a run, with or without a worker; `--events`: its events so far. */
-export function addShow(program: Command): void {
-  withClientFlags(program.command('show [run]'), [...new Set([...jsonFields.run, ...jsonFields.event])])
-    .description('show a run: its status, calls, open requests, retries and result')
+/** Shows the current state of a run, with or without a worker; with `--events`, its events so far. */
+export function addShow(command: Command): void {
+  withClientFlags(command, [...new Set([...jsonFields.run, ...jsonFields.event])])
     .option('--events', 'show its events so far, as `watch` does')
     .option('--file <files...>', 'with --events: an exported history, one file for each execution, oldest first')
     .action(async (run: string | undefined, options: ShowOptions) => {
@@ -311,10 +303,8 @@ interface WatchOptions extends ClientFlags {
   tokens: boolean;
 }
 
-/** `countersign watch RUN`: the events of a run as they happen, until it ends. */
-export function addWatch(program: Command): void {
-  withClientFlags(program.command('watch <run>'), jsonFields.event)
-    .description("follow a run until it ends: the model's texts, calls, requests, decisions and results")
+export function addWatch(command: Command): void {
+  withClientFlags(command, jsonFields.event)
     .option('--after <id>', 'go on after this event, also when the run is over')
     .option('--no-tokens', 'wait for the whole answer of the model')
     .action((run: string, options: WatchOptions) =>

@@ -5,12 +5,10 @@ import type { TestedChannel } from 'countersign/adapter';
 import { type ClientFlags, withClientFlags } from '../base/command-line.ts';
 import { jsonFields } from '../base/json-fields.ts';
 import { loadChannels } from '../base/load-config.ts';
-import { type Output, processOutput } from '../base/output.ts';
+import { type Output, printMarked, processOutput } from '../base/output.ts';
 import { UsageError } from '../base/report-error.ts';
 
-/** `countersign channels test NAME`: sends a test message by a channel of the module. */
-export function addChannels(program: Command): void {
-  const channels = program.command('channels').description('send a test message by a channel');
+export function addChannels(channels: Command): void {
   withClientFlags(channels.command('test <name>'), jsonFields.testedChannel)
     .description('send a test message; exit code 1, with the reason, if it fails')
     .action(async (name: string, options: ClientFlags) => {
@@ -25,7 +23,7 @@ export function addChannels(program: Command): void {
     });
 }
 
-/** Tests channels one by one, and prints a line for each. A failure makes the exit code 1. */
+/** A failure makes the exit code 1. */
 export async function testChannels(
   channels: Iterable<[string, Channel]>,
   options: ClientFlags,
@@ -45,8 +43,5 @@ export async function testChannels(
 }
 
 function printTested(output: Output, tested: TestedChannel): void {
-  const { channel, ok, message } = tested;
-  if (!ok) process.exitCode = 1;
-  if (!output.forPeople) output.json(tested);
-  else output.line(`${output.style(ok ? 'green' : 'red', ok ? '✓' : '✗')} channel ${channel}: ${escapeText(message)}`);
+  printMarked(output, tested.ok, `channel ${tested.channel}: ${tested.message}`, tested);
 }

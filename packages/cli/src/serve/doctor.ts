@@ -1,19 +1,17 @@
 import type { Command } from 'commander';
-import { escapeText, isProblemError, type ProblemCode } from 'countersign/base';
+import { isProblemError, type ProblemCode } from 'countersign/base';
 import type { Check } from 'countersign/client';
 import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
 import { exitCodeOf, UsageError } from '../base/report-error.ts';
 import { loadChannels } from '../base/load-config.ts';
-import { type Output, processOutput } from '../base/output.ts';
+import { type Output, printMarked, processOutput } from '../base/output.ts';
 
-/** `countersign doctor`: names each problem of the set-up, with the command that fixes it. */
-export function addDoctor(program: Command): void {
-  withClientFlags(program.command('doctor'))
-    .description('check the set-up and suggest fixes; exit code 1 for a problem')
+/** Names each problem of the set-up, with the command that fixes it. */
+export function addDoctor(command: Command): void {
+  withClientFlags(command)
     .option('--task-queue <name>', 'where runs start (default: that of the module, else countersign)')
     .option('--send', 'also send a test message by each channel of the module')
     .action(async (options: ClientFlags & { taskQueue?: string; send?: true }) => {
-      const { longestWait } = await import('./longest-wait.ts');
       const channels = await checkChannels(options.config);
       if (channels !== undefined) printCheck(processOutput(options), channels);
       if (options.send === true && channels?.isOk === true) await sendTests(options);
@@ -40,6 +38,16 @@ export function addDoctor(program: Command): void {
     });
 }
 
+/** The longest time that the operator's policy lets a request wait. Undefined without a limit or a readable policy. */
+async function longestWait(module: string | undefined): Promise<number | undefined> {
+  const { defaultMaxTimeoutMs } = await import('countersign/policy');
+  const { loadCeiling } = await import('../policy/policy-file.ts');
+  const ceiling = await loadCeiling(module);
+  if (ceiling === undefined) return undefined;
+  const { maxTimeoutMs = defaultMaxTimeoutMs } = ceiling.approval;
+  return maxTimeoutMs ?? undefined;
+}
+
 /** Problems that a missing or failing server causes. */
 const ofServer: readonly ProblemCode[] = ['server_unreachable', 'unauthenticated', 'forbidden', 'rate_limited'];
 
@@ -56,11 +64,8 @@ async function checkChannels(module: string | undefined): Promise<Checked | unde
     const set = channelSetOf(options);
     const names = [...(set?.channels.keys() ?? [])];
     const rest = set?.table?.default.length === 0 ? ' Only the inbox has requests that no route matches.' : '';
-    return {
-      check,
-      isOk: true,
-      message: `A worker can start with its channels: ${names.join(', ') || 'none'}.${rest}`,
-    };
+    const message = `A worker can start with its channels: ${names.join(', ') || 'none'}.${rest}`;
+    return { check, isOk: true, message };
   } catch (error) {
     if (error instanceof UsageError) throw error;
     return { check, isOk: false, message: error instanceof Error ? error.message : String(error) };
@@ -75,7 +80,5 @@ async function sendTests(options: ClientFlags): Promise<void> {
 }
 
 function printCheck(output: Output, { check, isOk, message, command }: Checked): void {
-  if (!isOk) process.exitCode = 1;
-  if (!output.forPeople) output.json({ check, ok: isOk, message, command });
-  else output.line(`${output.style(isOk ? 'green' : 'red', isOk ? '✓' : '✗')} ${check}: ${escapeText(message)}`);
+  printMarked(output, isOk, `${check}: ${message}`, { check, ok: isOk, message, command });
 }

@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { GatewayOptions } from '@countersign/gateway';
-import { type ClientFlags, withClient, withClientFlags, wholeNumber } from '../base/command-line.ts';
-import { requireFreePort } from '../base/require-free-port.ts';
+import { type ClientFlags, requireFreePort, withClient, withClientFlags, wholeNumber } from '../base/command-line.ts';
 import { type SignerOptions, signerOf, withSigner } from '../base/reviewer.ts';
 import { untilInterrupted } from '../base/report-error.ts';
 
@@ -19,10 +18,9 @@ interface GatewayFlags extends ClientFlags, SignerOptions {
 const defaultPort = 7280;
 const defaultUndo = 5;
 
-/** `countersign gateway`: the HTTP API and the web inbox, until Ctrl-C. */
-export function addGateway(program: Command): void {
-  const gateway = withClientFlags(program.command('gateway'))
-    .description('serve the HTTP API and the web inbox')
+/** Serves the HTTP API and the web inbox until Ctrl-C. */
+export function addGateway(command: Command): void {
+  withClientFlags(command)
     .option('--host <address>', 'where to listen; other than loopback only with --identity', '127.0.0.1')
     .option('--port <n>', 'its port; 0 takes a free one', wholeNumber(0, 65_535), defaultPort)
     .option('--identity <file>', 'who may use it (default: everybody on this machine, as you)')
@@ -31,10 +29,9 @@ export function addGateway(program: Command): void {
     .option('--temporal-ui <url>', "the address of Temporal's UI, for links", webAddress)
     .option('--trusted-proxy <addresses...>', 'proxies in front of it, by address or network, which name the sender')
     .option('--cors <origins...>', 'origins whose pages may use the API with a bearer token');
-  withSigner(gateway, 'sign the decisions of signed-in reviewers with this private key').action(serveGateway);
+  withSigner(command, 'sign the decisions of signed-in reviewers with this private key').action(serveGateway);
 }
 
-/** Runs the gateway until it is interrupted. */
 async function serveGateway(flags: GatewayFlags): Promise<void> {
   const { host, port, identity: file, undo, temporalUi, cors = [], trustedProxy: trustedProxies } = flags;
   // Before loading and connecting, so that an early Ctrl-C stops it, too.

@@ -5,12 +5,12 @@ import {
   wholeNumber,
   withServerOptions,
   type ClientFlags,
+  requireFreePort,
   withClient,
   withClientFlags,
 } from '../base/command-line.ts';
 import { processOutput } from '../base/output.ts';
 import { UsageError, untilInterrupted } from '../base/report-error.ts';
-import { requireFreePort } from '../base/require-free-port.ts';
 
 interface ServerOptions extends CommonOptions {
   port: number;
@@ -18,11 +18,10 @@ interface ServerOptions extends CommonOptions {
   db?: string;
 }
 
-/** `countersign server`: a Temporal dev server on 127.0.0.1, which ends with this process. */
-export function addServer(program: Command): void {
+/** A Temporal dev server on 127.0.0.1, which ends with this process. */
+export function addServer(command: Command): void {
   const port = wholeNumber(0, 65_535);
-  withServerOptions(program.command('server'))
-    .description('run a Temporal server on this machine, with its UI')
+  withServerOptions(command)
     .option('--port <n>', 'port for clients and workers; 0 takes a free one', port, 7233)
     .option('--ui-port <n>', "port of Temporal's UI; 0 takes a free one", port, 8233)
     .option('--db <file>', 'keep everything in this file across restarts (default: in memory)')
@@ -55,25 +54,17 @@ export function addServer(program: Command): void {
     });
 }
 
-/** `countersign setup`: registers the inbox's search attributes on an existing Temporal cluster. */
-export function addSetup(program: Command): void {
-  withClientFlags(program.command('setup'))
-    .description('register the search attributes of the inbox on a cluster of your own')
-    .action((options: ClientFlags) =>
-      withClient(options, async (client, output) => {
-        const { address, namespace } = client.session;
-        const { added, freeSlots, retentionDays } = await client.setUp();
-        if (!output.forPeople) {
-          output.json({ address, namespace, added, freeSlots, retentionDays });
-          return;
-        }
-        output.line(
-          added.length === 0 ? 'All search attributes were there already.' : `Registered ${added.join(', ')}.`,
-        );
-        for (const [type, free] of Object.entries(freeSlots)) {
-          output.line(`Free slots for ${type}: ${free ?? 'no limit that can be read'}.`);
-        }
-        output.line(`Closed runs are kept for ${retentionDays} days.`);
-      }),
-    );
+export function addSetup(command: Command): void {
+  withClientFlags(command).action((options: ClientFlags) =>
+    withClient(options, async (client, output) => {
+      const { address, namespace } = client.session;
+      const { added, freeSlots, retentionDays } = await client.setUp();
+      if (!output.forPeople) return output.json({ address, namespace, added, freeSlots, retentionDays });
+      output.line(added.length === 0 ? 'All search attributes were there already.' : `Registered ${added.join(', ')}.`);
+      for (const [type, free] of Object.entries(freeSlots)) {
+        output.line(`Free slots for ${type}: ${free ?? 'no limit that can be read'}.`);
+      }
+      output.line(`Closed runs are kept for ${retentionDays} days.`);
+    }),
+  );
 }

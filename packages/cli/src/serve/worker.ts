@@ -10,10 +10,8 @@ import { UsageError } from '../base/report-error.ts';
 
 type WorkerCommandOptions = CommonOptions & { taskQueue?: string; bundle?: string };
 
-/** `countersign worker [MODULE]`: runs the agents and tools that a module exports. */
-export function addWorker(program: Command): void {
-  withCommonOptions(program.command('worker [module]'))
-    .description('run the agents and tools of a module (default: countersign.config.ts or .js)')
+export function addWorker(command: Command): void {
+  withCommonOptions(command)
     .option('--task-queue <name>', 'where to listen for runs (default: that of the module, else countersign)')
     .option(
       '--bundle <file>',
