@@ -50,7 +50,7 @@ import { signerNames } from './send/sign-message.ts';
  * ```
  */
 export async function createClient(options: ClientOptions = {}): Promise<CountersignClient> {
-  checkClientOptions(options);
+  checkCallOptions('createClient', options, optionNames.createClient, 'internal');
   const { connection, taskQueue = defaultTaskQueue } = options;
   const session =
     connection === undefined
@@ -138,7 +138,6 @@ const send = { timeoutMs: true, sign: true } satisfies OptionNames<SendOptions>;
 const request = { ...send, workflowId: true } satisfies OptionNames<RequestOptions>;
 const cancel = { reason: true } satisfies OptionNames<CancelOptions>;
 
-/** The options of a client, and those of its methods. */
 const optionNames = {
   createClient: {
     connection: true,
@@ -190,13 +189,7 @@ const optionNames = {
   } satisfies OptionNames<SetPolicyOfRunsOptions>,
   message: { timeoutMs: true },
   cancel,
-  events: {
-    after: true,
-    signal: true,
-    follow: true,
-    tokens: true,
-    redacted: true,
-  } satisfies OptionNames<WatchOptions>,
+  events: { after: true, signal: true, follow: true, tokens: true, redacted: true } satisfies OptionNames<WatchOptions>,
   audit: {
     withhold: true,
     privateKey: true,
@@ -218,9 +211,4 @@ function checked<Options extends object>(
   if (sign !== undefined) checkCallOptions(`client.${method}: sign`, sign, signerNames);
   if (caller !== undefined) checkCallOptions('client.start: caller', caller, { userId: true, groups: true });
   return options;
-}
-
-/** Throws `internal` for an option that a client does not have. */
-function checkClientOptions(options: ClientOptions): void {
-  checkCallOptions('createClient', options, optionNames.createClient, 'internal');
 }

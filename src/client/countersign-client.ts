@@ -50,15 +50,9 @@ export interface ClientOptions extends TimeLimitOptions {
   namespace?: string;
   /** The task queue on which runs start. Default `countersign`. */
   taskQueue?: string;
-  /**
-   * The folder in which the workers keep large payloads; this client reads them there and stores large ones. Default:
-   * `COUNTERSIGN_PAYLOAD_FOLDER`; `false`: no folder, whatever the variable says.
-   */
+  /** The workers' folder of large payloads; `false`: none. Default: the one in `COUNTERSIGN_PAYLOAD_FOLDER`. */
   largePayloads?: LargePayloads | false;
-  /**
-   * The codecs and the failure converter of the workers, such as `encrypted()` of `countersign/codec`. Countersign sets
-   * the payload converter.
-   */
+  /** The workers' codecs and failure converter, such as `encrypted()`. Countersign sets the payload converter. */
   dataConverter?: DataConverter;
   /**
    * The names of the inbox's search attributes, the same as on the workers. Default: `COUNTERSIGN_ATTRIBUTES`, else
@@ -71,10 +65,7 @@ export interface ClientOptions extends TimeLimitOptions {
 export interface RunHandle {
   /** Unique in its namespace. */
   readonly workflowId: string;
-  /**
-   * Waits until the run ends or `signal` aborts. Throws a `ProblemError` with the code and sentence of the failure, and
-   * the signal's reason if it aborts.
-   */
+  /** Waits until the run ends. Throws the failure as a `ProblemError`, and the reason of `signal` if it aborts. */
   result(options?: { signal?: AbortSignal }): Promise<RunResult>;
   /** Counts, outcomes and refused decisions, as a worker reports them. Throws `no_worker`, `run_not_found`. */
   status(): Promise<RunStatus>;
@@ -202,99 +193,87 @@ export interface CountersignClient {
   /** The present state of a run, with or without a worker. Throws `run_not_found`, `server_unreachable`. */
   show(workflowId: string): Promise<RunView>;
   /**
-   * The inbox. `approvals(refund)` is the part of it that is about one tool, with the arguments of `get` in the tool's
-   * own type. `approvals<typeof refund>('refund')` does the same for a client that imports only the type; without a
-   * value, only the type is given, and nothing is checked.
+   * The inbox. `approvals(refund)` is its part about one tool, with the arguments of `get` in the tool's own type.
+   * `approvals<typeof refund>('refund')` does the same for a client that imports only the type. Without a value,
+   * nothing is checked.
    */
   readonly approvals: Approvals & (<T extends ToolLike>(tool?: T | string) => ToolApprovals<T>);
   /**
-   * Sends one decision and returns its receipt, or throws the refusal as a `ProblemError` (`already_settled`,
-   * `expired`, `not_entitled`, `digest_mismatch`, `arguments_invalid`, `denied_by_policy`, …). The receipt has an
-   * `outcome`; or `votes`, while a quorum is not complete; or `recorded`, if no worker answered in time. A recorded
-   * decision is in history, counts as of now, and is applied by the next worker; this holds for the other messages
-   * below too. The same decision sent again with the same `decisionId` gets the original receipt.
+   * Sends one decision and returns its receipt, or throws the refusal (`already_settled`, `expired`, `not_entitled`,
+   * `digest_mismatch`, `arguments_invalid`, `denied_by_policy`, …). The receipt has an `outcome`; or `votes`, while a
+   * quorum is not complete; or `recorded`, if no worker answered in time: then the message is in history, counts as of
+   * now, and is applied by the next worker, as are the messages below. A repeated `decisionId` gets the first receipt.
    */
   decide(decision: Decision, options?: RequestOptions): Promise<Receipt>;
   /** Sends several decisions and returns a receipt for each, in order; refused ones carry a code. */
   decide(decisions: Decision[], options?: RequestOptions): Promise<Receipt[]>;
   /**
-   * Gives one answer to exactly the reviewed requests, whatever other requests are open now: each counts only under the
-   * reviewed digest. Returns a receipt for each, in order. A refused decision does not throw: its receipt has a code,
-   * such as `digest_mismatch` if the request has changed, or `already_settled`, with `settledBy`, if it was settled
-   * elsewhere. Throws only for an unknown option. All requests of a run are sent in one update, and eight runs are
-   * called at the same time.
+   * Gives one answer to exactly the reviewed requests: each counts only under the reviewed digest. Returns a receipt
+   * for each, in order; a refused one has a code, such as `digest_mismatch` if the request has changed, or
+   * `already_settled`, with `settledBy`. Throws only for an unknown option. All requests of a run are sent in one
+   * update.
    */
   decideAll(reviewed: readonly ReviewedRequest[], decision: CommonDecision, options?: SendOptions): Promise<Receipt[]>;
   /**
-   * Gives a request more time. `until` is an ISO 8601 instant, after the present deadline and no later than the
-   * operator's `max_timeout` allows. Throws `invalid_message`, `not_permitted_by_ceiling`, `not_entitled`, `expired`,
-   * `already_settled`, `unknown_request`.
+   * Gives a request more time. `until`: an ISO 8601 instant after the present deadline, within the operator's
+   * `max_timeout`. Throws `invalid_message`, `not_permitted_by_ceiling`, `not_entitled`, `expired`, `already_settled`,
+   * `unknown_request`.
    */
   extend(message: ExtendMessage, options?: RequestOptions): Promise<Receipt>;
   /** Transfers the seat of `by` among a request's reviewers to `to`. Throws as `extend` does. */
   delegate(message: DelegateMessage, options?: RequestOptions): Promise<Receipt>;
   /**
-   * Delegates each open request that `by` may answer and has not answered, as `delegate` does one. A refused one has a
-   * receipt with a code. With `until`, a workflow on the client's task queue does the same with later requests, within
-   * about a minute; it signs nothing. The index of requests lags by up to seconds. Throws `invalid_message`,
-   * `too_large`, `already_started` if `by` has such a delegation already, and `server_unreachable`.
+   * Delegates each open request that `by` may answer and has not answered; a refused one has a receipt with a code.
+   * With `until`, a workflow on the client's task queue does the same with later requests, within about a minute; it
+   * signs nothing. Throws `invalid_message`, `too_large`, `already_started` if `by` has such a delegation, and
+   * `server_unreachable`.
    */
   delegateAll(message: DelegationUntil, options?: DelegateAllOptions): Promise<DelegatedUntil>;
   /** The standing delegations: each gives the requests of one person to another person, until a date. */
   readonly standingDelegations: StandingDelegations;
-  /**
-   * The grants of a run from "always" decisions, including standing denials and tools that are denied permanently.
-   * Throws `no_worker`, `run_not_found`.
-   */
+  /** The grants, standing denials and permanently denied tools of a run. Throws `no_worker`, `run_not_found`. */
   grants(workflowId: string): Promise<Grant[]>;
   /** Revokes grants of a run, by id or `'all'`. Throws `grant_unknown`, and `not_permitted_by_ceiling` for denials. */
   revoke(workflowId: string, message: RevokeMessage, options?: SendOptions): Promise<Receipt>;
   /**
-   * Changes the run's side of the policy of a running run, below its ceiling. Replaces an earlier change. Open requests
-   * are ruled on again, and `settled` in the receipt names those settled by the change. Throws `policy_invalid`,
-   * `not_permitted_by_ceiling`, `run_closed`.
+   * Replaces the run's side of the policy of a running run, below its ceiling. Open requests are ruled on again;
+   * `settled` in the receipt names those settled by the change. Throws `policy_invalid`, `not_permitted_by_ceiling`,
+   * `run_closed`.
    */
   setPolicy(workflowId: string, message: SetPolicyMessage, options?: SendOptions): Promise<Receipt>;
   /**
-   * Makes one change of policy in every open run that a visibility query finds, and yields the result of each. Runs in
-   * which it is in force get no message. Throws `policy_invalid`, and `invalid_message` for a query that the server
-   * refuses.
+   * Makes one change of policy in every open run that a visibility query finds, and yields the results. Runs that have
+   * it get no message. Throws `policy_invalid`, and `invalid_message` for a query that the server refuses.
    */
   setPolicyOfRuns(
     message: Omit<SetPolicyMessage, 'signature'>,
     options?: SetPolicyOfRunsOptions,
   ): AsyncIterable<PolicyResult>;
   /**
-   * Sends the next message of a session's user: of a run that was started with `session: true`. The model receives it
-   * before its next turn, after the results of the calls in progress. Throws `invalid_message` for a run that is no
-   * session, `run_closed`, `too_large` if the transcript cannot hold it, and `rate_limited` while 100 messages wait.
+   * Sends the next message of a session's user. The model receives it before its next turn, after the results of the
+   * calls in progress. Throws `invalid_message` for a run without `session: true`, `run_closed`, `too_large` if the
+   * transcript cannot hold it, and `rate_limited` while 100 messages wait.
    */
   message(workflowId: string, message: UserMessage, options?: Omit<SendOptions, 'sign'>): Promise<Receipt>;
   /**
-   * Cancels a run as Temporal does: its open requests are settled as cancelled, tools that run are asked to stop, and
-   * the run ends with the status `cancelled`. Returns when the server has recorded it; a worker does the rest. Throws
-   * `run_closed`, `run_not_found`, and `too_large` for a long reason.
+   * Cancels a run as Temporal does: open requests are settled as cancelled, running tools are asked to stop. Returns
+   * when the server has recorded it; a worker does the rest. Throws `run_closed`, `run_not_found`, `too_large`.
    */
   cancel(workflowId: string, options?: CancelOptions): Promise<void>;
   /** Ends a run with the status `closed`, and cancels everything open. Throws `run_closed`, `run_not_found`. */
   closeRun(workflowId: string, message?: CloseMessage): Promise<Receipt>;
-  /**
-   * Reads the decisions of a run from Temporal's history: each ruling, request, vote and outcome. Needs no worker.
-   * Throws `run_not_found`.
-   */
+  /** Each ruling, request, vote and outcome of a run, from its history. Needs no worker. Throws `run_not_found`. */
   journal(workflowId: string): Promise<Journal>;
   /**
-   * The events of a run, past and future, in order and each once: messages, calls, requests, decisions, results. Ends
-   * when the run is complete; with `follow: false`, after the present events. `after` is the id of an event: the stream
-   * resumes after it, also when the run is over. Also ends when the client is closed. Waits during an outage of the
-   * server. One poller reads a run for all its watchers, and watching adds nothing to its history. Throws
-   * `run_not_found`, and `invalid_message` for an id that is not of this run.
+   * The events of a run, past and future, in order and each once, until the run is complete or the client is closed;
+   * with `follow: false`, the present ones. `after`: the id of an event after which the stream resumes, also when the
+   * run is over. Waits during an outage of the server. Watching adds nothing to the history. Throws `run_not_found`,
+   * and `invalid_message` for an id that is not of this run.
    */
   events(workflowId: string, options?: WatchOptions): AsyncIterable<RunEvent>;
   /**
-   * Exports the decisions of a run, by its workflow id, or of all runs that a visibility query finds, as lines that
-   * `verifyAudit` can verify anywhere (docs/audit.md). Needs no worker. Throws `run_not_found`, and `arguments_invalid`
-   * for a member that cannot be withheld.
+   * Exports the decisions of a run, or of all runs that a visibility query finds, for `verifyAudit` (docs/audit.md).
+   * Needs no worker. Throws `run_not_found`, and `arguments_invalid` for a member that cannot be withheld.
    */
   audit(scope: string | AuditScope, options?: AuditOptions): AsyncIterable<SealedLine>;
   /** The raw histories of all executions of a run. Throws `run_not_found`. */
@@ -303,14 +282,11 @@ export interface CountersignClient {
   waitForWorker(timeoutMs: number, taskQueue?: string): Promise<boolean>;
   /** Throws `no_worker` unless a worker polls the task queue within `timeoutMs` milliseconds. */
   requireWorker(timeoutMs: number, taskQueue?: string): Promise<void>;
-  /**
-   * Registers the search attributes of the inbox in the namespace, and reads its retention. Repeating it is harmless.
-   */
+  /** Registers the search attributes of the inbox, and reads the namespace's retention. Repeating it is harmless. */
   setUp(): Promise<Setup>;
   /**
-   * Checks all that runs and clients need, as `countersign doctor`: the SDK, the server, the namespace, the clocks, the
-   * search attributes, the retention, the workers of the task queue and their engine, the versions to which runs are
-   * pinned, and the codecs. A problem is a finding with its remedy.
+   * Checks all that runs and clients need, as `countersign doctor` does: from the SDK and the server to workers,
+   * engine, versions and codecs. A problem is a finding with its remedy.
    */
   check(options?: CheckOptions): Promise<Check[]>;
   /** Ends all watches of runs, and closes the connection, if this client opened it. */

@@ -7,7 +7,6 @@ import type { CountersignClient } from './countersign-client.ts';
 import { inParallel } from './server/session.ts';
 import { type PastCall, pastCalls } from './audit/past-calls.ts';
 
-/** A past call that a scope would have answered. */
 export interface CoveredCall {
   workflowId: string;
   callId: string;
@@ -33,10 +32,9 @@ const runsAtOnce = 4;
 const mostMatched = 100;
 
 /**
- * The past calls of a tool that an "always" with this scope would have answered: those of the run of the request and of
- * the newest runs of the same agent. A call with hidden arguments counts only for a scope without conditions on
- * arguments, so that hidden values cannot be found by trial. Throws `invalid_decision` for an invalid scope, and
- * `not_permitted_by_ceiling` if the request admits no "always".
+ * The past calls of a tool that an "always" with this scope would have answered, in this run and the newest runs of the
+ * agent. Calls with hidden arguments count only for a scope without conditions, so that hidden values cannot be found
+ * by trial. Throws `invalid_decision`, and `not_permitted_by_ceiling` if the request admits no "always".
  */
 export async function coveredCalls(
   client: CountersignClient,

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 
-/** One command, which says of itself only what `countersign --help` lists. */
+/** One command as `countersign --help` lists it. A test compares each with the command itself. */
 interface ListedCommand {
   /** The name of the command and its arguments, as commander reads them. */
   usage: string;
   about: string;
-  /** Loads the function that adds the command's options, subcommands and action. */
+  /** Loads the module of the command, and adds the command to the program. */
   load: () => Promise<(command: Command) => void>;
 }
 

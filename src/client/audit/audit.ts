@@ -12,7 +12,7 @@ import { sealer, entryLine } from '../../audit/entry-line.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { fetchAuditedRun, type AuditedRun } from './audited-run.ts';
 import { callServer, type Session } from '../server/session.ts';
-import { listedExecutions } from '../server/memo-rows.ts';
+import { type ExecutionId, executionIdOf, listedExecutions } from '../server/memo-rows.ts';
 import { publicKeyOf, readPrivateKey } from '../send/sign-message.ts';
 import { emptyTree, rootOf, type TreeState, withLeaf } from '../../core/ledger/merkle.ts';
 import type { PlacedEntry } from '../history/fetch-journal.ts';
@@ -20,19 +20,9 @@ import type { PlacedEntry } from '../history/fetch-journal.ts';
 /** What to export: a run by its workflow id, or all runs that a visibility query finds. */
 export type AuditScope = { workflowId: string } | { query: string };
 
-/** A run, identified by its newest execution. */
-interface FoundRun {
-  workflowId: string;
-  /** Temporal's run id of that execution. */
-  runId: string;
-}
-
 /** Options of `client.audit`. */
 export interface AuditOptions {
-  /**
-   * Names of members to leave out: `reason`, `reviewerId` and other members of entries, and `caller`, `sender`,
-   * `worker`, `arguments`. Entries still verify. Default: none.
-   */
+  /** Members to leave out, such as `reason`, `reviewerId`, `caller`, `arguments`. The rest verifies. Default: none. */
   withhold?: readonly string[];
   /** Ed25519: PEM without a passphrase, or 32 bytes in base64. Each line is signed with it. Default: not signed. */
   privateKey?: string;
@@ -44,10 +34,7 @@ export interface AuditOptions {
   intervalMs?: number;
 }
 
-/**
- * Exports the decisions of runs, line by line (docs/wire.md). Throws `run_not_found`, and `arguments_invalid` for
- * members that cannot be withheld.
- */
+/** Exports the decisions of runs, line by line (docs/wire.md). Throws `run_not_found` and `arguments_invalid`. */
 export async function* audit(
   session: Session,
   scope: AuditScope,
@@ -91,7 +78,7 @@ export async function* audit(
   yield seal({ line: 'end', at: new Date().toISOString(), runs: runs.length, entries });
 }
 
-interface ExportedRun extends FoundRun {
+interface ExportedRun extends ExecutionId {
   lines: RunLines;
   /** The result of `growthOf` at the last poll. */
   seen: string;
@@ -109,7 +96,7 @@ interface Exporting {
 /** The new lines of a run. Adds the run to `runs`, or updates it there. */
 async function* newLines(
   session: Session,
-  { workflowId, runId }: FoundRun,
+  { workflowId, runId }: ExecutionId,
   { runs, withheld, follow, skipsOthers }: Exporting,
 ): AsyncGenerator<AuditLine> {
   const last = runs.find((each) => each.runId === runId);
@@ -129,10 +116,7 @@ async function* newLines(
   yield* lines.part(run, isClosed);
 }
 
-/**
- * The states of an execution after which the run may have further events: after continue-as-new, the next poll finds
- * the next execution.
- */
+/** After these states the run may have further events: the next poll finds the execution that continues as new. */
 const openStates: readonly string[] = ['RUNNING', 'CONTINUED_AS_NEW'];
 
 function withholdable(names: readonly string[]): ReadonlySet<string> {
@@ -148,20 +132,17 @@ function withholdable(names: readonly string[]): ReadonlySet<string> {
 const continuedAsNew = 6;
 
 /** Finds the runs of an export. Executions that continued as new belong to the run of the last one. */
-async function findRuns(session: Session, scope: AuditScope): Promise<FoundRun[]> {
+async function findRuns(session: Session, scope: AuditScope): Promise<ExecutionId[]> {
   if ('workflowId' in scope) return [await newestOf(session, scope.workflowId)];
-  const found: FoundRun[] = [];
+  const found: ExecutionId[] = [];
   for await (const page of listedExecutions(session, { query: scope.query, timeoutMs: 30_000 })) {
-    for (const { execution, status } of page) {
-      if (Number(status) === continuedAsNew) continue;
-      found.push({ workflowId: execution?.workflowId ?? '', runId: execution?.runId ?? '' });
-    }
+    found.push(...page.filter(({ status }) => Number(status) !== continuedAsNew).map(executionIdOf));
   }
   // Visibility lists the newest first.
   return found.toReversed();
 }
 
-async function newestOf(session: Session, workflowId: string): Promise<FoundRun> {
+async function newestOf(session: Session, workflowId: string): Promise<ExecutionId> {
   const { runId } = await callServer(session, () => session.client.workflow.getHandle(workflowId).describe(), {
     workflowId,
   });
@@ -169,7 +150,7 @@ async function newestOf(session: Session, workflowId: string): Promise<FoundRun>
 }
 
 /** A text that changes whenever the history of an execution grows. */
-async function growthOf(session: Session, { workflowId, runId }: FoundRun): Promise<string> {
+async function growthOf(session: Session, { workflowId, runId }: ExecutionId): Promise<string> {
   const { status, historyLength } = await callServer(
     session,
     () => session.client.workflow.getHandle(workflowId, runId).describe(),
@@ -178,10 +159,7 @@ async function growthOf(session: Session, { workflowId, runId }: FoundRun): Prom
   return `${status.name} ${historyLength}`;
 }
 
-/**
- * The lines of one run. A followed run is read several times, and each reading gives one part: the lines that are new
- * since the last part. `run`: the run's number in the export. `withheld`: the members that the export leaves out.
- */
+/** The lines of one run. A followed run is read several times: each part has what is new since the last one. */
 export class RunLines {
   readonly #number: number;
   readonly #withheld: ReadonlySet<string>;
@@ -199,10 +177,7 @@ export class RunLines {
     return this.#lastSeq;
   }
 
-  /**
-   * Yields the lines that are new since the last part. `isLast`: true for the last part, which ends with the line of
-   * the head.
-   */
+  /** The lines that are new since the last part. `isLast`: the part ends with the line of the head. */
   *part(run: AuditedRun, isLast: boolean): Generator<AuditLine> {
     const { secret, before } = run.tree;
     // A run that has only begun does not show yet whether it commits itself to its entries.
@@ -239,7 +214,6 @@ export class RunLines {
     yield this.#head(run);
   }
 
-  /** The line that begins a run, without the members that the export withholds. */
   #first(run: AuditedRun): AuditLine {
     const { workflowId, firstRunId, workflowType, startedAt, agent, caller, tree } = run;
     const showsCaller = caller !== undefined && !this.#withheld.has('caller');
@@ -269,7 +243,6 @@ export class RunLines {
     if (next < seq) yield { line: 'gap', run: this.#number, first: next, last: seq - 1, why: 'missing' };
   }
 
-  /** Yields the activities that have ended; in the last part also those that are still open. */
   *#ran({ activities }: AuditedRun, isLast: boolean): Generator<AuditLine> {
     for (const activity of activities) {
       const key = `${activity.runId} ${activity.scheduledEventId}`;
@@ -280,7 +253,6 @@ export class RunLines {
     }
   }
 
-  /** The line that ends a run: its status, and the head of its journal. */
   #head({ status, closedAt, executions, tree, unread }: AuditedRun): AuditLine {
     return {
       line: 'head',
@@ -302,10 +274,7 @@ const decided: readonly string[] = ['approved', 'denied', 'responded'];
 type Entry = PlacedEntry['entry'];
 type EventPlace = PlacedEntry['place'];
 
-/**
- * Returns a function that gives the facts of the history about an entry, except its place. Call that function with the
- * entries in their order.
- */
+/** Returns a function that gives the facts of the history about an entry, except its place. Call it in order. */
 function contexts({
   entries,
   messages,
@@ -318,8 +287,7 @@ function contexts({
   const openedAt = new Map<string | undefined, string>();
   const digests = new Map<number, string>();
   const order = new Map(executions.map(({ runId }, index) => [runId, index]));
-  // Only an earlier message can have led to an entry. Later messages are ignored, so every later export gives the same
-  // answer.
+  // Only an earlier message can have led to an entry: so every later export gives the same answer.
   const isBefore = (one: EventPlace, other: EventPlace): boolean =>
     one.runId === other.runId ? one.eventId < other.eventId : order.get(one.runId)! < order.get(other.runId)!;
   let { policyDigest } = tree;
@@ -328,10 +296,7 @@ function contexts({
     policyDigest = entry.policyDigest ?? policyDigest;
     if (policyDigest !== undefined) digests.set(entry.seq, policyDigest);
   }
-  /**
-   * The message with this text before a place. Undefined if several messages, not counting retries, have the text: it
-   * is unknown which one is meant.
-   */
+  /** The earlier message with this text. Undefined if several messages, without retries, have it: any may be meant. */
   const messageBefore = (digest: string | undefined, place: EventPlace): MessagePlace | undefined => {
     const same = (texts.get(digest) ?? []).filter((each) => isBefore(each.place, place));
     const [first, another] = same.filter(
@@ -347,18 +312,14 @@ function contexts({
     const sent = isDecided ? (decisions.get(requestId) ?? []) : [];
     const about = sent.filter((each) => isBefore(each.place, place));
     const exact = about.filter((each) => each.decisionId === decisionId);
-    // A repeated message counts once. Without a decision id, the message is known only if no other message is about the
-    // request.
+    // A repeated message counts once. Without a decision id, the only message about the request is meant.
     const [message, another] = decisionId === undefined ? about : exact.slice(0, 1);
+    const userMessage = kind === 'message' ? messageBefore(digest, place) : undefined;
     return {
       ...(digests.has(seq) && { policyDigest: digests.get(seq) }),
       ...(isAnswer && opened !== undefined && { openForMs: Date.parse(at) - Date.parse(opened) }),
       ...(message !== undefined && another === undefined && { message: message.place }),
-      ...messageMember(kind === 'message' ? messageBefore(digest, place) : undefined),
+      ...(userMessage !== undefined && { message: userMessage }),
     };
   };
-}
-
-function messageMember(message: MessagePlace | undefined): Pick<EntryContext, 'message'> {
-  return message === undefined ? {} : { message };
 }

@@ -50,15 +50,11 @@ export interface RecordedTree {
   before?: TreeState;
 }
 
-/**
- * Reads a run for an audit. `runId`: Temporal's run id of the run's last execution; default: the newest execution with
- * this workflow id.
- */
+/** Reads a run for an audit. `runId`: of the run's last execution; default: the newest with this workflow id. */
 export async function fetchAuditedRun(session: Session, workflowId: string, runId?: string): Promise<AuditedRun> {
   return auditedRun(session.namespace, workflowId, await fetchRun(session, workflowId, runId));
 }
 
-/** Everything that an export says about a run, read from its executions. */
 export function auditedRun(
   namespace: string,
   workflowId: string,
@@ -118,7 +114,6 @@ function sentIn({ runId, events }: ReadExecution): Sent[] {
   });
 }
 
-/** The decisions of one message. */
 function decisionsIn({ message: { name, value }, place }: Sent): AuditedRun['messages'] {
   if (name !== 'decide') return [];
   return [value].flat().flatMap((decision) => {

@@ -53,7 +53,6 @@ export class EvidenceCalls {
     }
   }
 
-  /** Takes from an event what was called and with which arguments, for the evidence of later rulings. */
   #take({ what, at }: HistoryEvent): void {
     if (what?.kind === 'started') this.#isAgentRun = what.isAgentRun;
     if (what?.kind !== 'scheduled' && what?.kind !== 'ended') return;
@@ -81,10 +80,7 @@ export class EvidenceCalls {
     return this.#turns.get(turn)?.[index - 1];
   }
 
-  /**
-   * The call that an entry is about. It lacks arguments if no history keeps them; undefined if even the tool is
-   * unknown. `tools`: the tools of the agent in charge. `limits`: the limits of the policies in force.
-   */
+  /** The call of an entry, without arguments if no history keeps them. Undefined if even the tool is unknown. */
   of(entry: JournalEntry, tools: readonly ToolDefinition[], limits: RunLimits = {}): EvidenceCall | undefined {
     const { kind, requestId = '', digest } = entry;
     if (kind === 'ruling') return toContinue(entry, limits) ?? this.#new(entry, tools);
@@ -211,10 +207,7 @@ function toContinue({ toolName, digest }: JournalEntry, limits: RunLimits): Evid
   return args && callOf(continueDefinition, { args, assessment: continueAssessment });
 }
 
-/**
- * The changed tool that a worker refused to start; undefined for any other end of an activity. A failure that the tool
- * itself throws is never read as such a refusal.
- */
+/** The changed tool that a worker refused to start. A failure that the tool itself throws is never read as one. */
 function changeIn(end: ActivityEnd): ChangedTool | undefined {
   const [by, change] = 'failure' in end ? (end.failure.details ?? []) : [];
   const { definition } = isObject(change) ? change : {};

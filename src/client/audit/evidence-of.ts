@@ -1,7 +1,4 @@
-/**
- * The evidence of a run's rulings, read from the decoded histories of its executions: the policies, calls and contexts
- * that `audit/verify-evidence.ts` rules again on. Decides nothing: data that the histories lack is listed as missing.
- */
+/** The evidence of a run's rulings from its histories, for `audit/verify-evidence.ts`. Decides nothing. */
 import type { EvidenceCall, EvidencePolicies, RunEvidence, Standing } from '../../audit/evidence.ts';
 import type { EvidenceContext } from '../../core/ledger/recorded-context.ts';
 import { rulingsOf } from '../../audit/rule-again.ts';
@@ -123,10 +120,7 @@ function kept<Value>(all: Record<string, Value>, value: Value): string {
 /** The policies in force; or `why`, the reason why they are unknown. */
 type InForce = { agent: string } & ({ layers: PolicyLayers; why?: never } | { layers?: never; why: string });
 
-/**
- * The policies in force for each entry of a run. They start with the run's config, and change by `setPolicy`, by the
- * policies of the calling run and by handoffs.
- */
+/** The policies in force for each entry. They change by `setPolicy`, by the calling run and by handoffs. */
 export class PolicyTimeline {
   readonly #recorded: RecordedPolicies;
   readonly #agents: readonly (Pick<AgentConfig, 'agent' | 'run'> & Partial<AgentConfig>)[];
@@ -168,8 +162,8 @@ export class PolicyTimeline {
   }
 
   /**
-   * Finds the change, by `setPolicy` or by the calling run, that results in policies with this digest, and applies it.
-   * After a handoff the change may precede the first entry that names the new agent in charge.
+   * Applies the change, by `setPolicy` or by the calling run, that results in policies with this digest. After a
+   * handoff it may precede the first entry that names the new agent.
    */
   #applyChangeTo(digest: string): void {
     const { change: before, parents } = this.#changed;
@@ -190,10 +184,7 @@ export class PolicyTimeline {
     this.#why = 'the history does not keep the policies that were set here';
   }
 
-  /**
-   * The possible changes of an agent's policies, by the digest of the resulting policies. Kept, because the policies of
-   * the calling run seldom change.
-   */
+  /** The changes by the digest of the resulting policies, kept because the calling run's policies seldom change. */
   #changesOf(agent: string): Map<string | undefined, PolicyChange> {
     const { parents } = this.#changed;
     const known = this.#changesByAgent.get(agent);

@@ -41,7 +41,6 @@ export async function pastCalls(session: Session, workflowId: string, tool: stri
   });
 }
 
-/** All values that any policy of the run hides. */
 function hiddenIn(executions: readonly ReadExecution[]): HiddenByPolicies {
   const hidden = new HiddenByPolicies();
   for (const event of executions.flatMap(({ events }) => events)) hidden.learn(event);

@@ -16,7 +16,7 @@ import { entriesOf, wasEnded } from '../history/fetch-journal.ts';
 import { personKeyIn } from '../../core/people/directory.ts';
 import { fetchRun, type ReadExecution } from '../history/history-chain.ts';
 import { gatedRunsQuery } from '../server/require-gated.ts';
-import { listedExecutions } from '../server/memo-rows.ts';
+import { type ExecutionId, executionIdOf, listedExecutions } from '../server/memo-rows.ts';
 
 /** The scope of a survey. */
 export interface SurveyOptions {
@@ -68,28 +68,23 @@ export async function surveyDecisions(session: Session, options: SurveyOptions):
   return { runs, unread: found.length - runs.length, more };
 }
 
-interface Found {
-  workflowId: string;
-  runId: string;
-}
-
 /** The newest runs that are running, or have ended since `sinceMs`. `more`: there are others. */
 async function newestRuns(
   session: Session,
   sinceMs: number,
   mostRuns: number,
-): Promise<{ found: Found[]; more: boolean }> {
-  const found: Found[] = [];
+): Promise<{ found: ExecutionId[]; more: boolean }> {
+  const found: ExecutionId[] = [];
   const query = [
     gatedRunsQuery(session),
     'ExecutionStatus != "ContinuedAsNew"',
     `(ExecutionStatus = "Running" OR CloseTime >= "${new Date(sinceMs).toISOString()}")`,
   ].join(' AND ');
   for await (const page of listedExecutions(session, { query, pageSize: Math.min(mostRuns + 1, largestPage) })) {
-    for (const { execution } of page) {
-      if (found.length >= mostRuns) return { found, more: true };
-      found.push({ workflowId: execution?.workflowId ?? '', runId: execution?.runId ?? '' });
+    if (found.length + page.length > mostRuns) {
+      return { found: [...found, ...page.slice(0, mostRuns - found.length).map(executionIdOf)], more: true };
     }
+    found.push(...page.map(executionIdOf));
   }
   return { found, more: false };
 }
@@ -97,7 +92,7 @@ async function newestRuns(
 /** The decisions of one run; undefined if its history cannot be read in time. */
 async function surveyedRun(
   session: Session,
-  { workflowId, runId }: Found,
+  { workflowId, runId }: ExecutionId,
   signal: AbortSignal,
 ): Promise<SurveyedRun | undefined> {
   try {

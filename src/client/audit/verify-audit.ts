@@ -15,8 +15,8 @@ export interface VerifyAuditOptions extends Pick<VerifierOptions, 'publicKey' | 
 }
 
 /**
- * Checks an export without a server. Reads one line after another, so a file may be larger than the memory. Never throws
- * for what the lines contain; throws `arguments_invalid` for an unknown option.
+ * Checks an export without a server. Reads one line after another, so a file may be larger than the memory. Never
+ * throws for what the lines contain; throws `arguments_invalid` for an unknown option.
  *
  * @example
  * ```ts
@@ -50,10 +50,7 @@ export async function verifyAudit(
 /** The bytes before the 32 bytes of an Ed25519 public key in its SPKI form (RFC 8410). */
 const prefix = Buffer.from('302a300506032b6570032100', 'hex');
 
-/**
- * Returns a check of signatures by Node's Ed25519, which is faster than the one in the core. Like that one, it refuses
- * keys of small order.
- */
+/** Checks signatures with Node's Ed25519, faster than the core's. Like that one, it refuses keys of small order. */
 function signatures(): VerifierOptions['isSigned'] {
   const keys = new Map<string, KeyObject | undefined>();
   return (publicKey, text, signature) => {

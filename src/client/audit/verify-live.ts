@@ -18,7 +18,6 @@ export class LiveComparison {
     this.#session = session;
   }
 
-  /** Reads the next line of the file. */
   take(text: string): void {
     this.#lines += 1;
     const read = readLine(text);
@@ -48,10 +47,7 @@ export class LiveComparison {
     return { findings: findings.sort((one, other) => one.line - other.line), notes };
   }
 
-  /**
-   * The exported run as the server has it now: the newest run with its id, or else the one with an execution that the
-   * export names. Undefined if the server has neither.
-   */
+  /** The newest run with the exported id, else one with an exported execution. Undefined if the server has neither. */
   async #fetch({ workflowId, firstRunId, lastRunId }: ExportedRun): Promise<AuditedRun | undefined> {
     for (const runId of [undefined, lastRunId, firstRunId]) {
       try {
@@ -65,7 +61,6 @@ export class LiveComparison {
     return undefined;
   }
 
-  /** The exported lines of a run that its history on the server does not have, or has otherwise. */
   #compare({ number, workflowId, lines }: ExportedRun, run: AuditedRun): AuditFinding[] {
     const live = new Map<string, string>();
     for (const line of new RunLines(number, this.#withheld).part(run, true)) {

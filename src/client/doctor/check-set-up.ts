@@ -34,10 +34,7 @@ export interface CheckOptions {
 
 const dayMs = 86_400_000;
 
-/**
- * Checks what a client needs, in the order of dependence. Without the namespace it checks nothing further. A problem is
- * never thrown: it is one of the returned findings.
- */
+/** Checks in the order of dependence: without the namespace, nothing further. A problem is a finding, never thrown. */
 export async function checkSetUp(
   session: Session,
   taskQueue: string,
@@ -102,10 +99,7 @@ async function checkAttributes(session: Session): Promise<Check> {
   });
 }
 
-/**
- * Checks that closed executions are kept as long as a request may wait: if a waiting run has continued as new, its
- * earlier executions are closed.
- */
+/** If a waiting run has continued as new, its earlier executions are closed, and must be kept as long as it waits. */
 function retentionCheck(namespace: string, days: number, longestWaitMs: number) {
   const neededDays = Math.ceil(longestWaitMs / dayMs);
   if (days * dayMs >= longestWaitMs) return fine(`Closed executions are kept for ${days} days.`);
@@ -118,7 +112,7 @@ function retentionCheck(namespace: string, days: number, longestWaitMs: number) 
 
 /**
  * Compares this machine's clock with the server's. The server never states its time, but it records when a task queue
- * was polled last. So this function polls an unused queue for a moment; it writes nothing.
+ * was polled last: so this function polls an unused queue.
  */
 async function checkClock(session: Session): Promise<CheckOutcome> {
   const { connection, namespace } = session;
@@ -152,10 +146,7 @@ async function checkClock(session: Session): Promise<CheckOutcome> {
   }
 }
 
-/**
- * The finding about the clocks. `serverMs`: the time that the server recorded between `beforeMs` and `afterMs` of this
- * machine's clock.
- */
+/** `serverMs`: recorded by the server between `beforeMs` and `afterMs` of this machine's clock. */
 function clockOutcome(serverMs: number, beforeMs: number, afterMs: number): CheckOutcome {
   const aheadMs = Math.max(0, beforeMs - serverMs) || Math.min(0, afterMs - serverMs);
   if (Math.abs(aheadMs) <= toleratedMs) return fine("This machine's clock agrees with the server's.");

@@ -7,10 +7,7 @@ import { listedExecutions } from '../server/memo-rows.ts';
 import { type Check, type CheckOutcome, fine, runCheck, wrong } from './check.ts';
 import { isOfVersion, moveCommand, type PinnedVersion, pinnedVersionOf, noWorker } from '../server/ask-worker.ts';
 
-/**
- * A worker whose last poll began longer ago than this has stopped: a poll lasts up to a minute. The server lists such a
- * worker for some minutes more.
- */
+/** A poll lasts up to a minute: a worker whose last poll began earlier has stopped, though it is still listed. */
 const pollSeconds = 75;
 
 /** The number of runs that are checked for a missing version. */
@@ -52,10 +49,7 @@ function isLiving({ agoMs }: Poller, isClockRight: boolean): boolean {
   return !isClockRight || agoMs <= pollSeconds * 1_000;
 }
 
-/**
- * Checks that each Worker Deployment Version to which a waiting run is pinned has a worker: without one, an answer to
- * the run waits until a worker of that version polls.
- */
+/** Checks the versions to which waiting runs are pinned: an answer waits until a worker of the version polls. */
 export async function checkVersions(session: Session, isClockRight: boolean): Promise<CheckOutcome> {
   const query = `${session.attributes.ids} IS NOT NULL AND ExecutionStatus = "Running"`;
   const pinned = new Map<string, { version: PinnedVersion; taskQueue: string; workflowIds: string[] }>();
@@ -79,9 +73,6 @@ export async function checkVersions(session: Session, isClockRight: boolean): Pr
   return fine('Every Worker Deployment Version to which a run that asks something is pinned has a worker.');
 }
 
-/**
- * The fault of runs that wait for a version that no worker has, with the command that moves them to the current one.
- */
 function versionGone(
   session: Session,
   { deploymentName, buildId }: PinnedVersion,
@@ -115,10 +106,7 @@ async function pollersOf({ connection, namespace, ...session }: Session, taskQue
   }));
 }
 
-/**
- * Checks that all workers have the same policy. A run has the policy of the worker that starts it, and each worker that
- * runs a tool also checks its own policy.
- */
+/** A run has the policy of the worker that starts it, and each worker that runs a tool also checks its own. */
 function comparePolicies(taskQueue: string, identities: readonly string[]): CheckOutcome {
   const known = identities.flatMap((identity) => {
     const policy = workerFacts(identity)?.policy;
@@ -140,10 +128,6 @@ function policyName(policy: string): string {
   return policy === 'none' ? 'no policy of the operator' : `policy ${policy}`;
 }
 
-/**
- * Checks that the workers of a task queue rule with the engine of this version; if not, has the command that installs
- * one version.
- */
 function compareEngines(own: number, taskQueue: string, identities: readonly string[]): CheckOutcome {
   const engines = identities.map((identity) => ({ identity, found: workerFacts(identity) }));
   const other = engines.find(({ found }) => found !== undefined && found.engine !== own);

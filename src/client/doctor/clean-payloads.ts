@@ -5,7 +5,7 @@ import { claimIn } from '../../payload-folder/folder-driver.ts';
 import { largePayloadsOf } from '../../payload-folder/large-payloads.ts';
 import { type PayloadFolder, openPayloadFolder } from '../../payload-folder/open-folder.ts';
 import { callServer, type Session } from '../server/session.ts';
-import { listedExecutions } from '../server/memo-rows.ts';
+import { type ExecutionId, executionIdOf, listedExecutions } from '../server/memo-rows.ts';
 import { grpcStatus, grpcStatusOf } from '../../connection/server-error.ts';
 
 /** Options of `cleanPayloads`. */
@@ -27,10 +27,9 @@ export interface CleanedPayloads extends Cleaned {
 const hourMs = 3_600_000;
 
 /**
- * Removes the payload files that no history of the namespace names, of open or closed runs: files of runs that
- * retention has removed, and files of queries. Reads every history. Recent files stay, because a payload on its way to
- * the server is in no history yet. Throws `internal` without a folder, for too short an age and for an unknown option,
- * and `server_unreachable`; then nothing was removed.
+ * Removes payload files that no history of the namespace names. Reads every history. Recent files stay, because a
+ * payload on its way to the server is in no history yet. Throws `internal` without a folder, for too short an age and
+ * for an unknown option, and `server_unreachable`; then nothing was removed.
  *
  * @example
  * ```ts
@@ -56,22 +55,16 @@ export async function cleanPayloads(session: Session, options: CleanOptions = {}
   let runs = 0;
   // Every execution that the namespace still keeps, of any starter.
   for await (const page of listedExecutions(session)) {
-    for (const { execution } of page) {
+    for (const row of page) {
       runs += 1;
-      const listed = { workflowId: execution?.workflowId ?? '', runId: execution?.runId ?? '' };
-      for (const name of await namesIn(session, folder, listed)) named.add(name);
+      for (const name of await namesIn(session, folder, executionIdOf(row))) named.add(name);
     }
   }
   return { ...(await cleanFolder(folder.path, (name) => named.has(name), { beforeMs, dryRun })), runs };
 }
 
-interface Execution {
-  workflowId: string;
-  runId: string;
-}
-
 /** The payload files that one history names. */
-async function namesIn(session: Session, { key }: PayloadFolder, execution: Execution): Promise<string[]> {
+async function namesIn(session: Session, { key }: PayloadFolder, execution: ExecutionId): Promise<string[]> {
   const { workflowService } = session.connection;
   const names: string[] = [];
   let nextPageToken: Uint8Array | undefined;

@@ -12,9 +12,8 @@ import { readValue } from '../server/read-payload.ts';
 type Event = temporal.api.history.v1.IHistoryEvent;
 
 /**
- * The events of a run from its exported history: the JSON that Temporal's UI downloads and `temporal workflow show
- * --output json` prints, one text for each execution, oldest first. An encrypted payload gives a `gap`. Throws
- * `invalid_message` for a text that is not such a history.
+ * The events of a run from its exported history: one text for each execution, oldest first. An encrypted payload gives
+ * a `gap`. Throws `invalid_message` for a text that is not the JSON of Temporal's UI or command line.
  */
 export async function eventsOfHistories(texts: readonly string[]): Promise<RecordedEvent[]> {
   const codec = new ReadingCodec([]);
@@ -34,33 +33,23 @@ export async function eventsOfHistories(texts: readonly string[]): Promise<Recor
   });
 }
 
-/** The events of an exported history. Throws `invalid_message` for anything else. */
 function readHistory(text: string): Event[] {
   try {
     const value: unknown = JSON.parse(text);
     const list: unknown = Array.isArray(value) ? value : (value as { events?: unknown } | null)?.events;
-    const { events } = historyFromJSON({
-      events: (list as unknown[]).map(withPayloads),
-    });
+    const { events } = historyFromJSON({ events: (list as unknown[]).map(withPayloads) });
     if (events?.[0]?.workflowExecutionStartedEventAttributes == null) throw new TypeError('no start');
     return events;
   } catch (error) {
-    throw new ProblemError(
-      {
-        code: 'invalid_message',
-        message: `This is no history of a workflow: export it with Temporal's UI, or with \`temporal workflow show --output json\`.`,
-      },
-      { cause: error },
-    );
+    const message = `This is no history of a workflow: export it with Temporal's UI, or with \`temporal workflow show --output json\`.`;
+    throw new ProblemError({ code: 'invalid_message', message }, { cause: error });
   }
 }
 
 /** The members that contain payloads, by name: a list of them, or an object of them. */
 const holders = ['payloads', 'fields', 'indexedFields'];
 
-/**
- * The value with every payload in the form of the protocol: Temporal's tools can write a payload as its JSON value.
- */
+/** Gives every payload the form of the protocol: Temporal's tools can write a payload as its JSON value. */
 function withPayloads(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withPayloads);
   if (typeof value !== 'object' || value === null) return value;
@@ -77,13 +66,8 @@ function withPayloads(value: unknown): unknown {
 }
 
 function asPayload(value: unknown): unknown {
-  const { metadata } = (value ?? {}) as {
-    metadata?: { encoding?: unknown } | null;
-  };
+  const { metadata } = (value ?? {}) as { metadata?: { encoding?: unknown } | null };
   if (typeof metadata === 'object' && typeof metadata?.encoding === 'string') return value;
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
-  return {
-    metadata: { encoding: base64('json/plain') },
-    data: base64(JSON.stringify(value)),
-  };
+  return { metadata: { encoding: base64('json/plain') }, data: base64(JSON.stringify(value)) };
 }

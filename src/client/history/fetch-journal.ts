@@ -18,14 +18,9 @@ export interface Journal extends Projection {
   unread?: number;
 }
 
-/** Reads the journal of a run from the histories of all its executions. */
 export async function fetchJournal(session: Session, workflowId: string): Promise<Journal> {
   const { executions, missing, unread } = await fetchRun(session, workflowId);
-  return {
-    ...projectRun(executions),
-    ...(missing !== undefined && { missing }),
-    ...(unread > 0 && { unread }),
-  };
+  return { ...projectRun(executions), ...(missing !== undefined && { missing }), ...(unread > 0 && { unread }) };
 }
 
 /** The journal of the executions of a run, and its projection. */
@@ -45,10 +40,7 @@ export interface PlacedEntry {
   place: { runId: string; eventId: number };
 }
 
-/**
- * Every entry that the executions carry, once, in the order of the decisions, with its place. Of several versions of an
- * entry, the last one counts.
- */
+/** The entries with their places. Of several versions of an entry, the last one counts. */
 export function placedEntries(executions: readonly ReadExecution[]): PlacedEntry[] {
   const found = new Map<number, PlacedEntry>();
   for (const { runId, events } of executions) {
@@ -59,9 +51,7 @@ export function placedEntries(executions: readonly ReadExecution[]): PlacedEntry
   return [...found.values()].sort((one, other) => one.entry.seq - other.entry.seq);
 }
 
-/**
- * True if an execution was terminated or timed out. Such an execution could not record the end of its open requests.
- */
+/** True if an execution was terminated or timed out, and so could not record the end of its open requests. */
 export function wasEnded({ events }: ReadExecution): boolean {
   return events.some(({ what }) => what?.kind === 'terminated' || what?.kind === 'timed_out');
 }
@@ -74,10 +64,7 @@ export interface SessionOfRun {
   callerUserId?: string;
 }
 
-/**
- * Reads the input of a run's present execution; needs no worker. A custom workflow is not a session. Throws
- * `run_not_found`, and `undecodable` if this client cannot read the input.
- */
+/** A custom workflow is no session. Throws `run_not_found`, and `undecodable` for an input that is unreadable here. */
 export async function sessionOf(session: Session, workflowId: string): Promise<SessionOfRun> {
   const input = await callServer(session, () => inputOf(session, { workflowId }), { workflowId });
   if (isUndecodable(input) && input.unread) {

@@ -18,10 +18,7 @@ interface HistoryPage {
 const longPollMs = 60_000;
 const callMs = 10_000;
 
-/**
- * Reads a part of an execution's history. `wait`: waits for a new event, but only some seconds. Throws the server's
- * errors unchanged.
- */
+/** Reads a part of a history. `wait`: waits some seconds for a new event. Throws the server's errors unchanged. */
 export async function readPage(
   session: Session,
   execution: { workflowId: string; runId?: string },
@@ -58,7 +55,6 @@ export async function* pagesOf(
   } while (after !== undefined);
 }
 
-/** An execution as the server describes it. */
 interface DescribedExecution {
   runId: string;
   /** Events of its history so far. */
@@ -151,10 +147,7 @@ export function readHistories(
   return executions.map(({ runId, events }) => ({ runId, events: events.map((event) => reader.read(event)) }));
 }
 
-/**
- * The input of an agent run; undefined for a custom workflow. `runId`: Temporal's run id of an execution; default: the
- * newest one.
- */
+/** The input of an agent run, by default of its newest execution. Undefined for a custom workflow. */
 export async function inputOf(session: Session, execution: { workflowId: string; runId?: string }): Promise<unknown> {
   const { events } = await readPage(session, execution, { size: 1 });
   await decodeHistory(session, events);
@@ -172,10 +165,7 @@ export async function argumentOf(
   return payload == null ? undefined : readPayload(session, payload);
 }
 
-/**
- * Fetches the histories of all executions of a run. `last`: Temporal's run id of its last execution; default: the
- * newest one under this workflow id.
- */
+/** `last`: Temporal's run id of the run's last execution; default: the newest one under this workflow id. */
 export async function fetchHistoryChain(session: Session, workflowId: string, last?: string): Promise<HistoryChain> {
   const fetchOne = (runId: string | undefined): Promise<HistoryExecution | undefined> =>
     callServer(
@@ -196,7 +186,6 @@ export async function fetchHistoryChain(session: Session, workflowId: string, la
   return walkBack(fetchOne);
 }
 
-/** The executions of a run. */
 interface RunExecutions {
   /** Temporal's run ids, oldest first. */
   executions: string[];
@@ -217,10 +206,7 @@ export async function findExecutions(session: Session, workflowId: string): Prom
   return { executions: executions.map(({ runId }) => runId), missing };
 }
 
-/**
- * Walks from the last execution of a run back to the first one that the server still has. `read` gets a run id, or
- * undefined for the last execution; it returns undefined if the server has removed the execution.
- */
+/** Walks from the last execution, for which `run` gets undefined, back to the first one that the server still has. */
 async function walkBack<Execution extends { events: readonly Event[] }>(
   read: (runId: string | undefined) => Promise<Execution | undefined>,
 ): Promise<{ executions: Execution[]; missing?: string }> {
@@ -243,9 +229,6 @@ export function decodeHistory(session: Session, events: readonly Event[]): Promi
   return decodeWith((payloads) => decodePayloads(session, payloads), events);
 }
 
-/**
- * Decodes all payloads of the events in place by `decode`. Returns the number of payloads that `decode` cannot decode.
- */
 export async function decodeWith(
   decode: (payloads: Payload[]) => Promise<Payload[]>,
   events: readonly Event[],

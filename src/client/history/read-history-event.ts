@@ -26,9 +26,8 @@ type MaybePayload = temporal.api.common.v1.IPayload | null | undefined;
 type Attributes<Name extends keyof Event> = NonNullable<Event[Name]>;
 
 /**
- * Reads the events of a run, in their order, execution by execution: only this class converts Temporal's events to
- * typed facts. The codecs have decoded the payloads already. Never throws: every client of the namespace can write
- * arbitrary payloads.
+ * Reads the decoded events of a run, in order, execution by execution: only this class converts Temporal's events to
+ * facts. Never throws: every client of the namespace can write any payload.
  */
 export class HistoryReader {
   readonly #payloads: EventPayloads;
@@ -40,7 +39,6 @@ export class HistoryReader {
     this.#payloads = new EventPayloads(read);
   }
 
-  /** Reads the next event. Events must come in the order of history: some refer to earlier ones. */
   read(event: Event): HistoryEvent {
     const what = this.#fact(event);
     const open = this.#open(event);
@@ -127,9 +125,7 @@ export class HistoryReader {
     return name.startsWith('countersign.') ? { kind: 'other' } : this.#tool(name, payloads);
   }
 
-  /**
-   * The permit is the first argument of a tool's activity, or in the metadata of a guarded activity's first argument.
-   */
+  /** The permit is the first argument of a tool's activity, or in the metadata of a guarded one's first argument. */
   #tool(name: string, payloads: readonly MaybePayload[]): Scheduled {
     const values = payloads.map((payload) => this.#payloads.value(payload));
     const beside = permitIn(payloads[0]?.metadata);
@@ -301,10 +297,7 @@ class EventPayloads {
     return this.#values.get(payload);
   }
 
-  /**
-   * The failure of an activity or a workflow. An `ActivityFailure` only wraps another failure, and then this is the
-   * inner one.
-   */
+  /** An `ActivityFailure` only wraps another failure: then this is the inner one. */
   failure(given: Failure | null | undefined): PlainFailure {
     const failure = given?.activityFailureInfo == null ? given : (given.cause ?? given);
     const message = this.#message(failure);

@@ -17,10 +17,7 @@ const pageSize = 200;
 /** How many pages are read, newest first. Older events are not searched. */
 const pagesRead = 5;
 
-/**
- * The decisions that were recorded by signal and wait for a worker, oldest first: those after the last completed
- * workflow task. Empty if the history cannot be read.
- */
+/** The decisions by signal that wait for a worker, oldest first. Empty if the history cannot be read. */
 export async function unappliedDecisions(session: Session, workflowId: string): Promise<RecordedDecision[]> {
   try {
     const events = await callServer(session, () => eventsSinceTask(session, workflowId), { workflowId });

@@ -19,7 +19,6 @@ import { ProblemError } from '../../core/base/problem.ts';
 
 type Event = temporal.api.history.v1.IHistoryEvent;
 
-/** The current event of a reader. */
 interface ReaderPlace {
   runId: string;
   /** The id of the last event that cannot be withdrawn. 0: no event of this execution has been read. */
@@ -27,8 +26,8 @@ interface ReaderPlace {
 }
 
 /**
- * Reads the history of a run, page by page and execution by execution, as run events. Its memory does not grow with the
- * history: it keeps one page, and the projection's state of the present turn.
+ * Reads the history of a run, page by page and execution by execution, as run events. Keeps one page, and the state of
+ * the present turn.
  */
 export class RunReader {
   readonly #session: Session;
@@ -42,10 +41,7 @@ export class RunReader {
   #isAtEnd = false;
   /** The run id of a reset execution. Until the reader has passed the reset, it repeats earlier events. */
   #repeatsUntil: string | undefined;
-  /**
-   * The known executions after the present one. Needed after a reset: then an execution does not name the one that
-   * follows it.
-   */
+  /** The known executions after the present one: after a reset, an execution does not name the one that follows it. */
   #ahead: string[];
   /** The executions read so far, in order. */
   readonly executions: string[];
@@ -70,8 +66,8 @@ export class RunReader {
   }
 
   /**
-   * Begins with the first execution that the server still has. `redacted`: for events as reviewers may see them; it
-   * reads the present policies first, because they also apply to earlier events. Throws the server's errors unchanged.
+   * Begins with the first execution that the server still has. `redacted`: as reviewers may see the events; the present
+   * policies are read first, because they also apply to earlier events. Throws the server's errors unchanged.
    */
   static async open(session: Session, workflowId: string, { redacted = false } = {}): Promise<RunReader> {
     const { executions, missing } = await findExecutions(session, workflowId);
@@ -116,8 +112,7 @@ export class RunReader {
     const fresh = page.events.filter((event) => Number(event.eventId) > eventId);
     await decodeHistory(this.#session, fresh);
     const last = fresh.at(-1);
-    // A reader of its own reads this event, because `#history` reads it below too, and must not read it twice if this
-    // page is read again.
+    // By a reader of its own: `#history` reads this event below, and must not read it twice if the page is read again.
     const { what: end } = last === undefined ? {} : new HistoryReader(this.#values).read(last);
     const resetRunId = end?.kind === 'terminated' ? await this.#resetOf(runId) : undefined;
     const before = this.redactor?.policyVersion;
@@ -176,17 +171,14 @@ export class RunReader {
 }
 
 /**
- * True for the beginning of a workflow task. At the end of a history the update of the task may be refused: the server
- * withdraws such a task, and gives the ids of its two events to the next events (docs/decisions/0058).
+ * True for the beginning of a workflow task. At the end of a history, the server withdraws it with a refused update,
+ * and gives the ids of its two events to the next ones (docs/decisions/0058).
  */
 function mayBeWithdrawn({ workflowTaskScheduledEventAttributes: scheduled, ...event }: Event): boolean {
   return (scheduled ?? event.workflowTaskStartedEventAttributes) != null;
 }
 
-/**
- * Shows the redactor all events of the run's newest execution. That execution begins with the state of the previous
- * one, so its events contain every policy.
- */
+/** The run's newest execution begins with the state of the previous one, so its events contain every policy. */
 async function learnPolicies(
   session: Session,
   execution: { workflowId: string; runId: string },
@@ -203,7 +195,6 @@ function retentionGap(missing: string): { reason: 'retention'; message: string }
   return { reason: 'retention', message: `The server no longer has what was before: execution ${missing} is gone.` };
 }
 
-/** The place at which a stream resumes. */
 export interface ResumePlace {
   /** The place after which the stream resumes. Undefined: it starts with the first event that the server still has. */
   place?: EventPlace;
@@ -211,10 +202,7 @@ export interface ResumePlace {
   gap?: GapEvent;
 }
 
-/**
- * Finds the place of an event's id in the run. Throws `invalid_message` for a text that is not an id of this run's
- * events, and the server's errors unchanged.
- */
+/** The place of an event's id. Throws `invalid_message` for an id that is not of this run, and the server's errors. */
 export async function findPlace(session: Session, workflowId: string, id: string): Promise<ResumePlace> {
   const place = parseEventId(id);
   if (place === undefined) throw foreign(workflowId, id, 'an id is RUNID.EVENTID.INDEX');
@@ -236,10 +224,7 @@ function foreign(workflowId: string, id: string, why: string): ProblemError {
   });
 }
 
-/**
- * The place in the execution that replaced a reset one. It repeats the events before the reset under its own run id;
- * the events after the reset are gone.
- */
+/** The execution after a reset repeats the events before it under its own run id; those after the reset are gone. */
 async function afterReset(
   session: Session,
   workflowId: string,

@@ -16,8 +16,8 @@ export function journalIn(event: Event): JournalEntry[] {
 }
 
 /**
- * The gate's records in one event, by their place. Values of a model, a tool or a starter in history (arguments,
- * results, inputs) are never read as the journal, whatever they claim to be.
+ * The gate's records in one event, by their place: arguments, results and inputs of a model, a tool or a starter are
+ * never read as the journal, whatever they claim to be.
  */
 export function writtenIn(event: Event, isAgentRun: boolean, read: (payload: Payload) => unknown): unknown[] {
   const scheduled = event.activityTaskScheduledEventAttributes;
@@ -28,8 +28,7 @@ export function writtenIn(event: Event, isAgentRun: boolean, read: (payload: Pay
   const valuesOf = (payloads: (Payload | null | undefined)[]): unknown[] =>
     payloads.flatMap((payload) => (payload == null ? [] : [read(payload)]));
   if (!isAgentRun) {
-    // Most payloads belong to the author of the workflow. The gate writes in Countersign's activities, in memos, and in
-    // the metadata of payloads.
+    // Most payloads are the author's. The gate writes in Countersign's activities, memos, and metadata of payloads.
     const isOurs = activity.startsWith('countersign.') && !unwritten.has(activity);
     return [permitIn(first?.metadata), ...valuesOf([isOurs ? first : undefined, ...memos])];
   }
@@ -45,10 +44,7 @@ export function writtenIn(event: Event, isAgentRun: boolean, read: (payload: Pay
   ]);
 }
 
-/**
- * Countersign's activities whose first argument the gate does not write: the argument is the starter's input, an event
- * id, or a message from people.
- */
+/** Their first argument is not the gate's: it is the starter's input, an event id, or a message from people. */
 const unwritten = new Set<string>([
   activityNames.loadAgent,
   activityNames.loadGate,

@@ -59,10 +59,7 @@ export async function delegateAll(
   return all;
 }
 
-/**
- * The receipt; undefined if it was unknown whether the person can answer the request, and the run reports that they
- * cannot.
- */
+/** Undefined: it was unknown whether the person can answer the request, and the run reports that they cannot. */
 export async function delegateOne(
   { workflowId, toolName, isKnown }: OpenRequest,
   message: DelegateMessage,
@@ -115,8 +112,8 @@ const runsInStep = 100;
 const runsAtOnce = 8;
 
 /**
- * The open requests that a person may answer and has not answered, some runs at a time, earliest deadlines first. Each
- * run is queried, unless `isDone` holds for the keys of all its requests. The index lags by up to seconds.
+ * The open requests that a person may answer and has not answered, earliest deadlines first. Each run is queried,
+ * unless `isDone` holds for the keys of all its requests. The index lags by up to seconds.
  */
 export async function* openRequestsOf(
   session: Session,

@@ -26,10 +26,7 @@ export async function deliveriesOf(
   }
 }
 
-/**
- * The rows, with a mark on those that no channel could deliver yet, by the server's index. Without tags, or if the
- * index cannot be read, none has the mark.
- */
+/** Marks rows that no channel could deliver yet; none without tags, or if the index cannot be read. */
 export async function markUndelivered(
   rows: ApprovalSummary[],
   undelivered: Promise<ReadonlySet<string>>,

@@ -15,9 +15,8 @@ export interface Batch {
 const lastEnds = new WeakMap<Session, number>();
 
 /**
- * The runs with open requests in batches, earliest deadline first. The server cannot sort by deadline, but it counts
- * quickly how many runs are due up to an instant: each batch covers the runs due up to the next instant that includes
- * about `size` runs. Runs without a deadline follow, in the server's order.
+ * The runs with open requests, earliest deadline first, then those without, in the server's order. The server cannot
+ * sort by deadline, but quickly counts the runs due up to an instant: each batch covers a span of about `size` runs.
  */
 export async function* inboxBatches(session: Session, size: number, after?: InboxCursor): AsyncGenerator<Batch> {
   if (size === Infinity) {
@@ -28,10 +27,7 @@ export async function* inboxBatches(session: Session, size: number, after?: Inbo
   yield* undatedBatches(session, size, after !== undefined && 'token' in after ? after.token : '');
 }
 
-/**
- * Runs that have a deadline, the earliest first. Steps through the deadlines in spans that are as wide as a batch
- * needs.
- */
+/** Steps through the deadlines in spans that are as wide as a batch needs. */
 async function* datedBatches(
   session: Session,
   size: number,
@@ -139,10 +135,7 @@ export const lastInstantMs = 253_402_300_799_000;
 const mostCounts = 60;
 const growth = 8;
 
-/**
- * Finds an instant up to which at least `least` and at most `most` runs are due; more if they are due at the same
- * millisecond. Undefined if fewer than `least` are due at all.
- */
+/** An instant up to which `least` to `most` runs are due, or more at one millisecond. Undefined if too few are due. */
 export async function findDue(search: DueSearch): Promise<number | undefined> {
   const { count, least, most, perRunMs } = search;
   const wanted = Math.ceil((least + most) / 2);
@@ -186,10 +179,7 @@ export async function findDue(search: DueSearch): Promise<number | undefined> {
   return high?.ms;
 }
 
-/**
- * Where a page of the inbox ended: after this request of this run. Runs are in order of their earliest deadline, and
- * those without one come last, in the server's order.
- */
+/** Where a page of the inbox ended: after this request of this run. */
 export type InboxCursor = { run: string; request: string } & (
   | { dueMs: number; /** How far apart the deadlines of that page were. */ spanMs: number }
   | { /** The server's token of the page, in base64; '' for the first page. */ token: string }

@@ -33,15 +33,10 @@ export interface UnreadRun {
   message: string;
 }
 
-/**
- * A page of the inbox: the runs with the earliest deadlines, and their rows by deadline. Runs without a deadline come
- * last.
- */
+/** A page of the inbox: runs by their earliest deadline, and their rows by deadline. Those without one come last. */
 export interface ApprovalList {
   approvals: ApprovalSummary[];
-  /**
-   * The number of open requests beyond the limit, or not readable without a worker; with `next` there may be others.
-   */
+  /** How many open requests are beyond the limit or need a worker to be read; with `next` there may be others. */
   more: number;
   /** The `after` of the next page. Absent if there is none; the last page may be empty. */
   next?: string;
@@ -50,10 +45,9 @@ export interface ApprovalList {
 }
 
 /**
- * Lists open requests from visibility: this needs no worker and wakes no run. The index lags by up to seconds, so a row
- * may be settled already; the run itself validates a decision. A caller's text never enters the server's query, because
- * quoted ids with `"` or `\` are not found (tried), and because the tags may lack a tool: filters are applied to rows.
- * The memo of one run is read by its id, without delay. Throws `invalid_message` for an invalid `after`.
+ * Lists open requests from visibility, which lags by up to seconds; needs no worker and wakes no run. Filters apply to
+ * rows: quoted ids with `"` or `\` are not found (tried), and the tags may lack a tool. One run's memo is read by its
+ * id, without delay. Throws `invalid_message` for an invalid `after`.
  */
 export async function listApprovals(session: Session, filter: ApprovalFilter = {}): Promise<ApprovalList> {
   const { workflowId } = filter;
@@ -107,12 +101,8 @@ function followers(runs: WaitingRun[], after: InboxCursor | undefined): WaitingR
     );
   }
   const undated = runs.filter(({ dueMs }) => dueMs === null);
-  return undated.slice(
-    Math.max(
-      0,
-      undated.findIndex(({ workflowId }) => workflowId === after.run),
-    ),
-  );
+  const at = undated.findIndex(({ workflowId }) => workflowId === after.run);
+  return undated.slice(Math.max(0, at));
 }
 
 /** The rows of a run that follow a place. If its request has gone since, all of them. */
@@ -139,27 +129,17 @@ interface RunRows {
   unread?: UnreadRun;
 }
 
-/**
- * The open requests of a run: from its memo, or from a query if the memo has no room for all. `missing`: how many
- * neither gave.
- */
+/** The rows of a run's memo, or of a query if the memo has no room for all. `missing`: how many neither gave. */
 async function rowsOf(session: Session, run: WaitingRun): Promise<RunRows> {
   const { workflowId, openIds } = run;
   const { rows, more, unread } = memoRows(run);
-  if (unread !== undefined) {
-    return { rows, missing: 0, unread: unreadRun(workflowId, openIds, unread) };
-  }
+  if (unread !== undefined) return { rows, missing: 0, unread: unreadRun(workflowId, openIds, unread) };
   if (more === 0) return { rows, missing: 0 };
   try {
-    const open = await queryRun<ApprovalDetails[]>(
-      session,
-      run.workflowId,
-      queryNames.approvals,
-      [],
-      session.limits.glanceTimeoutMs,
-    );
+    const { glanceTimeoutMs } = session.limits;
+    const open = await queryRun<ApprovalDetails[]>(session, workflowId, queryNames.approvals, [], glanceTimeoutMs);
     // As in a memo, drop rows that name another workflow.
-    const own = open.filter(({ workflowId }) => workflowId === run.workflowId);
+    const own = open.filter((request) => request.workflowId === workflowId);
     return { rows: own.map((request) => ({ ...summaryOf(request), ...peopleIn(request) })), missing: 0 };
   } catch {
     return { rows, missing: more }; // keep the memo's rows; the count includes the others
@@ -197,9 +177,8 @@ const pageSize = 250;
 const mostPages = 4;
 
 /**
- * The ids that start with these characters among the last 20 settled requests of a run, or of each of the newest 1,000
- * executions with requests: visibility finds whole ids only. Everyone who may start a workflow can write such ids, so a
- * result is a candidate, not a proof. A namespace without tags has none.
+ * The ids with this beginning among the last 20 settled requests of a run, or of each of the newest 1,000 executions:
+ * visibility finds whole ids only. Everyone who may start a workflow can write them, so they are candidates, no proof.
  */
 export async function settledIds(
   session: Session,

@@ -6,7 +6,7 @@ import { HiddenByPolicies } from '../../events/hidden-by-policies.ts';
 import { TextRedactor } from '../../events/text-redactor.ts';
 import { decodeHistory, readHistories, readPage } from '../history/history-chain.ts';
 import { valueReader } from '../server/read-payload.ts';
-import { describeRun, listedExecutions, indexedIds } from '../server/memo-rows.ts';
+import { describeRun, executionIdOf, listedExecutions, indexedIds } from '../server/memo-rows.ts';
 import { gatedRunsQuery } from '../server/require-gated.ts';
 import { isObject } from '../../core/base/json.ts';
 import { isProblemError, ProblemError } from '../../core/base/problem.ts';
@@ -15,7 +15,7 @@ import { redactText } from '../../core/redact/find-sensitive.ts';
 
 /** The states of a run in lists. `completed`: also closed, or at a limit; `failed`: also terminated or timed out. */
 export const listedStatuses = ['running', 'waiting', 'completed', 'failed', 'cancelled'] as const;
-/** One of them. */
+/** One of `listedStatuses`. */
 export type ListedStatus = (typeof listedStatuses)[number];
 
 /** Which runs to list. Default: all. */
@@ -40,8 +40,8 @@ export interface ListedRun {
   /** The caller that the starter named. */
   callerUserId?: string;
   /**
-   * The first words of the task, with placeholders for secrets and personal data. Absent as `agent`; if `redacted`, also
-   * until the run has recorded its policies, and if they hide arguments.
+   * The first words of the task, with placeholders for secrets and personal data. Absent as `agent`; if `redacted`,
+   * also until the run has recorded its policies, and if they hide arguments.
    */
   task?: string;
   /** For a nested run: workflow ids of the runs above it, the root's first. Absent: it has none. */
@@ -68,10 +68,7 @@ const byStatus: Readonly<Record<ListedStatus, (ids: string) => string>> = {
   cancelled: () => 'ExecutionStatus = "Canceled"',
 };
 
-/**
- * Lists runs, and custom workflows with requests, the newest first: from visibility, so with a lag of up to seconds.
- * Visibility does not have the agent, which is read from the first event of each run.
- */
+/** Lists runs from visibility, the newest first, with a lag of seconds. The agent is read from a run's first event. */
 export async function* listRuns(session: Session, filter: RunFilter = {}): AsyncGenerator<ListedRun, void, undefined> {
   const { status, limit = Infinity, redacted = false } = filter;
   const agent = nfc(filter.agent);
@@ -94,14 +91,13 @@ export async function* listRuns(session: Session, filter: RunFilter = {}): Async
 }
 
 async function listed(session: Session, row: Row, redacted: boolean): Promise<ListedRun> {
-  const workflowId = row.execution?.workflowId ?? '';
+  const execution = executionIdOf(row);
   const isRun = row.type?.name === workflowType;
-  const execution = { workflowId, runId: row.execution?.runId ?? '' };
   const start = isRun ? await startOf(session, execution, redacted) : undefined;
   const open = indexedIds(session, row).length;
   const closedAt = optionalTsToDate(row.closeTime)?.toISOString();
   return {
-    workflowId,
+    workflowId: execution.workflowId,
     workflowType: row.type?.name ?? '',
     status: statusOf(row, open),
     ...start,
@@ -133,10 +129,7 @@ const longestLineage = 20_000;
 /** The events of an execution up to the one with its policies: a new run loads them in its first activity. */
 const firstEvents = 8;
 
-/**
- * Empty if it cannot be read, or was removed meanwhile. Lists are read often, so each run is read once. `redacted`: as
- * in `RunFilter`. Without `runId`: of the newest execution.
- */
+/** Empty if it cannot be read. Each execution is read once: lists are read often. `redacted`: as in `RunFilter`. */
 export async function startOf(
   session: Session,
   execution: { workflowId: string; runId?: string },
@@ -214,8 +207,8 @@ function taskOf(input: unknown, redact = (text: string): string => text): string
 const mostNamed = 100;
 
 /**
- * The id of the run that this names: a whole id, or the first characters of one, at least 4, and for a nested run what
- * follows them from the first `/` on. Throws `run_not_found` if there is none, or several, which it lists.
+ * The id of the run with this id, or with this beginning of at least 4 characters; for a nested run, followed by the
+ * rest from the first `/` on. Throws `run_not_found` if there is none, or several, which it lists.
  */
 export async function runNamed(session: Session, named: string): Promise<string> {
   try {
@@ -240,9 +233,8 @@ async function idsNamed(session: Session, named: string): Promise<string[]> {
   const query = `${gatedRunsQuery(session)} AND WorkflowId STARTS_WITH "${start}"`;
   const ids = new Set<string>();
   for await (const page of listedExecutions(session, { query, pageSize })) {
-    for (const { execution } of page) {
-      const id = execution?.workflowId ?? '';
-      if (headAndRest(id)[1] === rest) ids.add(id);
+    for (const { workflowId } of page.map(executionIdOf)) {
+      if (headAndRest(workflowId)[1] === rest) ids.add(workflowId);
       if (ids.size === mostNamed) return [...ids];
     }
   }

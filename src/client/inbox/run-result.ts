@@ -12,9 +12,8 @@ interface ResultOptions {
 }
 
 /**
- * Waits for a run to end and returns its result; an ended run needs no worker. Throws the run's code and sentence
- * (`internal` if it has no known code), `run_not_found`, the reason of an aborted `signal`, and `server_unreachable` if
- * the server is unavailable for longer than its retries; the run continues then, so ask again.
+ * Waits for a run to end; an ended run needs no worker. Throws the run's code and sentence, `run_not_found`, the reason
+ * of an aborted `signal`, and `server_unreachable` if the server stays away; the run continues then, so ask again.
  */
 export async function runResult(session: Session, workflowId: string, options: ResultOptions = {}): Promise<RunResult> {
   const ending = await endOfWorkflow(session, workflowId, options);

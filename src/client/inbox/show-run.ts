@@ -21,10 +21,7 @@ import { queryRun } from '../server/ask-worker.ts';
 import { endOfWorkflow, runResult } from './run-result.ts';
 import { readPayload } from '../server/read-payload.ts';
 
-/**
- * The present state of a run, or of a custom workflow with a gate. Without a worker `run` is absent and `note` gives
- * the reason; the rest comes from the server.
- */
+/** The state of a run, or of a custom workflow with a gate. Without a worker, `note` says why `run` is absent. */
 export interface RunView {
   workflowId: string;
   /** `agentRun`, or the type of a custom workflow. */
@@ -116,10 +113,7 @@ async function reportOf(session: Session, workflowId: string): Promise<Report> {
 
 type Ending = Pick<RunView, 'result' | 'returned' | 'failure'> & { status?: RunStatusName };
 
-/**
- * How a workflow ended: its result, or its failure as a problem. Throws only if the server cannot be reached, or for an
- * unexpected error.
- */
+/** Its result, or its failure as a problem. Throws only if the server cannot be reached, or for an unexpected error. */
 async function endingOf(session: Session, { workflowId, type, status }: WorkflowExecutionDescription): Promise<Ending> {
   const ended: Ending = status.name === 'COMPLETED' ? { status: 'completed' } : {};
   try {
@@ -153,10 +147,7 @@ export interface Retry {
   nextAttemptAt?: string;
 }
 
-/**
- * The retries of a run, from the server's description of it: workflow code sees only the end of an activity, not its
- * attempts.
- */
+/** The retries, from the server's description: workflow code sees only the end of an activity, not its attempts. */
 async function retriesOf(session: Session, { raw }: WorkflowExecutionDescription): Promise<Retry[]> {
   const retries = (raw.pendingActivities ?? []).map(async (pending): Promise<Retry[]> => {
     const { activityType, attempt, maximumAttempts, lastFailure, nextAttemptScheduleTime } = pending;
@@ -166,10 +157,10 @@ async function retriesOf(session: Session, { raw }: WorkflowExecutionDescription
     const retry = {
       activity: activityType?.name ?? '',
       attempt: attempt ?? 1,
-      ...(maximumAttempts ? { maxAttempts: maximumAttempts } : {}),
+      ...(maximumAttempts && { maxAttempts: maximumAttempts }),
       message: await failureMessage(session, lastFailure),
-      ...(type ? { type } : {}),
-      ...(nextAttemptAt === undefined ? {} : { nextAttemptAt }),
+      ...(type && { type }),
+      ...(nextAttemptAt !== undefined && { nextAttemptAt }),
     };
     return [retry];
   });

@@ -1,7 +1,4 @@
-/**
- * Standing delegations: later requests of one person go to another, until a date. Each is a workflow
- * (docs/policy-reference.md).
- */
+/** Later requests of one person go to another, until a date. Each is a workflow (docs/policy-reference.md). */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { activityNames, standingDelegationType } from '../../contract.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
@@ -15,7 +12,7 @@ import { startMs } from '../../policy-file/shape.ts';
 import { argumentOf } from '../history/history-chain.ts';
 import type { SendOptions } from '../send/control-run.ts';
 import { callServer, type Session } from '../server/session.ts';
-import { listedExecutions } from '../server/memo-rows.ts';
+import { executionIdOf, listedExecutions } from '../server/memo-rows.ts';
 import { readPayload } from '../server/read-payload.ts';
 import {
   type DelegatedAll,
@@ -52,10 +49,7 @@ export interface StandingDelegation extends StandingInput {
 
 /** The delegation of `delegateAll`. */
 export interface DelegationUntil extends DelegationOfAll {
-  /**
-   * Also delegates later requests until then: an ISO 8601 instant, or a day that belongs to it, in UTC; at most a year
-   * ahead. Default: only the open ones.
-   */
+  /** Also delegates later requests until this ISO 8601 instant, or to the end of this day in UTC; a year at most. */
   until?: string;
 }
 
@@ -94,9 +88,7 @@ export function standingDelegations(session: Session): StandingDelegations {
   };
 }
 
-/**
- * Delegates the open requests, and with `until` starts the workflow for later ones. Sends nothing if that cannot start.
- */
+/** Delegates the open requests; `until` starts a workflow for later ones. Sends nothing if that cannot start. */
 export async function delegateAllUntil(
   session: Session,
   taskQueue: string,
@@ -111,7 +103,6 @@ export async function delegateAllUntil(
   return { ...all, standing: await startStanding(session, taskQueue, input) };
 }
 
-/** Starts the workflow of a delegation that also covers later requests. Throws if the person has one already. */
 async function startStanding(session: Session, taskQueue: string, input: StandingInput): Promise<StandingDelegation> {
   const workflowId = standingDelegationId(input.by);
   const start = {
@@ -149,10 +140,7 @@ export function untilAtOf(until: string, nowMs: number): string {
   return new Date(untilMs).toISOString();
 }
 
-/**
- * Reads the input of a workflow. Everyone who can start workflows can write it: throws a `ProblemError` for an invalid
- * one.
- */
+/** Everyone who can start workflows can write their input: throws a `ProblemError` for an invalid one. */
 export function readStanding(input: unknown, startedMs: number): StandingInput {
   const { untilAt, ...delegation } = isObject(input) ? input : {};
   const untilMs = instantMs(untilAt);
@@ -166,8 +154,8 @@ async function listStanding(session: Session, by: string | undefined): Promise<S
   const query = `WorkflowType = '${standingDelegationType}' AND ExecutionStatus = 'Running'`;
   const found: StandingDelegation[] = [];
   for await (const page of listedExecutions(session, { query })) {
-    for (const { execution } of page) {
-      found.push(...[await standingOf(session, execution?.workflowId ?? '')].flatMap((each) => each ?? []));
+    for (const { workflowId } of page.map(executionIdOf)) {
+      found.push(...[await standingOf(session, workflowId)].flatMap((each) => each ?? []));
     }
   }
   return found;
@@ -212,10 +200,7 @@ async function stopStanding(session: Session, by: string, reason = 'stopped'): P
 /** The activity's state from one attempt to the next, as the details of its heartbeats. */
 export interface StandingProgress {
   delegated: number;
-  /**
-   * The keys of the open requests that were tried, oldest first. Each is tried once: a seat that was taken back stays
-   * so.
-   */
+  /** Keys of open requests, oldest first. Each is tried once: a seat that was taken back stays so. */
   tried: string[];
   left: LeftRequest[];
 }

@@ -8,10 +8,7 @@ import type { ApprovalFilter, ApprovalList } from './list-approvals.ts';
 export interface Approvals {
   /** The inbox: the open requests of all runs, earliest deadline first. Needs no worker. */
   list(filter?: ApprovalFilter): Promise<ApprovalList>;
-  /**
-   * One request with its arguments, open or settled. Give `workflowId` if you know it: this saves the search for the
-   * run. Throws `unknown_request`, `no_worker`.
-   */
+  /** One request, open or settled. `workflowId` saves the search for its run. Throws `unknown_request`, `no_worker`. */
   get(requestId: string, options?: { workflowId?: string }): Promise<ApprovalDetails>;
 }
 
@@ -21,10 +18,7 @@ export interface ToolLike {
   readonly input: StandardSchemaV1<unknown, object>;
 }
 
-/**
- * A request about a call of a known tool. With `shown: 'all'`, `arguments` has the tool's type; texts in it may have
- * secrets replaced.
- */
+/** A request about a known tool. With `shown: 'all'`, `arguments` has the tool's type; its secrets may be replaced. */
 export type ToolApproval<T extends ToolLike> = Omit<ApprovalDetails, 'arguments' | 'shown'> &
   ({ shown: 'all'; arguments: StandardSchemaV1.InferOutput<T['input']> } | { shown: 'part'; arguments: JsonObject });
 

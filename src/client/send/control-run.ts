@@ -33,14 +33,9 @@ import { type Signer, signMessage } from './sign-message.ts';
 
 /** How a client sends a message to a run. */
 export interface SendOptions {
-  /**
-   * How long to wait for the run's answer before the message is recorded by signal, in milliseconds. Default: the
-   * client's `receiptTimeoutMs`.
-   */
+  /** Milliseconds until the message is recorded by signal, without the run's answer. Default: `receiptTimeoutMs`. */
   timeoutMs?: number;
-  /**
-   * Signs the message for its run before it is sent. To repeat a message, use `signDecision` or `signMessage` instead.
-   */
+  /** Signs the message for its run. To repeat a message, use `signDecision` or `signMessage` instead. */
   sign?: Signer;
 }
 
@@ -130,7 +125,6 @@ async function sendControl(
   return deliverControl(session, workflowId, name, message, { timeoutMs });
 }
 
-/** Delivers a message that is no decision. Throws its refusal. */
 async function deliverControl(
   session: Session,
   workflowId: string,
@@ -156,10 +150,7 @@ const nouns = {
   message: 'message',
 } as const;
 
-/**
- * The receipt of a message that was sent before, if the run has recorded it; undefined if not, or if the run cannot be
- * asked.
- */
+/** The receipt of a message that was sent before; undefined if the run has not recorded it, or cannot be asked. */
 async function glanceAtReceipt(
   session: Session,
   workflowId: string,
@@ -199,10 +190,7 @@ export interface CancelOptions {
 
 const longestReason = 1_000;
 
-/**
- * Asks a run to stop. Throws `run_not_found`. Throws `run_closed` for a run that has ended; the server itself would
- * report success.
- */
+/** Asks a run to stop. Throws `run_not_found`, and `run_closed`, for which the server itself would report success. */
 export async function cancelRun(
   session: Session,
   workflowId: string,
@@ -211,21 +199,16 @@ export async function cancelRun(
   const { connection, namespace, client } = session;
   if (typeof reason !== 'string') throw new ProblemError({ code: 'invalid_message', message: `'reason' must be text` });
   if (reason.length > longestReason) {
-    const message = `'reason' is longer than ${longestReason} characters`;
-    throw new ProblemError({ code: 'too_large', message });
+    throw new ProblemError({ code: 'too_large', message: `'reason' is longer than ${longestReason} characters` });
   }
   await callServer(
     session,
     async () => {
       const { status, raw } = await client.workflow.getHandle(workflowId).describe();
       if (status.name !== 'RUNNING') {
-        throw new ProblemError({
-          code: 'run_closed',
-          message: `Run '${workflowId}' is closed already.`,
-        });
+        throw new ProblemError({ code: 'run_closed', message: `Run '${workflowId}' is closed already.` });
       }
-      // Not by the SDK's handle, which takes no reason. A run that has continued as new is cancelled in its newest
-      // execution, as by the handle.
+      // Not by the SDK's handle, which takes no reason. As by the handle, the newest execution of the run is cancelled.
       await connection.workflowService.requestCancelWorkflowExecution({
         namespace,
         workflowExecution: { workflowId },

@@ -41,18 +41,15 @@ const decisionRoute: MessageRoute<ParsedDecision> = {
 
 type Keyed = ParsedDecision & { decisionId: string };
 
-/**
- * Sends one decision and returns its receipt; throws a refusal as a `ProblemError` with its code. `recorded` in a
- * receipt means: recorded durably, but not applied yet, because no worker answered in time.
- */
+/** Throws a refusal as a `ProblemError`. `recorded` in the receipt: durable, but no worker has applied it in time. */
 export async function decideOne(session: Session, decision: Decision, options: RequestOptions = {}): Promise<Receipt> {
   const [receipt] = await decideMany(session, [decision], options);
   return acceptedReceipt(receipt);
 }
 
 /**
- * Sends decisions, all for one run in one update, and returns their receipts in order. A decision that is refused, or
- * whose run is not found, gets a receipt with a code and does not affect others. Throws only if nothing can be sent.
+ * Sends decisions, all for one run in one update, and returns their receipts in order. A refusal is a receipt with a
+ * code, and does not affect other decisions. Throws only if nothing can be sent.
  */
 export async function decideMany(
   session: Session,
@@ -62,8 +59,7 @@ export async function decideMany(
   const placed = await Promise.all(decisions.map((decision) => findRunOf(session, decision, options)));
   const receipts: Receipt[] = [];
   const groups = new Map<string, { index: number; decision: Keyed }[]>();
-  // Group the decisions only after all their runs are known: of two decisions about one request, the first in the list
-  // must stay the first.
+  // Grouped only once all runs are known: of two decisions about one request, the first in the list stays the first.
   for (const [index, found] of placed.entries()) {
     if ('refused' in found) receipts[index] = found.refused;
     else groups.set(found.workflowId, [...(groups.get(found.workflowId) ?? []), { index, decision: found.decision }]);
@@ -83,10 +79,7 @@ export async function decideMany(
   return receipts;
 }
 
-/**
- * The run to which a decision belongs, and the decision with an id; or the receipt that refuses a decision without a
- * run.
- */
+/** The run of a decision, and the decision with an id; or the receipt that refuses a decision without a run. */
 async function findRunOf(
   session: Session,
   source: Decision,
@@ -141,9 +134,9 @@ function receiptFrom(
 }
 
 /**
- * Sends decisions to a run, and for the client's `lookUpTimeoutMs` repeats those whose request the run does not know: a
- * query may have shown the request during a task that the worker had not finished. Meanwhile it queries the run, which
- * adds nothing to its history; only decisions whose request has appeared are sent again.
+ * For the client's `lookUpTimeoutMs`, repeats decisions whose request the run does not know: a query may have shown it
+ * during a task that the worker had not finished. Queries add nothing to the history; only decisions whose request has
+ * appeared are sent again.
  */
 async function repeatUnknown<One extends { requestId: string }>(
   session: Session,
@@ -167,13 +160,8 @@ async function repeatUnknown<One extends { requestId: string }>(
 /** The ids of the run's open requests; empty if the run cannot be asked. */
 async function openRequestIds(session: Session, workflowId: string): Promise<Set<string>> {
   try {
-    const open = await queryRun<ApprovalRequest[]>(
-      session,
-      workflowId,
-      queryNames.approvals,
-      [],
-      session.limits.glanceTimeoutMs,
-    );
+    const { glanceTimeoutMs } = session.limits;
+    const open = await queryRun<ApprovalRequest[]>(session, workflowId, queryNames.approvals, [], glanceTimeoutMs);
     return new Set(open.map(({ requestId }) => requestId));
   } catch (error) {
     if (isProblemError(error)) return new Set();
@@ -196,9 +184,7 @@ export interface CommonDecision extends Pick<
   Decision,
   'approved' | 'reason' | 'reviewerId' | 'reviewerName' | 'viewed'
 > {
-  /**
-   * Makes a retry safe: the same requests, answer and id again return the original receipts. At most 160 characters.
-   */
+  /** Makes a retry safe: the same requests and answer again return the first receipts. At most 160 characters. */
   decisionId?: string;
 }
 
@@ -206,9 +192,8 @@ export interface CommonDecision extends Pick<
 const runsAtOnce = 8;
 
 /**
- * Gives the same answer to exactly these requests, whatever other requests are open now. All requests of a run are sent
- * in one update, and each has its own receipt, in order. Never throws: an error is in the receipts of the requests
- * concerned.
+ * Gives the same answer to exactly these requests. All requests of a run are sent in one update, and each has its own
+ * receipt, in order. Never throws: an error is in the receipts of the requests concerned.
  */
 export async function decideAll(
   session: Session,

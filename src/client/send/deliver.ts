@@ -29,18 +29,16 @@ export interface MessageRoute<Message> {
 }
 
 interface DeliverOptions {
-  /**
-   * How long to wait for an answer before the messages are recorded by signal, in milliseconds. Default: the client's.
-   */
+  /** Milliseconds until the messages are recorded by signal, without an answer. Default: the client's. */
   timeoutMs?: number;
   /** True if the run must process the messages again, even if it has answered them before. */
   isAgain?: boolean;
 }
 
 /**
- * Sends messages to a run by update; without an answer, by signal, with one query for the result. Both have the same
- * ids, so the run applies each message once, in any order and at any delay. Returns a receipt for each message,
- * refusals included; `recorded` means: durable, but not applied yet. Throws only `server_unreachable`.
+ * Sends messages by update; without an answer by signal, with one query for the result. Both have the same ids, so the
+ * run applies each message once. Returns a receipt for each, refusals included; `recorded`: durable, but not applied
+ * yet. Throws only `server_unreachable`.
  */
 export async function deliver<Message extends { requestId?: string }>(
   session: Session,
@@ -51,8 +49,7 @@ export async function deliver<Message extends { requestId?: string }>(
 ): Promise<Receipt[]> {
   const { isAgain = false } = options;
   const receipts = await send(session, workflowId, route, messages, options);
-  // For a known update the server repeats an earlier refusal. If the cause may have passed since then, the message is
-  // sent again.
+  // The server repeats the earlier refusal of a known update. If its cause may have passed, the message is sent again.
   const again = isAgain ? [] : messages.filter((_message, index) => isTransient(receipts[index]?.code));
   if (again.length === 0) return receipts;
   const answers = await send(session, workflowId, route, again, { ...options, isAgain: true });
@@ -76,10 +73,7 @@ export function acceptedReceipt(receipt: Receipt | undefined): Receipt {
   throw new ProblemError({ code: receipt.code, message: receipt.message });
 }
 
-/**
- * Sends messages by one update, or by a signal if the update gets no answer in time. A refusal is a receipt for each
- * message.
- */
+/** Sends one update, or a signal if that gets no answer in time. A refusal is a receipt for each message. */
 async function send<Message extends { requestId?: string }>(
   session: Session,
   workflowId: string,
@@ -100,19 +94,13 @@ async function send<Message extends { requestId?: string }>(
   }
 }
 
-/**
- * The receipt for a message whose answer cannot be read. It never reports a failure, because the run has accepted the
- * message.
- */
+/** An unreadable answer is no failure: the run has accepted the message. */
 function unreadReceipt(what: string, { requestId = '' }: { requestId?: string }, why: string): Receipt {
   const message = `The run has taken the ${what}, but its receipt cannot be read: ${why}. ${readingRemedy}`;
   return { requestId, accepted: true, recorded: true, message };
 }
 
-/**
- * Records messages in the run's history, where they wait for a worker, and returns their receipts. Refuses a message
- * about a request that the run does not have.
- */
+/** Records messages where they wait for a worker. Refuses a message about a request that the run does not have. */
 async function record<Message extends { requestId?: string }>(
   session: Session,
   workflowId: string,
@@ -157,21 +145,15 @@ function payloadOf(messages: readonly unknown[]): unknown {
 }
 
 export function runClosed(workflowId: string): ProblemError {
-  return new ProblemError({
-    code: 'run_closed',
-    message: `Run '${workflowId}' is closed and takes no more messages.`,
-  });
+  return new ProblemError({ code: 'run_closed', message: `Run '${workflowId}' is closed and takes no more messages.` });
 }
 
-/**
- * Whether a run has a request. `known`: the memo lists the request, or the run confirms it. `unknown`: the run denies
- * it. `unlisted`: the memo does not list the request, and no worker answers.
- */
+/** Whether a run has a request, by its memo or its answer. `unlisted`: not in the memo, and no worker answers. */
 type Listing = 'known' | 'unknown' | 'unlisted';
 
 /**
- * Checks for each request whether a run has it. Call it before messages about the requests are sent by signal: every
- * workflow accepts a signal, and a workflow without the request ignores the message. Throws `run_not_found`.
+ * Call it before messages about requests are sent by signal: every workflow accepts a signal, and one without the
+ * request ignores the message. Throws `run_not_found`.
  */
 async function listingsOf(
   session: Session,
@@ -186,8 +168,7 @@ async function listingsOf(
     unread === undefined ? rows.some((row) => row.requestId === requestId) : run.openIds.includes(requestId);
   return Promise.all(
     requestIds.map(async (requestId) => {
-      // A closed run counts as one that has the request: it records no message, and its earlier answer is looked up
-      // afterwards.
+      // A closed run counts as one that has the request: it records no message, and may have an earlier answer.
       if (requestId === undefined || !run.isRunning || isListed(requestId)) return 'known';
       const answer = silent ? 'silent' : await knowsRequest(session, workflowId, requestId);
       return answer === 'yes' ? 'known' : answer === 'no' ? 'unknown' : 'unlisted';
@@ -195,7 +176,6 @@ async function listingsOf(
   );
 }
 
-/** The error if a run does not have a request. */
 export function unknownRequest(workflowId: string, requestId: string): ProblemError {
   return new ProblemError({ code: 'unknown_request', message: `Run '${workflowId}' has no request ${requestId}.` });
 }
@@ -211,12 +191,8 @@ export function recordedReceipt(
     standing !== 'unlisted'
       ? ''
       : ` It went to run '${workflowId}', whose memo does not list request ${requestId}: it counts only if that run has it.`;
-  return {
-    requestId,
-    accepted: true,
-    recorded: true,
-    message: `The ${what} is recorded, not yet applied: ${reason}.${doubt}${before}`,
-  };
+  const message = `The ${what} is recorded, not yet applied: ${reason}.${doubt}${before}`;
+  return { requestId, accepted: true, recorded: true, message };
 }
 
 /** A message to a run: the name of its update, which is also the name of its signal, and its one argument. */
@@ -235,10 +211,7 @@ interface Unanswered {
   silent: boolean;
 }
 
-/**
- * Statuses of failed updates after which a signal may still reach the run: no worker answered, the server's limit on
- * updates was reached, or the run continued as new.
- */
+/** After these a signal may still reach the run: no worker answered, updates are at a limit, or it continued as new. */
 const worthRecording: (number | undefined)[] = [
   grpcStatus.DEADLINE_EXCEEDED,
   grpcStatus.CANCELLED,
@@ -248,13 +221,8 @@ const worthRecording: (number | undefined)[] = [
   grpcStatus.NOT_FOUND,
 ];
 
-/**
- * The run has answered, and this client cannot decode the answer. The run has accepted the message: a refusal would
- * have been thrown.
- */
-interface UnreadReply {
-  unread: string;
-}
+/** The run has accepted the message, but this client cannot decode its answer. A refusal would have been thrown. */
+type UnreadReply = { unread: string };
 
 /** Sends a message by update and waits at most `timeoutMs` for the run's answer. Throws the run's refusal. */
 export async function sendByUpdate(
@@ -282,8 +250,9 @@ export async function sendByUpdate(
       if (receipts === undefined) throw refusedByRun(workflowId, error);
       return { answer: receipts };
     }
-    if (isProblemError(error) && error.code === 'no_worker')
-      return { reason: withoutStop(error.message), silent: true };
+    if (isProblemError(error) && error.code === 'no_worker') {
+      return { reason: error.message.replace(/\.$/, ''), silent: true };
+    }
     if (!isProblemError(error) && worthRecording.includes(grpcStatusOf(error))) {
       return { reason: serverWords(error), silent: false };
     }
@@ -291,18 +260,14 @@ export async function sendByUpdate(
   }
 }
 
-/** The error if the run's answer is no receipt. */
 export function unreadable(workflowId: string): ProblemError {
-  return new ProblemError({
-    code: 'internal',
-    message: `Run '${workflowId}' answered with a receipt that cannot be read.`,
-  });
+  const message = `Run '${workflowId}' answered with a receipt that cannot be read.`;
+  return new ProblemError({ code: 'internal', message });
 }
 
 /**
- * The id of an update: a digest of the whole content, not only of the message's own id. For a known update id, the
- * server returns the old result and does not call the run. A changed message under an old id needs another update id,
- * so that the run receives and refuses it.
+ * A digest of the whole content, because for a known update id the server returns the old result without calling the
+ * run: a changed message under an old message id must reach the run, which refuses it.
  */
 function updateIdOf(name: string, payload: unknown): string {
   const content = JSON.stringify(payload, (_key, value: unknown) =>
@@ -313,18 +278,12 @@ function updateIdOf(name: string, payload: unknown): string {
   return `${name}-${createHash('sha256').update(content).digest('hex')}`;
 }
 
-/**
- * True if the server itself refused the update: a worker completed the task with the update while it was shutting down,
- * and the run never received the message.
- */
+/** True if the server itself refused the update, because a worker shut down before the run received the message. */
 export function isUnprocessed({ cause }: WorkflowUpdateFailedError): boolean {
   return cause instanceof ApplicationFailure && cause.type === 'UnprocessedUpdate';
 }
 
-/**
- * The receipts of messages that were all refused. They contain more than the failure, such as the reviewer who settled
- * a request.
- */
+/** Receipts of messages that were all refused. They say more than the failure, such as who settled a request. */
 function receiptsIn({ cause }: WorkflowUpdateFailedError, count: number): Receipt[] | undefined {
   const details: unknown[] = (cause instanceof ApplicationFailure && cause.details) || [];
   const isWhole = details.length === count && details.every((each) => isProblemCode((each as Receipt | null)?.code));
@@ -336,21 +295,11 @@ function refusedByRun(workflowId: string, error: WorkflowUpdateFailedError): Pro
   if (cause instanceof ApplicationFailure && isProblemCode(cause.type)) {
     return new ProblemError({ code: cause.type, message: cause.message }, { cause: error });
   }
-  return new ProblemError(
-    { code: 'internal', message: `Run '${workflowId}' refused the message: ${cause?.message ?? error.message}` },
-    { cause: error },
-  );
+  const message = `Run '${workflowId}' refused the message: ${cause?.message ?? error.message}`;
+  return new ProblemError({ code: 'internal', message }, { cause: error });
 }
 
-/** The sentence without its full stop. */
-function withoutStop(sentence: string): string {
-  return sentence.replace(/\.$/, '');
-}
-
-/**
- * Writes a message into a run's history, where it waits for a worker. Returns false if the run is closed.
- * Throws `run_not_found`, `server_unreachable`.
- */
+/** Writes a message into a run's history. False: the run is closed. Throws `run_not_found`, `server_unreachable`. */
 export async function recordBySignal(session: Session, { workflowId, name, payload }: UpdateRequest): Promise<boolean> {
   const handle = session.client.workflow.getHandle(workflowId);
   return callServer(

@@ -16,20 +16,16 @@ const mostQueried = 10;
 /** A workflow whose row in visibility carries the request's id. Anyone who starts a workflow can write such a row. */
 interface Claim {
   workflowId: string;
-  /**
-   * `lists`: the workflow's memo lists the request. `cut`: the memo had no room for all requests, or cannot be read
-   * here. `carries`: only the row has the request's id.
-   */
+  /** `lists`: the memo has it. `cut`: the memo lacks some, or is unreadable here. `carries`: only the row has it. */
   memo: 'lists' | 'cut' | 'carries';
   /** True if the row has the id only among its settled requests. */
   isSettled: boolean;
 }
 
 /**
- * The workflow id of the run of `requestId`. A row proves nothing: if the memo of the only workflow does not list the
- * request, or if several workflows claim the request, they must confirm that they have it. Throws `unknown_request`:
- * after the client's `lookUpTimeoutMs` if no run is found, because visibility lags; at once for a malformed id, and if
- * two runs cannot be told apart. Throws `no_worker` if a workflow that may have the request did not answer.
+ * The run of a request. A row proves nothing: workflows must confirm that they have the request, unless only one claims
+ * it and its memo lists it. Throws `unknown_request`, after the client's `lookUpTimeoutMs` if no run is found, because
+ * visibility lags; and `no_worker` if a workflow that may have the request did not answer.
  */
 export async function findRequest(session: Session, requestId: string): Promise<string> {
   const malformed = malformedRequestId(requestId);
@@ -74,14 +70,9 @@ interface Judged {
   isSilent: boolean;
 }
 
-/**
- * Which of the claims are true: each run is asked whether it has the request, unless only one claims it and its memo
- * proves that.
- */
 async function judge(session: Session, requestId: string, claims: readonly Claim[]): Promise<Judged[]> {
   const [first] = claims;
-  // If only one workflow claims the request, and its memo lists it, do not query it: the update or query that follows
-  // reaches it anyway.
+  // The update or query that follows reaches the run anyway.
   if (claims.length === 1 && first?.memo === 'lists') {
     return [{ workflowId: first.workflowId, holds: true, isSilent: false }];
   }
@@ -89,17 +80,13 @@ async function judge(session: Session, requestId: string, claims: readonly Claim
     claims.slice(0, mostQueried).map(async ({ workflowId, memo, isSettled }) => {
       const answer = await knowsRequest(session, workflowId, requestId);
       const isSilent = answer === 'silent';
-      // If no worker answers, accept what the memo says. For a settled request accept the tag, because the memo no
-      // longer lists the request.
+      // If no worker answers, accept the memo; for a settled request the tag, because the memo no longer lists it.
       return { workflowId, holds: answer === 'yes' || (isSilent && (memo !== 'carries' || isSettled)), isSilent };
     }),
   );
 }
 
-/**
- * The workflows whose search attributes have the id of the request. Any workflow can write such an attribute, so these
- * are claims.
- */
+/** The workflows with the id of the request in a search attribute. Any workflow can write one, so these are claims. */
 async function claimsOf(session: Session, requestId: string): Promise<Claim[]> {
   const { ids, tags } = session.attributes;
   const settled = tags === null ? '' : ` OR ${tags} = "${settledTag}${requestId}"`;
@@ -154,23 +141,16 @@ function quotedIds(workflowIds: readonly string[]): string {
     .join(' and ');
 }
 
-/**
- * Asks a run whether it has a request, open or recently settled. `no` is also the answer for a workflow that is not a
- * run of Countersign; `silent`: no worker answers.
- */
+/** Asks a run for a request, open or lately settled. `no`: also for other workflows. `silent`: no worker answers. */
 export async function knowsRequest(
   session: Session,
   workflowId: string,
   requestId: string,
 ): Promise<'yes' | 'no' | 'silent'> {
   try {
-    const answer = await queryRun<unknown>(
-      session,
-      workflowId,
-      queryNames.approvals,
-      [{ requestId }],
-      session.limits.glanceTimeoutMs,
-    );
+    const { glanceTimeoutMs } = session.limits;
+    const args = [{ requestId }];
+    const answer = await queryRun<unknown>(session, workflowId, queryNames.approvals, args, glanceTimeoutMs);
     const details = (answer ?? {}) as Partial<ApprovalDetails>;
     return details.requestId === requestId && details.workflowId === workflowId ? 'yes' : 'no';
   } catch (error) {
@@ -179,10 +159,7 @@ export async function knowsRequest(
   }
 }
 
-/**
- * Reads one request, open or settled, with its full arguments from its run. With `workflowId` no search for the run is
- * needed. Throws `unknown_request` after the client's `lookUpTimeoutMs`, `run_not_found`, `no_worker`.
- */
+/** One request, open or settled. Throws `unknown_request` after `lookUpTimeoutMs`, `run_not_found`, `no_worker`. */
 export async function getApproval(
   session: Session,
   requestId: string,

@@ -16,17 +16,14 @@ import type { JsonObject } from '../../core/base/tool-call.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import { type PolicyChange, laterChange } from '../../core/policy/run-side.ts';
 import type { Session } from '../server/session.ts';
-import { listedExecutions } from '../server/memo-rows.ts';
+import { executionIdOf, listedExecutions } from '../server/memo-rows.ts';
 import { queryRun } from '../server/ask-worker.ts';
 import { gatedRunsQuery, requireGated } from '../server/require-gated.ts';
 import { type SendOptions, setPolicyOf } from './control-run.ts';
 
 /** The runs that get a change of policy, and how it is sent. */
 export interface SetPolicyOfRunsOptions extends SendOptions {
-  /**
-   * A visibility query, such as `WorkflowType = "order"`: its open workflows that have a gate. Default: agent runs,
-   * nested ones too, and custom workflows with requests.
-   */
+  /** A visibility query: its open workflows with a gate. Default: agent runs, and custom workflows with requests. */
   query?: string;
   /** True: reports the effect of the change, and sends nothing. */
   dryRun?: boolean;
@@ -69,18 +66,15 @@ type Change = Omit<SetPolicyMessage, 'signature'>;
 type Outcome = Omit<PolicyResult, 'workflowId' | 'workflowType'>;
 
 const runsAtOnce = 8;
-/**
- * How often the search is repeated at most while new runs keep starting. Runs that it misses have the policy of their
- * worker.
- */
+/** The most searches while new runs keep starting. Runs that they miss have the policy of their worker. */
 const mostLooks = 10;
 /** The default of `lookAgainMs`: the index of runs lags by up to some seconds. */
 const lookAgainByDefaultMs = 2_000;
 
 /**
- * Sends a change of policy to every open run that a query finds, eight at a time, and searches again until it finds no
- * new one, ten times at most. Yields each result at once. Throws `policy_invalid` and `invalid_message` for a change or
- * a query that every run would refuse, and `server_unreachable`, before anything is sent.
+ * Changes the policy of every open run that a query finds, eight at a time, until a search finds no new one. Throws
+ * `policy_invalid` and `invalid_message` for a change or a query that every run would refuse, and `server_unreachable`,
+ * before anything is sent.
  */
 export async function* setPolicyOfRuns(
   session: Session,
@@ -96,7 +90,7 @@ export async function* setPolicyOfRuns(
   const act = async (row: Row): Promise<PolicyResult> => {
     const fate = isStopped() ? unsent : await changePolicyOf(session, row, { message, change, options });
     isAway ||= fate.code === 'server_unreachable';
-    return { workflowId: idOf(row), workflowType: row.type?.name ?? '', ...fate };
+    return { workflowId: executionIdOf(row).workflowId, workflowType: row.type?.name ?? '', ...fate };
   };
   for (let look = 1; look <= mostLooks && !isStopped(); look += 1) {
     const isFirst = look === 1;
@@ -125,25 +119,17 @@ async function readChange(message: Change): Promise<PolicyChange> {
   return { policy: document === undefined ? undefined : await policyIn(document), mode, channels };
 }
 
-/**
- * Reads a policy document as the run's worker does, but without the limits that the worker's ceiling sets. Throws
- * `policy_invalid`.
- */
+/** Reads a policy as the run's worker does, without the limits of its ceiling. Throws `policy_invalid`. */
 async function policyIn(document: JsonObject): Promise<Policy> {
   const { parseRunPolicy } = await import('../../policy-file/parse-run-policy.ts');
   const parsed = parseRunPolicy(document, { maxTimeoutMs: null });
   if ('policy' in parsed) return parsed.policy;
-  const { path, message } = parsed.problems[0]!;
-  throw new ProblemError({
-    code: 'policy_invalid',
-    message: `the new policy: ${path === '' ? message : `${path}: ${message}`}`,
-  });
+  const { path, message: problem } = parsed.problems[0]!;
+  const message = `the new policy: ${path === '' ? problem : `${path}: ${problem}`}`;
+  throw new ProblemError({ code: 'policy_invalid', message });
 }
 
-/**
- * The running workflows that a query finds; without one, all that have a gate. Throws `invalid_message` for a query
- * that the server refuses.
- */
+/** The open runs of a query, by default all with a gate. Throws `invalid_message` for a query that is refused. */
 async function openRuns(session: Session, query: string | undefined): Promise<Row[]> {
   const which = query === undefined ? gatedRunsQuery(session) : `(${query})`;
   const found: Row[] = [];
@@ -158,10 +144,7 @@ async function openRuns(session: Session, query: string | undefined): Promise<Ro
   return found;
 }
 
-/**
- * Calls `act` for each element, eight at a time, and yields each result as soon as it is known. Every `act` must
- * resolve.
- */
+/** Calls `act` for eight at a time, and yields each result as soon as it is known. Every `act` must resolve. */
 async function* asTheyEnd<One, Result>(
   all: readonly One[],
   act: (one: One) => Promise<Result>,
@@ -193,7 +176,7 @@ interface Sending {
 
 /** Changes the policy of one run unless it has that policy already. Never throws: a failure is an outcome. */
 async function changePolicyOf(session: Session, row: Row, { message, change, options }: Sending): Promise<Outcome> {
-  const workflowId = idOf(row);
+  const { workflowId } = executionIdOf(row);
   try {
     const before = await policiesOf(session, row, options);
     if (before === 'ungated') return { outcome: 'ungated', message: 'It has no gate: nothing was sent.' };
@@ -212,26 +195,22 @@ async function changePolicyOf(session: Session, row: Row, { message, change, opt
   }
 }
 
-/**
- * The outcome if the change of a run failed with this code. The run was open when it was listed, so a run that is not
- * found has ended.
- */
+/** The run was open when it was listed, so a run that is not found has ended. */
 function outcomeOf(code: ProblemCode): PolicyOutcome {
   if (code === 'run_closed' || code === 'run_not_found') return 'closed';
   return code === 'server_unreachable' || code === 'no_worker' ? 'unanswered' : 'refused';
 }
 
 /**
- * Reads the policies of a run. Returns undefined for a run that has a gate but does not report its policies; such a run
- * gets the change anyway. Returns `ungated` for a workflow that neither answers the query nor is listed as gated; it is
- * sent nothing, because every workflow accepts a signal.
+ * Undefined for a run with a gate that does not report its policies: it gets the change. `ungated`: it neither answers
+ * the query nor is listed as gated, and gets nothing, because every workflow accepts a signal.
  */
 async function policiesOf(
   session: Session,
   row: Row,
   { timeoutMs }: SendOptions,
 ): Promise<RunPolicies | undefined | 'ungated'> {
-  const workflowId = idOf(row);
+  const { workflowId } = executionIdOf(row);
   let silence: ProblemError | undefined;
   try {
     const answer = await queryRun<RunPolicies | null>(session, workflowId, queryNames.policy, [], timeoutMs);
@@ -256,8 +235,4 @@ async function policiesOf(
 function isInForce(change: PolicyChange, now: PolicyChange | undefined): boolean {
   const plain = (value: PolicyChange): unknown => JSON.parse(JSON.stringify(value));
   return now !== undefined && isDeepStrictEqual(plain(laterChange(change, now)), plain(now));
-}
-
-function idOf({ execution }: Row): string {
-  return execution?.workflowId ?? '';
 }

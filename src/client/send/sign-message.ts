@@ -16,8 +16,7 @@ export interface ReviewerKey {
 const prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 /**
- * Creates a key pair for one reviewer. Nothing is stored: the public key belongs under `reviewer_keys` in the operator's
- * policy, and the private key to its owner.
+ * Creates a key pair for one reviewer, and stores nothing.
  *
  * @example
  * ```ts
@@ -35,8 +34,7 @@ export function createReviewerKey(): ReviewerKey {
 }
 
 /**
- * The public key, in base64, of a private key: PEM without a passphrase, or its 32 bytes in base64. Throws a `ProblemError`
- * (`unverified_reviewer`) for anything else.
+ * The public key, in base64, of a private key. Throws `unverified_reviewer` for anything else.
  *
  * @example
  * ```ts
@@ -92,8 +90,7 @@ export type Signed<Message> = Message & { signature: { keyId: string; signedAt: 
 
 /**
  * Signs a decision for one run. Adds a `decisionId` if there is none, because nothing may be added after signing.
- * Throws a `ProblemError` for an invalid key, for an unknown option, for a decision that is signed already, and for one that has no JSON form.
- * `client.decide(decision, { sign })` signs and sends.
+ * Throws for an invalid key, an unknown option, a decision that is signed already, and one that has no JSON form.
  *
  * @example
  * ```ts

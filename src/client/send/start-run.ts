@@ -15,15 +15,12 @@ import { parseJson } from '../../core/base/json.ts';
 
 /** How to start a run. Every member is optional. */
 export interface StartOptions {
-  /**
-   * The workflow id of the run. Default `run-AGENT-RANDOM`. An id can be used only once: to use it again throws
-   * `already_started`.
-   */
+  /** Default `run-AGENT-RANDOM`. An id can be used only once: to use it again throws `already_started`. */
   workflowId?: string;
   /**
    * Makes a retry safe, instead of `workflowId`: 1 to 1,000 characters. The same key with the same agent, input and
-   * options returns the handle of its run, open or closed; with others it throws `already_started`. A key is for one
-   * namespace, and is free again once retention has removed its run.
+   * options returns its run, open or closed; with others it throws `already_started`. A key is free again once
+   * retention has removed its run.
    */
   idempotencyKey?: string;
   /** A policy document: a policy file as JSON. It can only tighten the operator's ceiling. */
@@ -72,13 +69,8 @@ export async function startRun(
       } catch (error) {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
         if (keyed !== undefined) return requireSameStart(session, keyed, error);
-        throw new ProblemError(
-          {
-            code: 'already_started',
-            message: `Run '${workflowId}' exists already: choose another id, or look at it with \`countersign show\`.`,
-          },
-          { cause: error },
-        );
+        const message = `Run '${workflowId}' exists already: choose another id, or look at it with \`countersign show\`.`;
+        throw new ProblemError({ code: 'already_started', message }, { cause: error });
       }
     },
     { workflowId },
@@ -91,18 +83,13 @@ export const startMemoName = 'approvalStart';
 
 export interface KeyedStart {
   workflowId: string;
-  /**
-   * A digest of the key and the input, 64 hex characters. Who does not know the key cannot find the input by trial.
-   */
+  /** 64 hex characters. Without the key, the input cannot be found by trial. */
   inputDigest: string;
 }
 
 const longestKey = 1_000;
 
-/**
- * The workflow id that follows from an `idempotencyKey`, and the digest of the key and the input. Throws `internal` for
- * an invalid key.
- */
+/** The workflow id, and the digest of the key and the input. Throws `internal` for an invalid key. */
 export function keyedStart(
   { idempotencyKey, workflowId }: { idempotencyKey?: string; workflowId?: string },
   input: RunInput,
@@ -121,9 +108,8 @@ export function keyedStart(
 }
 
 /**
- * Returns if the run under this id was started by the same key with the same input; throws `already_started` otherwise.
- * The memo proves no identity, because anyone who starts a run writes it: the check only keeps one key from starting
- * two different runs.
+ * Throws `already_started` unless the same key with the same input has started the run. The memo proves no identity,
+ * because anyone who starts a run writes it: it only keeps one key from starting two different runs.
  */
 export async function requireSameStart(session: Session, start: KeyedStart, cause: unknown): Promise<void> {
   const { connection, namespace } = session;
@@ -137,13 +123,8 @@ export async function requireSameStart(session: Session, start: KeyedStart, caus
     const message = `This idempotency key has started run '${workflowId}', and what it has started cannot be read here: ${value.why}. ${readingRemedy}`;
     throw new ProblemError({ code: 'undecodable', message }, { cause });
   }
-  throw new ProblemError(
-    {
-      code: 'already_started',
-      message: `This idempotency key has started run '${workflowId}' with another agent, input or options: use a new key for a new run.`,
-    },
-    { cause },
-  );
+  const message = `This idempotency key has started run '${workflowId}' with another agent, input or options: use a new key for a new run.`;
+  throw new ProblemError({ code: 'already_started', message }, { cause });
 }
 
 function sha256(text: string): string {

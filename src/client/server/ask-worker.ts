@@ -18,9 +18,9 @@ import { parseJson } from '../../core/base/json.ts';
 import { quoteWord } from '../../text/visible-text.ts';
 
 /**
- * Queries a run, open or closed: the execution `runId`, by default the last one. Gives up after `timeoutMs` (default:
- * the client's `queryTimeoutMs`). Throws `no_worker`, `run_not_found`, `server_unreachable`, and `run_closed` for a run
- * that ended before its first workflow task.
+ * Queries a run, open or closed: by default its last execution. Gives up after `timeoutMs` (default: the client's
+ * `queryTimeoutMs`). Throws `no_worker`, `run_not_found`, `server_unreachable`, and `run_closed` for a run that ended
+ * before its first workflow task.
  */
 export async function queryRun<Answer>(
   session: Session,
@@ -48,10 +48,8 @@ export async function queryRun<Answer>(
       throw new ProblemError({ code: 'no_worker', message }, { cause: error });
     }
     if (error instanceof QueryNotRegisteredError && saysNoHandler(error)) {
-      throw new ProblemError(
-        { code: 'run_not_found', message: `'${workflowId}' does not answer as a run of Countersign: ${error.message}` },
-        { cause: error },
-      );
+      const message = `'${workflowId}' does not answer as a run of Countersign: ${error.message}`;
+      throw new ProblemError({ code: 'run_not_found', message }, { cause: error });
     }
     if (error instanceof QueryNotRegisteredError) {
       const message = `Run '${workflowId}' could not be asked, because a worker failed its query: ask again. ${error.message}`;
@@ -62,27 +60,22 @@ export async function queryRun<Answer>(
       throw new ProblemError({ code: 'no_worker', message }, { cause: error });
     }
     if (grpcStatusOf(error) === grpcStatus.FAILED_PRECONDITION) {
-      throw new ProblemError(
-        { code: 'run_closed', message: `Run '${workflowId}' cannot be asked: ${serverWords(error)}.` },
-        { cause: error },
-      );
+      const message = `Run '${workflowId}' cannot be asked: ${serverWords(error)}.`;
+      throw new ProblemError({ code: 'run_closed', message }, { cause: error });
     }
     throw translateServerError(error, { address: session.address, namespace: session.namespace, workflowId });
   }
 }
 
-/**
- * True if a workflow runs and has no such query, by the messages of each SDK (TypeScript; Go and Java; Python, .NET and
- * Ruby). The client has one class for this and for every other failure, such as that of a worker without the workflow.
- */
+/** By the messages of each SDK (TypeScript; Go, Java; Python, .NET, Ruby): every failed query has this class. */
 function saysNoHandler({ message }: QueryNotRegisteredError): boolean {
   return /did not register a handler|unknown query ?type|expected but not found/i.test(message);
 }
 
 /**
- * Asks a second time if there is no answer of any kind after half of `timeoutMs`. The SDK's core may lose a query that
- * waits for a run which it drops from its cache (docs/decisions/0058). The first answer counts. If both attempts fail,
- * the earlier failure is thrown: a refusal is more specific than a later time-out.
+ * Asks a second time if half of `timeoutMs` brings no answer: the SDK's core may lose a query that waits for a run
+ * which it drops from its cache (docs/decisions/0058). The first answer counts; if both fail, the earlier failure,
+ * because a refusal is more specific than a later time-out.
  */
 export async function askAgain<Answer>(timeoutMs: number, ask: () => Promise<Answer>): Promise<Answer> {
   const first = ask();
@@ -107,10 +100,9 @@ export async function askAgain<Answer>(timeoutMs: number, ask: () => Promise<Ans
 const graceMs = 1_500;
 
 /**
- * Calls a run for an answer that needs a worker (a query, an update), for at most `timeoutMs`. Throws `undecodable` if
- * the run's workers could not read this client's payloads. Throws `no_worker` when the time is up; and early if nothing
- * polls the run's task queue, or no worker of the version to which the run is pinned. Throws other errors of the SDK
- * unchanged.
+ * Calls a run for an answer that needs a worker, for at most `timeoutMs`. Throws `undecodable` if its workers could not
+ * read this client's payloads; `no_worker` when the time is up, and early if no worker polls the run's task queue, or
+ * none of the version to which it is pinned; and other errors of the SDK unchanged.
  */
 export async function askWorker<Answer>(
   session: Session,
@@ -148,10 +140,7 @@ export async function askWorker<Answer>(
   }
 }
 
-/**
- * True if an error means that no worker has answered: the time is up, the client gave up, or the server refuses to wait
- * because the queue had no poller for minutes.
- */
+/** True if the time is up, the client gave up, or the server refuses to wait for a queue without a poller. */
 function isUnanswered(error: unknown): boolean {
   const status = grpcStatusOf(error);
   if (status === grpcStatus.DEADLINE_EXCEEDED || status === grpcStatus.CANCELLED) return true;
@@ -164,8 +153,8 @@ function isUnpolled(error: unknown): boolean {
 }
 
 /**
- * Throws `undecodable` if this client has codecs and they cannot read the memo of a run. Its workers could then not
- * read this client's payloads, and a worker without the key retries until it has it: one message could stop the run.
+ * Throws `undecodable` if this client's codecs cannot read a run's memo: its workers could not read this client's
+ * payloads, and a worker without the key retries for ever, so one message could stop the run.
  */
 export async function requireCodec(session: Session, workflowId: string): Promise<void> {
   if (!session.hasCodecs) return;
@@ -178,24 +167,16 @@ export async function requireCodec(session: Session, workflowId: string): Promis
   });
 }
 
-/**
- * True if a worker, of this version if one is given, has polled `taskQueue` recently. The server forgets a dead worker
- * only after minutes.
- */
+/** True if a worker, of `version` if given, has polled recently. The server forgets a dead one only after minutes. */
 async function hasWorker(session: Session, taskQueue: string, version: PinnedVersion | undefined): Promise<boolean> {
+  const { connection, namespace } = session;
   const answer = await callServer(session, () =>
-    session.connection.workflowService.describeTaskQueue({
-      namespace: session.namespace,
-      taskQueue: { name: taskQueue },
-    }),
+    connection.workflowService.describeTaskQueue({ namespace, taskQueue: { name: taskQueue } }),
   );
   return answer.pollers.some((poller) => version === undefined || isOfVersion(poller, version));
 }
 
-/**
- * Waits for at most `timeoutMs` until a worker, of this version if one is given, polls `taskQueue`; returns whether one
- * does.
- */
+/** Waits for at most `timeoutMs` until a worker, of `version` if given, polls `taskQueue`; returns whether one does. */
 export async function waitForWorker(
   session: Session,
   taskQueue: string,
@@ -213,13 +194,8 @@ export async function waitForWorker(
 
 /** The error if no worker polls the queue. */
 export function noWorker(session: Session, taskQueue: string, cause?: unknown): ProblemError {
-  return new ProblemError(
-    {
-      code: 'no_worker',
-      message: `No worker answers for task queue '${taskQueue}' of namespace '${session.namespace}': start one with \`countersign worker\`.`,
-    },
-    { cause },
-  );
+  const message = `No worker answers for task queue '${taskQueue}' of namespace '${session.namespace}': start one with \`countersign worker\`.`;
+  return new ProblemError({ code: 'no_worker', message }, { cause });
 }
 
 /** The error if a worker has polled the queue recently, but has not answered in time. */
@@ -263,7 +239,6 @@ function textIn(payload: temporal.api.common.v1.IPayload | undefined): string | 
   return typeof value === 'string' ? value : undefined;
 }
 
-/** True if the poller is a worker of the version. */
 export function isOfVersion(
   { deploymentOptions }: Pick<temporal.api.taskqueue.v1.IPollerInfo, 'deploymentOptions'>,
   { deploymentName, buildId }: PinnedVersion,
@@ -271,9 +246,7 @@ export function isOfVersion(
   return deploymentOptions?.deploymentName === deploymentName && deploymentOptions.buildId === buildId;
 }
 
-/**
- * The command that moves a run, or all runs that a visibility query finds, to the current version of their deployment.
- */
+/** Moves a run, or all runs that a visibility query finds, to the current version of their deployment. */
 export function moveCommand({ namespace, address }: Session, ...runs: ['--workflow-id' | '--query', string]): string {
   const words = ['temporal', 'workflow', 'update-options', ...runs, '--versioning-override-behavior', 'auto_upgrade'];
   if (runs[0] === '--query') words.push('--yes');

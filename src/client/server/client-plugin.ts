@@ -22,28 +22,20 @@ import { keyIdName, unreadEncoding } from '../../core/base/undecodable.ts';
 
 /** Options of `CountersignClientPlugin`. */
 export interface ClientPluginOptions {
-  /**
-   * The folder in which the workers keep large payloads; the client reads them there and stores large ones. Default:
-   * `COUNTERSIGN_PAYLOAD_FOLDER`; `false`: no folder, whatever the variable says.
-   */
+  /** The workers' folder of large payloads; `false`: none. Default: the one in `COUNTERSIGN_PAYLOAD_FOLDER`. */
   largePayloads?: LargePayloads | false;
-  /**
-   * How long a query is repeated while its run cannot answer yet, in milliseconds; at least 6,000. Default:
-   * `COUNTERSIGN_QUERY_TIMEOUT`, else 5,000.
-   */
+  /** How long a query that comes too early is repeated, in milliseconds; at least 6,000. Default: as of a client. */
   queryTimeoutMs?: number;
 }
 
 /**
- * A plugin for a Temporal `Client` of your own that reads runs or sends messages to them. `createClient` uses it too. It
- * sets the payload converter, and the external storage where none is set, and adds a workflow interceptor after yours: it
- * repeats queries while a continued run verifies what it carried, or while its events wait for a workflow task. Your
- * payload codecs stay; a payload that they cannot decode is read as undecodable instead of throwing. The namespace is the
- * client's.
+ * A plugin for a Temporal `Client` of your own that reads runs or sends messages to them. It sets the payload
+ * converter, and the external storage where none is set, and adds a workflow interceptor after yours, which repeats
+ * queries while a run cannot answer yet. Your payload codecs stay; a payload that they cannot decode is read as
+ * undecodable.
  *
- * Throws `internal` with one sentence for an unknown option, and for an invalid `largePayloads` or `queryTimeoutMs`. So does
- * the client for a folder that cannot be used, a `payloadConverterPath` of its own, `interceptors.workflow` that is not a list,
- * and two copies of Temporal's SDK.
+ * Throws `internal` for an unknown or invalid option. So does the client for a folder that cannot be used, a
+ * `payloadConverterPath` of its own, `interceptors.workflow` that is not a list, and two copies of Temporal's SDK.
  *
  * @example
  * ```ts
@@ -100,18 +92,14 @@ function withAskPast(given: ClientInterceptors | undefined, askPast: AskPast): C
 
 type Query = NonNullable<WorkflowClientInterceptor['query']>;
 
-/**
- * The shortest time for which a query is repeated. It is longer than a worker waits for a task that the server may
- * withdraw (workflows/sandbox/untaken-events.ts).
- */
+/** It is longer than a worker waits for a task that the server may withdraw (workflows/sandbox/untaken-events.ts). */
 const leastMs = 6_000;
 
 const { QUERY_REJECT_CONDITION_NOT_OPEN: ifOpen } = proto.temporal.api.enums.v1.QueryRejectCondition;
 
 /**
- * Repeats a query that a run cannot answer yet: it was continued as new and still verifies the state that it carried,
- * or it has events that no workflow task has processed. Gives up after `queryTimeoutMs`, and not before six seconds: a
- * caller with less time cancels its call.
+ * Repeats a query that a run cannot answer yet: it still verifies the state that it carried, or has events that no
+ * workflow task has processed. Gives up after `queryTimeoutMs`; a caller with less than six seconds cancels its call.
  */
 export class AskPast implements WorkflowClientInterceptor {
   readonly #longestMs: number;
@@ -140,8 +128,8 @@ export class AskPast implements WorkflowClientInterceptor {
 }
 
 /**
- * Queries a run only while it is open; a closed run is queried once more. If the run completed meanwhile, its events
- * were processed, and it answers. If it was terminated, its last events may never be processed: throws `run_closed`.
+ * Queries a closed run once more. If it completed meanwhile, its events were processed, and it answers. If it was
+ * terminated, its last events may never be processed: throws `run_closed`.
  */
 const askIfOpen: Query = async (input, next) => {
   try {
@@ -158,12 +146,10 @@ const askIfOpen: Query = async (input, next) => {
   }
 };
 
-/** True if a query failed because its execution has not restored its carried state yet. */
 export function isNotTakenUp(error: unknown): boolean {
   return saysInAnswer(error, sentences.notTakenUp);
 }
 
-/** True if a query failed because its run has events that no workflow task has processed yet. */
 export function isNotTakenYet(error: unknown): boolean {
   return saysInAnswer(error, sentences.notTakenYet);
 }
@@ -179,9 +165,8 @@ const readEncodings = ['binary/null', 'binary/plain', 'json/plain', 'json/protob
 type Context = Parameters<PayloadCodec['decode']>[1];
 
 /**
- * The codecs of a client as one. Temporal's client throws when a codec does, or returns undecoded payloads: a decision
- * would count and be reported as failed. This codec replaces each payload that cannot be decoded with one that reads as
- * undecodable.
+ * Replaces each payload that the codecs cannot decode with one that reads as undecodable. Temporal's client would
+ * throw, or return it as it is: a decision would count and be reported as failed.
  */
 export class ReadingCodec implements PayloadCodec {
   readonly #codecs: readonly PayloadCodec[];

@@ -1,16 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const pollMs = 200;
-/**
- * How often `probe` is called at least: a busy server may need longer for one response than the look-up lasts, and the
- * response may show an earlier state.
- */
+/** One response of a busy server may take longer than the look-up lasts, and may show an earlier state. */
 const fewestProbes = 4;
 
-/**
- * Repeats `probe` until it finds a value, and returns the value. Gives up, and returns undefined, after `longestMs` and
- * at least 4 attempts.
- */
+/** Repeats `probe` until it finds a value. Undefined after `longestMs` and at least 4 attempts. */
 export async function lookUp<Found>(
   probe: () => Promise<Found | undefined>,
   longestMs: number,

@@ -21,8 +21,8 @@ export interface MemoRows {
 }
 
 /**
- * The open requests in a run's memo. Validates the fields that readers use: everyone who can start workflows can write
- * a memo. A row that names another workflow was copied and is left out.
+ * Validates the fields that readers use: everyone who can start workflows can write a memo. A row that names another
+ * workflow was copied and is left out.
  */
 export function memoRows({ memo, workflowId }: WithMemo): MemoRows {
   const approvals = memo?.[memoName];
@@ -40,10 +40,7 @@ export function memoRows({ memo, workflowId }: WithMemo): MemoRows {
 
 type RawRow = temporal.api.workflow.v1.IWorkflowExecutionInfo;
 
-/**
- * The workflows of raw rows, with Countersign's memo decoded. Nothing else is decoded, so other data in the run of a
- * stranger cannot make the memo unreadable (I5).
- */
+/** Decodes Countersign's memo alone, so that other data of a stranger's run cannot make it unreadable (I5). */
 export async function withMemos(session: Session, rows: readonly RawRow[]): Promise<WithMemo[]> {
   const payloads = rows.flatMap(({ memo }) => memo?.fields?.[memoName] ?? []);
   const values = await readPayloads(session, payloads);
@@ -53,17 +50,14 @@ export async function withMemos(session: Session, rows: readonly RawRow[]): Prom
   });
 }
 
-/** The ids of the open requests in a raw row. */
 export function indexedIds({ attributes }: Session, row: RawRow): string[] {
   return indexedTexts(row, attributes.ids);
 }
 
-/** The ids of the settled requests with a tag in a raw row, the newest first. */
 export function settledIdsIn(session: Session, row: RawRow): string[] {
   return taggedIn(session, row, settledTag);
 }
 
-/** The requests that no channel could deliver yet, by the tags of the workflow of its channels. */
 export function undeliveredIn(session: Session, row: RawRow): string[] {
   return taggedIn(session, row, undeliveredTag);
 }
@@ -118,10 +112,7 @@ function isRow(row: unknown): row is ApprovalSummary {
   );
 }
 
-/**
- * The most characters of a text in a row. Runs write shorter texts; the limit is for other workflows, whose memos
- * readers keep too.
- */
+/** Characters. Runs write shorter texts; the limit is for other workflows, whose memos readers keep, too. */
 const longestText = 1_000;
 
 /** The row without the texts and lists that are too long, or of the wrong type, to be from a run of Countersign. */
@@ -150,15 +141,21 @@ function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((text) => typeof text === 'string');
 }
 
-type Execution = temporal.api.workflow.v1.IWorkflowExecutionInfo;
+/** An execution, as requests to the server name it. */
+export interface ExecutionId {
+  workflowId: string;
+  runId: string;
+}
 
-/**
- * The pages of the executions that a visibility query finds, the newest first. Without a query, all of the namespace.
- */
+export function executionIdOf({ execution }: RawRow): ExecutionId {
+  return { workflowId: execution?.workflowId ?? '', runId: execution?.runId ?? '' };
+}
+
+/** The pages of executions that a visibility query finds, the newest first. Without a query: all of the namespace. */
 export async function* listedExecutions(
   session: Session,
   { query, pageSize = 1_000, timeoutMs }: { query?: string; pageSize?: number; timeoutMs?: number } = {},
-): AsyncGenerator<readonly Execution[], void, undefined> {
+): AsyncGenerator<readonly RawRow[], void, undefined> {
   const { connection, namespace } = session;
   let nextPageToken: Uint8Array | undefined;
   do {

@@ -12,10 +12,7 @@ export async function decodePayloads({ client }: Session, payloads: Payload[]): 
   return decoded;
 }
 
-/**
- * Decodes and reads payloads that the SDK's client returns as stored on the server. Never throws: a value that cannot
- * be read is an `Undecodable`.
- */
+/** Never throws: a value that cannot be read is an `Undecodable`. */
 export async function readPayloads(session: Session, payloads: Payload[]): Promise<unknown[]> {
   const decoded = await decodePayloads(session, payloads);
   const read = valueReader(session);

@@ -5,10 +5,9 @@ import { grpcStatus, grpcStatusOf } from '../../connection/server-error.ts';
 import type { Session } from './session.ts';
 
 /**
- * Small facts that outlive a gateway, such as the person of a chat account. Each is the memo of a workflow without
- * workers: it waits on an unpolled task queue, so it costs two events, needs no worker, and exists until it is
- * terminated. Everyone who can start workflows can write one, so a reader must verify that its own side signed or
- * sealed the value.
+ * The name of a small fact that outlives a gateway. It is the memo of a workflow that waits on an unpolled task queue:
+ * two events, no worker, until it is terminated. Everyone who can start workflows can write one, so a reader must
+ * verify that its own side signed or sealed the value.
  */
 export interface RecordName {
   /** The kind of fact, such as `slack-user`. */
@@ -65,7 +64,6 @@ export async function putRecord({ client }: Session, name: RecordName, value: Js
   });
 }
 
-/** Reads a record; undefined if there is none of this name. */
 export async function getRecord({ client }: Session, name: RecordName): Promise<JsonObject | undefined> {
   try {
     const { memo, status } = await client.workflow.getHandle(workflowIdOf(name)).describe();
@@ -90,7 +88,6 @@ export async function listRecords(
   return records;
 }
 
-/** Removes a record; does nothing if there is none of this name. */
 export async function removeRecord({ client }: Session, name: RecordName): Promise<void> {
   try {
     await client.workflow.getHandle(workflowIdOf(name)).terminate('removed');

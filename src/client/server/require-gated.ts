@@ -9,9 +9,8 @@ import { readPayload } from './read-payload.ts';
 const longestIdBytes = 1_000;
 
 /**
- * Throws `run_not_found` unless a workflow has a gate: an agent run, or a custom workflow that has ruled on a call. Use
- * it where the sender of a message must not reach the other workflows of the namespace. A workflow that only pretends
- * to have a gate exposes itself and no other workflow.
+ * Throws `run_not_found` unless a workflow has a gate. Use it where the sender of a message must not reach the other
+ * workflows of the namespace: one that only pretends to have a gate exposes itself alone.
  */
 export async function requireGated(session: Session, workflowId: string): Promise<void> {
   const { connection, namespace, attributes } = session;

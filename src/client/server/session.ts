@@ -16,10 +16,7 @@ import { type TimeLimitOptions, type TimeLimits, timeLimits } from './time-limit
 import { translateServerError, unreachable, clientClosed, grpcStatus } from '../../connection/server-error.ts';
 
 interface ConnectOptions extends ServerOptions, TimeLimitOptions {
-  /**
-   * The folder in which the workers keep large payloads; this client reads them there and stores large ones. Default:
-   * `COUNTERSIGN_PAYLOAD_FOLDER`; `false`: no folder, whatever the variable says.
-   */
+  /** The workers' folder of large payloads; `false`: none. Default: the one in `COUNTERSIGN_PAYLOAD_FOLDER`. */
   largePayloads?: LargePayloads | false;
   /** The codecs and the failure converter of the workers. Countersign sets the payload converter. */
   dataConverter?: DataConverter;
@@ -60,8 +57,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Session> {
       ...settings,
       connectTimeout: connectTimeoutMs,
       interceptors: repeatedCalls,
-      // gRPC ignores the name that the SDK gives this option. Without it, a history in pages of 4 MB could not be
-      // fetched.
+      // gRPC ignores the SDK's name of this option. Without it, a history in pages of 4 MB could not be fetched.
       channelArgs: { 'grpc.max_receive_message_length': maxMessageBytes },
     });
     await connection.ensureConnected();
@@ -78,13 +74,8 @@ export async function connect(options: ConnectOptions = {}): Promise<Session> {
     await connection?.close(); // an open channel would retry for ever and keep the process alive
     if (isProblemError(error)) throw error;
     if (error instanceof TypeError) {
-      throw new ProblemError(
-        {
-          code: 'server_unreachable',
-          message: `'${address}' is not an address: write HOST:PORT, such as 127.0.0.1:7233.`,
-        },
-        { cause: error },
-      );
+      const message = `'${address}' is not an address: write HOST:PORT, such as 127.0.0.1:7233.`;
+      throw new ProblemError({ code: 'server_unreachable', message }, { cause: error });
     }
     const problem = translateServerError(error, { address, namespace });
     throw problem.code === 'internal' ? unreachable(address, error) : problem;
@@ -100,10 +91,7 @@ export function openSession(
 ): Session {
   const attributes = attributeNamesOf(options.attributes);
   const { largePayloads, queryTimeoutMs } = options;
-  const plugin = new CountersignClientPlugin({
-    largePayloads,
-    ...(queryTimeoutMs !== undefined && { queryTimeoutMs }),
-  });
+  const plugin = new CountersignClientPlugin({ largePayloads, queryTimeoutMs });
   const client = new Client({ connection, namespace, dataConverter, plugins: [plugin] });
   const hasCodecs = (dataConverter?.payloadCodecs ?? []).length > 0;
   return sessionOf({ connection, client, address, namespace, attributes, hasCodecs }, options);
@@ -132,8 +120,8 @@ const endWithTheChannel: Interceptor = (options, nextCall) => {
 };
 
 /**
- * Retries calls to the server as the SDK does. The SDK retries from a timer. On a connection that was closed meanwhile,
- * this timer throws an error that no caller can catch, and the process would end with "Channel has been shut down".
+ * Retries as the SDK does, which retries from a timer: on a connection that was closed meanwhile, the timer would throw
+ * an error that no caller can catch, and end the process.
  */
 export const repeatedCalls: Interceptor[] = [makeGrpcRetryInterceptor(defaultGrpcRetryOptions()), endWithTheChannel];
 
@@ -169,18 +157,14 @@ export async function callServer<Answer>(
   try {
     return await session.connection.withDeadline(Date.now() + (options.timeoutMs ?? defaultTimeoutMs), call);
   } catch (error) {
-    throw translateServerError(error, {
-      address: session.address,
-      namespace: session.namespace,
-      workflowId: options.workflowId,
-    });
+    throw translateServerError(error, { ...session, workflowId: options.workflowId });
   }
 }
 
 /**
- * Runs calls to the server that end when `signal` aborts. The SDK's `withAbortSignal` leaves a listener on its signal,
- * which keeps the response of the call as long as the signal lives; so it gets a signal that lives as long as the
- * calls. Throws the signal's reason if it has aborted before, and the server's errors unchanged.
+ * Runs calls that end when `signal` aborts. The SDK's `withAbortSignal` leaves a listener on its signal, which keeps
+ * the response as long as the signal lives: so it gets one that lives as long as the calls. Throws the signal's reason
+ * if it has aborted before, and the server's errors unchanged.
  */
 export async function untilAborted<Answer>(
   { connection }: Session,
@@ -213,10 +197,7 @@ export async function inParallel<One, Result>(
   return results;
 }
 
-/**
- * Resolves when `changed` does, `signal` aborts, or `afterMs` milliseconds are over. Leaves no listener and no timer
- * behind.
- */
+/** Resolves when `changed` does, `signal` aborts, or `afterMs` milliseconds are over. Leaves nothing behind. */
 export function changedOrAborted(changed: Promise<void>, signal: AbortSignal, afterMs?: number): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

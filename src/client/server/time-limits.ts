@@ -3,30 +3,15 @@ import { parseDuration } from '../../core/base/duration.ts';
 
 /** How long a client waits, in milliseconds. Each limit also has a variable (docs/operations.md). */
 export interface TimeLimitOptions {
-  /**
-   * How long to wait for the server when the client is opened. Default: `COUNTERSIGN_CONNECT_TIMEOUT`, such as `30s`,
-   * else 4,000.
-   */
+  /** How long to wait for the server. Default: `COUNTERSIGN_CONNECT_TIMEOUT`, such as `30s`, else 4,000. */
   connectTimeoutMs?: number;
-  /**
-   * How long to wait for a run's answer to a query. Without an answer, `no_worker` is thrown. Default:
-   * `COUNTERSIGN_QUERY_TIMEOUT`, else 5,000.
-   */
+  /** How long to wait for an answer, before `no_worker`. Default: `COUNTERSIGN_QUERY_TIMEOUT`, else 5,000. */
   queryTimeoutMs?: number;
-  /**
-   * How long to wait for an optional answer, such as the runs' own facts for the rows of a list. Default:
-   * `COUNTERSIGN_GLANCE_TIMEOUT`, else 2,000.
-   */
+  /** How long to wait for an optional answer, as for lists. Default: `COUNTERSIGN_GLANCE_TIMEOUT`, else 2,000. */
   glanceTimeoutMs?: number;
-  /**
-   * How long to wait for the receipt of a message. Without an answer, the message waits in the run's history, and its
-   * receipt has `recorded`. Default: `COUNTERSIGN_RECEIPT_TIMEOUT`, else 5,000.
-   */
+  /** How long to wait for a receipt; then it says `recorded`. Default: `COUNTERSIGN_RECEIPT_TIMEOUT`, else 5,000. */
   receiptTimeoutMs?: number;
-  /**
-   * How long to wait for a request to become visible, before it counts as unknown. Default:
-   * `COUNTERSIGN_LOOK_UP_TIMEOUT`, else 3,000.
-   */
+  /** How long to wait until a request is visible. Default: `COUNTERSIGN_LOOK_UP_TIMEOUT`, else 3,000. */
   lookUpTimeoutMs?: number;
 }
 
@@ -43,7 +28,6 @@ const defaults: { readonly [Name in keyof TimeLimits]: { variable: string; ms: n
 
 /** The given limits, else those of the environment, else the defaults. Throws `internal` with one sentence. */
 export function timeLimits(given: TimeLimitOptions, environment: NodeJS.ProcessEnv = process.env): TimeLimits {
-  /** The limit from the options, else from its environment variable, else its default. Throws for an invalid one. */
   const limitOf = (name: keyof TimeLimits): number => {
     const { variable, ms } = defaults[name];
     const givenMs = given[name];

@@ -8,9 +8,7 @@ import type { PendingModelCall } from '../../events/transcript-events.ts';
 import { readPayload } from '../server/read-payload.ts';
 import { grpcStatus, grpcStatusOf } from '../../connection/server-error.ts';
 
-/**
- * The events that a feed keeps for viewers that are a little behind. A viewer further behind reads the history again.
- */
+/** What a feed keeps for viewers that are a little behind. A viewer further behind reads the history again. */
 interface FeedLimits {
   events: number;
   /** The most characters of JSON in the kept events. */
@@ -27,16 +25,12 @@ interface KeptEvent {
 
 const defaultLimits: FeedLimits = { events: 1_000, characters: 4_000_000 };
 /**
- * The pauses between two descriptions of a run whose model streams, in milliseconds: after new text, the worker sends
- * no text for 250 milliseconds (`maxHeartbeatThrottleInterval`), so the first pause is long; the pauses after it are
- * short, so that a viewer soon receives the next text.
+ * Pauses between two descriptions of a run whose model streams, in milliseconds. After new text, the worker sends none
+ * for 250 milliseconds (`maxHeartbeatThrottleInterval`); later pauses are short, so that the next text comes soon.
  */
 const pausesMs = { afterNews: 200, least: 20, most: 250 };
 
-/**
- * The events of one run as they happen, for all viewers of a client: one poller for any number of them. It keeps the
- * last events, and never waits for a viewer.
- */
+/** The events of one run as they happen, for all viewers of a client, by one poller. It never waits for a viewer. */
 export class RunFeed {
   readonly #session: Session;
   readonly #workflowId: string;
@@ -90,10 +84,7 @@ export class RunFeed {
     return this.#reader !== undefined && this.error === undefined && this.#hasRead(this.#reader, place);
   }
 
-  /**
-   * The number of the first event after a place, or of the first event of all. `behind`: the feed has not read that
-   * far. `dropped`: events between the place and the kept ones may be gone.
-   */
+  /** The number of the first event after a place. `behind`: not read so far. `dropped`: some after it may be gone. */
   find(place: EventPlace | undefined): number | 'behind' | 'dropped' {
     if (place === undefined) return this.#dropped === 0 ? 0 : 'dropped';
     const reader = this.#reader;
@@ -169,11 +160,8 @@ export class RunFeed {
       }
       // Ignore errors here: the stream of events reports problems of the server.
       const tail = await readModelTail(this.#session, this.#workflowId, call).catch(() => undefined);
-      if (
-        tail !== undefined &&
-        this.#reader?.pendingModelCall === call &&
-        !isSame({ turn: call.turn, tail }, this.#read)
-      ) {
+      const isCurrent = this.#reader?.pendingModelCall === call;
+      if (tail !== undefined && isCurrent && !isSame({ turn: call.turn, tail }, this.#read)) {
         this.#read = { turn: call.turn, tail };
         this.#showTail(this.#read);
         pauseMs = pausesMs.afterNews;
@@ -217,10 +205,7 @@ function isSame(one: NonNullable<RunFeed['tail']>, other: RunFeed['tail']): bool
   );
 }
 
-/**
- * The last text that the model of a run has streamed, from the heartbeat of its activity. Reading it leaves no trace in
- * the run. Undefined: no text of the present attempt. Throws the server's errors unchanged.
- */
+/** The streamed text, from the activity's heartbeat. Undefined: none of this attempt. Throws the server's errors. */
 async function readModelTail(
   session: Session,
   workflowId: string,
@@ -251,10 +236,7 @@ const final: readonly (number | undefined)[] = [
   undefined,
 ];
 
-/**
- * Reads the next page, and waits without a limit for a server that is unavailable. Returns no events once `signal`
- * aborts. Throws errors that no retry changes.
- */
+/** Waits for an unavailable server until `signal` aborts: then no events. Throws errors that no retry changes. */
 export async function readPatiently(
   reader: RunReader,
   options: { wait: boolean; signal: AbortSignal },
@@ -276,7 +258,6 @@ export async function readPatiently(
   return [];
 }
 
-/** True if the error means that the client itself was closed. */
 function isClosed(error: unknown): boolean {
   return grpcStatusOf(error) === grpcStatus.CANCELLED;
 }

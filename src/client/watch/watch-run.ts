@@ -5,23 +5,17 @@ import { callServer, changedOrAborted, type Session } from '../server/session.ts
 import { readPatiently, RunFeed } from './run-feed.ts';
 import { findPlace, type ResumePlace, RunReader } from '../history/run-reader.ts';
 
-/**
- * How many viewers of a client may read the history themselves at a time, and how long one may leave an event unread.
- */
+/** How many viewers of a client may read the history at a time, and how long one may leave an event unread. */
 const most = 4;
-
 const longestMs = 2_000;
 
-/**
- * The turn of a viewer to read the history itself, because it is behind its feed. Only some viewers have a turn at a
- * time: each keeps a page of history in memory.
- */
+/** A viewer's turn to read the history itself, because it is behind its feed. Each keeps a page in memory. */
 interface CatchUp {
   /** True once the turn is over. The viewer then has to read again from its place. */
   isOver(): boolean;
   /**
-   * Call it before an event is yielded to the viewer. If the viewer does not read the event in time, `letGo` is called
-   * and the turn ends. Call the returned function once the viewer has read the event.
+   * Call it before an event is yielded, and the returned function once the viewer has read the event. If that is not in
+   * time, `letGo` is called and the turn ends.
    */
   offer(letGo: () => void): () => void;
   end(): void;
@@ -39,10 +33,7 @@ export interface WatchOptions {
   follow?: boolean;
   /** False: the stream has no `RawResponseEvent`. Default true. */
   tokens?: boolean;
-  /**
-   * True: the stream shows texts, arguments and results as the run's policies let reviewers see them
-   * (docs/gateway-events.md). Default false.
-   */
+  /** True: as the run's policies let reviewers see the events (docs/gateway-events.md). Default false. */
   redacted?: boolean;
 }
 
@@ -63,10 +54,7 @@ export async function* watchRun(
   }
 }
 
-/**
- * Opens the stream of `watchRun`. Resolves once `after` is known to be a place in the run. The stream also ends when
- * the client is closed.
- */
+/** Resolves once `after` is known to be a place in the run. The stream also ends when the client is closed. */
 export async function openWatch(
   session: Session,
   workflowId: string,
@@ -82,10 +70,7 @@ export async function openWatch(
   return watchFrom(session, workflowId, found, { ...options, signal });
 }
 
-/**
- * The events of a run from a place on, with a `gap` first if some are lost. Ends silently when `signal` aborts;
- * otherwise throws the server's problem.
- */
+/** Ends silently when `signal` aborts; otherwise throws the server's problem. */
 async function* watchFrom(
   session: Session,
   workflowId: string,
@@ -103,7 +88,6 @@ async function* watchFrom(
   }
 }
 
-/** The events up to now, after a place. */
 async function* readRun(
   session: Session,
   workflowId: string,
@@ -132,10 +116,7 @@ async function* readRun(
   }
 }
 
-/**
- * The events of a run from a place on, until it has ended. The viewers of a run share one feed; a viewer that falls
- * behind reads the history itself.
- */
+/** Ends with the run. The viewers of a run share one feed; one that falls behind reads the history itself. */
 async function* followRun(
   session: Session,
   workflowId: string,
@@ -190,7 +171,6 @@ interface OpenFeed {
   viewers: number;
 }
 
-/** The feed of a run, if it has watchers. */
 function openFeed(session: Session, workflowId: string, { redacted = false }: WatchOptions): OpenFeed | undefined {
   return feeds.get(session)?.get(feedKey(workflowId, redacted));
 }
@@ -223,8 +203,8 @@ function joinFeed(session: Session, workflowId: string, redacted: boolean): { fe
 }
 
 /**
- * Waits for a turn to read the history. A viewer that does not read its events in time loses its turn and the page, so
- * the memory of a client does not grow with the number of such viewers, and none of them delays the others for long.
+ * A viewer that does not read its events in time loses its turn and the page, so slow viewers neither fill the memory
+ * nor delay others for long.
  */
 async function catchUp(session: Session): Promise<CatchUp> {
   const all = running.get(session) ?? { count: 0, waiting: [] };

@@ -41,7 +41,7 @@ interface AnswerOptions extends AnswerAllOptions, AlwaysOptions {
   all?: boolean;
 }
 
-/** `always`: the description of the option `--always`. */
+/** Adds `approve` or `deny` with their options. `always`: the description of the option `--always`. */
 function addAnswer(command: Command, approved: boolean, always: string): void {
   withAlways(withDecision(command), always)
     .option('--all', 'every request that waits now: shows them, asks, and answers exactly these')
@@ -154,7 +154,7 @@ function withAlways(command: Command, what: string): Command {
     .option('--uses <n>', 'with --always: how often', wholeNumber(1, 1_000_000));
 }
 
-/** Undefined without the flags. Throws a usage error for flags that do not fit together. */
+/** The `always` of a decision; undefined without its flags. Throws a usage error for flags that do not fit together. */
 function alwaysOf({ always, match, expires, uses }: AlwaysOptions): boolean | RequestedScope | undefined {
   if (always === undefined) {
     if (match === undefined && expires === undefined && uses === undefined) return undefined;

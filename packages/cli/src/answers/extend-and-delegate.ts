@@ -75,7 +75,7 @@ interface DelegateOptions extends ClientFlags, ReviewerOptions, SignerOptions {
   taskQueue?: string;
 }
 
-/** Hands over your place as reviewer, or that of `--from`; with `--all` and `--until`, in later requests, too. */
+/** Hands over your place as reviewer, or that of `--from`, in one request or in all; with `--until`, in later ones. */
 export function addDelegate(command: Command): void {
   withClientFlags(command)
     .option('--to <name>', 'who')

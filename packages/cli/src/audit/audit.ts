@@ -95,7 +95,7 @@ interface VerifyOptions extends ClientFlags {
   live?: boolean;
 }
 
-/** Checks an export, without a server unless --live is given. */
+/** `countersign audit verify FILE`: checks an export, without a server unless --live is given. */
 function addAuditVerify(audit: Command): void {
   withClientFlags(audit.command('verify <file>'))
     .description('check an export: that nothing was deleted, moved, edited or cut off, and who signed it')

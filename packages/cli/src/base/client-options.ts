@@ -12,7 +12,7 @@ export interface ClientSettings extends ConnectionOptions {
   codecAuth?: string;
 }
 
-/** Flags override `countersign.config`, which overrides the environment. A codec server replaces the module's codecs. */
+/** Flags override `countersign.config`, which overrides the environment. A codec server replaces its codecs. */
 export async function clientOptions(options: ClientSettings & { taskQueue?: string }): Promise<ClientOptions> {
   requireAddress(options);
   const config = await loadClientConfig(options.config);

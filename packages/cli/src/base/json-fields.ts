@@ -59,7 +59,7 @@ export const jsonFields = {
   listedRun: fields<ListedRun>()(
     'workflowId workflowType status agent callerUserId task lineage open startedAt closedAt',
   ),
-  /** `workflowId`, `workflowType`, `outcome`: only for several runs. `requestId`, `accepted`, `recorded`: only for one. */
+  /** For several runs: `workflowId`, `workflowType`, `outcome`. For one: `requestId`, `accepted`, `recorded`. */
   policyChange: fields<PolicyResult | Omit<Receipt, 'votes' | 'grantId' | 'successor' | 'settledBy'>>()(
     'workflowId workflowType requestId accepted recorded outcome message code settled',
   ),

@@ -14,9 +14,9 @@ export interface Output {
   readonly height: number;
   /** Writes a line to standard output. The caller escapes text from a run. */
   line(text: string): void;
-  /** Writes text without a line break to standard output. The caller escapes text from a run. */
-  /** Writes a line for people: to standard output if it is for people, else to standard error. */
+  /** Writes a line that is for people only: to standard output at a terminal, else to standard error. */
   tell(text: string): void;
+  /** Writes text without a line break to standard output. The caller escapes text from a run. */
   write(text: string): void;
   /** Writes one JSON value, or the fields of it that `--json` selects, on one line to standard output. */
   json(value: object): void;
@@ -54,7 +54,7 @@ function pick(value: object, names: readonly string[]): object {
   return Object.fromEntries(names.map((name) => [name, (value as Record<string, unknown>)[name]]));
 }
 
-/** Keeps the line breaks. */
+/** Escapes each line of a text and keeps the line breaks. */
 export function escapeLines(text: string): string {
   return text.split('\n').map(escapeText).join('\n');
 }
@@ -86,7 +86,7 @@ function selectedFields({ json }: JsonOption): string[] | undefined {
   return typeof json === 'string' ? json.split(',') : undefined;
 }
 
-/** Prints how one thing went: for people with a mark. A failure makes the exit code 1. */
+/** Prints one result: for people the text, with a mark. A failure makes the exit code 1. */
 export function printMarked(output: Output, isOk: boolean, text: string, value: object): void {
   if (!isOk) process.exitCode = 1;
   if (!output.forPeople) output.json(value);

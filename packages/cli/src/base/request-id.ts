@@ -11,7 +11,7 @@ const mostListed = 10;
 
 export interface NamedRequest {
   requestId: string;
-  /** Absent: the inbox does not show it. */
+  /** The digest of the call. Absent: the inbox does not show it. */
   digest?: string | undefined;
 }
 

@@ -18,7 +18,7 @@ export function withReviewer(command: Command, why: string): Command {
     .option('--reviewer <name>', 'who you are, as a claimed name (default: the user of this system)');
 }
 
-/** Undefined if a key identifies the signer, or if the system's user has no name, as in some containers. */
+/** The claimed name. Undefined with a key, and if the system's user has no name, as in some containers. */
 export function reviewerOf({ reviewer, sign }: ReviewerOptions & SignerOptions): string | undefined {
   if (reviewer !== undefined || sign !== undefined) return reviewer;
   try {
@@ -40,7 +40,7 @@ export interface SignerOptions {
   key?: string;
 }
 
-/** For every command whose message a run can verify. `what`: what the key signs, for the help. */
+/** Adds `--sign` and `--key`, for messages that a run can verify. `what`: what the key signs, for the help. */
 export function withSigner(command: Command, what = 'sign with this private key, which says who you are'): Command {
   return command
     .option('--sign <key file>', what, (file) => readKeyFile('--sign', file))

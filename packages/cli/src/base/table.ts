@@ -12,7 +12,7 @@ interface Columns {
   wrapped?: string[];
 }
 
-/** Columns as wide as the terminal at most: the widest are cut first. The caller escapes the cells. */
+/** A table as wide as the terminal at most: the widest cells are cut first. The caller escapes the cells. */
 export function renderTable(
   output: Output,
   head: string[],
@@ -64,7 +64,7 @@ function shrink(widths: number[], least: number, room: number, mayShrink: (colum
   return shrunk;
 }
 
-/** One pair per line, broken between words and at line feeds. The caller escapes the values. */
+/** Names and values, one pair per line, broken between words and at line feeds. The caller escapes the values. */
 export function renderFields(output: Output, fields: [name: string, value: string | undefined][]): string {
   const shown = fields.filter((field): field is [string, string] => field[1] !== undefined && field[1] !== '');
   const width = Math.max(...shown.map(([name]) => name.length));

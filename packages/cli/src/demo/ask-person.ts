@@ -49,7 +49,7 @@ export type Tell = (event: DemoEvent) => void;
 /** An answer to one request. */
 export type TypedAnswer = { approved: true } | { approved: false; reason?: string };
 
-/** Asks until an answer comes. `nobody`: the input ended without one. */
+/** Asks the person at standard input until an answer comes. Returns `nobody` if the input ends without one. */
 export type AskPerson = (signal: AbortSignal) => Promise<TypedAnswer | 'nobody'>;
 
 const prompt = '  a/approve/yes/y or d/deny/no/n: ';
@@ -77,7 +77,7 @@ function terminalLine(output: NodeJS.WriteStream): NextLine {
   return (signal) => terminal.use(signal, (asking) => asking.answer(prompt));
 }
 
-/** Undefined once the pipe has ended. */
+/** Reads answers from a pipe. A line that came for an earlier question answers the next one. Undefined at the end. */
 function pipedLine(output: NodeJS.WritableStream): NextLine {
   let lines: AsyncIterator<string> | undefined;
   let pending: Promise<IteratorResult<string>> | undefined;

@@ -169,7 +169,7 @@ function rulingOf(call: SeenTurn['calls'][number], entry: JournalEntry): DemoEve
   return { event: 'ruling', ...call, action, rule, reason };
 }
 
-/** Needs no worker and does not wake the run. */
+/** Reads the run's progress from its history: this needs no worker and does not wake the run. */
 async function readRun(client: CountersignClient, workflowId: string): Promise<SeenRun> {
   const { executions } = await client.historyChain(workflowId);
   const run: SeenRun = { turns: [], rulings: new Map() };

@@ -14,7 +14,7 @@ kill -s KILL -- "-$1" 2>/dev/null`;
 
 const living = new Set<BoundChild>();
 
-/** Starts `command` in a process group of its own, which Ctrl-C in a terminal does not reach. `messages`: use `send`. */
+/** Starts `command` in a process group that a terminal's Ctrl-C does not reach. `messages`: both can `send` some. */
 export function spawnBound(
   command: string,
   args: string[],

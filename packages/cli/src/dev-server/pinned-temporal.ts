@@ -64,7 +64,7 @@ export async function checkTemporal(binary: string, env: NodeJS.ProcessEnv): Pro
   return { usable: true, version: output };
 }
 
-/** One line, of the innermost cause. Checks shapes: in some runners, Node's own errors come from another realm. */
+/** The last cause, in one line. Checks shapes: in some runners, Node's own errors come from another realm. */
 export function reasonOf(error: unknown): string {
   const { message, cause } = Object(error) as { message?: unknown; cause?: unknown };
   if (cause !== undefined) return reasonOf(cause);
@@ -74,7 +74,7 @@ export function reasonOf(error: unknown): string {
 const answerTimeoutMs = 5_000;
 const stalledAfterMs = 15_000;
 
-/** As the SDKs use it. `COUNTERSIGN_TEMPORAL_DOWNLOAD` replaces the address; `off` disables the download. */
+/** The SDKs use this address. `COUNTERSIGN_TEMPORAL_DOWNLOAD` replaces it; `off` disables the download. */
 const officialDownload = 'https://temporal.download/cli';
 
 type DownloadResult = { downloaded: true } | { downloaded: false; reason: string };

@@ -290,7 +290,7 @@ export interface FindTemporalOptions {
   log?: (line: string) => void;
   /** Aborts a download. */
   signal?: AbortSignal;
-  /** Called if no server is found: puts the binary into its place, or returns why it cannot. Only a clone can build it. */
+  /** Called if no server is found: puts the binary into its place, or returns why it cannot. Clones can build it. */
   build?: (pinned: PinnedTemporal, why: string) => Promise<string | undefined>;
 }
 
@@ -336,7 +336,7 @@ async function namedBinary(path: string, env: NodeJS.ProcessEnv): Promise<string
   });
 }
 
-/** Undefined: no folder of PATH has the program. */
+/** The path of a program. Undefined: no folder of PATH has it. */
 export async function findOnPath(name: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const file = process.platform === 'win32' ? `${name}.exe` : name;
   for (const folder of (env.PATH ?? '').split(delimiter)) {

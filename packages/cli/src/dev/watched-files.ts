@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** `gone` if there is no file. */
+/** The time of a file's last change and its size, as one text; `gone` if there is no file. */
 export function fileState(path: string): string {
   const found = statSync(path, { throwIfNoEntry: false });
   return found === undefined ? 'gone' : `${found.mtimeMs} ${found.size}`;

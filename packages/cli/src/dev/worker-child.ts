@@ -29,7 +29,7 @@ export interface WorkerChild {
   kill(): void;
 }
 
-/** `log` receives the output of the process and its module. */
+/** Starts the process. `log` receives the output of the process and its module. */
 export function startWorkerChild(words: WorkerArguments, log: (text: string) => void): WorkerChild {
   const child = spawnBound(process.execPath, [main, JSON.stringify(words)], { messages: true });
   const files = new WatchedFiles();

@@ -260,7 +260,7 @@ async function schemaProblem(args: JsonObject, schema: JsonObject): Promise<stri
 
 type Ruled = Pick<CardRequest, 'assessment' | 'rule' | 'reason' | 'rulePlace'>;
 
-/** What the card shows of the policy's ruling. Without a policy: the defaults. */
+/** Evaluates the policy for the call, and returns what its card shows of the ruling. Without a policy: the defaults. */
 function ruledOn(call: Parameters<ReturnType<typeof trialsOf>>[0], policy: Policy | undefined): Ruled {
   const given = policy ?? parsePolicy('rules: []');
   if ('problems' in given) throw new Error('an empty policy is a policy');

@@ -10,7 +10,7 @@ interface View {
   fail(problem: string): void;
 }
 
-/** Polls the list until `stop` aborts. Throws an error of the first list; later ones are shown, and watching goes on. */
+/** Polls the list until `stop` aborts. Throws the error of the first list; shows later ones, and goes on. */
 export async function watchApprovals(
   list: () => Promise<ApprovalList>,
   output: Output,

@@ -63,7 +63,7 @@ export function trialsOf(policy: Policy, owner: Owner): (described: DescribedCal
   };
 }
 
-/** Undefined if it is invalid. The form is that of `defineTool`. */
+/** Reads a subject in the form of `defineTool`; undefined if it is invalid. */
 export function parseSubject(value: unknown): Subject | undefined {
   if (typeof value === 'string') return { argument: value, shell: false };
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'argument')) return undefined;

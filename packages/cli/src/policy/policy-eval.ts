@@ -78,11 +78,11 @@ export async function applyPolicy(named: readonly string[], options: ApplyOption
 type PolicyCase = { id: Json; call: DescribedCall } | { id: Json; error: string };
 
 const known = ['id', 'tool', 'args', 'risk', 'subject', 'agent', 'sums', 'mode'] as const;
-/** A line that has one of these is refused: only a run can give them to a ruling. */
+/** Only a run can give these to a ruling: a line that has one is refused. */
 const notInLine = ['caller', 'metadata', 'counts', 'grants', 'shell'];
 type Fields = Partial<Record<(typeof known)[number], { value: Json; written: string }>>;
 
-/** Ignores custom members, such as `expect`; refuses a misspelt one, and one that a ruling reads but no line can give. */
+/** Ignores custom members, such as `expect`. Refuses misspelt ones, and those that only a run can give. */
 export function readCase(line: string): PolicyCase {
   const fields = readFields(line);
   if (typeof fields === 'string') return { id: null, error: fields };

@@ -35,7 +35,7 @@ export async function readPolicyFile(
   return { problems: [{ ...decoded, path: '' }] };
 }
 
-/** The operator's policy that a module names; undefined without one, and for an unreadable one, which the worker reports. */
+/** The operator's policy that a module names. Undefined without one, and if it is unreadable: a worker reports that. */
 export async function loadCeiling(module: string | undefined): Promise<Policy | undefined> {
   const source = await loadPolicySource(module);
   if (source === undefined) return undefined;

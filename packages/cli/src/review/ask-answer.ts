@@ -226,7 +226,7 @@ async function askArguments({ questions, output }: Context, before: JsonObject):
   }
 }
 
-/** The new deadline in milliseconds; undefined: the reviewer goes back. */
+/** Asks how much longer a request may wait. Returns the new deadline in milliseconds; undefined to go back. */
 async function askDeadline({ print, text }: Questions, deadline: string | null): Promise<number | undefined> {
   if (deadline === null) {
     print('It has no deadline, so there is nothing to extend.');
@@ -301,7 +301,7 @@ function readArguments(text: string): { arguments: JsonObject } | { problem: str
 /** How many of a run's last events are printed, and of each run above it. */
 const [mostOfRun, mostAbove] = [20, 5];
 
-/** Prints what happened in the run of a request, after the last events of the runs that called it. */
+/** Prints what the run of a request did so far, after the last events of the runs that called it. */
 async function printContext({ questions, client, output }: Context, row: ApprovalSummary): Promise<void> {
   const { workflowId, lineage = [] } = row;
   for (const run of [...lineage, workflowId]) {

@@ -21,7 +21,7 @@ export interface Context {
 /** The input has ended: no more questions. */
 export class InputEnded extends Error {}
 
-/** The questions end when `changed` aborts. Throws `InputEnded` when the input ends. */
+/** The questions about one request, which end when `changed` aborts. Throws `InputEnded` when the input ends. */
 export function questionsUntil({ print, answer, text }: Asking, changed: AbortSignal): Questions {
   const line = async (asked: Promise<string | undefined>): Promise<string> => {
     const entered = await asked;

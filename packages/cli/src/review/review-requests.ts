@@ -103,7 +103,7 @@ async function look(
   }
 }
 
-/** In any case of letters. */
+/** True if what a list shows of a request has this text, in any case. */
 function hasText(row: ApprovalSummary, search: string): boolean {
   const { requestId, workflowId, toolName, agentName, callerUserId, callerName, severity, reason } = row;
   const texts = [requestId, workflowId, toolName, agentName, callerUserId, callerName, severity, reason];
@@ -191,7 +191,7 @@ function changeOf(now: Read, before: ApprovalDetails | undefined): Change | unde
     : new Change('The request has changed: look again.');
 }
 
-/** Asks until the question no longer applies. */
+/** Asks until the question no longer applies, and then returns why. */
 async function untilChange(
   { asking, output }: Review,
   changeNow: () => Promise<Change | undefined>,

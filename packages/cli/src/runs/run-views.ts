@@ -154,7 +154,7 @@ export function renderResult(output: Output, result: RunResult): string {
   return [...parts, withFinish(output, result.output, result.finish)].join('\n');
 }
 
-/** `edits`: what an edit changed, by request id. */
+/** A table of the calls of a run and how they ended. `edits`: what an edit changed, by request id. */
 function renderOutcomes(
   output: Output,
   outcomes: CallOutcome[],
@@ -175,7 +175,7 @@ function costText({ amount, currency, unpriced = [] }: NonNullable<RunResult['co
   return `unknown: ${known}, and no price for ${unpriced.map((name) => escapeText(name)).join(', ')}`;
 }
 
-/** Such as `3 calls · 1 approved · 2 waiting`. */
+/** How many calls had which outcome, and how many wait: `3 calls · 1 approved · 2 waiting`. */
 function countsOf({ calls, open, refused }: RunStatus['counts'], outcomes: readonly CallOutcome[]): string {
   const byOutcome = new Map<string, number>();
   for (const { outcome } of outcomes) byOutcome.set(outcome, (byOutcome.get(outcome) ?? 0) + 1);
@@ -337,7 +337,7 @@ async function editOf(
   return edited === undefined ? undefined : editText(request!.arguments, edited.arguments);
 }
 
-/** By request; an empty text for an edit whose changes the run no longer knows. */
+/** The edits among the calls of a run, by request; empty texts for those that the run does not tell any more. */
 export async function editsOf(
   client: CountersignClient,
   workflowId: string,

@@ -23,7 +23,7 @@ export function addChannels(channels: Command): void {
     });
 }
 
-/** A failure makes the exit code 1. */
+/** Tests channels one by one, and prints a line for each. A failure makes the exit code 1. */
 export async function testChannels(
   channels: Iterable<[string, Channel]>,
   options: ClientFlags,
