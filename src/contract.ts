@@ -1,6 +1,6 @@
 /**
- * The interface of a run: names of signals, updates, queries and attributes, and the shapes of their data. Other
- * services and other languages depend on each name here; `docs/wire.md` describes it. Safe in the sandbox.
+ * The names of a run's signals, updates, queries and attributes, and the shapes of their data. Other services and
+ * languages depend on them; `docs/wire.md` describes them. Safe in the sandbox.
  */
 import type { KeptMessage } from './contract/provider-turn.ts';
 import type { Message } from './contract/run.ts';
@@ -66,8 +66,7 @@ export type {
 } from './contract/run.ts';
 
 /**
- * The type of the workflow that runs an agent. Its argument is a `RunInput`, its result a `RunResult`. A client of any
- * language can start it.
+ * The type of the workflow that runs an agent: `RunInput` → `RunResult`. A client of any language can start it.
  *
  * @example
  * ```ts
@@ -90,8 +89,7 @@ export const workflowType = 'agentRun';
  */
 export const defaultTaskQueue = 'countersign';
 /**
- * The name of the signal and the update that carry a decision, or a list of up to 100. `client.decide` sends one;
- * docs/wire.md is for other clients.
+ * The signal and the update that carry a decision, or a list of up to 100 (docs/wire.md).
  *
  * @example
  * ```ts
@@ -119,13 +117,11 @@ export const messageNames = {
   message: 'message',
   close: 'close',
 } as const;
-/**
- * The signal that gives a nested run its present binding policies. Accepted only from the run above
- * (docs/decisions/0009).
- */
+/** The signal with the present binding policies of a nested run, only from the run above it (docs/decisions/0009). */
 export const parentsChangedName = 'parentsChanged';
 /**
- * The queries that a run answers. With an `ApprovalGate`, a workflow answers `approvals`, `grants`, `policy`, `receipt`.
+ * The queries that a run answers. With an `ApprovalGate`, a workflow answers `approvals`, `grants`, `policy`,
+ * `receipt`.
  *
  * @example
  * ```ts
@@ -156,8 +152,8 @@ export const queryNames = {
   receipt: 'receipt',
 } as const;
 /**
- * The memo of a run with its open requests as an `ApprovalMemo`. Everyone who can start a workflow can write such a memo:
- * use `client.approvals`, which validates it.
+ * The memo of a run with its open requests as an `ApprovalMemo`. Everyone who can start a workflow can write such a
+ * memo: use `client.approvals`, which validates it.
  *
  * @example
  * ```ts

@@ -6,8 +6,8 @@
 // Re-exports only.
 /**
  * The workflow that runs an agent. `createWorker` bundles it; export it from a module of your own that also has other
- * workflows. Fails with `agent_unknown`, `policy_invalid` or `arguments_invalid` for an input that cannot be run, and with
- * the code of a model call that failed for good.
+ * workflows. Fails with `agent_unknown`, `policy_invalid` or `arguments_invalid` for an input that cannot be run, and
+ * with the code of a model call that failed for good.
  *
  * @example
  * ```ts

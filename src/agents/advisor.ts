@@ -30,8 +30,8 @@ export interface AdvisedCall {
 
 /**
  * A function on the worker that is consulted about a call; undefined means `{ answer: 'ask' }`. `signal` is aborted
- * when its time is over, and when the call is abandoned. If it throws, returns something else or takes too long,
- * reviewers are asked.
+ * when its time is over or the call is abandoned. If it throws, returns something else or takes too long, reviewers are
+ * asked.
  */
 export type AdvisorFunction = (
   call: AdvisedCall,
@@ -49,10 +49,7 @@ export interface ModelAdvisor {
 /** The `advisor` of a policy (docs/advisors.md). */
 export type Advisor = AdvisorFunction | ModelAdvisor;
 
-/**
- * Throws a `DefinitionError` unless each is a function, or a model with instructions, under a name of 1 to 64
- * characters.
- */
+/** Throws a `DefinitionError` unless each is a function, or a model with instructions, with a name of 64 characters. */
 export function checkAdvisors(advisors: unknown): void {
   if (typeof advisors !== 'object' || advisors === null || Array.isArray(advisors)) {
     throw new DefinitionError('createWorker: advisors must be an object: functions or models by name');
@@ -81,11 +78,10 @@ export interface AssessorCall {
 }
 
 /**
- * A function on the worker that assesses how severe a call would be. It returns undefined if it has nothing to add. It
- * is called once for each call, when the model's answer is parsed, and its result is recorded in the run. It can raise
- * a severity but never lower one. If it throws, returns something else, or takes over 10 seconds, the severity becomes
- * high. Its `reasons` are shown even if arguments are redacted: put values into `affectedResources`. If reviewers may
- * not see arguments at all (`include_arguments: false`), they see only the severity.
+ * A function on the worker that assesses how severe a call would be; undefined adds nothing. It is called once for each
+ * call, and its result is recorded. It can raise a severity but never lower one. If it throws, returns something else,
+ * or takes over 10 seconds, the severity becomes high. Its `reasons` are shown even if arguments are redacted: put
+ * values into `affectedResources`. With `include_arguments: false`, reviewers see only the severity.
  */
 export type Assessor = (
   call: AssessorCall,

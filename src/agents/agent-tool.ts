@@ -10,10 +10,7 @@ export interface AgentToolOptions {
   name?: string;
   /** For the calling model. Default: the agent's `description`, or else a sentence that names the agent. */
   description?: string;
-  /**
-   * Default `read_only`: a call of an agent changes nothing by itself, and each of the agent's own calls passes its own
-   * gate.
-   */
+  /** Default `read_only`: each of the agent's own calls passes its own gate. */
   risk?: Exclude<Risk, 'unknown'>;
 }
 
@@ -22,9 +19,8 @@ const longestInput = 400_000;
 
 /**
  * Makes an agent a tool of another one. The model calls it with `{ input: text }` and gets the agent's final text. The
- * call passes the gate like any other. The agent then has its own run, under its worker's ceiling, all policies that
- * bind the calling run, and its own policy; the strictest answer counts. Its requests are in the inbox under its own
- * workflow id. Throws a `DefinitionError`, one sentence, for invalid options.
+ * agent has its own run, under its worker's ceiling, all policies that bind the calling run, and its own policy; the
+ * strictest answer counts. Its requests have its own workflow id. Throws a `DefinitionError` for invalid options.
  *
  * @example
  * ```ts

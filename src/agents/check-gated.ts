@@ -20,9 +20,7 @@ export function ungatedWindows(gated: GatedActivities): ReadonlyMap<string, Unga
   );
 }
 
-/**
- * The declarations of gated activities, by name. Throws a `DefinitionError`, one sentence, for an invalid declaration.
- */
+/** The declarations of gated activities, by name. Throws a `DefinitionError`, one sentence, for an invalid one. */
 export function checkGated(gated: GatedActivities): ReadonlyMap<string, GatedDefinition> {
   if (typeof gated !== 'object' || gated === null || Array.isArray(gated)) {
     throw new DefinitionError('gated must be an object: activity names, and how each is gated');
@@ -36,7 +34,6 @@ export function checkGated(gated: GatedActivities): ReadonlyMap<string, GatedDef
   );
 }
 
-/** Throws a `DefinitionError` for an invalid declaration of a gated activity. */
 function checkOne(place: string, declared: GatedActivities[string]): void {
   checkOptions(place, declared, gatedActivityOptions);
   const { risk = 'write', description = '', arguments: names, subject, idempotent = false, heartbeat } = declared;
@@ -80,16 +77,12 @@ function checkSubject(place: string, subject: unknown, names: readonly string[] 
   if (beside !== undefined) checkBeside(place, beside, argument, names);
 }
 
-/**
- * The window in which a gate is introduced into a running system: calls without a permit are admitted until `untilMs`,
- * from executions that started before `sinceMs`. Both are milliseconds since 1970.
- */
+/** While a gate is introduced: calls without a permit are admitted until `untilMs`, of executions before `sinceMs`. */
 export interface UngatedWindow {
   sinceMs: number;
   untilMs: number;
 }
 
-/** The window of a declared activity; undefined if it has none. Throws a `DefinitionError`, one sentence. */
 export function ungatedWindow(
   place: string,
   { gatedSince, ungatedUntil }: Pick<GatedActivity, 'gatedSince' | 'ungatedUntil'>,

@@ -19,8 +19,7 @@ export function checkPositiveInteger(place: string, value: unknown, max: number)
 }
 
 /**
- * Thrown by functions that define something, such as `defineTool` and `createWorker`, for options that are invalid or
- * contradict each other. `message` is one sentence.
+ * Thrown for options that are invalid or contradict each other. `message` is one sentence.
  *
  * @example
  * ```ts

@@ -28,22 +28,17 @@ export interface AgentOptions {
   model: LanguageModelV4;
   /** The agent's purpose. The models of agents that call it or hand over to it see this text. */
   description?: string;
-  /**
-   * Default: none. `agentTool(other)` makes another agent a tool; a toolset, such as an MCP server, has tools
-   * that a run records when it starts.
-   */
+  /** `agentTool(other)` makes an agent a tool; a run records the tools of a toolset when it starts. Default: none. */
   tools?: readonly (Tool | Toolset)[];
   /** Further toolsets, such as those of an agent that is spread into these options. Default: none. */
   toolsets?: readonly Toolset[];
   /**
-   * Agents that a run of this agent can be handed over to, each by a tool `transfer_to_NAME` of risk `read_only`. From
-   * the next turn on the run continues with the other agent's instructions, tools and policy, and the same transcript.
-   * Use a function if agents hand over to each other; it is called when the worker is created. Default: none.
+   * Agents that a run can be handed over to, each by a tool `transfer_to_NAME` of risk `read_only`: from the next turn
+   * on the run has their instructions, tools and policy, and the same transcript. Use a function if agents hand over to
+   * each other. Default: none.
    */
   handoffs?: readonly Agent[] | (() => readonly Agent[]);
-  /**
-   * The text of a policy file (YAML or JSON), or the document as an object. It can only tighten the operator's ceiling.
-   */
+  /** The text of a policy file, or the document as an object. It can only tighten the operator's ceiling. */
   policy?: string | object;
   /** The most model calls in a run that starts with this agent. Default 50. */
   maxTurns?: number;
@@ -52,15 +47,15 @@ export interface AgentOptions {
   /** The files and pictures that its user may send. Default: none; a message with one is refused. */
   files?: FileOptions;
   /**
-   * The schema of an object: a run ends with JSON of this shape, and its result has the value as `structuredOutput`.
-   * The model is asked again, at most twice, for an answer that does not match. Default: a run ends with any text.
+   * The schema of an object: a run ends with JSON of this shape, as `structuredOutput`. The model is asked again, at
+   * most twice, for an answer that does not match. Default: a run ends with any text.
    */
   output?: ToolSchema;
   /**
-   * Runs before each call of the model, with a copy of the transcript for the model. If it returns a text, the model is
-   * not called: the run fails as `input_refused` with that reason; in a session only the turn fails, and the model
-   * never receives the refused messages. If it throws, takes over 30 seconds or returns something else, the check is
-   * retried, up to the fifth attempt, and then fails as `check_failed`. Default: nothing is checked.
+   * Runs before each call of the model, with a copy of the transcript. If it returns a text, the model is not called:
+   * the run fails as `input_refused` with that reason; in a session only the turn fails. If it throws, takes over 30
+   * seconds or returns something else, it is retried, up to the fifth attempt, and then fails as `check_failed`.
+   * Default: no check.
    */
   checkInput?: (messages: Message[], context: CheckContext) => Verdict;
 }
@@ -88,8 +83,8 @@ const optionNames = [
 const derivedNames = ['outputSchema'] as const satisfies Exclude<keyof Agent, keyof AgentOptions>[];
 
 /**
- * Declares an agent: instructions, a model, and the tools that the model may call. A worker runs it (`createWorker`), and
- * a client starts it by its name. Throws a `DefinitionError`, one sentence, for invalid options.
+ * Declares an agent: instructions, a model, and the tools that the model may call. A worker runs it (`createWorker`),
+ * and a client starts it by its name. Throws a `DefinitionError`, one sentence, for invalid options.
  *
  * @example
  * ```ts
@@ -173,7 +168,6 @@ function namedTwice(named: readonly { name: string }[]): string | undefined {
   return names.find((each, index) => names.indexOf(each) !== index);
 }
 
-/** True for a result of the AI SDK's `tool`. */
 function isAiSdkTool(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'inputSchema' in value;
 }
@@ -204,10 +198,7 @@ export function checkModel(place: string, model: unknown, stream?: ModelCallOpti
   }
 }
 
-/**
- * Option `files` of `defineAgent`: the files that the agent accepts, within the limits of its model. Only `types` is
- * required.
- */
+/** The files that an agent accepts, within the limits of its model. Only `types` is required. */
 export interface FileOptions {
   /** Media types, such as `['image/png', 'application/pdf']`. */
   types: readonly string[];
@@ -219,8 +210,8 @@ export interface FileOptions {
   /** The most files of one message. Default 10, at most 20. */
   maxFiles?: number;
   /**
-   * Hosts from which a file may come by https address: `files.example.com`, `*.example.com` for all below it, or `*`.
-   * The model's provider fetches the address, at each call; the worker never does. Default: none.
+   * Hosts of https addresses from which the model's provider, never the worker, fetches files: `files.example.com`,
+   * `*.example.com` for all below it, or `*`. Default: none.
    */
   hosts?: readonly string[];
 }
@@ -228,7 +219,6 @@ export interface FileOptions {
 const defaultMaxFiles = 10;
 const hostShape = /^(?:\*|(?:\*\.)?[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,10})$/;
 
-/** Throws a `DefinitionError` for invalid options. */
 function takenFiles(place: string, options: FileOptions): TakenFiles {
   checkOptions(place, options, ['types', 'maxBytes', 'maxFiles', 'hosts']);
   const { types, maxBytes = storedLimits.fileBytes, maxFiles = defaultMaxFiles, hosts = [] } = options;

@@ -30,74 +30,61 @@ export interface ToolOptions<Schema extends ToolSchema> {
   risk?: Exclude<Risk, 'unknown'>;
   /**
    * The argument that `name:args` patterns match. Default: the canonical JSON of all arguments. With `{ argument,
-   * shell: true }`, the text is a shell command, and each simple command in it must be allowed. `beside` lists the
-   * arguments that are harmless beside any command, such as `description`: a rule that matches the command allows no
-   * others, such as `env` or `cwd`, unless it names them.
+   * shell: true }` it is a shell command, and each simple command in it must be allowed. `beside`: arguments that are
+   * harmless beside any command, such as `description`; a rule must name others, such as `env` or `cwd`, to allow them.
    */
   subject?:
     ArgumentName<Schema> | { argument: ArgumentName<Schema>; shell: true; beside?: readonly ArgumentName<Schema>[] };
   /**
-   * The arguments that tell a reviewer what a call is about, such as an amount and a recipient. While a call waits,
-   * lists, `approvals show` and Temporal's UI show them without a worker: they are in the workflow's memo, without
-   * secrets and cut to 200 characters each. Default: none, so that only the names of arguments are there.
+   * The arguments that lists and Temporal's UI show without a worker: they are in the workflow's memo, without secrets
+   * and cut to 200 characters each. Default: none, only the names of arguments are there.
    */
   show?: readonly ArgumentName<Schema>[];
   /**
-   * Describes in one sentence the effect of a call, such as `Refund €40 of order 7 to Ann`. Reviewers read it first. It
-   * receives a copy of the arguments, is cut to 300 characters on one line, and is recorded with the call. If it
-   * throws, returns no text or takes longer than a second, there is no sentence. Default: none.
+   * Describes the effect of a call in one sentence, which reviewers read first. It is cut to 300 characters on one line
+   * and recorded. If it throws, returns no text or takes longer than a second, there is none. Default: none.
    */
   describe?: (args: StandardSchemaV1.InferOutput<Schema>) => string | Promise<string>;
   /**
-   * Shows reviewers the change that a call would make, such as a file before and after. It runs in a separate activity,
-   * only for calls that wait for a reviewer, and before the arguments are approved: it must only read. If it throws,
-   * takes too long or returns something else, reviewers see that it failed. Default: none.
+   * Shows reviewers the change that a call would make. It runs only for calls that wait for a reviewer, and before the
+   * arguments are approved: it must only read. If it throws, takes too long or returns something else, reviewers see
+   * that it failed. Default: none.
    */
   preview?: (args: StandardSchemaV1.InferOutput<Schema>, context: PreviewContext) => Previewed | Promise<Previewed>;
   /** The longest time that `preview` may take, in milliseconds, of at most 10 minutes. Default 10 seconds. */
   previewTimeoutMs?: number;
   /**
-   * `preview`: an approved call runs only if its preview has not changed since. Just before the call starts, `preview`
-   * runs again. If a fact that counts has changed, nothing runs, and reviewers are asked again, with what changed. The
-   * facts that count are `facts` if the preview returns `{ changes, facts }`, else all changes. Default: the call runs
-   * whatever the preview.
+   * `preview`: just before an approved call starts, `preview` runs again; if a fact that counts has changed, nothing
+   * runs, and reviewers are asked again. The facts that count are `facts` if the preview returns `{ changes, facts }`,
+   * else all changes. Default: the call runs whatever the preview.
    */
   bind?: 'preview';
   /**
-   * For a tool with risk `read_only`: its result answers equal calls of the same run, which then neither run nor ask.
-   * `run`: until the next message of a session's user; `session`: for the whole session. A call that may change
-   * something ends it earlier (docs/tools.md). Default: each call runs.
+   * For risk `read_only`: a result answers equal calls of the run, which then neither run nor ask. `run`: until the
+   * next message of a session's user; `session`: for the whole session. A call that may change something ends it
+   * earlier (docs/tools.md). Default: each call runs.
    */
   cache?: (typeof cacheScopes)[number];
-  /**
-   * JSON that is part of the tool's definition, beside its name, description and schema, such as a service's own
-   * annotations. If it changes, the tool counts as changed. Neither the model nor reviewers see it. Default: nothing.
-   */
+  /** JSON that is part of the definition, such as a service's annotations: a change of it counts as one of the tool. */
   pinned?: JsonObject;
   /** If true, a call with an unknown outcome may be repeated. Default false. */
   idempotent?: boolean;
-  /**
-   * The heartbeat timeout: how soon a killed worker is detected. Default 30 s. Use false for a tool that blocks its
-   * thread and cannot heartbeat.
-   */
+  /** How soon a killed worker is detected. Default 30 s. False: the tool blocks its thread and cannot heartbeat. */
   heartbeat?: false | { timeoutMs: number };
   /** Start-to-close timeout of one attempt, in milliseconds. Default 10 minutes. */
   timeoutMs?: number;
   /** Receives exactly the approved arguments. Its result must be JSON. If it throws, the model gets the error. */
   execute: (args: StandardSchemaV1.InferOutput<Schema>, context: ToolContext) => unknown;
   /**
-   * Says what became of a call whose outcome is unknown, such as one whose worker was killed. It must only read, for
-   * example what a service knows under `idempotencyKey`, which is the one that `execute` got. `yes`, with the result if
-   * it is known: the model gets that. `no`: the call did not run and cannot take effect any more; it passes the second
-   * gate again and runs. `unknown`, an error or five attempts of over 30 seconds: the outcome stays unknown. Default:
-   * it does.
+   * Says what became of a call whose outcome is unknown. It must only read, for example what a service knows under
+   * `idempotencyKey`. `yes`: the model gets the result, if it is known. `no`: the call cannot take effect any more; it
+   * passes the second gate again and runs. `unknown`, an error or five attempts of over 30 seconds: it stays unknown.
    */
   reconcile?: (args: StandardSchemaV1.InferOutput<Schema>, context: ToolContext) => Reconciled | Promise<Reconciled>;
   /**
-   * Checks each result, a copy of the model's JSON, and the text of each error that `execute` throws. If it returns a
-   * text, throws, takes over 30 seconds or returns something else, the result is withheld: it is neither in the
-   * transcript nor in history, and the model learns only that the tool ran and why it gets no result. The text must not
-   * quote the result. Default: nothing is checked.
+   * Checks each result, a copy of the model's JSON, and the text of each error of `execute`. If it returns a text,
+   * throws, takes over 30 seconds or returns something else, the result is withheld from transcript and history: the
+   * model learns only that the tool ran, and the reason. The text must not quote the result. Default: no check.
    */
   checkResult?: (result: Json, context: ResultCheckContext<Schema>) => Verdict;
 }
@@ -128,8 +115,8 @@ const optionNames = [
 ] as const satisfies (keyof ToolOptions<ToolSchema>)[];
 
 /**
- * Declares a tool. Each call of it is checked against `input`, passes the gate, and runs `execute` as an activity. Throws
- * a `DefinitionError`, one sentence, for invalid options.
+ * Declares a tool. Each call of it is checked against `input`, passes the gate, and runs `execute` as an activity.
+ * Throws a `DefinitionError`, one sentence, for invalid options.
  *
  * @example
  * ```ts
@@ -206,9 +193,8 @@ export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schem
   });
 }
 
-// Tools are activities, and tool names from a model are looked up. A look-up would find a property name of every object
-// although no tool defines it, `then` would turn an object of tools into a promise, and Temporal sends every unknown
-// activity to `default`.
+// Names from a model are looked up: a property name of every object would be found, and `then` would turn an object of
+// tools into a promise. Temporal sends every unknown activity to `default`.
 const reservedNames = new Set([...Object.getOwnPropertyNames(Object.prototype), 'then']);
 
 /** Throws a `DefinitionError` for a name that is invalid or already taken. */
@@ -238,7 +224,6 @@ function heartbeatTimeout(place: string, heartbeat: ToolOptions<ToolSchema>['hea
 const defaultTimeoutMs = 10_000;
 const longestPreviewMs = 600_000;
 
-/** Reads the options `preview`, `previewTimeoutMs` and `bind` of a tool. */
 export function readPreview<Preview>(
   place: string,
   { preview, previewTimeoutMs, bind }: { preview?: Preview; previewTimeoutMs?: number; bind?: 'preview' },
@@ -268,8 +253,6 @@ export function readShow(place: string, show: unknown): { show?: readonly string
     `${place}: show must be a list of at most ${maxShown} different argument names, such as ['amount', 'recipient']`,
   );
 }
-
-// The subject of a tool: the argument that `name:args` patterns match, and the harmless arguments beside a command.
 
 export const shellSubjectOptions = ['argument', 'shell', 'beside'];
 
@@ -320,11 +303,9 @@ export function checkBeside(
 export type ValidatedArguments = { args: JsonObject } | { problem: string };
 
 /**
- * Parses `args` with the tool's schema: fills defaults and strips unknown keys. The result is what is shown, hashed,
- * approved and executed. Never throws.
- *
- * A reviewer's edit of the result is parsed again, so the schema must give the result back unchanged. Not every library
- * shows a transform in its JSON Schema: one that doubles an amount would double it again after each edit.
+ * Parses `args` with the tool's schema: fills defaults and strips unknown keys. The result is shown, hashed, approved
+ * and executed. A reviewer's edit is parsed again, so the schema must give its result back unchanged: a transform that
+ * doubles an amount would double it again. Never throws.
  */
 export async function validateArguments({ name, input }: Tool, args: JsonObject): Promise<ValidatedArguments> {
   try {

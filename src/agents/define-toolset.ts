@@ -10,12 +10,11 @@ const longestName = 32;
 
 /**
  * Declares tools that a worker reads at run time, from a service that may change them. Each run records them when it
- * starts. Before a call runs, the worker asks again: a tool that is gone, or whose definition has changed, does not run
- * in runs that recorded it before, and their model gets an error. Every worker opens the toolset for itself, when it first
- * needs it. Throws a `DefinitionError`, one sentence, for invalid options.
+ * starts. Before a call, the worker asks again: a tool that is gone or has changed does not run in runs that recorded
+ * it, and their model gets an error. Throws a `DefinitionError`, one sentence, for invalid options.
  *
- * `name` has 1 to 32 letters, digits, `-` or `_`, with no `_` at an end and no two in a row, because the names of its tools
- * are this name, `__` and more.
+ * `name` has 1 to 32 letters, digits, `-` or `_`, with no `_` at an end and no two in a row, because the names of its
+ * tools are this name, `__` and more.
  *
  * @example
  * ```ts
@@ -114,10 +113,7 @@ export class OpenToolsets {
     };
   }
 
-  /**
-   * Closes all, and waits at most `timeoutMs` for each. Never rejects. Returns one sentence for each that is not
-   * closed.
-   */
+  /** Closes all, for `timeoutMs` each at most. Returns one sentence for each that is not closed. Never rejects. */
   async close(timeoutMs: number = closeTimeoutMs): Promise<string[]> {
     const ended = new AbortController();
     const late = sleep(timeoutMs, `not within ${timeoutMs} ms`, { signal: ended.signal }).catch(() => undefined);

@@ -1,7 +1,4 @@
-/**
- * The results of `defineAgent`, `defineTool` and `defineToolset`. They are in one file because agents have tools and a
- * tool may call an agent.
- */
+/** They are in one file because agents have tools and a tool may call an agent. */
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Logger } from '@temporalio/common';
@@ -39,10 +36,7 @@ export interface Agent {
 export interface ToolContext {
   /** Aborted when the run is cancelled or the worker shuts down. Pass it on to every operation that the tool awaits. */
   signal: AbortSignal;
-  /**
-   * The same for every attempt of one call, so that another system can refuse a duplicate, and different for every
-   * other call: Temporal's run id of the run's first execution, and the call id.
-   */
+  /** Temporal's run id of the first execution, and the call id: the same for all attempts, so a duplicate is seen. */
   idempotencyKey: string;
   /** The workflow id of the run. */
   workflowId: string;
@@ -58,9 +52,7 @@ export interface ToolContext {
 
 /** The second argument of a tool's `preview`. */
 export interface PreviewContext extends Pick<ToolContext, 'workflowId' | 'agent' | 'caller' | 'log'> {
-  /**
-   * Aborted when the preview has taken too long or the worker shuts down. Pass it on to every operation that it awaits.
-   */
+  /** Aborted when the preview takes too long or the worker shuts down. Pass it on to what the preview awaits. */
   signal: AbortSignal;
 }
 
@@ -114,9 +106,7 @@ export interface Tool<Schema extends ToolSchema = ToolSchema> {
   readonly timeoutMs: number;
   /** The longest time that the tool's `preview` may take, in milliseconds. Absent: it has none. */
   readonly previewTimeoutMs?: number;
-  /**
-   * `preview`: an approved call runs only if its preview has not changed since. Absent: it runs whatever the preview.
-   */
+  /** `preview`: an approved call runs only if its preview has not changed. Absent: it runs whatever the preview. */
   readonly bind?: 'preview';
   /** Only for a result of `agentTool`: the agent whose run a call starts. */
   readonly agent?: Agent;
@@ -142,9 +132,8 @@ export interface Toolset {
 /** A toolset of one worker. */
 export interface OpenToolset {
   /**
-   * The present tools, whose names begin with the toolset's name and `__`. `fresh`: read now; otherwise an earlier
-   * result is enough. Rejects with one sentence, without secrets, if the list is unavailable. It takes at most 20
-   * seconds.
+   * The tools, whose names begin with the toolset's name and `__`. `fresh`: read now; otherwise an earlier result is
+   * enough. Takes at most 20 seconds. Rejects with one sentence, without secrets.
    */
   list(options: { fresh: boolean }): Promise<ToolsetListing>;
   /** Ends the resources of the worker. A later use opens them again. */
@@ -154,10 +143,7 @@ export interface OpenToolset {
 /** The tools of a toolset. */
 export interface ToolsetListing {
   tools: readonly Tool[];
-  /**
-   * One sentence for the worker's log for each existing tool that is not offered: its name and the reason. Default:
-   * none.
-   */
+  /** One sentence for the worker's log for each tool that is not offered: its name and the reason. Default: none. */
   leftOut?: readonly string[];
 }
 
@@ -203,9 +189,8 @@ export function isToolset(value: unknown): value is Toolset {
 }
 
 /**
- * Thrown by a tool's `execute` if it is unknown whether the call took effect, such as when the connection to a service
- * broke before it answered. The call's outcome is `ran: unknown`, the model is notified, and only a tool that may be
- * repeated is retried. `message` is kept in history.
+ * Thrown by a tool's `execute` if it is unknown whether the call took effect. Its outcome is `ran: unknown`, the model
+ * is notified, and only a tool that may be repeated is retried. `message` is kept in history.
  *
  * @example
  * ```ts

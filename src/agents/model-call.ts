@@ -4,14 +4,11 @@ import { checkOptions, checkPositiveInteger, DefinitionError } from './check-opt
 import { isObject } from '../core/base/json.ts';
 
 /**
- * How the model of an agent is called. A run records the time-outs and attempts at its start. The other options, like
- * the model itself, are those of the worker that makes the call. The provider determines which of them have an effect.
+ * How the model of an agent is called. A run records the time-outs and attempts at its start; the other options are
+ * those of the worker that makes the call. The provider determines which have an effect.
  */
 export interface ModelCallOptions extends ModelCallLimits {
-  /**
-   * `auto` (default): answers are streamed; if a server does not stream, the call is repeated without streaming, and
-   * this worker no longer streams from that model.
-   */
+  /** `auto` (default): answers are streamed, unless the server does not; then this worker no longer asks it to. */
   stream?: 'auto' | 'on' | 'off';
   temperature?: number;
   topP?: number;

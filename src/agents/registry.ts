@@ -8,9 +8,7 @@ import { nfc } from '../core/base/text.ts';
 import { isObject } from '../core/base/json.ts';
 import type { KnownNames } from '../policy-file/lint-names.ts';
 
-/**
- * The agents and tools of a worker. Look-ups find only defined names, because a name may come from a model or a caller.
- */
+/** Look-ups find only defined names, because a name may come from a model or a caller. */
 export interface Registry {
   readonly agents: readonly Agent[];
   readonly tools: readonly Tool[];
@@ -24,9 +22,8 @@ export interface Registry {
 }
 
 /**
- * Collects agents, the agents that these call or hand over to, their tools, and tools without an agent (for custom
- * workflows with a gate). Several agents may share a tool or a toolset. Throws a `DefinitionError` if one name stands
- * for two different things.
+ * Collects agents, those that they call or hand over to, and tools, also for custom workflows with a gate. Throws a
+ * `DefinitionError` if one name stands for two different things.
  */
 export function createRegistry(input: { agents: readonly Agent[]; tools?: readonly Tool[] }): Registry {
   const agents = new Map<string, Agent>();

@@ -5,10 +5,7 @@ import type { JsonObject } from '../core/base/tool-call.ts';
 import { DefinitionError } from './check-options.ts';
 import { parseJson, jsonPlace } from '../core/base/json.ts';
 
-/**
- * The schema of an object, from zod 4, `zod/mini`, or any library whose schemas are both a Standard Schema and a
- * Standard JSON Schema.
- */
+/** The schema of an object: of zod 4, `zod/mini`, or both a Standard Schema and a Standard JSON Schema. */
 export type ToolSchema =
   z.core.$ZodObject | (StandardSchemaV1<unknown, object> & StandardJSONSchemaV1<unknown, object>);
 
@@ -20,12 +17,10 @@ const reasons = {
 } as const;
 
 /**
- * The JSON Schema (2020-12) of the input that a model must send for `schema`; with `output`, of the parsed value.
- *
- * The parsed arguments are shown, hashed, approved and executed, and a reviewer's edit of them is parsed again. So the
- * output of the schema must be JSON, and must be valid as its input. Defaults and stripped keys are allowed;
- * transforms, codecs, dates and similar types are refused with a `DefinitionError`. Types that a library other than zod
- * does not reveal here fail in `validateArguments`.
+ * The JSON Schema (2020-12) of the input that a model must send; with `output`, of the parsed value. Parsed arguments
+ * are approved and executed, and an edit of them is parsed again: so the output of the schema must be JSON that is
+ * valid as its input. Transforms, codecs, dates and similar types are refused with a `DefinitionError`; those that a
+ * library other than zod does not reveal fail in `validateArguments`.
  */
 export function jsonSchemaOf(place: string, schema: unknown, io: 'input' | 'output' = 'input'): JsonObject {
   const standard = standardOf(place, schema);
@@ -123,10 +118,7 @@ function isUnion(errors: unknown): errors is readonly (readonly Issue[])[] {
 
 const longestProblem = 1_000;
 
-/**
- * Parses a value with the schema of an object: fills defaults and strips unknown keys. `problem` names places in
- * `root`, and the expected values, in at most 1,000 characters. Rejects with a custom check's error.
- */
+/** `problem` names places in `root`, in at most 1,000 characters. Rejects with a custom check's error. */
 export async function parseWith(
   root: string,
   schema: StandardSchemaV1<unknown, object>,
@@ -134,8 +126,7 @@ export async function parseWith(
 ): Promise<{ value: JsonObject } | { problem: string }> {
   const parsed = await schema['~standard'].validate(value);
   if (parsed.issues !== undefined) return { problem: bounded(describeIssues(root, parsed.issues)) };
-  // Only JSON reaches the run. An undefined or a Date from a default must become JSON before hashing; otherwise the
-  // approved arguments would differ from those that the tool receives.
+  // Only JSON reaches the run: an undefined or a Date from a default would make the approved arguments differ.
   return { value: parseJson(JSON.stringify(parsed.value)) as JsonObject };
 }
 

@@ -39,23 +39,20 @@ export interface CodecServerOptions {
   /** The origin of Temporal's UI, such as `https://temporal.example`. Pages of other origins are refused. */
   uiOrigin: string;
   /**
-   * Authorizes readers of payloads. A text must equal the `Authorization` header. A function reads the request, such as
-   * the access token that Temporal's UI sends, and returns true to let the sender pass. An error refuses.
+   * Authorizes readers: the required `Authorization` header, or a function that returns true for a request that may
+   * pass. An error refuses.
    */
   authorize: string | ((request: IncomingMessage) => boolean | Promise<boolean>);
 }
 
-/**
- * The largest body of one call, in bytes, and the most payloads. A page of Temporal's UI requests its whole list at
- * once.
- */
+/** Bytes and payloads of one call. A page of Temporal's UI requests its whole list at once. */
 const maxBodyBytes = 16_000_000;
 const maxPayloads = 10_000;
 
 /**
  * Answers Temporal's UI and command line by the protocol of codec servers (`POST /encode` and `POST /decode`), for
- * `http.createServer`. What the codec cannot read comes back as it is. Others get status 401; a page of another origin gets
- * 403. Throws `internal` for an origin that is none, an empty `authorize`, and an unknown option.
+ * `http.createServer`. What the codec cannot read comes back as it is. Others get status 401; a page of another origin
+ * gets 403. Throws `internal` for an origin that is none, an empty `authorize`, and an unknown option.
  *
  * @example
  * ```ts
@@ -169,8 +166,7 @@ function payloadsIn(text: string): Payload[] | undefined {
   } catch {
     return undefined;
   }
-  // The JSON of Protocol Buffers omits an empty list: Temporal's command line sends such a body for a query's
-  // arguments.
+  // The JSON of Protocol Buffers omits an empty list: Temporal's command line does so for a query without arguments.
   const listed: unknown = isObject(read) ? (read['payloads'] ?? []) : undefined;
   if (!Array.isArray(listed) || listed.length > maxPayloads) return undefined;
   const payloads = listed.map(payloadFromJson);
@@ -190,10 +186,8 @@ export interface RemoteCodecOptions {
 }
 
 /**
- * A payload codec that calls a codec server of Temporal's protocol, such as the one that the Temporal CLI uses. It is
- * for clients: a worker should not depend on an HTTP call in each workflow task. Throws `internal` for an `endpoint`
- * that is not an http or https URL, and for an unknown option. A response that is not a list of payloads is an error of
- * the call.
+ * A payload codec that calls a codec server of Temporal's protocol. It is for clients: a worker should not depend on an
+ * HTTP call in each workflow task. Throws `internal` for an invalid `endpoint` and an unknown option.
  *
  * @example
  * ```ts
@@ -237,10 +231,7 @@ export class RemoteCodec implements PayloadCodec {
     return this.#ask('decode', payloads);
   }
 
-  /**
-   * The payloads that the codec server returns, as many as were sent. Throws if it does not answer so; the task is then
-   * retried.
-   */
+  /** As many payloads as were sent. Throws for any other answer; the task is then retried. */
   async #ask(path: 'encode' | 'decode', payloads: Payload[]): Promise<Payload[]> {
     const url = `${this.#endpoint}/${path}`;
     let response: Response;

@@ -17,8 +17,8 @@ export interface EncryptionKey {
 }
 
 /**
- * The keys, from a list, a file or a function. The first encrypts, and all decrypt. A file and a function are read
- * again when a payload names an unknown key, at most every 5 seconds: a new key needs no restart.
+ * The first key encrypts, and all decrypt. A file and a function are read again when a payload names an unknown key, at
+ * most every 5 seconds: a new key needs no restart.
  */
 export type KeySource = readonly EncryptionKey[] | { file: string } | (() => KeyList | Promise<KeyList>);
 type KeyList = readonly EncryptionKey[];
@@ -28,9 +28,7 @@ const keyBytes = 32;
 const idShape = /^[\w.-]{1,64}$/;
 const rereadMs = 5_000;
 
-/**
- * `COUNTERSIGN_KEY_FILE`, else `COUNTERSIGN_KEYS`, which holds the text of such a file. Throws `internal` without both.
- */
+/** `COUNTERSIGN_KEY_FILE`, else `COUNTERSIGN_KEYS` with the text of such a file. Throws `internal` without both. */
 function keysFromEnvironment(environment: NodeJS.ProcessEnv = process.env): KeySource {
   const { COUNTERSIGN_KEY_FILE: file = '', COUNTERSIGN_KEYS: text = '' } = environment;
   if (file !== '') return { file };
@@ -39,8 +37,8 @@ function keysFromEnvironment(environment: NodeJS.ProcessEnv = process.env): KeyS
 }
 
 /**
- * Reads `id:key` pairs, one a line or separated by commas; the key is 32 bytes in Base64, or the word `gone`. Empty
- * lines and lines that begin with `#` are skipped. Throws `internal` with the place; it never quotes a key.
+ * Reads `id:key` pairs, one a line or separated by commas; the key is 32 bytes in Base64, or `gone`. Skips empty lines
+ * and those that begin with `#`. Throws `internal` with the place, never with a key.
  */
 export function parseKeys(text: string, place: string): KeyList {
   const entries = text.split(/[\n,]/).map((entry) => entry.trim());
@@ -87,7 +85,6 @@ class KeyRing {
     }
   }
 
-  /** The key that encrypts. */
   async first(): Promise<{ id: string; key: Uint8Array }> {
     const [first] = await this.#all();
     return first as { id: string; key: Uint8Array };
@@ -111,7 +108,6 @@ class KeyRing {
   }
 }
 
-/** The keys in a file. Throws a `ProblemError` if the file cannot be read or has no valid keys. */
 function readKeyFile(file: string): KeyList {
   try {
     return parseKeys(readFileSync(file, 'utf8'), file);
@@ -133,10 +129,7 @@ function invalidKeys(message: string): ProblemError {
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
 const encoding = 'binary/encrypted';
-/**
- * The encoding of a payload that its own key does not open. No converter knows it, so a reader treats it as
- * undecodable.
- */
+/** Of a payload that its own key does not open. No converter knows it, so it reads as undecodable. */
 const damagedEncoding = 'binary/damaged';
 const cipher = 'aes-256-gcm';
 const ivBytes = 12;
@@ -149,13 +142,12 @@ export interface EncryptionCodecOptions {
 }
 
 /**
- * A payload codec that encrypts with AES-256-GCM: arguments, results, messages and memos reach Temporal's server only as
- * ciphertext. Workflow ids, types, task queues, search attributes and headers stay in clear text.
+ * A payload codec that encrypts arguments, results, messages and memos with AES-256-GCM. Workflow ids, types, task
+ * queues, search attributes and headers stay in clear text.
  *
  * Give it to workers and clients alike, as `dataConverter: { payloadCodecs: [codec] }`. What is not encrypted passes
- * unchanged, so a namespace can change over while runs are open. A payload that names an unknown key is an error: a
- * worker retries until it has the key. Throws `internal` for keys that cannot be used, and
- * for an unknown option.
+ * unchanged, so a namespace can change over while runs are open. A payload of an unknown key is an error: a worker
+ * retries until it has the key. Throws `internal` for keys that cannot be used, and for an unknown option.
  *
  * @example
  * ```ts
@@ -196,10 +188,7 @@ export class EncryptionCodec implements PayloadCodec {
     return Promise.all(payloads.map((payload) => this.#open(payload)));
   }
 
-  /**
-   * The decrypted payload; a payload of another encoding as it is. A mark in place of one that is damaged or that no
-   * key can open. Throws for an unknown key id, so that the task is retried.
-   */
+  /** A mark for a damaged payload or one that no key can open. Throws for an unknown key id, so that it is retried. */
   async #open(payload: Payload): Promise<Payload> {
     if (metadataText(payload, 'encoding') !== encoding) return payload;
     const id = metadataText(payload, keyIdName);
@@ -208,8 +197,7 @@ export class EncryptionCodec implements PayloadCodec {
     // Another worker may have the key, or this one later: only a payload known to be damaged is marked so (I5c).
     if (found === undefined) throw new Error(`a payload is encrypted with key '${id}', which is not known here`);
     if (found.key === null) return damaged();
-    // No id belongs to two keys, so this one never opens it. A payload that only a worker can have written waits for
-    // another worker.
+    // No id belongs to two keys, so this one never opens it: the payload waits for the worker that wrote it.
     if (metadataText(payload, 'encryption-key-fingerprint') !== fingerprintOf(found.key))
       return unreadPayload('encoded');
     return unsealed(payload.data ?? new Uint8Array(), id, found.key) ?? damaged();

@@ -19,9 +19,8 @@ export interface ConnectionSettings {
 }
 
 /**
- * Explicit options come first, then Temporal's environment configuration (`TEMPORAL_*` and its profile file), then the
- * server of `countersign server`. TLS, API key and headers come only from the environment configuration. Throws
- * `server_unreachable` for a configuration that cannot be read.
+ * Explicit options come first, then Temporal's environment configuration, then the server of `countersign server`. TLS,
+ * API key and headers come only from the configuration. Throws `server_unreachable` if it cannot be read.
  */
 export function connectionSettings(options: ServerOptions = {}): ConnectionSettings {
   const configured = loadConfigured();
@@ -35,10 +34,7 @@ export function connectionSettings(options: ServerOptions = {}): ConnectionSetti
   };
 }
 
-/**
- * The connection settings from Temporal's environment variables and profile file; empty ones without either. Throws a
- * `ProblemError` if they cannot be read.
- */
+/** Empty without environment variables and profile file. Throws a `ProblemError` if they cannot be read. */
 function loadConfigured(): ReturnType<typeof loadClientConnectConfig> {
   try {
     return loadClientConnectConfig();

@@ -8,10 +8,9 @@ const staleAfterMs = 30_000;
 const pollIntervalMs = 500;
 
 /**
- * Runs `work` while holding the lock `path`. If another process holds it, waits and calls `onWait` once with its
- * process id. A dead holder is detected by its process id or, on another machine, by a file that was not touched for 30
- * s. Two waiters that detect a dead holder at the same time may both proceed: the lock only saves duplicate work, and
- * the guarded work must be correct without it.
+ * Runs `work` with the lock `path`. Waits for another holder, and calls `onWait` once with its process id; a dead one
+ * is recognized by that id or, on another machine, by a file not touched for 30 s. Two waiters may both proceed then:
+ * the lock only saves duplicate work.
  */
 export async function withFileLock<T>(
   path: string,
@@ -54,7 +53,6 @@ async function tryCreate(path: string): Promise<boolean> {
   }
 }
 
-/** The holder of the lock; undefined if it was released meanwhile. */
 async function holderOf(path: string): Promise<{ processId: string; dead: boolean } | undefined> {
   try {
     const [text, { mtimeMs }] = await Promise.all([readFile(path, 'utf8'), stat(path)]);

@@ -7,8 +7,8 @@ import { ProblemError } from '../core/base/problem.ts';
 const entryOfStateful = /^(.*[\\/]@temporalio[\\/](activity|client|worker|workflow))[\\/]lib[\\/]index\.js$/;
 
 /**
- * Throws `internal` with one sentence if this process has loaded two copies of a package of Temporal's SDK, or if the
- * workflows would be bundled with two. Neither fails by itself: a run whose bundle has two retries its task for ever.
+ * Throws `internal` if this process has loaded two copies of a package of Temporal's SDK, or the workflows would be
+ * bundled with two: a run whose bundle has two retries its task for ever.
  */
 export function requireOneSdk(workflowsPath?: string): void {
   const { cache, resolve } = createRequire(import.meta.url);
@@ -51,9 +51,7 @@ export interface WorkerFacts {
   version: string;
   /** The engine that rules on the calls of the runs that it starts. */
   engine: number;
-  /**
-   * The first 12 hex digits of the digest of the operator's policy, or `none`. Absent: the worker does not report it.
-   */
+  /** The first 12 hex digits of the digest of the operator's policy, or `none`. Absent: the worker does not say it. */
   policy?: string;
 }
 

@@ -7,9 +7,8 @@ const own = modulePath('workflows/sandbox/payload-converter');
 const ownOfWorkers = modulePath('worker/payload-converter');
 
 /**
- * The path of Countersign's payload converter. It never throws while it reads: with another one, a single signal could
- * stop a run for ever, and a single memo could hide the inbox (I5a). Throws `internal` with one sentence if `given` is
- * another one.
+ * Countersign's payload converter never throws while it reads: with another one, a signal could stop a run for ever,
+ * and a memo could hide the inbox (I5a). Throws `internal` if `given` is another one.
  */
 export function ownConverterPath(given: string | undefined): string {
   if (given === undefined || given === own || given === ownOfWorkers) return own;
@@ -19,10 +18,7 @@ export function ownConverterPath(given: string | undefined): string {
   });
 }
 
-/**
- * The data converter of a client, with Countersign's payload converter. Its codecs and its external storage stay.
- * Throws for a converter of another author.
- */
+/** The data converter of a client. Its codecs and external storage stay. Throws for a converter of another author. */
 export function withOwnConverter(given: DataConverter | undefined): DataConverter {
   return { ...given, payloadConverterPath: ownConverterPath(given?.payloadConverterPath) };
 }

@@ -1,7 +1,4 @@
-/**
- * The search attributes that the inbox needs, and the retention, on any cluster, such as a managed one. Errors of the
- * connection are thrown as the SDK throws them: wrap a call in `callServer` to get sentences.
- */
+/** Errors of the connection are thrown as the SDK throws them: wrap a call in `callServer` to get sentences. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
@@ -38,10 +35,7 @@ const usableTimeoutMs = 30_000;
 const usablePollMs = 250;
 const dayMs = 86_400_000;
 
-/**
- * The names of the inbox's search attributes that `namespace` lacks.
- * Throws `internal` with one sentence if one exists with another type, which registering cannot repair.
- */
+/** Throws `internal` if an attribute exists with another type, which registering cannot repair. */
 export async function missingSearchAttributes(
   connection: Services,
   namespace: string,
@@ -63,9 +57,8 @@ export async function missingSearchAttributes(
 }
 
 /**
- * Registers what `missingSearchAttributes` returns, and waits until the server accepts the new names.
- * Throws `forbidden` if the server does not let clients register attributes (as in Temporal Cloud), and `internal` if a
- * type has no free slot.
+ * Registers what is missing, and waits until the server accepts the names. Throws `forbidden` if the server does not
+ * let clients register attributes (as in Temporal Cloud), and `internal` if a type has no free slot.
  */
 export async function registerSearchAttributes(
   connection: Services,
@@ -144,10 +137,7 @@ async function freeSlots(connection: Services, namespace: string): Promise<Regis
   return { KEYWORD_LIST: left('KEYWORD_LIST'), DATETIME: left('DATETIME') };
 }
 
-/**
- * The names of the inbox's search attributes: those given here, else those in `COUNTERSIGN_ATTRIBUTES`
- * (`ids=MyIds,tags=off,due=MyDue`), else the defaults. Throws `internal` with one sentence.
- */
+/** The given names, else those in `COUNTERSIGN_ATTRIBUTES`, else the defaults. Throws `internal` with one sentence. */
 export function attributeNamesOf(
   given: AttributeNameOptions | undefined,
   environment: NodeJS.ProcessEnv = process.env,

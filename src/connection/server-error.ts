@@ -78,9 +78,7 @@ export function runNotFound(workflowId: string, namespace: string, cause?: unkno
 export const readingRemedy =
   'Give this client what its workers have: the payload folder (largePayloads, COUNTERSIGN_PAYLOAD_FOLDER) and the payload codecs (dataConverter, --codec-endpoint).';
 
-/**
- * The error for a run's answer that this client cannot read: it lacks the payload folder or the codec of the worker.
- */
+/** The error for an answer that this client cannot read, for want of the worker's payload folder or codec. */
 export function unreadAnswer(workflowId: string, why: string): ProblemError {
   return new ProblemError({
     code: 'undecodable',
@@ -152,9 +150,9 @@ export function translateServerError(
 }
 
 /**
- * Returns the payload that replaces an unreadable one. `elsewhere`: its content is in a store that is not configured
- * here. `gone`: its file is missing or damaged. `forged`: its writer did not have the key of the payload folder.
- * `encoded`: no codec here decodes it, for example because the key with the id `key` is missing.
+ * Replaces an unreadable payload. `elsewhere`: its store is not configured here. `gone`: its file is missing or
+ * damaged. `forged`: its writer had no key of the payload folder. `encoded`: no codec here decodes it; `key`: the id of
+ * its key.
  */
 export function unreadPayload(why: 'elsewhere' | 'gone' | 'forged' | 'encoded', key?: string): Payload {
   const text = new TextEncoder();

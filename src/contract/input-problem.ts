@@ -2,10 +2,7 @@ import type { Problem } from '../core/base/problem.ts';
 import { readUserFiles, saidText } from '../core/base/user-files.ts';
 import type { RunInput } from './run.ts';
 
-/**
- * Why a run refuses this input: an empty message, which providers refuse, or a malformed file. Undefined: it accepts
- * it.
- */
+/** Why a run refuses this input: a malformed file, or an empty message. Undefined: it accepts the input. */
 export function inputProblem(input: RunInput['input']): Problem | undefined {
   const messages = typeof input === 'string' ? [{ role: 'user' as const, content: input }] : input;
   for (const [index, each] of messages.entries()) {

@@ -1,10 +1,7 @@
 import type { Message } from './run.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 
-/**
- * One turn in its provider's form, for a provider that requires more than text and calls in later requests: reasoning,
- * signatures, its own ids. Only that provider reads it.
- */
+/** What only its provider reads, and requires in later requests: reasoning, signatures, ids of its own. */
 export interface ProviderTurn {
   /** The AI SDK's name of the provider, such as `anthropic.messages`. It is sent to no other provider. */
   provider: string;

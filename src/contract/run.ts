@@ -27,10 +27,9 @@ import type { UserFile } from '../core/base/user-files.ts';
 import type { RunCost } from '../core/policy/run-cost.ts';
 
 /**
- * One message of a run's transcript. `content` is text; a tool's result is its JSON. `messageId`: the id under which
- * the user of a session sent it, at most 200 characters; the session accepts no other message under that id. `files`: 1
- * to 20, in their order, if the agent accepts them; `content` may be empty beside them. Query `transcript` returns
- * files without their data.
+ * One message of a run's transcript. `content` is text; a tool's result is its JSON. `messageId`: under which the user
+ * of a session sent it, once, at most 200 characters. `files`: 1 to 20, if the agent accepts them; `content` may be
+ * empty beside them. Query `transcript` returns them without their data.
  */
 export type Message =
   | { role: 'user'; content: string; files?: UserFile[]; messageId?: string }
@@ -56,19 +55,13 @@ export interface RunInput {
   caller?: Caller;
   /** Available to conditions of the policy and shown to reviewers. */
   metadata?: JsonObject;
-  /**
-   * Keeps the run open for further messages of its user: it ends by `close`, `cancel` or a limit, and not with an
-   * answer of the model. Not for nested runs.
-   */
+  /** Keeps the run open for messages of its user: it ends by `close`, `cancel` or a limit. Not for nested runs. */
   session?: true;
   /** Only in the input of a nested run, written by the run that starts it; refused in any other input. */
   parent?: ParentOfRun;
 }
 
-/**
- * The lineage and policies that a nested run inherits. They can only tighten: forged ones restrict only the forger's
- * run.
- */
+/** The lineage and policies that a nested run inherits. They only tighten: forged ones restrict the forger's run. */
 export interface ParentOfRun {
   /** Workflow ids of the runs above, the root's first. */
   lineage: string[];
@@ -113,21 +106,17 @@ export interface ApprovalDetails extends ApprovalRequest {
   /** For an open request: the approvals that count so far, and how many are needed. */
   approvals?: { have: number; need: number };
   /**
-   * For an open request that names reviewers: the people whose approval would count now. Of groups, their members in
-   * the policy's directory. Absent: every person's would, or they are more than 200.
+   * For an open request that names reviewers: the people whose approval would count now, members of groups included.
+   * Absent: every person's would, or they are more than 200.
    */
   approvers?: string[];
   /** For an open request: the escalation steps that have added reviewers so far, oldest first. Absent: none. */
   escalated?: Escalated[];
-  /**
-   * For an open request that no further votes can approve: the reason, as sentences for people. Only if the named
-   * people are known: of groups, their members in the policy's directory.
-   */
+  /** For an open request that no further votes can approve: the reason. Only if all its people are known. */
   cannotBeApproved?: string;
   /**
-   * The names and further ids that the operator's directory has for people of this request: its caller, reviewers,
-   * voters and delegates. The keys are ids of the directory. Settled requests have it, too. Absent: the directory has
-   * none.
+   * The names and further ids that the operator's directory has for the caller, reviewers, voters and delegates, by id.
+   * Settled requests have it, too. Absent: it has none.
    */
   people?: Record<string, NamedPerson>;
   /** For an open request: the names of the channels that carry it. Absent: none does. */
@@ -142,19 +131,11 @@ export interface ApprovalDetails extends ApprovalRequest {
   preview?: CallPreview;
   /** For an open request of a session: its user's messages since the model's call. Absent: none. */
   userMessages?: UserMessages;
-  /**
-   * For an open request: an earlier execution of the same call in this run. Absent: none, as far as the run remembers.
-   */
+  /** For an open request: an earlier execution of the same call. Absent: none, as far as the run remembers. */
   ranBefore?: EarlierRun;
-  /**
-   * For an open request: an earlier denial of the same call by reviewers in this run. Absent: none, as far as the run
-   * remembers.
-   */
+  /** For an open request: an earlier denial of the same call by reviewers. Absent: none that the run remembers. */
   deniedBefore?: EarlierDenial;
-  /**
-   * For an open request: the bank accounts that it names, compared with earlier requests of this run. Absent: it names
-   * none, or the run cannot tell.
-   */
+  /** For an open request: its bank accounts, compared with earlier requests. Absent: none, or the run cannot tell. */
   accounts?: EarlierAccount[];
 }
 
@@ -186,9 +167,7 @@ export interface Permit {
   caller?: Caller;
   /** The version of the engine that ruled on the call. */
   engine: number;
-  /**
-   * The reviewers whose votes approved the call, or made the grant that answered it. Absent: a rule allowed the call.
-   */
+  /** The reviewers who approved the call, or made the grant that answered it. Absent: a rule allowed the call. */
   approvedBy?: ApprovedBy[];
   /** What reviewers saw of the preview of a tool that binds it. Absent: the approval binds no preview. */
   bound?: BoundPreview;
@@ -207,13 +186,9 @@ export interface Delivered {
   channels: string[];
   /** Why messages and answers failed, newest last. */
   failures: string[];
-  /**
-   * True: no channel could deliver the request yet, and at least one has tried. Absent: one could, or none has tried.
-   */
+  /** True: at least one channel has tried, and none could deliver the request yet. Absent: otherwise. */
   undelivered?: true;
-  /**
-   * ISO 8601: until then its channels hold the request back, for quiet hours or to collect others. Absent: they do not.
-   */
+  /** ISO 8601: until then channels hold the request back, for quiet hours or to collect others. Absent: they do not. */
   heldUntil?: string;
 }
 
@@ -238,10 +213,7 @@ export interface RunStatus {
   waitingFor?: WaitingFor[];
   /** True: a session waits for its user: it has answered, or its last model call failed. Absent: it does not. */
   awaitsMessage?: true;
-  /**
-   * The model call of a session that failed, and why: a message or a `retry` calls the model again. Absent: none
-   * failed.
-   */
+  /** The failed model call of a session: a message or a `retry` calls the model again. Absent: none failed. */
   failedTurn?: Problem & { turn: number };
   /** The last 200 calls, oldest first. */
   outcomes: CallOutcome[];

@@ -23,9 +23,8 @@ interface AskOptions {
 }
 
 /**
- * Requests one turn. Rejects with the provider's error, with a `ModelFailure` for an answer that is cut off, too large,
- * or not a requested stream, and with `signal.reason` on abort, even if the model ignores the signal. If a server
- * refuses the schema of a `responseFormat`, the call is repeated without one.
+ * Requests one turn. Rejects with the provider's error, with a `ModelFailure` for an answer that is cut off, too large
+ * or not a stream, and with `signal.reason` on abort, even if the model ignores it.
  */
 export async function askModel(
   model: LanguageModelV4,
@@ -55,10 +54,7 @@ type OrAborted = <T>(value: PromiseLike<T>) => Promise<T>;
 /** Schemas that a server has refused: they are not sent to it again. Each belongs to one agent, which has one model. */
 const refusedSchemas = new WeakSet<JSONSchema7>();
 
-/**
- * Asks for an answer in a format, and again without it if the model refuses the format. That is remembered for the
- * schema once it has worked.
- */
+/** Asks again without the format if the model refuses it, and remembers that for the schema once it has worked. */
 async function askInFormat(
   model: LanguageModelV4,
   { responseFormat, ...rest }: LanguageModelV4CallOptions,
@@ -103,10 +99,7 @@ async function ask(
   return turn;
 }
 
-/**
- * Reads a streamed answer to its end; `onText` gets each piece. Throws `NotStreamed` if the model turns out not to
- * stream.
- */
+/** `onText` gets each piece of text. Throws `NotStreamed` if the model turns out not to stream. */
 async function stream(
   model: LanguageModelV4,
   options: LanguageModelV4CallOptions,
@@ -158,8 +151,8 @@ class NotStreamed extends ModelFailure {
 }
 
 /**
- * True for the first part of an answer without any event, after `stream-start`. Some providers report such an answer as
- * an error, others as one that finished for an unknown reason, which would complete the run with an empty text.
+ * True for the first part of an answer without any event. Some providers report it as an error, others as one that
+ * finished for an unknown reason, which would complete the run with an empty text.
  */
 function isUnstreamed(part: LanguageModelV4StreamPart | undefined): boolean {
   if (part === undefined) return true;
@@ -190,15 +183,11 @@ export interface RawCall {
   arguments: string;
 }
 
-/**
- * History stores the text of a turn, and the parts that the provider requires back, and a payload of 2 MB ends a run.
- */
+/** History stores the text and the parts that the provider requires back, and a payload of 2 MB ends a run. */
 const maxTextCharacters = 1_048_576;
 /** Each part counts as this many characters more than its text has: endless empty parts end the turn, too. */
 const partCharacters = 32;
-/**
- * The most argument text that is read before the answer is rejected. The run's limits determine how much it accepts.
- */
+/** At most so much is read before the answer is rejected. The run's limits determine how much it accepts. */
 const maxArgumentCharacters = 16_777_216;
 /** Later calls of a turn are dropped, so that endless calls do not fill the memory; the model is notified. */
 export const maxCallsOfTurn = 128;
@@ -224,9 +213,7 @@ export class TurnBuilder {
   #argumentCharacters = 0;
   #finish: { usage: ModelUsage; finishReason: string } | undefined;
 
-  /**
-   * Adds one part of a model's answer. Throws if the answer becomes too large, or if the provider ran a call itself.
-   */
+  /** Throws if the answer becomes too large, or if the provider ran a call itself. */
   add(part: Part): void {
     switch (part.type) {
       case 'text-start':

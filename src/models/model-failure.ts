@@ -27,11 +27,9 @@ export class ModelFailure extends Error {
 }
 
 /**
- * Classifies any error that a provider throws or streams.
- *
- * A provider's own message is never passed on, because some repeat the API key in it. Its error code is passed on if it
- * is a known word, and the start of an unreadable answer without parts that look like a secret. `nowMs` is milliseconds
- * since the epoch, for a Retry-After header with a date.
+ * Classifies any error that a provider throws or streams. A provider's own message is never passed on, because some
+ * repeat the API key in it; its error code is, if it is a known word, and the start of an unreadable answer without
+ * what looks like a secret. `nowMs`: for a Retry-After header with a date.
  */
 export function toModelFailure(error: unknown, nowMs: number): ModelFailure {
   if (error instanceof ModelFailure) return error;
@@ -57,10 +55,7 @@ const refusedBeforeSending = new Set([
   'AI_UnsupportedFunctionalityError',
 ]);
 
-/**
- * The failure of a call by its HTTP status: rate limited, unavailable, refused, or an unreadable answer. It says when a
- * retry may help, if the service does.
- */
+/** The failure by the HTTP status: rate limited, unavailable, refused, or unreadable; with the wait, if it is known. */
 function fromHttp(error: APICallError, nowMs: number): ModelFailure {
   const { statusCode: status } = error;
   const where = `model at ${hostOf(error.url)}`;
@@ -163,10 +158,7 @@ function hostOf(url: string): string {
 /** The longest wait that a header can impose: one hour. */
 export const longestRetryAfterMs = 3_600_000;
 
-/**
- * The wait that a response's headers request, in milliseconds: `retry-after-ms`, or `retry-after` as seconds or as a
- * date (`nowMs` is milliseconds since the epoch). Undefined if there is no readable one.
- */
+/** The wait in `retry-after-ms`, or in `retry-after` as seconds or as a date. Undefined without a readable one. */
 export function retryAfterMs(headers: Record<string, string> | undefined, nowMs: number): number | undefined {
   const wait = readMilliseconds(headers?.['retry-after-ms']) ?? readSecondsOrDate(headers?.['retry-after'], nowMs);
   return wait === undefined ? undefined : Math.min(Math.max(Math.ceil(wait), 0), longestRetryAfterMs);
@@ -192,10 +184,7 @@ export function refusesRequest(error: unknown): error is APICallError {
   return APICallError.isInstance(error) && refusals.has(error.statusCode ?? 0);
 }
 
-/**
- * The problem of a model's answer and its place, then the beginning of the answer; for example `answer.choices:
- * expected array, received string; it begins {"choices":"x"}`. Undefined for other errors.
- */
+/** Such as `answer.choices: expected array, received string; it begins {"choices":"x"}`. Undefined for other errors. */
 export function unreadableAnswer(error: unknown): string | undefined {
   if (APICallError.isInstance(error)) return unreadableAnswer(error.cause);
   if (JSONParseError.isInstance(error)) {

@@ -16,8 +16,8 @@ export interface OpenAICompatibleOptions {
 }
 
 /**
- * A model on any server that supports OpenAI's chat completions. Makes no request. Throws a `DefinitionError` for invalid
- * options.
+ * A model on any server that supports OpenAI's chat completions. Makes no request. Throws a `DefinitionError` for
+ * invalid options.
  *
  * @example
  * ```ts
@@ -52,9 +52,8 @@ const standardBaseURL = 'https://api.openai.com/v1';
 const standardModel = 'gpt-5-mini';
 
 /**
- * The model from `OPENAI_API_KEY`, `OPENAI_BASE_URL` and `COUNTERSIGN_MODEL`; undefined if neither a key nor a base URL
- * is set. An empty value counts as not set. Default base URL: `https://api.openai.com/v1`; default model: `gpt-5-mini`.
- * Throws a `DefinitionError` for an invalid value.
+ * The model from `OPENAI_API_KEY`, `OPENAI_BASE_URL` (default `https://api.openai.com/v1`) and `COUNTERSIGN_MODEL`
+ * (default `gpt-5-mini`); undefined if neither a key nor a base URL is set. Throws a `DefinitionError`.
  *
  * @example
  * ```ts

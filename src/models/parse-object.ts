@@ -4,11 +4,9 @@ import { readJson } from '../text/read-json.ts';
 import { inlineLimits } from '../core/base/size-limits.ts';
 
 /**
- * Parses an object that a model wrote as JSON of at most `maxBytes`. `problem` names a place in `root` and the expected
- * value, in one line. Never throws.
- *
- * Refuses JSON that two parsers could read differently: duplicate keys, integers that a double cannot hold, lone
- * surrogates, `__proto__`. Also refuses objects that are too large or nested too deeply.
+ * Parses an object that a model wrote. Refuses JSON that two parsers could read differently (duplicate keys, integers
+ * that a double cannot hold, lone surrogates, `__proto__`), and what is too large or nested too deeply. `problem` names
+ * a place in `root` and the expected value. Never throws.
  */
 export function parseObject(root: string, text: string, maxBytes: number): { value: JsonObject } | { problem: string } {
   const bytes = Buffer.byteLength(text);
@@ -24,9 +22,8 @@ export function parseObject(root: string, text: string, maxBytes: number): { val
 export type ParsedArguments = { args: JsonObject } | { problem: string };
 
 /**
- * Parses the raw text of a tool call's arguments, up to `maxBytes` (default: the limit of a Temporal payload). Empty
- * text means no arguments. Refuses JSON that two parsers could read differently, so that the policy, the reviewer and
- * the tool see the same call. Never throws.
+ * Parses a tool call's arguments; empty text means none. Refuses JSON that two parsers could read differently, so that
+ * the policy, the reviewer and the tool see the same call. Never throws.
  */
 export function parseArguments(text: string, maxBytes = inlineLimits.argumentBytes): ParsedArguments {
   if (text.trim() === '') return { args: {} };

@@ -21,12 +21,11 @@ type WhyNot = (file: UserFile) => string | undefined;
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
 
 /**
- * Converts a run's transcript for a provider. Adjacent tool results become one message. A turn of `provider` is
- * returned with all of its parts; other turns only with text and calls.
+ * Converts a run's transcript for a provider. A turn of `provider` is returned with all of its parts; others only with
+ * text and calls. A file for which `whyNot` has a reason is replaced by a text with that reason.
  *
- * Providers refuse blank texts, and call ids that repeat or that they find malformed, so no text is blank, and each
- * call gets a new id: unique in the transcript, nine letters and digits (as Mistral requires). A file for which
- * `whyNot` has a reason is replaced by a text with that reason. Default: all files are sent.
+ * Providers refuse blank texts, and call ids that repeat or that they find malformed: so each call gets a new id,
+ * unique in the transcript, of nine letters and digits (as Mistral requires).
  */
 export function toPrompt(
   instructions: string,
@@ -113,10 +112,7 @@ function options(metadata: JsonObject | undefined): { providerOptions?: SharedV4
   return metadata === undefined ? {} : { providerOptions: metadata as SharedV4ProviderOptions };
 }
 
-/**
- * An earlier answer of the model as its provider expects it. The provider that gave the answer gets it in the original
- * parts; another one gets text and calls.
- */
+/** An earlier answer for a provider: the one that gave it gets its parts; another one gets text and calls. */
 function assistantContent(message: Assistant, ids: readonly string[], provider: string): AssistantContent {
   const { content, toolCalls = [], providerTurn } = message;
   // Reasoning without a result is not a turn for any provider.
@@ -151,10 +147,6 @@ class CallIds {
   /** The ids of calls without an answer so far, by the id in the transcript: an answer belongs to the last turn. */
   #open = new Map<string, string[]>();
 
-  /**
-   * The ids of the calls in a message, unique in the whole prompt; for a tool's message, the id of the call that it
-   * answers. Call it for each message in order.
-   */
   of(message: Message, place: number): string[] {
     switch (message.role) {
       case 'user':
@@ -204,9 +196,8 @@ export function outputInstructions(instructions: string, schema: JsonObject): st
 type Addresses = Awaited<LanguageModelV4['supportedUrls']>;
 
 /**
- * Why a model call leaves out a file, as a clause; undefined: it does not. A transcript may contain files that another
- * agent accepted before a handover. Addresses that the provider does not fetch are left out: no other part fetches
- * them.
+ * Why a call leaves out a file, as a clause; undefined: it does not. Another agent may have accepted it before a
+ * handover. Addresses that the provider does not fetch are left out: no other part fetches them.
  */
 export async function leftOutFiles({
   name,

@@ -19,9 +19,8 @@ const PayloadMessage = proto.temporal.api.common.v1.Payload;
 export const folderDriverName = 'countersign.folder';
 
 /**
- * The treatment of a reference of this driver whose file is missing or damaged. `retry`: reading throws, and Temporal
- * retries until the file is back. A worker never reads it as undecodable, because a run's inputs are part of its
- * determinism. `unread`: it is read as undecodable, for a client that only reads.
+ * If a reference's file is missing or damaged. `retry`: Temporal retries until the file is back, because a run's inputs
+ * are part of its determinism. `unread`: it reads as undecodable, for a client that only reads.
  */
 export type WhenGone = 'retry' | 'unread';
 
@@ -57,10 +56,7 @@ export class FolderDriver implements StorageDriver {
     }
   }
 
-  /**
-   * The payload that a claim names. If its file is missing or changed: a mark in its place or a failure that is
-   * retried, as `whenGone` says.
-   */
+  /** If the file is missing or changed: a mark in its place, or a failure that is retried, as `whenGone` says. */
   async #retrieve(claimData: Record<string, string>, signal: AbortSignal | undefined): Promise<Payload> {
     const name = fileNameIn(this.#folder.key, claimData);
     if (name === undefined) return unreadPayload('forged');

@@ -14,15 +14,10 @@ export interface LargePayloads {
 }
 
 export const defaultThresholdBytes = 262_144;
-/**
- * Below, the inbox's memo could go there but is read without it; above, two payloads of a task may exceed a message.
- */
+/** Below, the inbox's memo could go there, but is read without it; above, two payloads may exceed a message. */
 const thresholdBounds = [65_536, 1_000_000] as const;
 
-/**
- * The given option, else `COUNTERSIGN_PAYLOAD_FOLDER` and `COUNTERSIGN_PAYLOAD_THRESHOLD`; `false` means no folder,
- * even if these are set. Throws `internal` with one sentence.
- */
+/** The option, else the environment's `COUNTERSIGN_PAYLOAD_…`; `false`: no folder, even so. Throws `internal`. */
 export function largePayloadsOf(
   option: LargePayloads | false | undefined,
   environment: NodeJS.ProcessEnv = process.env,
@@ -43,10 +38,7 @@ export function largePayloadsOf(
   throw new ProblemError({ code: 'internal', message: `${where} must be a whole number from ${least} to ${most}.` });
 }
 
-/**
- * Sets the external storage where `given` has none: the payload folder of the namespace, or without a folder one that
- * follows no reference. Throws `internal` with one sentence if the folder cannot be used.
- */
+/** Sets external storage where `given` has none: without a folder, one that follows no reference. Throws `internal`. */
 export function withStorage(
   given: DataConverter | undefined,
   largePayloads: Required<LargePayloads> | undefined,
@@ -75,17 +67,14 @@ class FolderStorage extends ExternalStorage {
 }
 
 /**
- * Used if no external storage is configured. By default Temporal's SDK throws on the first payload that claims to be in
- * external storage, before a converter sees it: one signal would make a run's task retry for ever, and one memo would
- * hide the inbox (I5c). This class fetches and stores nothing: it replaces the reference with a payload that
- * Countersign's converter reads as undecodable.
+ * Replaces references to external storage with undecodable payloads. Temporal's SDK would throw on the first one,
+ * before a converter sees it: one signal would make a run retry for ever, and one memo would hide the inbox (I5c).
  */
 class UnreadReferences extends ExternalStorage {
   constructor() {
     super({ drivers: [noDriver], driverSelector: () => null });
   }
 
-  /** Returns `noDriver`, whichever store a reference names. */
   override getDriver(): StorageDriver {
     return noDriver;
   }

@@ -15,10 +15,8 @@ const keyFile = 'key';
 const keyShape = /^[0-9a-f]{64}\n$/;
 
 /**
- * Opens the payload folder of a namespace, and creates it if it does not exist. Each namespace has its own folder in
- * `folder`, so that cleaning one does not affect another. Synchronous, because Temporal's plugins configure workers and
- * clients synchronously; it reads one small file.
- * Throws `internal` with one sentence that names the place and the remedy.
+ * Opens or creates the payload folder of a namespace, which has its own, so that cleaning one does not affect another.
+ * Synchronous, because Temporal's plugins are. Throws `internal` with the place and the remedy.
  */
 export function openPayloadFolder(folder: string, namespace: string): PayloadFolder {
   // Encode dots too: a namespace may be called `..`.

@@ -1,6 +1,6 @@
 /**
- * Files named by the SHA-256 of their content. Writing is atomic (a file is complete or absent, even after a crash),
- * and reading checks the name. Errors of the file system are thrown as Node throws them.
+ * Files named by the SHA-256 of their content. Writing is atomic, also in a crash, and reading checks the name. Errors
+ * of the file system are thrown as Node throws them.
  */
 import { createHash, randomBytes, createHmac, timingSafeEqual } from 'node:crypto';
 import { type FileHandle, mkdir, open, readFile, rename, rm, stat, utimes, readdir } from 'node:fs/promises';
@@ -113,8 +113,8 @@ export function claimOf(key: Buffer, sha256: string): Claim {
 }
 
 /**
- * The name of the file of a claim; undefined if its writer did not have the key. Everyone who may signal a run can send
- * a reference. A forged one must not make the run wait for a file that never comes, and a name must be 64 hex digits.
+ * Undefined if the claim's writer did not have the key. Everyone who may signal a run can send a reference: a forged
+ * one must not make the run wait for a file that never comes, and a name must be 64 hex digits.
  */
 export function fileNameIn(key: Buffer, claim: Readonly<Record<string, unknown>>): string | undefined {
   const { sha256, proof } = claim;
@@ -141,9 +141,8 @@ const nameShape = /^[0-9a-f]{64}$/;
 const removedEnd = '.removed';
 
 /**
- * Removes payload files that `isNamed` does not know and that were last written before `beforeMs`, and unfinished files
- * of crashes. A file written during the reading of histories would seem unnamed; its age protects it here. With
- * `dryRun` nothing is removed, only counted.
+ * Removes files that `isNamed` does not know and that were last written before `beforeMs`, and unfinished ones. A file
+ * written while histories are read would seem unnamed; its age protects it.
  */
 export async function cleanFolder(
   path: string,

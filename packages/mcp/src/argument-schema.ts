@@ -10,12 +10,11 @@ interface Issue {
 type Check = (value: unknown, path: PropertyKey[]) => Issue | undefined;
 
 /**
- * The schema of a tool's arguments from its JSON Schema, which the model gets as it is. Arguments are passed on as the
- * model wrote them: no default is filled in.
+ * The schema of a tool's arguments from its JSON Schema. Arguments are passed on as the model wrote them, without
+ * defaults.
  *
- * A server writes the schema, so a check of arguments costs no more than their length, whatever it says: types,
- * properties, required ones, enumerations and items are checked, each value by one schema. Patterns, references and
- * combinations are left to the server.
+ * A server writes the schema, so a check costs no more than the length of the arguments: types, properties, required
+ * ones, enumerations and items, each value by one schema. Patterns, references and combinations are left to the server.
  */
 export function argumentSchema(schema: JsonObject): ToolSchema {
   const check = checkOf(schema);
@@ -35,17 +34,13 @@ export function argumentSchema(schema: JsonObject): ToolSchema {
 
 const accept: Check = () => undefined;
 
-/**
- * A check by the parts of a JSON Schema that the model gets wrong: types, listed values, members. It accepts what other
- * keywords refuse: the server checks those.
- */
+/** Checks what the model gets wrong: types, listed values, members. The server checks the other keywords. */
 function checkOf(schema: unknown): Check {
   if (!isObject(schema)) return accept;
   const { type, enum: listed, items, properties, required, additionalProperties } = schema;
   const types = (Array.isArray(type) ? type : [type]).filter((each): each is string => typeof each === 'string');
   const values = Array.isArray(listed) && listed.every(isPrimitive) ? new Set<unknown>(listed) : undefined;
-  // `items` does not apply to the items of a prefix, nor `additionalProperties` to names that a pattern matches. The
-  // server checks both.
+  // `items` does not apply to the items of a prefix, nor `additionalProperties` to names that a pattern matches.
   const { prefixItems, patternProperties } = schema;
   const ofItem = prefixItems === undefined ? checkOf(items) : accept;
   const ofMembers = new Map(
@@ -70,9 +65,8 @@ function checkOf(schema: unknown): Check {
 }
 
 /**
- * The first issue among the items or members; undefined if there is none. `path` is the place of the value: checks
- * extend it and shorten it again, so an issue gets a copy. `checkFor` gives undefined for a member that the schema
- * forbids.
+ * The first issue among the items or members. Checks extend and shorten `path`, so an issue gets a copy. `checkFor`
+ * gives undefined for a member that the schema forbids.
  */
 function firstIssue(
   entries: Iterable<[PropertyKey, unknown]>,

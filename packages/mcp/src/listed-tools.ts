@@ -28,10 +28,7 @@ const longestList = 300_000;
 const mostTools = 200;
 const longestShown = 80;
 
-/**
- * Converts a server's listed tools. Leaves out, with one sentence for the log: two tools with the same name, a tool
- * whose arguments are not a JSON object, and tools that are too large or too many.
- */
+/** Leaves out tools of one name, without arguments in JSON, too large or too many, with one sentence for the log. */
 export function listedTools(
   listed: readonly ListedTool[],
   settings: ToolSettings,

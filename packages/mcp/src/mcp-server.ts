@@ -14,9 +14,9 @@ import { ServerConnection } from './server-connection.ts';
 import { serverFailure, resultText, toolResult } from './tool-result.ts';
 
 /**
- * The tools of an MCP server, for the `tools` of an agent. Each call of them passes the gate as a call of any other tool.
- * Nothing is started or reached before a run needs it; each worker has its own process or session, restarts it when it
- * fails, and ends it when the worker ends. Throws a `DefinitionError`, one sentence, for invalid options.
+ * The tools of an MCP server, for the `tools` of an agent. Nothing is started or reached before a run needs it; each
+ * worker has its own process or session, restarts it when it fails, and ends it when the worker ends. Throws a
+ * `DefinitionError`, one sentence, for invalid options.
  *
  * @example
  * ```ts

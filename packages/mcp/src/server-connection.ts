@@ -11,9 +11,8 @@ const steadyMs = 60_000;
 const goodbyeMs = 2_000;
 
 /**
- * A worker's connection to one server. It opens at first use, and again after it has ended: at once the first time,
- * then after 1, 2, 4 seconds and so on, up to a minute. It offers the server no capabilities: a server that requests
- * roots, a model or user input gets an error.
+ * A worker's connection to one server. It opens at first use, and again after it has ended: at once, then after 1, 2, 4
+ * seconds and so on, up to a minute. A server that requests roots, a model or user input gets an error.
  */
 export class ServerConnection {
   readonly #options: McpServerOptions;
@@ -64,7 +63,6 @@ export class ServerConnection {
     await Promise.all(this.#ending);
   }
 
-  /** Opens a connection after a wait. Throws why it failed, which is also kept for later calls. */
   async #connect(waitMs: number, timeoutMs: number): Promise<Client> {
     const { signal } = this.#closing;
     const client = new Client({ name: 'countersign', version: '0.1.0' }, { capabilities: {} });
@@ -116,10 +114,7 @@ async function goodbye(transport: Transport): Promise<void> {
   await Promise.race([ended, sleep(goodbyeMs, undefined, { ref: false })]);
 }
 
-/**
- * A `fetch` whose responses end with an error after `maxBytes`. It opens no stream by GET, through which a server would
- * push messages: it answers with 405, like a server without such a stream.
- */
+/** Responses end with an error after `maxBytes`. GET, a stream by which a server would push messages, gets a 405. */
 export function limitedFetch(maxBytes: number): FetchLike {
   return async (url, init) => {
     if ((init?.method ?? 'GET') === 'GET') return new Response(undefined, { status: 405 });
@@ -144,10 +139,7 @@ function limit(maxBytes: number): TransformStream<Uint8Array<ArrayBuffer>, Uint8
 /** The longest message that a server may send, in bytes. */
 const longestMessage = 16 * 1024 * 1024;
 
-/**
- * All callers of `close` wait for the same end of its process. The client does not wait when it closes one that did not
- * open, and a later caller would find nothing to wait for.
- */
+/** Every `close` waits for the same end of the process. The client does not wait for one that did not open. */
 class StdioTransport extends StdioClientTransport {
   #closing: Promise<void> | undefined;
 

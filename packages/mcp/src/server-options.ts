@@ -3,23 +3,18 @@ import { isObject, unknownName } from 'countersign/base';
 
 /** Options of both kinds of servers. */
 export interface ServerOptions {
-  /**
-   * Its tools are named `NAME__TOOL`. 1 to 32 letters, digits, `-` or `_`, with no `_` at an end and no two in a row.
-   */
+  /** The prefix `NAME__` of its tools: 1 to 32 letters, digits, `-` or `_`, no `_` at an end and no two in a row. */
   name: string;
   /** The tools to offer, by the server's own names. Default: all. */
   tools?: readonly string[];
   /**
-   * True: the server's risk hints for its tools are trusted, also that a tool only reads, so that it may run without a
-   * question and be repeated (docs/assessment.md). Default false: hints can only raise a risk.
+   * True: the server's risk hints are trusted, also that a tool only reads, so that it may run without a question and
+   * be repeated (docs/assessment.md). Default false: hints can only raise a risk.
    */
   trusted?: boolean;
   /** How long a call waits for its answer, in milliseconds, of at most a day. Default one minute. */
   timeoutMs?: number;
-  /**
-   * How long it may take to start or reach the server and to list its tools, in milliseconds, of at most 20,000.
-   * Default 10,000.
-   */
+  /** How long starting or reaching it and listing its tools may take, in milliseconds up to 20,000. Default 10,000. */
   startTimeoutMs?: number;
 }
 

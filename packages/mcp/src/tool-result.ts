@@ -11,10 +11,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { createHash } from 'node:crypto';
 
-/**
- * The model's text for a server's response: the text, or the structured content if the only other content is its text.
- * Pictures, sounds and other data become a line that describes them, because a tool's result is text.
- */
+/** Text, or structured content if the only other content is its text. Other data becomes a line that describes it. */
 export function toolResult({ content, structuredContent }: CallToolResult): Json {
   const text = resultText(content);
   if (structuredContent === undefined) return text;
@@ -23,7 +20,6 @@ export function toolResult({ content, structuredContent }: CallToolResult): Json
   return isWhole ? (structuredContent as Json) : { structuredContent: structuredContent as Json, content: text };
 }
 
-/** All content as text. */
 export function resultText(content: readonly ContentBlock[]): string {
   return content.map(blockText).join('\n');
 }
@@ -58,10 +54,7 @@ function leftOut(what: string, mimeType: string, base64: string): string {
 const longestName = 64;
 const hashDigits = 8;
 
-/**
- * An agent's name for a server's tool: `SERVER__TOOL`. Characters that a tool name cannot have become `_`. A name that
- * is too long is cut, and ends with `_` and the beginning of the SHA-256 of the tool's own name.
- */
+/** `SERVER__TOOL` with `_` for characters that names cannot have. A long one is cut, and ends with `_` and a digest. */
 export function toolName(server: string, tool: string): string {
   const name = `${server}__${tool.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`;
   if (name.length <= longestName) return name;
@@ -69,10 +62,7 @@ export function toolName(server: string, tool: string): string {
   return `${name.slice(0, longestName - hashDigits - 1)}_${hash}`;
 }
 
-/**
- * Why a server cannot be used, in a few words for logs and models. It contains no text of the server, a library or the
- * system, because that may quote an address, a header or an environment variable.
- */
+/** In a few words for logs and models, without foreign text, which may quote an address, a header or a variable. */
 export function serverFailure(error: unknown): string {
   if (ProtocolError.isInstance(error)) return `it answered with error ${error.code}`;
   if (error instanceof UnauthorizedError) return 'it refuses the token (HTTP 401)';
