@@ -1,12 +1,23 @@
 /** Reviewers' view of a request, and their possible answers. */
 // Re-exports only, for Countersign's own packages: docs/decisions/0063-each-kind-of-process-has-a-package.md.
 export { escapeHtml, htmlPage, pagePolicy } from './text/html-page.ts';
-export { argumentBlocks } from './card/argument-blocks.ts';
-export type { ArgumentBlock } from './card/argument-blocks.ts';
-export { cardDigest, cardOf } from './card/card-of.ts';
+export { argumentBlocks, type ArgumentBlock } from './card/argument-blocks.ts';
+export { cardDigest, cardOf, type CardOptions } from './card/card-of.ts';
 export { rowSentence } from './card/call-sentence.ts';
-export type { CardOptions } from './card/card-of.ts';
-export type { CardRequest } from './card/card.ts';
+export {
+  type CardRequest,
+  type AnswerName,
+  type Card,
+  type CardAnswer,
+  type CardChange,
+  type CardField,
+  type CardRow,
+  type CardText,
+  type DiffLine,
+  type SentencePart,
+  type FieldFormat,
+  decidingTexts,
+} from './card/card.ts';
 export {
   answerLabels,
   argumentsNote,
@@ -19,23 +30,10 @@ export {
   previewNote,
   saysName,
 } from './card/card-words.ts';
-export type {
-  AnswerName,
-  Card,
-  CardAnswer,
-  CardChange,
-  CardField,
-  CardRow,
-  CardText,
-  DiffLine,
-  SentencePart,
-  FieldFormat,
-} from './card/card.ts';
 export { editText } from './card/card-rows.ts';
 export { hiddenNote, wholeText } from './card/cut-text.ts';
-export { decidingTexts } from './card/card.ts';
 export { cardStyle, renderHtml, renderHtmlPage } from './card/render-html.ts';
-export { noAlways } from './card/narrowest-scope.ts';
+export { noAlways, scopeSteps } from './card/narrowest-scope.ts';
 export { memberSchema, schemaText } from './card/member-schema.ts';
 export { renderMarkdown } from './card/render-markdown.ts';
 export { renderSlack } from './card/render-slack.ts';
@@ -43,11 +41,7 @@ export { renderTerminal } from './card/render-terminal.ts';
 export { chosenScope } from './core/ledger/make-grant.ts';
 export type { Ran } from './core/ledger/approval.ts';
 export { argumentsText } from './core/ledger/shown-arguments.ts';
-export { hideInRequest } from './core/ledger/hidden-arguments.ts';
-export { scopeSteps } from './card/narrowest-scope.ts';
-export { redactInRequest } from './core/ledger/hidden-arguments.ts';
-export { shownPreview } from './core/ledger/hidden-arguments.ts';
-export { undeliveredMessage, waitingMessage } from './core/ledger/waiting-for.ts';
-export type { WaitingNotice } from './core/ledger/waiting-for.ts';
+export { hideInRequest, redactInRequest, shownPreview } from './core/ledger/hidden-arguments.ts';
+export { undeliveredMessage, waitingMessage, type WaitingNotice } from './core/ledger/waiting-for.ts';
 export { consoleLineHelp, readConsoleLine } from './text/console-line.ts';
 export type { RequestedScope } from './core/messages/decision.ts';

@@ -1,8 +1,5 @@
-/**
- * Channels: ways to reach reviewers, or to answer in their place. For workers, and for programs that answer requests.
- */
-export { approvalQueue } from './channels/approval-queue.ts';
-export type { ApprovalQueue, QueueOptions } from './channels/approval-queue.ts';
+/** Channels: ways to reach reviewers, or to answer in their place. For workers, and for programs that answer. */
+export { approvalQueue, type ApprovalQueue, type QueueOptions } from './channels/approval-queue.ts';
 export { autoApprove } from './channels/simple-channels.ts';
 export { autoDeny } from './channels/simple-channels.ts';
 export { callback } from './channels/simple-channels.ts';
@@ -21,23 +18,18 @@ export type {
   TestContext,
 } from './channels/channel.ts';
 export type { ChannelContext, ChannelKind } from './channels/channel-kind.ts';
-export type { ChannelSetUp, WorkerRoutes } from './channels/channel-set.ts';
+export type { ChannelSetUp, WorkerRoutes, ChannelOptions } from './channels/channel-set.ts';
 export type { QuietHours, Weekday } from './channels/quiet-hours.ts';
 export type { RequestRoute } from './core/people/channel-routes.ts';
-export type { ChannelOptions } from './channels/channel-set.ts';
-export type * from './channels/chat-app.ts';
 export type { ListedRecord, RecordName, Records } from './client/server/records.ts';
 export type * from './channels/chat-app.ts';
-export { checkAnswer, InvalidAnswer } from './channels/channel-answer.ts';
+export { checkAnswer, InvalidAnswer, type AnswerReason, type ReasonOptions } from './channels/channel-answer.ts';
 export { conditional } from './channels/simple-channels.ts';
 export type { ConditionalOptions } from './channels/simple-channels.ts';
-export { consoleChannel } from './channels/console-channel.ts';
-export type { ConsoleOptions } from './channels/console-channel.ts';
+export { consoleChannel, type ConsoleOptions } from './channels/console-channel.ts';
 export type { TerminalInput, TerminalOutput } from './channels/line-terminal.ts';
-export type { AnswerReason, ReasonOptions } from './channels/channel-answer.ts';
 export { toChannel } from './channels/simple-channels.ts';
-export { readChannels } from './adapters/read-channels.ts';
-export type { ReadChannelsOptions } from './adapters/read-channels.ts';
+export { readChannels, type ReadChannelsOptions } from './adapters/read-channels.ts';
 export { webhookChannel } from './adapters/webhook/webhook-channel.ts';
 export type { WebhookOptions, WebhookBody, WebhookDelivery } from './adapters/webhook/webhook-settings.ts';
 export type { LegacySignature, SignatureHeaders } from './adapters/webhook/signature.ts';
@@ -52,8 +44,7 @@ export type {
 } from './adapters/slack/slack-settings.ts';
 export { pushAppOf, webPushChannel } from './adapters/web-push/web-push-channel.ts';
 export type { WebPushOptions } from './adapters/web-push/web-push-settings.ts';
-export { emailChannel } from './adapters/email/email-channel.ts';
-export type { EmailOptions } from './adapters/email/email-channel.ts';
+export { emailChannel, type EmailOptions } from './adapters/email/email-channel.ts';
 export type { MailTransport } from './adapters/email/mail-server.ts';
 export type { MailedPerson } from './adapters/email/recipients.ts';
 export type { HttpSettings } from './channels/outgoing/exchange.ts';

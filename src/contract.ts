@@ -27,10 +27,9 @@ export type { Escalated } from './core/ledger/escalation.ts';
 export type { ApprovalMemo, ApprovalSummary } from './core/ledger/approval-index.ts';
 export type { BoundFacts, BoundPreview } from './core/base/bound-preview.ts';
 export type { CallPreview, Change, Previewed } from './core/base/call-preview.ts';
-export type { Usage } from './core/base/model-answer.ts';
+export type { Usage, Unfinished } from './core/base/model-answer.ts';
 export type { ShownFile, TakenFiles, UserFile } from './core/base/user-files.ts';
 export type { RunCost } from './core/policy/run-cost.ts';
-export type { Unfinished } from './core/base/model-answer.ts';
 export type { Assessment } from './core/assess/assessment.ts';
 export type { Advice } from './core/policy/advice.ts';
 export type {

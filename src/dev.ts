@@ -1,6 +1,5 @@
 /** The workflow code of a worker, and its options: their problems, and what they declare. */
 // Re-exports only, for Countersign's own packages: docs/decisions/0063-each-kind-of-process-has-a-package.md.
-export { declaredBy } from './worker/activity-side.ts';
-export type { DeclaredWorker } from './worker/activity-side.ts';
+export { declaredBy, type DeclaredWorker } from './worker/activity-side.ts';
 export { bundleKind, packageBundle } from './worker/package-bundle.ts';
 export { checkWorkerOptions } from './worker/worker-options.ts';

@@ -1,7 +1,6 @@
 /** The JSON reader and digests of all of Countersign. */
 // Re-exports only, for Countersign's own packages: docs/decisions/0063-each-kind-of-process-has-a-package.md.
 export { callDigest, definitionDigest } from './core/base/digest.ts';
-export { jsonPlace } from './core/base/json.ts';
-export { parseJson } from './core/base/json.ts';
+export { jsonPlace, parseJson } from './core/base/json.ts';
 export { readChanges } from './core/base/call-preview.ts';
 export { readJson } from './text/read-json.ts';

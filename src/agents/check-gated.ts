@@ -6,7 +6,7 @@ import {
   type GatedActivity,
 } from '../core/policy/gated-activity.ts';
 import { risks } from '../core/base/tool-call.ts';
-import { checkOptions, checkPositiveInteger, DefinitionError } from './check-options.ts';
+import { checkOptions, checkPositiveInteger, DefinitionError, type Fail, failAt } from './check-options.ts';
 import { checkToolName, longestMs, readShow, checkBeside, shellSubjectOptions } from './define-tool.ts';
 import { instantMs } from '../core/messages/control.ts';
 
@@ -36,10 +36,11 @@ export function checkGated(gated: GatedActivities): ReadonlyMap<string, GatedDef
 
 function checkOne(place: string, declared: GatedActivities[string]): void {
   checkOptions(place, declared, gatedActivityOptions);
+  const fail: Fail = failAt(place);
   const { risk = 'write', description = '', arguments: names, subject, idempotent = false, heartbeat } = declared;
-  if (!risks.includes(risk)) throw new DefinitionError(`${place}: risk must be one of ${risks.join(', ')}`);
-  if (typeof description !== 'string') throw new DefinitionError(`${place}: description must be text`);
-  if (typeof idempotent !== 'boolean') throw new DefinitionError(`${place}: idempotent must be true or false`);
+  if (!risks.includes(risk)) fail(`risk must be one of ${risks.join(', ')}`);
+  if (typeof description !== 'string') fail('description must be text');
+  if (typeof idempotent !== 'boolean') fail('idempotent must be true or false');
   checkNames(place, names);
   checkSubject(place, subject, names);
   readShow(place, declared.show);
@@ -50,29 +51,27 @@ function checkOne(place: string, declared: GatedActivities[string]): void {
 
 function checkNames(place: string, names: unknown): void {
   if (names === undefined) return;
+  const fail: Fail = failAt(place);
   if (
     !Array.isArray(names) ||
     !names.every((each) => typeof each === 'string' && /^[A-Za-z_][\w-]{0,63}$/.test(each))
   ) {
-    throw new DefinitionError(
-      `${place}: arguments must be a list of names, by position, such as ['orderId', 'amount']`,
-    );
+    fail(`arguments must be a list of names, by position, such as ['orderId', 'amount']`);
   }
   if (new Set(names).size === names.length) return;
-  throw new DefinitionError(`${place}: arguments must be different names`);
+  fail('arguments must be different names');
 }
 
 function checkSubject(place: string, subject: unknown, names: readonly string[] | undefined): void {
   if (subject === undefined) return;
+  const fail: Fail = failAt(place);
   const isShell = typeof subject === 'object';
   if (isShell) checkOptions(`${place}: subject`, subject, shellSubjectOptions);
   const { argument, shell, beside } = isShell ? (subject as Record<string, unknown>) : { argument: subject };
-  if (isShell && shell !== true) {
-    throw new DefinitionError(`${place}: subject.shell must be true; for any other text name the argument alone`);
-  }
+  if (isShell && shell !== true) fail('subject.shell must be true; for any other text name the argument alone');
   if (typeof argument !== 'string' || names?.includes(argument) === false) {
     const known = names?.join(', ') ?? 'none named';
-    throw new DefinitionError(`${place}: subject must name one of its arguments (${known})`);
+    fail(`subject must name one of its arguments (${known})`);
   }
   if (beside !== undefined) checkBeside(place, beside, argument, names);
 }
@@ -88,16 +87,14 @@ export function ungatedWindow(
   { gatedSince, ungatedUntil }: Pick<GatedActivity, 'gatedSince' | 'ungatedUntil'>,
 ): UngatedWindow | undefined {
   if (gatedSince === undefined && ungatedUntil === undefined) return undefined;
-  if (gatedSince === undefined) {
-    throw new DefinitionError(
-      `${place}: ungatedUntil needs gatedSince, the time from which every new execution has the gate`,
-    );
-  }
-  if (ungatedUntil === undefined) throw new DefinitionError(`${place}: gatedSince needs ungatedUntil`);
+  const fail: Fail = failAt(place);
+  if (gatedSince === undefined)
+    fail('ungatedUntil needs gatedSince, the time from which every new execution has the gate');
+  if (ungatedUntil === undefined) fail('gatedSince needs ungatedUntil');
   const sinceMs = readInstant(`${place}: gatedSince`, gatedSince);
   const untilMs = readInstant(`${place}: ungatedUntil`, ungatedUntil);
   if (sinceMs < untilMs) return { sinceMs, untilMs };
-  throw new DefinitionError(`${place}: ungatedUntil must be later than gatedSince`);
+  fail('ungatedUntil must be later than gatedSince');
 }
 
 function readInstant(place: string, text: unknown): number {

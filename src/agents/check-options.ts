@@ -36,3 +36,12 @@ export function checkPositiveInteger(place: string, value: unknown, max: number)
 export class DefinitionError extends Error {
   override readonly name = 'DefinitionError' as const;
 }
+
+export type Fail = (problem: string) => never;
+
+/** Returns a function that throws a `DefinitionError` about this place. */
+export function failAt(place: string): Fail {
+  return (problem) => {
+    throw new DefinitionError(`${place}: ${problem}`);
+  };
+}

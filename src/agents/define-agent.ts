@@ -1,5 +1,5 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import { checkOptions, checkPositiveInteger, DefinitionError } from './check-options.ts';
+import { checkOptions, checkPositiveInteger, DefinitionError, type Fail, failAt } from './check-options.ts';
 import {
   type Agent,
   agentMark,
@@ -106,43 +106,32 @@ export function defineAgent(options: AgentOptions): Agent {
   const { maxTurns = defaultMaxTurns, modelCall, files, output, checkInput } = options;
   checkAgentName(name);
   const place = `agent '${name}'`;
-  if (typeof instructions !== 'string') throw new DefinitionError(`${place}: instructions must be text`);
+  const fail: Fail = failAt(place);
+  if (typeof instructions !== 'string') fail('instructions must be text');
   checkModel(place, model, modelCall?.stream);
-  if (Object.values(tools ?? {}).some(isAiSdkTool)) {
-    throw new DefinitionError(
-      `${place}: tools of the AI SDK pass no gate: declare each with defineTool({ name, description, input, execute }), with its inputSchema as input`,
+  if (Object.values(tools ?? {}).some(isAiSdkTool))
+    fail(
+      'tools of the AI SDK pass no gate: declare each with defineTool({ name, description, input, execute }), with its inputSchema as input',
     );
-  }
-  if (!Array.isArray(tools) || !tools.every((each) => isTool(each) || isToolset(each))) {
-    throw new DefinitionError(
-      `${place}: tools must be a list of what defineTool, agentTool, defineToolset or mcpServer returned`,
-    );
-  }
-  if (!Array.isArray(beside) || !beside.every(isToolset)) {
-    throw new DefinitionError(`${place}: toolsets must be a list of what defineToolset or mcpServer returned`);
-  }
+  if (!Array.isArray(tools) || !tools.every((each) => isTool(each) || isToolset(each)))
+    fail('tools must be a list of what defineTool, agentTool, defineToolset or mcpServer returned');
+  if (!Array.isArray(beside) || !beside.every(isToolset))
+    fail('toolsets must be a list of what defineToolset or mcpServer returned');
   const own = tools.filter(isTool);
   const toolsets = [...tools.filter(isToolset), ...beside];
   const twice = namedTwice(own);
-  if (twice !== undefined) throw new DefinitionError(`${place}: tool name '${twice}' is used twice`);
+  if (twice !== undefined) fail(`tool name '${twice}' is used twice`);
   const set = namedTwice(toolsets);
-  if (set !== undefined) throw new DefinitionError(`${place}: toolset name '${set}' is used twice`);
-  if (description !== undefined && typeof description !== 'string') {
-    throw new DefinitionError(`${place}: description must be text`);
-  }
-  if (typeof handoffs !== 'function' && (!Array.isArray(handoffs) || !handoffs.every(isAgent))) {
-    throw new DefinitionError(`${place}: handoffs must be a list of what defineAgent returned`);
-  }
-  if (policy !== undefined && typeof policy !== 'string' && (typeof policy !== 'object' || policy === null)) {
-    throw new DefinitionError(`${place}: policy must be the text of a policy file or an object`);
-  }
+  if (set !== undefined) fail(`toolset name '${set}' is used twice`);
+  if (description !== undefined && typeof description !== 'string') fail('description must be text');
+  if (typeof handoffs !== 'function' && (!Array.isArray(handoffs) || !handoffs.every(isAgent)))
+    fail('handoffs must be a list of what defineAgent returned');
+  if (policy !== undefined && typeof policy !== 'string' && (typeof policy !== 'object' || policy === null))
+    fail('policy must be the text of a policy file or an object');
   checkPositiveInteger(`${place}: maxTurns`, maxTurns, mostTurns);
   if (modelCall !== undefined) checkModelCall(`${place}: modelCall`, modelCall);
-  if (checkInput !== undefined && typeof checkInput !== 'function') {
-    throw new DefinitionError(
-      `${place}: checkInput must be a function that returns why the input is refused, or undefined`,
-    );
-  }
+  if (checkInput !== undefined && typeof checkInput !== 'function')
+    fail('checkInput must be a function that returns why the input is refused, or undefined');
   const outputSchema = output === undefined ? undefined : jsonSchemaOf(`${place}: output`, output, 'output');
   // Options that were not given are absent, also when an agent is printed.
   return Object.freeze({
@@ -183,19 +172,18 @@ function checkAgentName(name: unknown): void {
 /** Throws a `DefinitionError` unless `model` can be called, and, with `stream`, in that way. */
 export function checkModel(place: string, model: unknown, stream?: ModelCallOptions['stream']): void {
   const shape = (typeof model === 'object' && model !== null ? model : {}) as Record<keyof LanguageModelV4, unknown>;
+  const fail: Fail = failAt(place);
   if (shape.specificationVersion !== 'v4') {
     const found = typeof shape.specificationVersion === 'string' ? ` (found '${shape.specificationVersion}')` : '';
-    throw new DefinitionError(
-      `${place}: model must implement version 'v4' of the model interface of @ai-sdk/provider${found}, such as openAICompatible({ … })`,
+    fail(
+      `model must implement version 'v4' of the model interface of @ai-sdk/provider${found}, such as openAICompatible({ … })`,
     );
   }
-  if (typeof shape.doStream !== 'function' && typeof shape.doGenerate !== 'function') {
-    throw new DefinitionError(`${place}: model has neither doStream nor doGenerate`);
-  }
+  if (typeof shape.doStream !== 'function' && typeof shape.doGenerate !== 'function')
+    fail('model has neither doStream nor doGenerate');
   const needed = stream === 'on' ? 'doStream' : stream === 'off' ? 'doGenerate' : undefined;
-  if (needed !== undefined && typeof shape[needed] !== 'function') {
-    throw new DefinitionError(`${place}: modelCall.stream is '${stream}', and model has no ${needed}`);
-  }
+  if (needed !== undefined && typeof shape[needed] !== 'function')
+    fail(`modelCall.stream is '${stream}', and model has no ${needed}`);
 }
 
 /** The files that an agent accepts, within the limits of its model. Only `types` is required. */
@@ -221,18 +209,13 @@ const hostShape = /^(?:\*|(?:\*\.)?[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,10})$/
 
 function takenFiles(place: string, options: FileOptions): TakenFiles {
   checkOptions(place, options, ['types', 'maxBytes', 'maxFiles', 'hosts']);
+  const fail: Fail = failAt(place);
   const { types, maxBytes = storedLimits.fileBytes, maxFiles = defaultMaxFiles, hosts = [] } = options;
-  if (!Array.isArray(types) || types.length === 0 || !types.every(isMediaType)) {
-    throw new DefinitionError(
-      `${place}: types must be a list of media types, such as ['image/png', 'application/pdf']`,
-    );
-  }
+  if (!Array.isArray(types) || types.length === 0 || !types.every(isMediaType))
+    fail(`types must be a list of media types, such as ['image/png', 'application/pdf']`);
   checkPositiveInteger(`${place}: maxBytes`, maxBytes, storedLimits.fileBytes);
   checkPositiveInteger(`${place}: maxFiles`, maxFiles, mostFiles);
-  if (!Array.isArray(hosts) || !hosts.every((each) => typeof each === 'string' && hostShape.test(each))) {
-    throw new DefinitionError(
-      `${place}: hosts must be a list of host names in lower case, such as ['files.example.com', '*.example.org']`,
-    );
-  }
+  if (!Array.isArray(hosts) || !hosts.every((each) => typeof each === 'string' && hostShape.test(each)))
+    fail(`hosts must be a list of host names in lower case, such as ['files.example.com', '*.example.org']`);
   return Object.freeze({ types: Object.freeze([...types]), maxBytes, maxFiles, hosts: Object.freeze([...hosts]) });
 }

@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Previewed } from '../core/base/call-preview.ts';
 import { cacheScopes, type Json, type JsonObject, risks, type Risk } from '../core/base/tool-call.ts';
 import { isObject } from '../core/base/json.ts';
-import { checkOptions, checkPositiveInteger, DefinitionError } from './check-options.ts';
+import { checkOptions, checkPositiveInteger, DefinitionError, type Fail, failAt } from './check-options.ts';
 import {
   type PreviewContext,
   type Reconciled,
@@ -143,32 +143,22 @@ export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schem
   const { name, description, input, risk = 'write', subject, show, idempotent = false } = options;
   const { heartbeat, describe, execute, reconcile, checkResult, cache, pinned } = options;
   const place = `tool '${name}'`;
-  if (typeof description !== 'string') throw new DefinitionError(`${place}: description must be text`);
+  const fail: Fail = failAt(place);
+  if (typeof description !== 'string') fail('description must be text');
   const schema = jsonSchemaOf(`${place}: input`, input);
-  if (!risks.includes(risk)) throw new DefinitionError(`${place}: risk must be one of ${risks.join(', ')}`);
-  if (cache !== undefined && !cacheScopes.includes(cache)) {
-    throw new DefinitionError(`${place}: cache must be one of ${cacheScopes.join(', ')}`);
-  }
-  if (cache !== undefined && risk !== 'read_only') {
-    throw new DefinitionError(
-      `${place}: cache needs risk 'read_only', because a repeated call would not run; leave it out`,
-    );
-  }
-  if (pinned !== undefined && !isObject(pinned))
-    throw new DefinitionError(`${place}: pinned must be an object of JSON`);
-  if (typeof idempotent !== 'boolean') throw new DefinitionError(`${place}: idempotent must be true or false`);
-  if (typeof execute !== 'function') throw new DefinitionError(`${place}: execute must be a function`);
-  if (describe !== undefined && typeof describe !== 'function') {
-    throw new DefinitionError(`${place}: describe must be a function that returns one sentence`);
-  }
-  if (reconcile !== undefined && typeof reconcile !== 'function') {
-    throw new DefinitionError(`${place}: reconcile must be a function that returns { ran: 'yes', 'no' or 'unknown' }`);
-  }
-  if (checkResult !== undefined && typeof checkResult !== 'function') {
-    throw new DefinitionError(
-      `${place}: checkResult must be a function that returns why a result is withheld, or undefined`,
-    );
-  }
+  if (!risks.includes(risk)) fail(`risk must be one of ${risks.join(', ')}`);
+  if (cache !== undefined && !cacheScopes.includes(cache)) fail(`cache must be one of ${cacheScopes.join(', ')}`);
+  if (cache !== undefined && risk !== 'read_only')
+    fail(`cache needs risk 'read_only', because a repeated call would not run; leave it out`);
+  if (pinned !== undefined && !isObject(pinned)) fail('pinned must be an object of JSON');
+  if (typeof idempotent !== 'boolean') fail('idempotent must be true or false');
+  if (typeof execute !== 'function') fail('execute must be a function');
+  if (describe !== undefined && typeof describe !== 'function')
+    fail('describe must be a function that returns one sentence');
+  if (reconcile !== undefined && typeof reconcile !== 'function')
+    fail(`reconcile must be a function that returns { ran: 'yes', 'no' or 'unknown' }`);
+  if (checkResult !== undefined && typeof checkResult !== 'function')
+    fail('checkResult must be a function that returns why a result is withheld, or undefined');
   const { timeoutMs = defaultToolTimeoutMs } = options;
   checkPositiveInteger(`${place}: timeoutMs`, timeoutMs, longestMs);
   return Object.freeze({
@@ -228,15 +218,14 @@ export function readPreview<Preview>(
   place: string,
   { preview, previewTimeoutMs, bind }: { preview?: Preview; previewTimeoutMs?: number; bind?: 'preview' },
 ): Pick<Tool, 'previewTimeoutMs' | 'bind'> & { preview?: Preview } {
-  if (bind !== undefined && bind !== 'preview') throw new DefinitionError(`${place}: bind must be 'preview'`);
+  const fail: Fail = failAt(place);
+  if (bind !== undefined && bind !== 'preview') fail(`bind must be 'preview'`);
   if (preview === undefined) {
-    if (previewTimeoutMs !== undefined) throw new DefinitionError(`${place}: previewTimeoutMs goes with preview`);
-    if (bind !== undefined) throw new DefinitionError(`${place}: bind goes with preview`);
+    if (previewTimeoutMs !== undefined) fail('previewTimeoutMs goes with preview');
+    if (bind !== undefined) fail('bind goes with preview');
     return {};
   }
-  if (typeof preview !== 'function') {
-    throw new DefinitionError(`${place}: preview must be a function that returns a list of changes`);
-  }
+  if (typeof preview !== 'function') fail('preview must be a function that returns a list of changes');
   const timeoutMs = previewTimeoutMs ?? defaultTimeoutMs;
   checkPositiveInteger(`${place}: previewTimeoutMs`, timeoutMs, longestPreviewMs);
   return { preview, previewTimeoutMs: timeoutMs, ...(bind !== undefined && { bind }) };
@@ -263,23 +252,21 @@ export function readSubject(
   schema: JsonObject,
 ): Pick<Tool, 'subject' | 'shellSubject' | 'beside'> {
   if (subject === undefined) return {};
+  const fail: Fail = failAt(place);
   const properties = (schema['properties'] ?? {}) as JsonObject;
   const names = Object.keys(properties);
   const known = names.join(', ') || 'none';
   if (typeof subject !== 'object') {
     if (typeof subject === 'string' && Object.hasOwn(properties, subject)) return { subject };
-    throw new DefinitionError(`${place}: subject must name an argument of its input (${known})`);
+    fail(`subject must name an argument of its input (${known})`);
   }
   checkOptions(`${place}: subject`, subject, shellSubjectOptions);
   const { argument, shell, beside } = subject as { argument?: unknown; shell?: unknown; beside?: unknown };
-  if (shell !== true) {
-    throw new DefinitionError(`${place}: subject.shell must be true; for any other text name the argument alone`);
-  }
-  if (typeof argument !== 'string' || !Object.hasOwn(properties, argument)) {
-    throw new DefinitionError(`${place}: subject.argument must name an argument of its input (${known})`);
-  }
+  if (shell !== true) fail('subject.shell must be true; for any other text name the argument alone');
+  if (typeof argument !== 'string' || !Object.hasOwn(properties, argument))
+    fail(`subject.argument must name an argument of its input (${known})`);
   const { type = 'string' } = properties[argument] as JsonObject;
-  if (type !== 'string') throw new DefinitionError(`${place}: subject.argument must name an argument that is text`);
+  if (type !== 'string') fail('subject.argument must name an argument that is text');
   if (beside === undefined) return { subject: argument, shellSubject: true };
   checkBeside(place, beside, argument, names);
   return { subject: argument, shellSubject: true, beside: Object.freeze([...beside]) };

@@ -38,10 +38,7 @@ export interface CodecServerOptions {
   codec: PayloadCodec;
   /** The origin of Temporal's UI, such as `https://temporal.example`. Pages of other origins are refused. */
   uiOrigin: string;
-  /**
-   * Authorizes readers: the required `Authorization` header, or a function that returns true for a request that may
-   * pass. An error refuses.
-   */
+  /** The required `Authorization` header, or a function that returns true for requests that pass. An error refuses. */
   authorize: string | ((request: IncomingMessage) => boolean | Promise<boolean>);
 }
 

@@ -43,10 +43,8 @@ function loadConfigured(): ReturnType<typeof loadClientConnectConfig> {
     const namesProfile = process.env['TEMPORAL_PROFILE'] !== undefined;
     if (cause instanceof TypeError && !namesProfile) return loadClientConnectConfig({ disableFile: true });
     const [reason] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
-    throw new ProblemError(
-      { code: 'server_unreachable', message: `Temporal's environment configuration cannot be read: ${reason}` },
-      { cause },
-    );
+    const message = `Temporal's environment configuration cannot be read: ${reason}`;
+    throw new ProblemError({ code: 'server_unreachable', message }, { cause });
   }
 }
 

@@ -35,10 +35,8 @@ function resolvedFrom(file: string, entry: string): string[] {
 
 function twoCopies(name: string, ...folders: [string, string]): ProblemError {
   const [first, second] = folders.map((folder) => `${folder} (${versionOf(folder)})`);
-  return new ProblemError({
-    code: 'internal',
-    message: `There are two copies of @temporalio/${name}, ${first} and ${second}: install all @temporalio packages once and in one version; \`npm ls @temporalio/${name}\` shows which package brings which copy.`,
-  });
+  const message = `There are two copies of @temporalio/${name}, ${first} and ${second}: install all @temporalio packages once and in one version; \`npm ls @temporalio/${name}\` shows which package brings which copy.`;
+  return new ProblemError({ code: 'internal', message });
 }
 
 function versionOf(folder: string): string {

@@ -12,10 +12,8 @@ const ownOfWorkers = modulePath('worker/payload-converter');
  */
 export function ownConverterPath(given: string | undefined): string {
   if (given === undefined || given === own || given === ownOfWorkers) return own;
-  throw new ProblemError({
-    code: 'internal',
-    message: `countersign needs its own payload converter: remove payloadConverterPath (${given}), or do its work in a payload codec.`,
-  });
+  const message = `countersign needs its own payload converter: remove payloadConverterPath (${given}), or do its work in a payload codec.`;
+  throw new ProblemError({ code: 'internal', message });
 }
 
 /** The data converter of a client. Its codecs and external storage stay. Throws for a converter of another author. */

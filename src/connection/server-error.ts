@@ -44,13 +44,8 @@ export function unreachable(address: string, cause?: unknown): ProblemError {
   const remedy = mayBeOwn(address)
     ? `start one with \`${ownServerCommand}\``
     : 'check that address and its TLS settings and API key';
-  return new ProblemError(
-    {
-      code: 'server_unreachable',
-      message: `No Temporal server answered at ${address} in time: ${remedy}, or name another with --address or TEMPORAL_ADDRESS.`,
-    },
-    { cause },
-  );
+  const message = `No Temporal server answered at ${address} in time: ${remedy}, or name another with --address or TEMPORAL_ADDRESS.`;
+  return new ProblemError({ code: 'server_unreachable', message }, { cause });
 }
 
 const ownServerCommand = 'countersign server';
@@ -68,10 +63,8 @@ export function startCommandIn(message: string): string | undefined {
 }
 
 export function runNotFound(workflowId: string, namespace: string, cause?: unknown): ProblemError {
-  return new ProblemError(
-    { code: 'run_not_found', message: `There is no run '${workflowId}' in namespace '${namespace}'.` },
-    { cause },
-  );
+  const message = `There is no run '${workflowId}' in namespace '${namespace}'.`;
+  return new ProblemError({ code: 'run_not_found', message }, { cause });
 }
 
 /** The remedy for payloads that this client cannot read. */
@@ -80,10 +73,8 @@ export const readingRemedy =
 
 /** The error for an answer that this client cannot read, for want of the worker's payload folder or codec. */
 export function unreadAnswer(workflowId: string, why: string): ProblemError {
-  return new ProblemError({
-    code: 'undecodable',
-    message: `The answer of run '${workflowId}' cannot be read: ${why}. ${readingRemedy}`,
-  });
+  const message = `The answer of run '${workflowId}' cannot be read: ${why}. ${readingRemedy}`;
+  return new ProblemError({ code: 'undecodable', message });
 }
 
 /** Any error of a call to the server as one sentence with its code; a `ProblemError` passes unchanged. */

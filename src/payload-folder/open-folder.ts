@@ -60,8 +60,6 @@ function makeKey(path: string): Buffer {
 }
 
 function unusable(path: string, why: string, cause?: unknown): ProblemError {
-  return new ProblemError(
-    { code: 'internal', message: `The payload folder ${path} cannot be used: ${why}.` },
-    { cause },
-  );
+  const message = `The payload folder ${path} cannot be used: ${why}.`;
+  return new ProblemError({ code: 'internal', message }, { cause });
 }

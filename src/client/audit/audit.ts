@@ -122,10 +122,8 @@ const openStates: readonly string[] = ['RUNNING', 'CONTINUED_AS_NEW'];
 function withholdable(names: readonly string[]): ReadonlySet<string> {
   const plain = names.find((name) => plainMembers.includes(name));
   if (plain === undefined) return new Set(names);
-  throw new ProblemError({
-    code: 'arguments_invalid',
-    message: `'${plain}' cannot be withheld: every export shows ${plainMembers.join(', ')}`,
-  });
+  const message = `'${plain}' cannot be withheld: every export shows ${plainMembers.join(', ')}`;
+  throw new ProblemError({ code: 'arguments_invalid', message });
 }
 
 /** `WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW` of Temporal's API. */

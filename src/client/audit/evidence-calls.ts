@@ -118,7 +118,7 @@ export class EvidenceCalls {
     const before = by === 'edit' ? this.#askedIn(byId ?? '') : undefined;
     const found = before === undefined ? this.#new(entry, tools) : this.#edited(before.call, digest);
     const record = this.#carried.get(requestId);
-    return hasArguments(found) || record === undefined ? found : (this.ofRecord(record) ?? found);
+    return found?.args !== undefined || record === undefined ? found : (this.ofRecord(record) ?? found);
   }
 
   /** A call as requested by its agent or its workflow. */
@@ -228,10 +228,6 @@ function digestOf(tool: string, args: JsonObject | undefined, definition: string
   } catch {
     return undefined;
   }
-}
-
-function hasArguments(call: EvidenceCall | undefined): boolean {
-  return call?.args !== undefined;
 }
 
 function withoutUndefined<Value extends object>(value: Value): Value {

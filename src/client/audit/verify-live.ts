@@ -32,7 +32,8 @@ export class LiveComparison {
     if (run === undefined) return;
     if (line.line === 'entry') run.lastRunId = line.context.runId;
     const key = lineKey(line);
-    if (key !== undefined) run.lines.set(key, { line: this.#lines, leaf: lineLeaf(line), ...seqOf(line) });
+    const seq = line.line === 'entry' ? line.entry.seq : undefined;
+    if (key !== undefined) run.lines.set(key, { line: this.#lines, leaf: lineLeaf(line), seq });
   }
 
   /** Call it after the last line. */
@@ -95,8 +96,4 @@ function lineKey(line: AuditLine | SealedLine): string | undefined {
   if (line.line === 'evidence') return `evidence ${line.part} ${line.key}`;
   if (line.line === 'activity' && line.state !== 'open') return `activity ${line.runId} ${line.scheduledEventId}`;
   return undefined;
-}
-
-function seqOf(line: AuditLine): { seq?: number } {
-  return line.line === 'entry' ? { seq: line.entry.seq } : {};
 }

@@ -25,10 +25,7 @@ interface ReaderPlace {
   eventId: number;
 }
 
-/**
- * Reads the history of a run, page by page and execution by execution, as run events. Keeps one page, and the state of
- * the present turn.
- */
+/** Reads the history of a run as run events. It keeps one page, and the state of the present turn. */
 export class RunReader {
   readonly #session: Session;
   readonly #workflowId: string;
@@ -218,10 +215,8 @@ export async function findPlace(session: Session, workflowId: string, id: string
 }
 
 function foreign(workflowId: string, id: string, why: string): ProblemError {
-  return new ProblemError({
-    code: 'invalid_message',
-    message: `'${id}' is not the id of an event of run '${workflowId}': ${why}.`,
-  });
+  const message = `'${id}' is not the id of an event of run '${workflowId}': ${why}.`;
+  return new ProblemError({ code: 'invalid_message', message });
 }
 
 /** The execution after a reset repeats the events before it under its own run id; those after the reset are gone. */

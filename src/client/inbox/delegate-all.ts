@@ -7,6 +7,7 @@ import { readDelegate } from '../../core/messages/control.ts';
 import { isRequestId } from '../../core/messages/decision.ts';
 import { isOneOf, personKeyIn, type NamedPerson } from '../../core/people/directory.ts';
 import { isSamePerson } from '../../core/people/person-key.ts';
+import { isTexts } from '../server/memo-rows.ts';
 import { type Session, inParallel } from '../server/session.ts';
 import { queryRun } from '../server/ask-worker.ts';
 import { refusalFor } from '../send/deliver.ts';
@@ -163,23 +164,16 @@ export function answerableIn(answer: unknown, workflowId: string, by: string): O
   const open = (Array.isArray(answer) ? answer : []).slice(0, mostRequests) as unknown[];
   return open.flatMap((request): OpenRequest[] => {
     if (!isObject(request) || request['workflowId'] !== workflowId) return [];
-    const { requestId, toolName, approvers, people } = request;
+    const { requestId, toolName, reviewers, approvers, people } = request;
     if (!isRequestId(requestId) || typeof toolName !== 'string') return [];
     const found = { requestId, workflowId, toolName };
-    if (approvers === undefined) return namesReviewers(request) ? [{ ...found, isKnown: false }] : [];
+    const isNamed = isTexts(reviewers) && reviewers.length > 0;
+    if (approvers === undefined) return isNamed ? [{ ...found, isKnown: false }] : [];
     const keyOf = personKeyIn({ people: isObject(people) ? (people as Record<string, NamedPerson>) : undefined });
     return isTexts(approvers) && isOneOf(undefined, by, approvers, keyOf) ? [{ ...found, isKnown: true }] : [];
   });
 }
 
-function namesReviewers({ reviewers }: Record<string, unknown>): boolean {
-  return isTexts(reviewers) && reviewers.length > 0;
-}
-
-function isTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((text) => typeof text === 'string');
-}
-
-function invalidMessage(message: string): ProblemError {
+export function invalidMessage(message: string): ProblemError {
   return new ProblemError({ code: 'invalid_message', message });
 }

@@ -197,10 +197,8 @@ export function readCursor(text: string): InboxCursor {
   if (typeof run === 'string' && typeof request === 'string' && isDated !== (typeof token === 'string')) {
     return cursor as unknown as InboxCursor;
   }
-  throw new ProblemError({
-    code: 'invalid_message',
-    message: `'${text.slice(0, 40)}' is not where a page ended: give the \`next\` of the page before, as it is.`,
-  });
+  const message = `'${text.slice(0, 40)}' is not where a page ended: give the \`next\` of the page before, as it is.`;
+  throw new ProblemError({ code: 'invalid_message', message });
 }
 
 function parse(text: string): Record<string, unknown> {

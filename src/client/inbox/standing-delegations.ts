@@ -18,6 +18,7 @@ import {
   type DelegatedAll,
   delegateAll,
   type DelegationOfAll,
+  invalidMessage,
   type SendDelegation,
   soundDelegation,
 } from './delegate-all.ts';
@@ -221,8 +222,4 @@ export function readProgress(details: unknown): StandingProgress {
 
 function isLeft(value: unknown): value is LeftRequest {
   return isObject(value) && ['requestId', 'workflowId', 'message'].every((name) => typeof value[name] === 'string');
-}
-
-function invalidMessage(message: string): ProblemError {
-  return new ProblemError({ code: 'invalid_message', message });
 }

@@ -47,19 +47,15 @@ export async function findRequest(session: Session, requestId: string): Promise<
   }
   const carriers =
     others.length === 0 ? '' : ` ${quotedIds(others.map(workflowIdOf))} lists its id but does not have it.`;
-  throw new ProblemError({
-    code: 'unknown_request',
-    message: `No run lists request ${requestId}, and one that has just opened may not be listed yet: \`countersign approvals\` lists the open ones.${carriers}`,
-  });
+  const message = `No run lists request ${requestId}, and one that has just opened may not be listed yet: \`countersign approvals\` lists the open ones.${carriers}`;
+  throw new ProblemError({ code: 'unknown_request', message });
 }
 
 /** The error for text that cannot be a request id; undefined for text that can. */
 export function malformedRequestId(requestId: string): ProblemError | undefined {
   if (requestIdShape.test(requestId)) return undefined;
-  return new ProblemError({
-    code: 'unknown_request',
-    message: `'${requestId.slice(0, 80)}' is not a request id: it has 32 hex characters, as \`countersign approvals --json\` shows them.`,
-  });
+  const message = `'${requestId.slice(0, 80)}' is not a request id: it has 32 hex characters, as \`countersign approvals --json\` shows them.`;
+  return new ProblemError({ code: 'unknown_request', message });
 }
 
 interface Judged {
@@ -126,10 +122,8 @@ function claimOf(session: Session, row: Row, run: WithMemo, requestId: string): 
 }
 
 function ambiguous(requestId: string, workflowIds: readonly string[]): ProblemError {
-  return new ProblemError({
-    code: 'unknown_request',
-    message: `Request ${requestId} is claimed by several runs: ${quotedIds(workflowIds)}. Look at each with \`countersign show\` and name the right one: --run, or workflowId.`,
-  });
+  const message = `Request ${requestId} is claimed by several runs: ${quotedIds(workflowIds)}. Look at each with \`countersign show\` and name the right one: --run, or workflowId.`;
+  return new ProblemError({ code: 'unknown_request', message });
 }
 
 const workflowIdOf = ({ workflowId }: Judged): string => workflowId;

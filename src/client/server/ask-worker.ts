@@ -161,10 +161,8 @@ export async function requireCodec(session: Session, workflowId: string): Promis
   const run = await callServer(session, () => describeRun(session, workflowId), { workflowId });
   const { unread } = memoRows(run);
   if (unread === undefined) return;
-  throw new ProblemError({
-    code: 'undecodable',
-    message: `Nothing is sent to run '${workflowId}', because its memo cannot be read: ${unread}. ${readingRemedy}`,
-  });
+  const message = `Nothing is sent to run '${workflowId}', because its memo cannot be read: ${unread}. ${readingRemedy}`;
+  throw new ProblemError({ code: 'undecodable', message });
 }
 
 /** True if a worker, of `version` if given, has polled recently. The server forgets a dead one only after minutes. */

@@ -84,10 +84,8 @@ function withAskPast(given: ClientInterceptors | undefined, askPast: AskPast): C
   if (Array.isArray(workflow)) {
     return { ...given, workflow: [...workflow.filter((each) => !(each instanceof AskPast)), askPast] };
   }
-  throw new ProblemError({
-    code: 'internal',
-    message: 'countersign adds an interceptor to the client: write interceptors.workflow as a list.',
-  });
+  const message = 'countersign adds an interceptor to the client: write interceptors.workflow as a list.';
+  throw new ProblemError({ code: 'internal', message });
 }
 
 type Query = NonNullable<WorkflowClientInterceptor['query']>;

@@ -137,7 +137,7 @@ function areSteps(value: unknown): boolean {
   return Array.isArray(value) && JSON.stringify(value).length <= longestText && value.every(isStep);
 }
 
-function isTexts(value: unknown): value is string[] {
+export function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((text) => typeof text === 'string');
 }
 

@@ -227,8 +227,9 @@ async function readModelTail(
 const firstPauseMs = 100;
 const longestPauseMs = 2_000;
 
-/** Statuses that no retry changes. */
+/** Statuses that no retry changes; `CANCELLED`: the client was closed. */
 const final: readonly (number | undefined)[] = [
+  grpcStatus.CANCELLED,
   grpcStatus.NOT_FOUND,
   grpcStatus.PERMISSION_DENIED,
   grpcStatus.UNAUTHENTICATED,
@@ -250,14 +251,10 @@ export async function readPatiently(
       const status = grpcStatusOf(error);
       // The server returns this status after a long wait without an event.
       if (status === grpcStatus.DEADLINE_EXCEEDED) pauseMs = firstPauseMs;
-      else if (final.includes(status) || isClosed(error)) throw error;
+      else if (final.includes(status)) throw error;
       reader.restart();
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     }
   }
   return [];
-}
-
-function isClosed(error: unknown): boolean {
-  return grpcStatusOf(error) === grpcStatus.CANCELLED;
 }

@@ -202,10 +202,7 @@ function joinFeed(session: Session, workflowId: string, redacted: boolean): { fe
   };
 }
 
-/**
- * A viewer that does not read its events in time loses its turn and the page, so slow viewers neither fill the memory
- * nor delay others for long.
- */
+/** A slow viewer loses its turn and the page: such viewers neither fill the memory nor delay others for long. */
 async function catchUp(session: Session): Promise<CatchUp> {
   const all = running.get(session) ?? { count: 0, waiting: [] };
   running.set(session, all);

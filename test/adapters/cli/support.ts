@@ -33,6 +33,9 @@ export function terminal(width = Infinity): Output {
     height: Infinity,
     line: () => undefined,
     tell: () => undefined,
+    result(text) {
+      this.line(text);
+    },
     write: () => undefined,
     json: () => undefined,
     note: () => undefined,

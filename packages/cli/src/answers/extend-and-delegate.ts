@@ -112,8 +112,7 @@ function actionOf(id: string | undefined, options: DelegateOptions): Act {
     return async (client, output) => {
       await client.standingDelegations.stop(by!, options.reason);
       const message = `New requests for '${by}' stay with them. Delegated requests stay delegated.`;
-      if (output.forPeople) output.line(escapeText(message));
-      else output.json({ by, stopped: true, message });
+      output.result(escapeText(message), { by, stopped: true, message });
     };
   }
   if (to === undefined) throw new UsageError('Say who decides: add --to NAME.');
@@ -155,10 +154,7 @@ async function delegateAll(
 async function printStanding(client: CountersignClient, output: Output): Promise<void> {
   const standing = await client.standingDelegations.list();
   if (output.forPeople && standing.length === 0) output.line('Nothing is delegated until a date.');
-  for (const each of standing) {
-    if (output.forPeople) output.line(standingLines(each).join('\n'));
-    else output.json(each);
-  }
+  for (const each of standing) output.result(standingLines(each).join('\n'), each);
 }
 
 function standingLines({ by, to, untilAt, reason, delegated, left }: StandingDelegation): string[] {

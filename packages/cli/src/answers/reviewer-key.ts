@@ -20,8 +20,9 @@ export function addReviewerKey(command: Command): void {
     .addOption(new Option('--of <key file>', 'print the public half of a private key that exists').conflicts('out'))
     .action(({ out, of, ...options }: KeyOptions) => {
       const output = processOutput(options);
-      if (of === undefined) makeReviewerKey(out, output);
-      else printPublicKey(output, publicKeyOf(readKeyFile('--of', of)));
+      if (of === undefined) return makeReviewerKey(out, output);
+      const publicKey = publicKeyOf(readKeyFile('--of', of));
+      output.result(publicKey, { publicKey });
     });
 }
 
@@ -37,10 +38,5 @@ export function makeReviewerKey(file: string, output: Output): void {
     throw new UsageError(`The private key cannot be written to ${file}: ${fault}.`);
   }
   if (output.forPeople) output.note(`${escapeText(file)} holds the private key now. Its public key:`);
-  printPublicKey(output, publicKey, { privateKeyFile: file });
-}
-
-function printPublicKey(output: Output, publicKey: string, more: { privateKeyFile?: string } = {}): void {
-  if (output.forPeople) output.line(publicKey);
-  else output.json({ publicKey, ...more });
+  output.result(publicKey, { publicKey, privateKeyFile: file });
 }

@@ -38,10 +38,7 @@ export function durationOption(leastMs = 1): (text: string) => number {
   };
 }
 
-/**
- * Refuses a mistyped subcommand of a group, which commander takes for an argument of the default command, with a hint.
- * Help names the default command.
- */
+/** Refuses a mistyped subcommand, which commander takes for an argument of the default command. Help names that one. */
 export function refuseMistyped(group: Command, defaultCommand: string): void {
   const name = group.name();
   group.addHelpText('after', `\n\`${name}\` alone is \`${name} ${defaultCommand}\`, with its arguments and flags.`);

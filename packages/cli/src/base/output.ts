@@ -20,6 +20,8 @@ export interface Output {
   write(text: string): void;
   /** Writes one JSON value, or the fields of it that `--json` selects, on one line to standard output. */
   json(value: object): void;
+  /** Writes one result: the text for people, else the value. The caller escapes text from a run. */
+  result(text: string, value: object): void;
   /** Writes a line to standard error: progress and warnings, which are not part of the result. */
   note(text: string): void;
   /** Colours text if the terminal supports colours (`NO_COLOR`, `FORCE_COLOR`). */
@@ -33,7 +35,7 @@ export function processOutput(options: JsonOption): Output {
   const { stdout, stderr } = process;
   const selected = selectedFields(options);
   const forPeople = stdout.isTTY && options.json === undefined;
-  return {
+  const output: Output = {
     forPeople,
     get width() {
       return stdout.columns || Infinity;
@@ -45,9 +47,11 @@ export function processOutput(options: JsonOption): Output {
     tell: (text) => (forPeople ? stdout : stderr).write(`${text}\n`),
     write: (text) => stdout.write(text),
     json: (value) => stdout.write(`${escapeJson((selected === undefined ? value : pick(value, selected)) as Json)}\n`),
+    result: (text, value) => (forPeople ? output.line(text) : output.json(value)),
     note: (text) => stderr.write(`${text}\n`),
     style: (format, text) => styleText(format, text, { stream: stdout }),
   };
+  return output;
 }
 
 function pick(value: object, names: readonly string[]): object {
@@ -89,13 +93,12 @@ function selectedFields({ json }: JsonOption): string[] | undefined {
 /** Prints one result: for people the text, with a mark. A failure makes the exit code 1. */
 export function printMarked(output: Output, isOk: boolean, text: string, value: object): void {
   if (!isOk) process.exitCode = 1;
-  if (!output.forPeople) output.json(value);
-  else output.line(`${output.style(isOk ? 'green' : 'red', isOk ? '✓' : '✗')} ${escapeText(text)}`);
+  const mark = isOk ? output.style('green', '✓') : output.style('red', '✗');
+  output.result(`${mark} ${escapeText(text)}`, value);
 }
 
 /** Prints the receipt of a message to a run: its sentence for people, all fields for programs. */
 export function printReceipt(output: Output, receipt: Receipt): void {
-  if (!output.forPeople) output.json(receipt);
-  else
-    output.line(receipt.recorded ? output.style('yellow', escapeText(receipt.message)) : escapeText(receipt.message));
+  const text = escapeText(receipt.message);
+  output.result(receipt.recorded ? output.style('yellow', text) : text, receipt);
 }

@@ -45,10 +45,7 @@ const lineFeed = 0x0a;
 /** The text of a line without its line feed, or why it cannot be read. */
 export type Line = { text: string } | { problem: string };
 
-/**
- * The lines of a UTF-8 stream, each once it is complete. Only a line feed ends a line: JSON may contain U+2028, at
- * which Node's readline splits.
- */
+/** The lines of a UTF-8 stream. Only a line feed ends one: JSON may contain U+2028, at which Node's readline splits. */
 export async function* byteLines(stream: AsyncIterable<Buffer>, longest: number = longestLine): AsyncGenerator<Line> {
   let held: Buffer[] = [];
   let length = 0;

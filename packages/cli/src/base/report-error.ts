@@ -15,14 +15,11 @@ export function reportError(error: unknown, options: { json: boolean; debug: boo
   if (error instanceof CommanderError && error.exitCode === 0) return 0;
   if (error instanceof CommanderError && error.code === 'commander.help') return usageExitCode;
   const message = errorMessage(error);
-  const code = isProblemError(error) ? error.code : isUsageError(error) ? 'usage' : 'internal';
+  const isUsage = error instanceof UsageError || error instanceof CommanderError;
+  const code = isProblemError(error) ? error.code : isUsage ? 'usage' : 'internal';
   process.stderr.write(options.json ? `${escapeJson({ code, message })}\n` : `error: ${escapeMessage(message)}\n`);
   if (options.debug && error instanceof Error) process.stderr.write(`${stackOf(error)}\n`);
   return code === 'usage' ? usageExitCode : exitCodeOf(code);
-}
-
-function isUsageError(error: unknown): boolean {
-  return error instanceof UsageError || error instanceof CommanderError;
 }
 
 /** Commander's messages begin with `error: ` and put a suggestion on a separate line. */

@@ -4,13 +4,10 @@ import type { modelFromEnvironment } from 'countersign';
 import type { RunResult, CountersignClient, JournalEntry, ApprovalSummary } from 'countersign/client';
 import { type Severity, type Json, isProblemError } from 'countersign/base';
 import { defaultPayloadConverter } from '@temporalio/common';
-import type { temporal } from '@temporalio/proto';
 import { journalIn, activityNames, type CallModelResult } from 'countersign/adapter';
 import type { DemoEvent, Tell, AskPerson } from './ask-person.ts';
 import { userInfo } from 'node:os';
 import type { Stage } from './start-stage.ts';
-
-type Payload = temporal.api.common.v1.IPayload;
 
 /** A turn of the model, as recorded in history. */
 interface SeenTurn {
@@ -180,7 +177,8 @@ async function readRun(client: CountersignClient, workflowId: string): Promise<S
       if (scheduled?.activityType?.name === activityNames.callModel) modelCalls.add(String(event.eventId));
       const completed = event.activityTaskCompletedEventAttributes;
       if (completed != null && modelCalls.has(String(completed.scheduledEventId))) {
-        run.turns.push(turnOf(decode(completed.result?.payloads?.[0]) as CallModelResult, run.turns.length + 1));
+        const answer = defaultPayloadConverter.fromPayload<CallModelResult>(completed.result!.payloads![0]!);
+        run.turns.push(turnOf(answer, run.turns.length + 1));
       }
       for (const entry of journalIn(event)) {
         if (entry.callId !== undefined && (entry.kind === 'ruling' || entry.kind === 'opened')) {
@@ -201,10 +199,6 @@ function turnOf({ text, calls }: CallModelResult, turn: number): SeenTurn {
       args: args ?? raw ?? {},
     })),
   };
-}
-
-function decode(payload: Payload | null | undefined): unknown {
-  return payload == null ? undefined : defaultPayloadConverter.fromPayload(payload);
 }
 
 interface SettleOptions {

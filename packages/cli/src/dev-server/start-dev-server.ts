@@ -117,10 +117,7 @@ const freePortTries = 3;
 const keptOutput = 16_384;
 const panicLine = /^panic: .*$/m;
 
-/**
- * Starts a Temporal dev server on the loopback interface, which ends with this process, and waits until it answers.
- * Throws `server_unreachable` with one sentence.
- */
+/** Waits until the server answers on the loopback interface. It ends with this process. Throws `server_unreachable`. */
 export async function startDevServer(options: DevServerOptions = {}): Promise<DevServer> {
   const binary = options.binary ?? (await findTemporal({ log: options.log }));
   const { namespace = 'default', retentionDays = 30, attributes = searchAttributes, dbFile } = options;
@@ -235,10 +232,8 @@ async function stop(child: BoundChild, ended: Promise<void>): Promise<void> {
 }
 
 function unreachable(why: string, cause?: unknown): ProblemError {
-  return new ProblemError(
-    { code: 'server_unreachable', message: `The Temporal dev server did not start: ${why}` },
-    { cause },
-  );
+  const message = `The Temporal dev server did not start: ${why}`;
+  return new ProblemError({ code: 'server_unreachable', message }, { cause });
 }
 
 /**
@@ -330,10 +325,8 @@ export async function findTemporal(options: FindTemporalOptions = {}): Promise<s
 async function namedBinary(path: string, env: NodeJS.ProcessEnv): Promise<string> {
   const check = await checkTemporal(path, env);
   if (check.usable) return path;
-  throw new ProblemError({
-    code: 'server_unreachable',
-    message: `COUNTERSIGN_TEMPORAL_BINARY names ${path}, which ${check.reason}: point it at the temporal CLI or unset it.`,
-  });
+  const message = `COUNTERSIGN_TEMPORAL_BINARY names ${path}, which ${check.reason}: point it at the temporal CLI or unset it.`;
+  throw new ProblemError({ code: 'server_unreachable', message });
 }
 
 /** The path of a program. Undefined: no folder of PATH has it. */

@@ -44,7 +44,8 @@ export function startWorkerChild(words: WorkerArguments, log: (text: string) => 
     child.once('error', (error) => resolve({ message: `The worker did not start: ${error.message}`, isKilled: false }));
     child.once('close', (_code, signal) => {
       const isKilled = signal === 'SIGKILL';
-      const message = isKilled ? 'The worker was killed.' : `The worker ended by itself: ${lastLine(lastWords)}`;
+      const last = lastWords.trim().split('\n').at(-1) || 'no output';
+      const message = isKilled ? 'The worker was killed.' : `The worker ended by itself: ${last}`;
       resolve({ message, isKilled });
     });
   });
@@ -65,8 +66,4 @@ export function startWorkerChild(words: WorkerArguments, log: (text: string) => 
     retire: () => signalGroup(child, 'SIGTERM'),
     kill: () => signalGroup(child, 'SIGKILL'),
   };
-}
-
-function lastLine(text: string): string {
-  return text.trim().split('\n').at(-1) || 'no output';
 }

@@ -71,8 +71,7 @@ export function addApprovals(approvals: Command): void {
         const { requestId } = await findNamed(client, id, run);
         const read = await readRequest(client, requestId, run);
         if ('row' in read) {
-          if (output.forPeople) output.line(renderRow(output, read.row, options, Date.now()));
-          else output.json(read.row);
+          output.result(renderRow(output, read.row, options, Date.now()), read.row);
           return output.note(escapeText(`${read.why.message} Only this is known of the request until one does.`));
         }
         const request = read.details;

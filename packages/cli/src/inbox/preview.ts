@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import stringWidth from 'string-width';
-import { escapeJson, type Json, type JsonObject, terminalClock, risks, isObject, type Risk } from 'countersign/base';
+import { escapeJson, type Json, type JsonObject, terminalClock, risks, isObject } from 'countersign/base';
 import {
   cardDigest,
   cardOf,
@@ -35,10 +35,10 @@ import { isSafeNumber, parse } from 'lossless-json';
 import { definitionDigest, callDigest, readChanges, readJson, parseJson } from 'countersign/json';
 import type { CallPreview } from 'countersign/client';
 import type { Output } from '../base/output.ts';
-import { readPolicyFile, problemLines, writtenMembers } from '../policy/policy-file.ts';
+import { readSoundPolicy, writtenMembers } from '../policy/policy-file.ts';
 import { UsageError } from '../base/report-error.ts';
 import type { CommonOptions } from '../base/command-line.ts';
-import { parseSubject, subjectWanted, trialsOf } from '../policy/described-call.ts';
+import { isRisk, parseSubject, subjectWanted, trialsOf } from '../policy/described-call.ts';
 
 export interface PreviewOptions extends CommonOptions {
   channel: 'terminal' | 'markdown' | 'html' | 'slack' | 'text';
@@ -48,8 +48,8 @@ export interface PreviewOptions extends CommonOptions {
 
 /** Prints the card of the call on standard input, as a channel shows it to a reviewer. */
 export async function previewCard({ channel, all, policy: file, json }: PreviewOptions, output: Output): Promise<void> {
-  const policy = file === undefined ? undefined : await readPolicy(file, output);
-  if (policy === null) return;
+  const policy = file === undefined ? undefined : await readSoundPolicy(file, 'run', output);
+  if (file !== undefined && policy === undefined) return;
   const call = await previewRequest(await readInput(), Date.now(), policy);
   const { request, options } = asShown(call, policy);
   const card = cardOf(request, { ...options, all });
@@ -77,14 +77,6 @@ function rendered(card: Card, channel: PreviewOptions['channel'], all: boolean, 
     case 'text':
       return renderTerminal(card, { raw: true });
   }
-}
-
-async function readPolicy(file: string, output: Output): Promise<Policy | null> {
-  const loaded = await readPolicyFile(file, 'run');
-  if (!('problems' in loaded)) return loaded.policy;
-  output.note(problemLines(file, loaded.problems));
-  process.exitCode = 1;
-  return null;
 }
 
 async function readInput(): Promise<string> {
@@ -290,10 +282,6 @@ function digestOf(tool: string, args: JsonObject, schema: JsonObject): string {
 
 function isText(value: Json): value is string {
   return typeof value === 'string';
-}
-
-function isRisk(value: Json): value is Risk {
-  return value === 'unknown' || risks.some((risk) => risk === value);
 }
 
 /** The changes that a tool's `preview` returns, or the state of a preview without any. */

@@ -1,4 +1,4 @@
-import { isObject, nfc, type JsonObject, type Risk } from 'countersign/base';
+import { isObject, nfc, type JsonObject, type Risk, risks } from 'countersign/base';
 import {
   compileAssessRules,
   assess,
@@ -82,6 +82,10 @@ export function parseSums(value: unknown): Sums | undefined {
   );
   const isSums = tools.every(([, sums]) => sums.length > 0 && sums.every(([, sum]) => typeof sum === 'number'));
   return isSums ? new Map(tools.map(([tool, sums]) => [tool, new Map(sums as [string, number][])])) : undefined;
+}
+
+export function isRisk(value: unknown): value is Risk {
+  return value === 'unknown' || risks.some((risk) => risk === value);
 }
 
 export const sumsWanted = `what earlier calls add up to, by tool and argument: {"refund":{"amount":700}}`;

@@ -58,7 +58,8 @@ export async function applyToRuns(
   const { results, failure } = await collect(sent, 'Applying', (result) => {
     if (!output.forPeople) output.json(result);
   });
-  if (output.forPeople) for (const each of results.filter(isNotable)) output.line(renderResult(output, each));
+  const notable = results.filter(({ outcome }) => outcome !== 'applied' && outcome !== 'unchanged');
+  if (output.forPeople) for (const each of notable) output.line(renderResult(output, each));
   output.tell(summaryOf(results));
   if (stop.signal.aborted) output.tell('Stopped. Give the command again to go on: no run is changed twice.');
   else if (results.length > 0)
@@ -113,10 +114,6 @@ function summaryOf(results: readonly PolicyResult[]): string {
     return count === 0 ? [] : [`${count} ${name}${name === 'applied' ? requests : ''}`];
   });
   return `${results.length} ${results.length === 1 ? 'run' : 'runs'}: ${counts.join(', ')}`;
-}
-
-function isNotable({ outcome }: PolicyResult): boolean {
-  return outcome !== 'applied' && outcome !== 'unchanged';
 }
 
 function renderResult(output: Output, { workflowId, outcome, message }: PolicyResult): string {

@@ -1,15 +1,23 @@
 import { createReadStream } from 'node:fs';
 import { evaluate, isMode, modes } from 'countersign/policy';
 import { byteLines, readFault } from '../base/read-text.ts';
-import { trialsOf, type DescribedCall, parseSubject, parseSums, subjectWanted, sumsWanted } from './described-call.ts';
+import {
+  trialsOf,
+  type DescribedCall,
+  isRisk,
+  parseSubject,
+  parseSums,
+  subjectWanted,
+  sumsWanted,
+} from './described-call.ts';
 import { type Output, printReceipt } from '../base/output.ts';
-import { readPolicyFile, problemLines, type Owner, readPolicyDocument, writtenMembers } from './policy-file.ts';
+import { type Owner, readPolicyDocument, readSoundPolicy, writtenMembers } from './policy-file.ts';
 import { UsageError, MissingArgumentError } from '../base/report-error.ts';
 import { type CommonOptions, withClient } from '../base/command-line.ts';
 import { namedRun } from '../base/named-run.ts';
 import { applyToRuns, type ApplyOptions } from './policy-apply-all.ts';
 import { senderOf, signerOf } from '../base/reviewer.ts';
-import { risks, isObject, nearestName, type Json, type Risk, unknownName } from 'countersign/base';
+import { risks, isObject, nearestName, type Json, unknownName } from 'countersign/base';
 import { readJson } from 'countersign/json';
 
 export interface EvalOptions extends CommonOptions {
@@ -19,13 +27,9 @@ export interface EvalOptions extends CommonOptions {
 
 /** Answers each input line at once with one output line, in order. An unreadable line makes the exit code 1. */
 export async function evalPolicy(file: string, { cases, as }: EvalOptions, output: Output): Promise<void> {
-  const loaded = await readPolicyFile(file, as);
-  if ('problems' in loaded) {
-    output.note(problemLines(file, loaded.problems));
-    process.exitCode = 1;
-    return;
-  }
-  const trial = trialsOf(loaded.policy, as);
+  const policy = await readSoundPolicy(file, as, output);
+  if (policy === undefined) return;
+  const trial = trialsOf(policy, as);
   let number = 0;
   for await (const line of byteLines(readCases(cases))) {
     number += 1;
@@ -131,8 +135,4 @@ function readFields(line: string): Fields | string {
     fields[name] = { value: value[name]!, written };
   }
   return fields;
-}
-
-function isRisk(value: Json): value is Risk {
-  return value === 'unknown' || risks.some((risk) => risk === value);
 }

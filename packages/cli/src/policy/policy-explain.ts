@@ -11,7 +11,7 @@ import {
   trialsOf,
 } from './described-call.ts';
 import type { Output } from '../base/output.ts';
-import { readPolicyFile, problemLines, type Owner } from './policy-file.ts';
+import { type Owner, readSoundPolicy } from './policy-file.ts';
 import { UsageError } from '../base/report-error.ts';
 import { renderFields, renderTable } from '../base/table.ts';
 import type { CommonOptions } from '../base/command-line.ts';
@@ -33,15 +33,10 @@ export async function explainPolicy(file: string, options: ExplainOptions, outpu
   const args = readArguments(options.args);
   const subject = options.subject === undefined ? undefined : readSubjectOption(options.subject);
   const sums = options.sums === undefined ? undefined : readSumsOption(options.sums);
-  const loaded = await readPolicyFile(file, options.as);
-  if ('problems' in loaded) {
-    output.note(problemLines(file, loaded.problems));
-    process.exitCode = 1;
-    return;
-  }
-  const explanation = explain(...trialsOf(loaded.policy, options.as)({ tool, args, risk, subject, agent, sums, mode }));
-  if (output.forPeople) output.line(renderExplanation(output, explanation));
-  else output.json(printable(explanation));
+  const policy = await readSoundPolicy(file, options.as, output);
+  if (policy === undefined) return;
+  const explanation = explain(...trialsOf(policy, options.as)({ tool, args, risk, subject, agent, sums, mode }));
+  output.result(renderExplanation(output, explanation), printable(explanation));
 }
 
 function printable({ ruling, matches }: Explanation): object {

@@ -9,6 +9,7 @@ import {
   formatProblems,
 } from 'countersign/policy';
 import { loadPolicySource } from '../base/load-config.ts';
+import type { Output } from '../base/output.ts';
 import { readFault } from '../base/read-text.ts';
 import { UsageError } from '../base/report-error.ts';
 import { parse } from 'yaml';
@@ -43,6 +44,15 @@ export async function loadCeiling(module: string | undefined): Promise<Policy | 
   const text = isPath ? await readFile(source, 'utf8').catch(() => undefined) : source;
   const parsed = text === undefined ? undefined : parsePolicy(text, { ceiling: true });
   return parsed !== undefined && 'policy' in parsed ? parsed.policy : undefined;
+}
+
+/** A sound policy of this owner. Undefined, with the problems as notes and exit code 1, if it has any. */
+export async function readSoundPolicy(file: string, owner: Owner, output: Output): Promise<Policy | undefined> {
+  const loaded = await readPolicyFile(file, owner);
+  if ('policy' in loaded) return loaded.policy;
+  output.note(problemLines(file, loaded.problems));
+  process.exitCode = 1;
+  return undefined;
 }
 
 /** `FILE:LINE:COL message`, one per line, escaped. A problem of the whole file gets position 1:1. */

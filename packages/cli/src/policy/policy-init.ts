@@ -42,8 +42,8 @@ export async function initPolicy(file: string | undefined, options: InitOptions,
     throw new UsageError(`The policy ${target} cannot be written: ${fault}.`);
   });
   if (chosen.about.startsWith('WARNING: ')) output.note(chosen.about);
-  if (output.forPeople) output.line(`${escapeText(target)} holds the preset ${chosen.preset} now.`);
-  else output.json({ file: target, preset: chosen.preset });
+  const { preset } = chosen;
+  output.result(`${escapeText(target)} holds the preset ${preset} now.`, { file: target, preset });
 }
 
 function list(presets: readonly Preset[], output: Output): void {

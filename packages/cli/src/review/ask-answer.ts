@@ -247,10 +247,7 @@ export function editorCommand(environment: NodeJS.ProcessEnv): string | undefine
   return visual.trim() || editor.trim() || undefined;
 }
 
-/**
- * Lets the user edit the arguments as JSON, with escapes for invisible characters, in a file that only they can read.
- * Removes the file. `problem`: one sentence.
- */
+/** Lets the user edit the arguments as JSON in a file that only they can read. Removes it. `problem`: one sentence. */
 export async function openEditor(
   command: string,
   args: JsonObject,

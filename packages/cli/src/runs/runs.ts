@@ -64,8 +64,8 @@ export function addRun(command: Command): void {
         if (options.detach !== true) return follow(client, handle, output, options);
         if (!(await client.waitForWorker(0)))
           output.note('No worker polls yet. Start one with `countersign worker`; the run waits.');
-        if (output.forPeople) output.line(`${escapeText(handle.workflowId)}\n${lookAgain(options, handle)}`);
-        else output.json({ workflowId: handle.workflowId });
+        const { workflowId } = handle;
+        output.result(`${escapeText(workflowId)}\n${lookAgain(options, handle)}`, { workflowId });
       });
     });
 }
@@ -103,8 +103,7 @@ async function follow(
       output.note(`\nThe run continues. ${lookAgain(options, handle)}`);
       return;
     }
-    if (output.forPeople) output.line(renderResult(output, first));
-    else output.json(printable(handle, first));
+    output.result(renderResult(output, first), printable(handle, first));
     // A session completes by being closed.
     if (first.status !== (options.session === true ? 'closed' : 'completed')) process.exitCode = 1;
   } catch (error) {
@@ -244,8 +243,7 @@ export function addCancel(command: Command): void {
         const workflowId = await namedRun(client, run);
         await client.cancel(workflowId, { reason: options.reason });
         const message = `run '${workflowId}' is being cancelled`;
-        if (output.forPeople) output.line(escapeText(message));
-        else output.json({ workflowId, accepted: true, message });
+        output.result(escapeText(message), { workflowId, accepted: true, message });
       }),
     );
 }

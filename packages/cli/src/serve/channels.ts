@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { escapeText } from 'countersign/base';
 import type { Channel } from 'countersign/channels';
-import type { TestedChannel } from 'countersign/adapter';
 import { type ClientFlags, withClientFlags } from '../base/command-line.ts';
 import { jsonFields } from '../base/json-fields.ts';
 import { loadChannels } from '../base/load-config.ts';
@@ -36,12 +35,11 @@ export async function testChannels(
   let connecting: ReturnType<typeof createClient> | undefined;
   const records = async () => recordsOf((await (connecting ??= createClient(await clientOptions(options)))).session);
   try {
-    for (const each of channels) printTested(output, await testChannel(each, records));
+    for (const each of channels) {
+      const tested = await testChannel(each, records);
+      printMarked(output, tested.ok, `channel ${tested.channel}: ${tested.message}`, tested);
+    }
   } finally {
     await (await connecting?.catch(() => undefined))?.close();
   }
-}
-
-function printTested(output: Output, tested: TestedChannel): void {
-  printMarked(output, tested.ok, `channel ${tested.channel}: ${tested.message}`, tested);
 }

@@ -46,8 +46,7 @@ async function runWorker({ options: config }: WorkerModule, options: WorkerComma
     ...(bundle === undefined ? {} : { workflowBundle: { codePath: bundle }, workflowsPath: undefined }),
   });
   const agents = (config.agents ?? []).map(({ name }) => name);
-  if (output.forPeople) output.line(`Worker of ${agents.map(escapeText).join(', ')}. Ctrl-C stops it.`);
-  else output.json({ agents });
+  output.result(`Worker of ${agents.map(escapeText).join(', ')}. Ctrl-C stops it.`, { agents });
   // Resolves once a signal has stopped it and its running calls have ended.
   await worker.run();
 }
