@@ -87,7 +87,6 @@ export type Assessor = (
   call: AssessorCall,
 ) => Partial<Assessment> | undefined | void | Promise<Partial<Assessment> | undefined | void>;
 
-/** Throws a `DefinitionError` unless every item of the list is a function. */
 export function checkAssessors(assessors: unknown): void {
   if (!Array.isArray(assessors) || !assessors.every((assessor) => typeof assessor === 'function')) {
     throw new DefinitionError('createWorker: assessors must be a list of functions');

@@ -54,7 +54,6 @@ export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
   return Object.freeze({ ...tool, agent });
 }
 
-/** A tool name derived from an agent's name, which may contain spaces and any letters. */
 export function toolNameOf(agentName: string): string {
   return agentName.replaceAll(/[^A-Za-z0-9_-]/g, '_');
 }

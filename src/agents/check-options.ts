@@ -11,7 +11,6 @@ export function checkOptions<Options>(
   if (problem !== undefined) throw new DefinitionError(`${place}: ${problem}`);
 }
 
-/** Throws a `DefinitionError` unless `value` is an integer from 1 to `max`. */
 export function checkPositiveInteger(place: string, value: unknown, max: number): void {
   if (!Number.isSafeInteger(value) || (value as number) < 1 || (value as number) > max) {
     throw new DefinitionError(`${place}: expected a whole number from 1 to ${max}`);

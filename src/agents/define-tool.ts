@@ -187,7 +187,6 @@ export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schem
 // tools into a promise. Temporal sends every unknown activity to `default`.
 const reservedNames = new Set([...Object.getOwnPropertyNames(Object.prototype), 'then']);
 
-/** Throws a `DefinitionError` for a name that is invalid or already taken. */
 export function checkToolName(name: unknown): void {
   if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
     const shown = typeof name === 'string' ? JSON.stringify(name.slice(0, 80)) : typeof name;

@@ -52,7 +52,6 @@ const longestReason = 300;
 /** How long a stopping worker waits for a toolset, in milliseconds. */
 const closeTimeoutMs = 10_000;
 
-/** The present tools of an agent's toolsets. */
 interface AgentListing {
   tools: readonly Tool[];
   /** The names of those that could not be listed. */
@@ -82,7 +81,6 @@ export class OpenToolsets {
     }
   }
 
-  /** The prefixes of their tools' names. */
   get prefixes(): string[] {
     return [...this.#toolsets.keys()].map((name) => `${name}${separator}`);
   }
@@ -151,7 +149,6 @@ function ownerOf(tool: string): string | undefined {
   return end === -1 ? undefined : tool.slice(0, end);
 }
 
-/** Why it failed; undefined on success. */
 async function closeProblem(close: () => Promise<void>): Promise<string | undefined> {
   try {
     await close();

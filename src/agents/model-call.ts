@@ -71,7 +71,6 @@ export function recordedLimits({ timeoutMs, heartbeatTimeoutMs, maxAttempts }: M
   return { timeoutMs, heartbeatTimeoutMs, maxAttempts };
 }
 
-/** The settings that each call passes to the provider. */
 export function settingsOf(options: ModelCallOptions): Omit<ModelCallOptions, keyof ModelCallLimits | 'stream'> {
   const { timeoutMs: _t, heartbeatTimeoutMs: _h, maxAttempts: _m, stream: _s, ...rest } = options;
   return rest;

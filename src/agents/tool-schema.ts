@@ -82,7 +82,6 @@ function innerSchemas(definition: z.core.$ZodTypeDef): z.core.$ZodType[] {
   });
 }
 
-/** True for a schema of zod 4 or `zod/mini`. */
 function isZod(value: unknown): value is z.core.$ZodType {
   if (typeof value !== 'object' || value === null || !('_zod' in value)) return false;
   const internals = value._zod as { def?: { type?: unknown } } | undefined;
@@ -111,7 +110,6 @@ function describeOne(root: string, issue: Issue, above: readonly PropertyKey[]):
   return `${jsonPlace(root, path)}: ${message}`;
 }
 
-/** True for the issues of each branch of a zod union. */
 function isUnion(errors: unknown): errors is readonly (readonly Issue[])[] {
   return Array.isArray(errors) && errors.length > 0 && errors.every(Array.isArray);
 }

@@ -71,7 +71,6 @@ export function workerFacts(identity: string): WorkerFacts | undefined {
   return { version, engine: Number(engine), ...(policy !== undefined && { policy }) };
 }
 
-/** The version of this package. */
 export function ownVersion(): string {
   const file = new URL('../../package.json', import.meta.url);
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;

@@ -17,7 +17,6 @@ export const grpcStatus = {
   UNAUTHENTICATED: 16,
 } as const;
 
-/** The message of a call after its client was closed. */
 export const clientClosed = 'the client was closed';
 
 /** The gRPC status of an SDK error or of its cause; undefined if there is none. */
@@ -67,7 +66,6 @@ export function runNotFound(workflowId: string, namespace: string, cause?: unkno
   return new ProblemError({ code: 'run_not_found', message }, { cause });
 }
 
-/** The remedy for payloads that this client cannot read. */
 export const readingRemedy =
   'Give this client what its workers have: the payload folder (largePayloads, COUNTERSIGN_PAYLOAD_FOLDER) and the payload codecs (dataConverter, --codec-endpoint).';
 

@@ -196,7 +196,6 @@ type Part = LanguageModelV4StreamPart | Exclude<LanguageModelV4Content, { type: 
 type Metadata = SharedV4ProviderMetadata | undefined;
 type Step = 'start' | 'delta' | 'end';
 
-/** A part of text whose end is still unknown. */
 interface Written {
   type: 'text' | 'reasoning';
   texts: string[];

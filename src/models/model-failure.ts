@@ -179,7 +179,6 @@ function readSecondsOrDate(text: string | undefined, nowMs: number): number | un
 /** Statuses about the content of a request, not about its sender or its rate. */
 const refusals = new Set([400, 404, 405, 406, 415, 422, 501]);
 
-/** True if the server refused the content of the request. */
 export function refusesRequest(error: unknown): error is APICallError {
   return APICallError.isInstance(error) && refusals.has(error.statusCode ?? 0);
 }

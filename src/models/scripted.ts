@@ -78,7 +78,6 @@ function perform(turn: ScriptedTurn, index: number, result: string): Played {
   return { content, finishReason: { unified, raw: undefined }, usage: noUsage };
 }
 
-/** Reports no token counts. */
 const noUsage: LanguageModelV4Usage = {
   inputTokens: { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
   outputTokens: { total: undefined, text: undefined, reasoning: undefined },

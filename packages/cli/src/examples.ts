@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 
-/** Examples for `--help`, by the command's words after `countersign`. */
 const examples: Record<string, readonly string[]> = {
   '': [
     'countersign worker agent.ts',
@@ -148,7 +147,6 @@ const examples: Record<string, readonly string[]> = {
   'reviewer-key': ['countersign reviewer-key --out ann.pem', 'countersign reviewer-key --of ann.pem'],
 };
 
-/** Adds the examples to the help of a command and of all its subcommands. */
 export function addExamples(command: Command, path: readonly string[] = []): void {
   const lines = examples[path.join(' ')] ?? [];
   if (lines.length > 0) command.addHelpText('after', ['', 'Examples:', ...lines.map((line) => `  ${line}`)].join('\n'));

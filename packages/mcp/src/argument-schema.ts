@@ -6,7 +6,6 @@ interface Issue {
   path?: PropertyKey[];
 }
 
-/** The first mismatch of a value. */
 type Check = (value: unknown, path: PropertyKey[]) => Issue | undefined;
 
 /**

@@ -45,7 +45,6 @@ const defaultStartTimeoutMs = 10_000;
 /** The time that a worker may need around a call, mainly to list the tools before it. */
 const aroundCallMs = 60_000;
 
-/** The tools of one server, for one worker. */
 class ServerTools implements OpenToolset {
   readonly #options: McpServerOptions;
   readonly #connection: ServerConnection;

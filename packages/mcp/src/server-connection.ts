@@ -28,7 +28,6 @@ export class ServerConnection {
     this.#options = options;
   }
 
-  /** True: `client` returns an existing connection. */
   get isOpen(): boolean {
     return this.#opening !== undefined;
   }
@@ -149,7 +148,6 @@ class StdioTransport extends StdioClientTransport {
   }
 }
 
-/** A transport to a server, not yet open. */
 function openTransport(options: McpServerOptions): Transport {
   if ('command' in options) {
     const { command, args = [], env, cwd, stderr = 'ignore' } = options;

@@ -170,7 +170,6 @@ export class RunLines {
     this.#withheld = withheld;
   }
 
-  /** The number of entries and gaps so far. */
   get lastSeq(): number {
     return this.#lastSeq;
   }

@@ -100,7 +100,6 @@ const statuses: Readonly<Record<RunEnd['kind'], string>> = {
   continued: 'CONTINUED_AS_NEW',
 };
 
-/** A message, and its place with the identity that the sender's client states. */
 interface Sent {
   message: RecordedMessage;
   place: MessagePlace;

@@ -84,12 +84,12 @@ export class EvidenceCalls {
   of(entry: JournalEntry, tools: readonly ToolDefinition[], limits: RunLimits = {}): EvidenceCall | undefined {
     const { kind, requestId = '', digest } = entry;
     if (kind === 'ruling') return toContinue(entry, limits) ?? this.#new(entry, tools);
-    const asked = this.#askedIn(requestId);
+    const asked = this.#asked.get(requestId);
     if (kind === 'opened') {
       const found = toContinue(entry, limits) ?? this.#opened(entry, tools);
       if (found === undefined || digest === undefined) return undefined;
       // After an edit without an assessment, the assessment of the first arguments stays.
-      const before = entry.by === 'edit' ? this.#askedIn(entry.byId ?? '')?.call.assessed : undefined;
+      const before = entry.by === 'edit' ? this.#asked.get(entry.byId ?? '')?.call.assessed : undefined;
       const later = found.assessed === undefined && before !== undefined ? { ...found, assessed: before } : found;
       this.#asked.set(requestId, { call: later, digest });
       return found;
@@ -109,19 +109,14 @@ export class EvidenceCalls {
     return call;
   }
 
-  #askedIn(requestId: string): { call: EvidenceCall; digest: string } | undefined {
-    return this.#asked.get(requestId);
-  }
-
   #opened(entry: JournalEntry, tools: readonly ToolDefinition[]): EvidenceCall | undefined {
     const { by, byId, digest = '', requestId = '' } = entry;
-    const before = by === 'edit' ? this.#askedIn(byId ?? '') : undefined;
+    const before = by === 'edit' ? this.#asked.get(byId ?? '') : undefined;
     const found = before === undefined ? this.#new(entry, tools) : this.#edited(before.call, digest);
     const record = this.#carried.get(requestId);
     return found?.args !== undefined || record === undefined ? found : (this.ofRecord(record) ?? found);
   }
 
-  /** A call as requested by its agent or its workflow. */
   #new(entry: JournalEntry, tools: readonly ToolDefinition[]): EvidenceCall | undefined {
     const { toolName = '', digest = '' } = entry;
     const definitions = this.#definitions(toolName, tools, Date.parse(entry.at));
@@ -147,7 +142,6 @@ export class EvidenceCalls {
     return known.toReversed();
   }
 
-  /** The possible arguments of a call with this id. */
   #given({ callId = '' }: JournalEntry, definition: ToolDefinition): EvidenceArguments[] {
     if (!this.#isAgentRun) return this.#passed(callId, definition);
     const [turn, index, again] = callId.split('.');
@@ -162,7 +156,6 @@ export class EvidenceCalls {
     });
   }
 
-  /** The arguments with which an agent's call was started. */
   #sent(callId: string): EvidenceArguments[] {
     return this.#started.flatMap(({ permit, values: [args] }) => {
       return permit.callId === callId && isObject(args) ? [{ args }] : [];

@@ -110,7 +110,6 @@ function keptLayers({ policies }: RunEvidence, { ceiling, parents, run }: Policy
   };
 }
 
-/** Keeps a value under the digest of its canonical JSON. */
 function kept<Value>(all: Record<string, Value>, value: Value): string {
   const digest = jsonDigest(value as Json);
   all[digest] = value;

@@ -36,7 +36,6 @@ export class LiveComparison {
     if (key !== undefined) run.lines.set(key, { line: this.#lines, leaf: lineLeaf(line), seq });
   }
 
-  /** Call it after the last line. */
   async end(): Promise<{ findings: AuditFinding[]; notes: string[] }> {
     const findings: AuditFinding[] = [];
     const notes: string[] = [];

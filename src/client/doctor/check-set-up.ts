@@ -14,7 +14,6 @@ import { countedNoun } from '../../card/cut-text.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import { readPayload } from '../server/read-payload.ts';
 
-/** The number of runs whose memos are checked. */
 const runsTried = 50;
 
 /** The most by which the clocks may differ, in milliseconds. */
@@ -66,7 +65,6 @@ export async function checkSetUp(
   ];
 }
 
-/** Checks the SDK: the only check that needs no server. */
 export function checkSdk(): Promise<Check> {
   return runCheck('sdk', () => {
     requireOneSdk();

@@ -10,7 +10,6 @@ import { isOfVersion, moveCommand, type PinnedVersion, pinnedVersionOf, noWorker
 /** A poll lasts up to a minute: a worker whose last poll began earlier has stopped, though it is still listed. */
 const pollSeconds = 75;
 
-/** The number of runs that are checked for a missing version. */
 const runsLookedAt = 1_000;
 
 interface Poller {

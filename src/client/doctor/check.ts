@@ -6,7 +6,6 @@ import {
   registerSearchAttributes,
 } from '../../connection/search-attributes.ts';
 
-/** The names of the checks of `client.check`, in order. */
 export const checkNames = [
   'sdk',
   'server',

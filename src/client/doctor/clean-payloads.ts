@@ -63,7 +63,6 @@ export async function cleanPayloads(session: Session, options: CleanOptions = {}
   return { ...(await cleanFolder(folder.path, (name) => named.has(name), { beforeMs, dryRun })), runs };
 }
 
-/** The payload files that one history names. */
 async function namesIn(session: Session, { key }: PayloadFolder, execution: ExecutionId): Promise<string[]> {
   const { workflowService } = session.connection;
   const names: string[] = [];

@@ -23,7 +23,6 @@ export async function fetchJournal(session: Session, workflowId: string): Promis
   return { ...projectRun(executions), ...(missing !== undefined && { missing }), ...(unread > 0 && { unread }) };
 }
 
-/** The journal of the executions of a run, and its projection. */
 export function projectRun(executions: readonly ReadExecution[]): Projection & { entries: JournalEntry[] } {
   const entries = entriesOf(executions);
   return { entries, ...projectJournal(entries, executions.some(wasEnded)) };

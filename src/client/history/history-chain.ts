@@ -221,7 +221,6 @@ async function walkBack<Execution extends { events: readonly Event[] }>(
   return { executions: newestFirst.toReversed() };
 }
 
-/** How many payloads a codec gets at once. */
 const batchSize = 200;
 
 /** Decodes all payloads of the events in place. Returns the number of those that this client cannot decode. */

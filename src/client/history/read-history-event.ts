@@ -54,7 +54,6 @@ export class HistoryReader {
     };
   }
 
-  /** The fact that an event records; undefined if it says nothing about the run. */
   #fact(event: Event): Fact | undefined {
     const started = event.workflowExecutionStartedEventAttributes;
     if (started != null) return this.#started(started);
@@ -221,7 +220,6 @@ const ourActivities: ReadonlyMap<
   [activityNames.checkEdit, { kind: 'edit', place: 0 }],
 ]);
 
-/** The members that the ends of activities and of nested workflows have. */
 interface Ended {
   scheduledEventId?: unknown;
   initiatedEventId?: unknown;

@@ -84,12 +84,10 @@ export class RunReader {
     return this.#projection.isComplete;
   }
 
-  /** True once all present events were returned. */
   get isAtEnd(): boolean {
     return this.#isAtEnd;
   }
 
-  /** The model call in flight. */
   get pendingModelCall(): PendingModelCall | undefined {
     return this.#projection.pendingModelCall;
   }

@@ -10,7 +10,6 @@ import { readValue } from '../server/read-payload.ts';
 type Payload = temporal.api.common.v1.IPayload;
 type Event = temporal.api.history.v1.IHistoryEvent;
 
-/** The journal entries in one event of an agent run. */
 export function journalIn(event: Event): JournalEntry[] {
   return writtenIn(event, true, readValue).flatMap(entriesIn);
 }
@@ -58,7 +57,6 @@ const unwritten = new Set<string>([
   activityNames.reconcile,
 ]);
 
-/** The journal entries in a value that the gate wrote. */
 export function entriesIn(value: unknown): JournalEntry[] {
   const { journal, gate } = isObject(value) ? value : {};
   const list = Array.isArray(journal) ? journal : isObject(gate) ? gate['journal'] : undefined;

@@ -108,7 +108,6 @@ export function requestKey(workflowId: string, requestId: string): string {
   return jsonDigest([workflowId, requestId]).slice(0, 32);
 }
 
-/** Runs in one step. */
 const runsInStep = 100;
 const runsAtOnce = 8;
 

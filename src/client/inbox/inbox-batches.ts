@@ -76,7 +76,6 @@ async function* datedBatches(
   }
 }
 
-/** Runs whose requests have no deadline, in the server's order. */
 async function* undatedBatches(session: Session, size: number, firstToken: string): AsyncGenerator<Batch> {
   let token = firstToken;
   for (;;) {

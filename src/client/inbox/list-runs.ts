@@ -57,7 +57,6 @@ export interface ListedRun {
 type Row = temporal.api.workflow.v1.IWorkflowExecutionInfo;
 
 const pageSize = 100;
-/** How many first events of runs are read at the same time. */
 const readsAtOnce = 8;
 
 const byStatus: Readonly<Record<ListedStatus, (ids: string) => string>> = {
@@ -191,7 +190,6 @@ function shownTask(input: unknown, policies: HiddenByPolicies): string {
   return texts.hidesAll ? '' : taskOf(input, (text) => texts.text(text));
 }
 
-/** The beginning of the first text of the user. */
 function taskOf(input: unknown, redact = (text: string): string => text): string {
   const messages: unknown[] = Array.isArray(input) ? input : [{ role: 'user', content: input }];
   const first = messages.find((each) => isObject(each) && each['role'] === 'user');

@@ -15,7 +15,6 @@ export interface WaitingRunPage {
   nextPageToken: Uint8Array;
 }
 
-/** The largest page that the server returns. */
 export const largestPage = 1_000;
 const timeoutMs = 30_000;
 
@@ -47,7 +46,6 @@ export async function waitingRuns(
   );
 }
 
-/** All pages. */
 export async function allWaitingRuns(session: Session, where?: string): Promise<WaitingRun[]> {
   const all: WaitingRun[] = [];
   let token: Uint8Array | undefined;

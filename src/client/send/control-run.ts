@@ -85,7 +85,6 @@ export async function setPolicyOf(
   return sendControl(session, workflowId, messageNames.setPolicy, payload, options);
 }
 
-/** Sends the next message of a session's user, unsigned. */
 export async function messageRun(
   session: Session,
   workflowId: string,
@@ -112,7 +111,6 @@ export async function closeRun(session: Session, workflowId: string, message: Cl
   }
 }
 
-/** Signs a message for its run, if a signer is given, and delivers it. */
 async function sendControl(
   session: Session,
   workflowId: string,
@@ -141,7 +139,6 @@ async function deliverControl(
   return acceptedReceipt(receipt);
 }
 
-/** The nouns that receipts use for these messages. */
 const nouns = {
   extend: 'extension',
   delegate: 'delegation',

@@ -188,7 +188,6 @@ export interface CommonDecision extends Pick<
   decisionId?: string;
 }
 
-/** The number of runs called at the same time. */
 const runsAtOnce = 8;
 
 /**

@@ -10,7 +10,6 @@ import { queryRun } from '../server/ask-worker.ts';
 const requestIdShape = /^[0-9a-f]{32}$/;
 /** How many rows one look-up reads: a run that has continued as new often has one row for each of its executions. */
 const rowsRead = 100;
-/** The maximum number of workflows that are queried for a request. */
 const mostQueried = 10;
 
 /** A workflow whose row in visibility carries the request's id. Anyone who starts a workflow can write such a row. */

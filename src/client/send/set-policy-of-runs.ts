@@ -231,7 +231,6 @@ async function policiesOf(
   }
 }
 
-/** True if the change would leave the run unchanged. */
 function isInForce(change: PolicyChange, now: PolicyChange | undefined): boolean {
   const plain = (value: PolicyChange): unknown => JSON.parse(JSON.stringify(value));
   return now !== undefined && isDeepStrictEqual(plain(laterChange(change, now)), plain(now));

@@ -147,7 +147,6 @@ function isUnanswered(error: unknown): boolean {
   return isUnpolled(error);
 }
 
-/** True if an error of the server means that the queue has no poller. */
 function isUnpolled(error: unknown): boolean {
   return grpcStatusOf(error) === grpcStatus.FAILED_PRECONDITION && /no poller/i.test(serverWords(error));
 }
@@ -190,7 +189,6 @@ export async function waitForWorker(
   }
 }
 
-/** The error if no worker polls the queue. */
 export function noWorker(session: Session, taskQueue: string, cause?: unknown): ProblemError {
   const message = `No worker answers for task queue '${taskQueue}' of namespace '${session.namespace}': start one with \`countersign worker\`.`;
   return new ProblemError({ code: 'no_worker', message }, { cause });

@@ -69,7 +69,6 @@ export class RunFeed {
     return this.isComplete || this.error !== undefined;
   }
 
-  /** Resolves with the next change. */
   get changed(): Promise<void> {
     return this.#change.promise;
   }

@@ -37,7 +37,6 @@ export interface WatchOptions {
   redacted?: boolean;
 }
 
-/** The feeds of a client, and the number of watchers of each. */
 const feeds = new WeakMap<Session, Map<string, OpenFeed>>();
 
 /** The events of a run, past and future; see `CountersignClient.events`. */

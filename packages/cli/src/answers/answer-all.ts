@@ -68,7 +68,6 @@ export async function answerAll(
   }
 }
 
-/** A request as shown before one answer to several. */
 interface FrozenRequest extends Required<ReviewedRequest> {
   row: ApprovalSummary;
   /** The arguments of the request, escaped. */

@@ -21,7 +21,6 @@ interface ExtendOptions extends ClientFlags, ReviewerOptions, SignerOptions {
   for?: string;
 }
 
-/** Moves a request's deadline. */
 export function addExtend(command: Command): void {
   withClientFlags(command)
     .option('--until <instant>', 'its new deadline, in UTC, such as 2030-01-31T12:00:00Z')

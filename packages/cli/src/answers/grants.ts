@@ -22,7 +22,6 @@ interface RevokeOptions extends ClientFlags, ReviewerOptions, SignerOptions {
   all?: boolean;
 }
 
-/** The grants and standing denials of a run. */
 export function addGrants(grants: Command): void {
   refuseMistyped(grants, 'list');
 

@@ -13,7 +13,6 @@ interface MessageOptions extends ClientFlags {
   stop?: true;
 }
 
-/** Sends the next message of a session's user. */
 export function addMessage(command: Command): void {
   withClientFlags(command)
     .option('--retry', 'instead of TEXT: retry the model call that failed last')

@@ -23,10 +23,8 @@ export interface SendDecisionOptions extends DecisionOptions {
   mustBeShown?: boolean;
 }
 
-/** The channel that the run records for the decision. */
 const viewed = { channel: 'cli' };
 
-/** Adds the flags of every command that decides one request. */
 export function withDecision(command: Command): Command {
   const located = withClientFlags(command).option(
     '--run <workflow id>',

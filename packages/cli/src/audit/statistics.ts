@@ -14,7 +14,6 @@ const weekMs = 7 * 24 * 60 * minuteMs;
 /** A summary reads more runs than a page of the gateway, and may take longer. */
 const timeoutMs = 15 * minuteMs;
 
-/** A summary of what was asked and decided, for a mail or a chat. */
 export function addStatistics(command: Command): void {
   withClientFlags(command, jsonFields.summary)
     .addOption(

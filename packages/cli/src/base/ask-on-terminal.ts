@@ -1,6 +1,5 @@
 import type { Asking } from 'countersign/adapter';
 
-/** True if questions can be asked here. */
 export function canAsk(): boolean {
   return process.stdin.isTTY && process.stdout.isTTY;
 }

@@ -5,7 +5,6 @@ import { loadClientConfig } from './load-config.ts';
 import { InvalidArgumentError, Command } from 'commander';
 import { formatDuration, parseDuration } from 'countersign/base';
 
-/** The flags that configure a client. */
 export interface ClientSettings extends ConnectionOptions {
   config?: string;
   codecEndpoint?: string;

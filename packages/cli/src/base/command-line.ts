@@ -6,12 +6,10 @@ import { type ConnectionOptions, connectionOption, connectionWords, withConnecti
 import { type JsonOption, withJson, type Output, processOutput } from './output.ts';
 import { UsageError } from './report-error.ts';
 
-/** The options of every command. */
 export interface CommonOptions extends JsonOption, ConnectionOptions {
   debug?: boolean;
 }
 
-/** The options of every command that reads runs or sends messages to them. */
 export interface ClientFlags extends CommonOptions, ClientSettings {}
 
 /** `fields`: what `--json FIELDS` can select, for a command whose output has named fields. */
@@ -26,7 +24,6 @@ export function withServerOptions(command: Command): Command {
   return command;
 }
 
-/** `fields` as above. */
 export function withClientFlags(command: Command, fields?: readonly string[]): Command {
   return withCommonOptions(command, fields)
     .addOption(
@@ -39,7 +36,6 @@ export function withClientFlags(command: Command, fields?: readonly string[]): C
     .option('--config <module>', 'the module with the options of the workers (default: countersign.config.ts or .js)');
 }
 
-/** A parser for commander: a whole number in a range. */
 export function wholeNumber(from: number, to: number): (text: string) => number {
   return (text) => {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;

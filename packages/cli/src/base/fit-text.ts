@@ -34,7 +34,6 @@ export function wrap(text: string, columns: number): string[] {
   return lines.map((words) => words.join(' '));
 }
 
-/** Adds spaces at the end up to this many columns. */
 export function pad(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - stringWidth(text)));
 }

@@ -13,7 +13,6 @@ import type {
   ApprovalSummary,
 } from 'countersign/client';
 
-/** The names of the members of any of these types. */
 type AnyMember<Printed> = Printed extends unknown ? keyof Printed : never;
 
 type Words<Line extends string> = Line extends `${infer Word} ${infer Rest}` ? Word | Words<Rest> : Line;

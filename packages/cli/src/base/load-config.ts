@@ -11,7 +11,6 @@ import { UsageError } from './report-error.ts';
 
 const defaultFiles = ['countersign.config.ts', 'countersign.config.js'];
 
-/** A module that a worker runs. */
 export interface WorkerModule {
   options: WorkerOptions;
   /** Calls the module's exported `close`, if it has one. Rejects if that rejects. */

@@ -28,7 +28,6 @@ export function reviewerOf({ reviewer, sign }: ReviewerOptions & SignerOptions):
   }
 }
 
-/** `by` and `reason` of a message. */
 export function senderOf(options: ReviewerOptions & SignerOptions): { by?: string; reason?: string } {
   return { by: reviewerOf(options), reason: options.reason };
 }

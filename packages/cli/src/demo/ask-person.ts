@@ -46,7 +46,6 @@ export type DemoEvent =
 
 export type Tell = (event: DemoEvent) => void;
 
-/** An answer to one request. */
 export type TypedAnswer = { approved: true } | { approved: false; reason?: string };
 
 /** Asks the person at standard input until an answer comes. Returns `nobody` if the input ends without one. */

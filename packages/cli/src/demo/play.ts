@@ -9,7 +9,6 @@ import type { DemoEvent, Tell, AskPerson } from './ask-person.ts';
 import { userInfo } from 'node:os';
 import type { Stage } from './start-stage.ts';
 
-/** A turn of the model, as recorded in history. */
 interface SeenTurn {
   text: string;
   calls: { callId: string; tool: string; args: Json }[];

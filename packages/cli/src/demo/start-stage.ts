@@ -107,7 +107,6 @@ function startDev(env: NodeJS.ProcessEnv, onEnd: (error: Error) => void) {
   return { child, ready: ready.promise, worker: worker.promise, killWorker };
 }
 
-/** Calls `onEnd` with the last error that the process wrote. */
 function endWithReason(child: BoundChild, onEnd: (error: Error) => void): void {
   let lastWords = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (lastWords = (lastWords + text).slice(-keptOutput)));

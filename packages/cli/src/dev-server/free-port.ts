@@ -17,7 +17,6 @@ export async function isPortFree(port: number): Promise<boolean> {
   return typeof (await tryListening(port)) === 'number';
 }
 
-/** True if another process listens on `port`. */
 export async function isPortTaken(port: number, host = loopback): Promise<boolean> {
   const found = await tryListening(port, host);
   return typeof found !== 'number' && found.code === 'EADDRINUSE';

@@ -163,7 +163,6 @@ async function startInbox(
   return gateway;
 }
 
-/** Reports an event of the worker in one line: on standard output for programs, mostly on standard error for people. */
 function tellWorkerEvent(event: WorkerEvent, output: Output): void {
   if (!output.forPeople) return output.json(event);
   switch (event.event) {

@@ -38,7 +38,6 @@ export class ReloadingWorker {
     return this.#declared;
   }
 
-  /** Runs workers until `stop`. */
   async run(): Promise<void> {
     try {
       for (;;) {

@@ -11,7 +11,6 @@ export type WorkerMessage =
   /** One sentence: why there is no worker. */
   | { failed: string };
 
-/** The message that starts a ready worker. */
 export const runMessage = 'run';
 
 /** The only argument of a worker's process, in JSON. */

@@ -38,7 +38,6 @@ export function unreadText({ requestIds, message }: UnreadRun): string {
   return escapeText(`${requestIds.join(', ')}: ${message}`);
 }
 
-/** The lines of one request in `renderApprovals`. */
 export const linesOfRequest = 2;
 
 /** Open requests as a table, earliest deadline first: the sentence of each, and below it who is concerned. */
@@ -75,7 +74,6 @@ function factsOf(row: ApprovalSummary): string {
     .join(' · ');
 }
 
-/** The most names of one row. */
 const mostNames = 3;
 
 /** Empty if the row had no room for them. */

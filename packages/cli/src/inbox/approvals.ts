@@ -23,7 +23,6 @@ interface ListOptions extends ClientFlags {
   interval?: number;
 }
 
-/** The kinds of channels that reach reviewers. */
 const channels: readonly PreviewOptions['channel'][] = ['terminal', 'markdown', 'html', 'slack', 'text'];
 
 /** Modest: each poll is one visibility query, and adds nothing to any history. */

@@ -20,7 +20,6 @@ export interface ApplyOptions extends CommonOptions, ReviewerOptions, SignerOpti
 
 type Results = AsyncIterable<PolicyResult>;
 
-/** The most runs that are listed before the question. */
 const mostNamed = 20;
 
 /** Lists all open runs that a query finds, asks, and changes them. Ctrl-C stops after the current run. */

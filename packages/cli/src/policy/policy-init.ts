@@ -24,7 +24,6 @@ interface Preset {
   text: string;
 }
 
-/** Writes a preset to a file, which must not exist unless `force` is set. */
 export async function initPolicy(file: string | undefined, options: InitOptions, output: Output): Promise<void> {
   const presets = readPresets();
   if (options.list === true) return list(presets, output);

@@ -13,7 +13,6 @@ import { askScope } from './ask-scope.ts';
 import type { Context, Questions } from './questions.ts';
 import { renderEvent } from '../runs/run-views.ts';
 
-/** A request as the reviewer sees it. */
 export interface ShownRequest {
   row: ApprovalSummary;
   /** Undefined if its run does not answer: then the row is shown. */
@@ -202,7 +201,6 @@ async function askMore(
   return modifiedArguments && { approved: true, modifiedArguments };
 }
 
-/** Lets the reviewer change the arguments, and shows the difference. */
 async function askArguments({ questions, output }: Context, before: JsonObject): Promise<JsonObject | undefined> {
   const editor = editorCommand(process.env);
   if (editor === undefined) {

@@ -18,7 +18,6 @@ export interface Context {
   output: Output;
 }
 
-/** The input has ended: no more questions. */
 export class InputEnded extends Error {}
 
 /** The questions about one request, which end when `changed` aborts. Throws `InputEnded` when the input ends. */

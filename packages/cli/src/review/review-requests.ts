@@ -173,7 +173,6 @@ async function readRequest(client: CountersignClient, { requestId, workflowId }:
   }
 }
 
-/** Why the shown question no longer applies. */
 class Change {
   readonly text: string | undefined;
   constructor(text?: string) {
@@ -191,7 +190,6 @@ function changeOf(now: Read, before: ApprovalDetails | undefined): Change | unde
     : new Change('The request has changed: look again.');
 }
 
-/** Asks until the question no longer applies, and then returns why. */
 async function untilChange(
   { asking, output }: Review,
   changeNow: () => Promise<Change | undefined>,

@@ -36,7 +36,6 @@ import { renderFields, renderTable } from '../base/table.ts';
 import { type ClientFlags, nextCommand } from '../base/command-line.ts';
 import { truncate } from '../base/fit-text.ts';
 
-/** `edits`: what reviewers changed in calls, by request. */
 export function renderRun(
   output: Output,
   view: RunView,
@@ -84,7 +83,6 @@ export function renderRun(
   return parts.join('\n');
 }
 
-/** Why a session waits without an answer. */
 function failedTurn({ failedTurn: failed }: Partial<RunStatus> = {}): string | undefined {
   return failed === undefined ? undefined : `turn ${failed.turn}: ${failed.message}`;
 }
@@ -306,7 +304,6 @@ function renderEnd(output: Output, { status, output: text, finish, failure }: Ru
   return `${label(output, status, style)}${withFinish(output, message, finish)}`;
 }
 
-/** Why a final answer does not count. */
 function askedAgain(output: Output, problem: string): string {
   return output.style('yellow', `(asked again: ${escapeText(problem)})`);
 }

@@ -32,7 +32,6 @@ const workerGraceMs = 5_000;
 /** How often the run's open requests are read, in milliseconds. Reading adds nothing to its history. */
 const lookEveryMs = 1_000;
 
-/** Starts a run, shows its requests as they open, and prints the result. */
 export function addRun(command: Command): void {
   withClientFlags(command, jsonFields.result)
     .option('--input <text>', 'the input of the agent; - reads standard input')
@@ -135,7 +134,6 @@ async function followSession(
   });
 }
 
-/** Shows each request that the run opens, once, until `stop` aborts. */
 async function watchRequests(
   client: CountersignClient,
   handle: RunHandle,
@@ -159,7 +157,6 @@ function lookAgain(options: RunOptions, { workflowId }: RunHandle): string {
   return `Look again: ${nextCommand(options, 'show', escapeText(workflowId))}`;
 }
 
-/** The result for other programs; the journal is left out. */
 function printable(
   { workflowId }: RunHandle,
   { status, output, finish, structuredOutput, usage, nestedUsage, cost, outcomes }: RunResult,
@@ -167,7 +164,6 @@ function printable(
   return { workflowId, status, output, finish, structuredOutput, usage, nestedUsage, cost, outcomes };
 }
 
-/** Shows how each turn of a session ends, until the run ends or `signal` aborts. */
 async function watchAnswers(
   client: CountersignClient,
   workflowId: string,
@@ -234,7 +230,6 @@ export function renderRuns(output: Output, rows: readonly ListedRun[], nowMs: nu
   );
 }
 
-/** Cancels a run as Temporal does. */
 export function addCancel(command: Command): void {
   withClientFlags(command)
     .option('--reason <text>', 'why; the history of the run keeps it')
@@ -248,7 +243,6 @@ export function addCancel(command: Command): void {
     );
 }
 
-/** Ends a run in an orderly way. */
 export function addClose(command: Command): void {
   withReviewer(withClientFlags(command), 'the reason, for the model and the audit').action(
     (run: string, options: ClientFlags & ReviewerOptions) =>

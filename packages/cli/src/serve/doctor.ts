@@ -6,7 +6,6 @@ import { exitCodeOf, UsageError } from '../base/report-error.ts';
 import { loadChannels } from '../base/load-config.ts';
 import { type Output, printMarked, processOutput } from '../base/output.ts';
 
-/** Names each problem of the set-up, with the command that fixes it. */
 export function addDoctor(command: Command): void {
   withClientFlags(command)
     .option('--task-queue <name>', 'where runs start (default: that of the module, else countersign)')

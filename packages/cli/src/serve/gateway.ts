@@ -18,7 +18,6 @@ interface GatewayFlags extends ClientFlags, SignerOptions {
 const defaultPort = 7280;
 const defaultUndo = 5;
 
-/** Serves the HTTP API and the web inbox until Ctrl-C. */
 export function addGateway(command: Command): void {
   withClientFlags(command)
     .option('--host <address>', 'where to listen; other than loopback only with --identity', '127.0.0.1')
@@ -63,7 +62,6 @@ async function serveGateway(flags: GatewayFlags): Promise<void> {
   });
 }
 
-/** The channels whose answers arrive through the gateway. */
 async function listeningOf(file: string): Promise<Pick<GatewayOptions, 'channels' | 'slack' | 'push'>> {
   const { pushAppOf, readChannels, slackAppOf } = await import('countersign/channels');
   const { channels } = await readChannels(file);

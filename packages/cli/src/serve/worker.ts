@@ -28,7 +28,6 @@ export function addWorker(command: Command): void {
     });
 }
 
-/** Runs the worker until it is interrupted and its calls have ended. */
 async function runWorker({ options: config }: WorkerModule, options: WorkerCommandOptions): Promise<void> {
   const output = processOutput(options);
   const { createWorker } = await import('countersign/worker');
