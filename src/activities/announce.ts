@@ -3,7 +3,6 @@ import { changedName, channelsWorkflowId, channelsWorkflowType, runMemoName } fr
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import type { DueStep } from '../core/ledger/escalation.ts';
 
-/** A step of a waiting request. */
 export interface AnnouncedStep {
   kind: 'warned' | 'reminded' | 'escalated';
   /** For `escalated`: the additional reviewers. */
@@ -24,14 +23,11 @@ export interface AnnounceInput {
 
 export type Announce = (input: AnnounceInput) => Promise<void>;
 
-/**
- * The argument of the signal `changed`. The signal only names requests: the workflow reads their state from the run.
- */
 export type ChangedSignal = Pick<AnnounceInput, 'requestIds' | 'step'>;
 
 /**
- * The activity `countersign.announce`: signals the workflow of the run's channels to look at these requests, and starts
- * this workflow if it does not run.
+ * The activity `countersign.announce`: signals the workflow of the run's channels, which it starts if it does not run.
+ * The signal only names requests: the workflow reads their state from the run.
  */
 export const announce: Announce = async ({ workflowId, requestIds, step }) => {
   const changed: ChangedSignal = { requestIds, ...(step && { step }) };
@@ -58,7 +54,6 @@ export interface NotifyInput {
   /** For `escalated`: the additional reviewers. */
   to?: readonly string[];
   deadline: string | null;
-  /** When the step was due. */
   dueAt: string;
   /** Puts journal entries into history; the activity does not read them. */
   journal?: JournalEntry[];
@@ -76,8 +71,7 @@ const sentences = {
 export function createNotify({ hasChannels }: { hasChannels: boolean }): Notify {
   return async ({ kind, workflowId, requestId, toolName, agentName, reviewers, to, deadline, dueAt }) => {
     const request = { workflowId, requestId, toolName, agentName, reviewers, deadline };
-    // If the request has no channels, only the log has the step, so the line is a warning. Absent fields are left out,
-    // because the SDK's logger prints undefined ones.
+    // If the request has no channels, only the log has the step: a warning. The SDK's logger prints undefined fields.
     log[hasChannels ? 'info' : 'warn'](sentences[kind], { step: kind, ...request, ...(to && { to }) });
     if (hasChannels) await announce({ workflowId, requestIds: [requestId], step: { kind, to, dueAt } });
   };

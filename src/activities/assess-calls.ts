@@ -8,7 +8,6 @@ import { aborted } from '../text/aborted.ts';
 import type { ModelCall } from './model-turn.ts';
 
 export interface AssessCallsOptions {
-  /** Finds the tools of the run's agent. */
   toolNamed: (name: string) => Tool | undefined;
   assessors: readonly Assessor[];
   agent: string;
@@ -30,17 +29,13 @@ const answerShape = z
   .partial();
 
 /**
- * The calls, each of which has the joined assessment of the built-in assessors and the worker's own, if it can run and
- * they give one. Because the assessment is recorded here, a replay with a later version does not change it (I12).
+ * The calls with the joined assessment of the built-in assessors and the worker's own, if a call can run and they give
+ * one. It is recorded here, so a replay with a later version does not change it (I12).
  */
 export function assessCalls(calls: readonly ModelCall[], options: AssessCallsOptions): Promise<ModelCall[]> {
   return Promise.all(calls.map((call) => assessCall(call, options)));
 }
 
-/**
- * The call with the joined answers of the built-in assessors and of the worker's own ones. The same call if it has no
- * valid arguments, its tool is unknown, or no assessor answers.
- */
 async function assessCall(call: ModelCall, options: AssessCallsOptions): Promise<ModelCall> {
   const tool = options.toolNamed(call.tool);
   if (tool === undefined || call.args === undefined) return call;
@@ -56,7 +51,6 @@ async function assessCall(call: ModelCall, options: AssessCallsOptions): Promise
   return all.length === 0 ? call : { ...call, assessment: joinAssessments(all) };
 }
 
-/** The assessment of one assessor; undefined if it gives none. */
 async function ask(
   assessor: Assessor,
   name: string,
@@ -97,10 +91,7 @@ function complete({ severity, ...rest }: z.infer<typeof answerShape>): Assessmen
   };
 }
 
-/**
- * The assessment of a failed assessor: severity `high`, not reversible, because an unknown call does not count as
- * harmless (I2).
- */
+/** Severity `high` and not reversible, because an unknown call does not count as harmless (I2). */
 function failed(reason: string): Assessment {
   return { ...complete({ severity: 'high', reversible: false }), reasons: [reason] };
 }

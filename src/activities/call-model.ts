@@ -38,18 +38,15 @@ export interface CallBounds {
 
 /** How many bytes a call whose arguments travel by reference adds to the message that starts its tool. */
 const referenceBytes = 1_000;
-/**
- * The bytes that a refused call may take in the turn, and the characters of its arguments that it keeps to fit into
- * these bytes.
- */
+/** The bytes that a refused call may take in the turn: it keeps only the first characters of its arguments. */
 const refusedBytes = 1_600;
 const refusedCharacters = 200;
 
 /**
- * The calls of a turn. A call that would make the turn too large is replaced by its refusal, with a sentence for the
- * model. Nothing is truncated: a call runs with all its arguments or not at all. Two sums are limited: the whole turn,
- * which is one payload, and the arguments that travel inline, because one message to the server, which takes 4 MB, may
- * start all tools of a turn.
+ * The calls of a turn, of which one that would make the turn too large is refused, with a sentence for the model.
+ * Nothing is truncated: a call runs with all its arguments or not at all. Two sums are limited: the whole turn, which
+ * is one payload, and the arguments that travel inline, because one message to the server, which takes 4 MB, may start
+ * all tools.
  */
 export function boundCalls(
   calls: readonly ModelCall[],
@@ -89,9 +86,8 @@ function refused({ id, tool, args, raw }: ModelCall, most: number): ModelCall {
 const attempts = 5;
 
 /**
- * Runs the agent's `checkInput` on the messages for the model. Throws `input_refused` with the reason of the check,
- * which is not retried; or `check_failed` if the check gives no verdict, which is retried, because a service behind the
- * check may answer then.
+ * Runs the agent's `checkInput`. Throws `input_refused` with the reason of the check, which is not retried; or
+ * `check_failed` if the check gives no verdict, which is retried, because a service behind the check may answer then.
  */
 export async function checkInput(
   { name, checkInput: check }: Pick<Agent, 'name' | 'checkInput'>,
@@ -121,18 +117,14 @@ function failure(type: ProblemCode, message: string, nonRetryable: boolean): App
   return ApplicationFailure.create({ message, type, nonRetryable });
 }
 
-/**
- * The largest final answer, in bytes. A turn and a run's result have to fit inline, and hold the text, in which JSON
- * escapes each quote, and the value.
- */
+/** In bytes. A turn and a result, which fit inline, hold the value and its text, in which JSON escapes each quote. */
 const maxOutputBytes = 400_000;
 /** How often a model is asked to correct its answer, counted from the last message of the user. */
 const mostCorrections = 2;
 
 /**
- * Reads a final answer by the agent's `output`, and returns its value, or one sentence that says what does not fit.
- * Returns neither for other answers. After two corrections, throws a failure that is not retried, because the model
- * would get the same prompt again.
+ * The value of a final answer by the agent's `output`, or what does not fit, in one sentence; neither for other
+ * answers. Throws after two corrections, and is not retried: the model would get the same prompt again.
  */
 export async function checkOutput(
   turn: Pick<RawTurn, 'text' | 'calls' | 'finishReason'>,
@@ -149,10 +141,7 @@ export async function checkOutput(
   );
 }
 
-/**
- * Reads a model's last text as the agent's structured output, by the schema of `output`: the checked value, or a
- * problem in one sentence for the model.
- */
+/** The value of a model's last text, checked by the schema of `output`, or one sentence for the model. */
 async function readOutput(
   { text, finishReason }: Pick<RawTurn, 'text' | 'finishReason'>,
   { name, output }: Pick<Required<Agent>, 'name' | 'output'>,
@@ -184,10 +173,7 @@ const longestMs = 30_000;
 /** The end of a check. Undefined: passed. `refused`: the reason. `failed`: why the check gave no verdict. */
 export type CheckEnd = { refused: string } | { failed: string } | undefined;
 
-/**
- * Runs a check by the author of an agent or a tool, for at most 30 seconds. Never throws: an error or a time-out is
- * `failed`. `cancellation` aborts the check earlier.
- */
+/** Runs a check by the author of an agent or a tool, for at most 30 seconds or until `cancellation`. Never throws. */
 export async function runCheck(
   check: (signal: AbortSignal) => Verdict,
   cancellation: AbortSignal,
@@ -218,10 +204,7 @@ interface CallModelOptions {
   thresholdBytes?: number;
 }
 
-/**
- * The attempts after which invalid output of a model fails the call for good. A rate limit or an outage is retried
- * longer, because it ends.
- */
+/** For the first attempts only: a rate limit or an outage is retried longer, because it ends. */
 const attemptsAtInvalidOutput = 5;
 
 /**
@@ -266,8 +249,7 @@ export function createCallModel(
         {
           ...settingsOf(modelCall),
           prompt,
-          // Never both: reviewers read the model's text beside its calls, and with a response format some servers make
-          // no calls at all.
+          // Never both: with a response format, some servers make no calls, or write no text that reviewers could read.
           ...(tools.length > 0 ? { tools } : schema !== undefined && { responseFormat: formatOf(schema) }),
         },
         context.cancellationSignal,
@@ -352,17 +334,12 @@ function checkSize(result: CallModelResult, maxBytes: number): void {
   }
 }
 
-/**
- * The failure for a file that the model does not take. The message of the user with this file never reaches the model.
- */
+/** For a file that the model does not take. The message of the user with this file never reaches the model. */
 function inputRefused(message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, 'input_refused');
 }
 
-/**
- * The failure of a model call for Temporal. It has no cause, because the message, address and body of the cause may
- * hold values that must not enter history (I13).
- */
+/** Has no cause, because its message, address and body may hold values that must not enter history (I13). */
 function toApplicationFailure(failure: ModelFailure, attempt: number): ApplicationFailure {
   const { kind, message, retryAfterMs } = failure;
   return ApplicationFailure.create({

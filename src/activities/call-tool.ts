@@ -26,10 +26,9 @@ const longestMessage = 10_000;
 type Check = (result: Json, isError: boolean) => Promise<CheckEnd>;
 
 /**
- * The activity of one tool. It runs after the second gate. It heartbeats every third of its heartbeat time-out, so that
- * a killed worker is noticed, and fails with `outcome_unknown` if it is cut off while the tool runs (I7). If the tool's
- * `checkResult` does not let the model have what the tool gave, fails with `result_withheld`, which holds nothing of
- * it.
+ * The activity of one tool, after the second gate. It heartbeats every third of its heartbeat time-out, so that a
+ * killed worker is noticed. Fails with `outcome_unknown` if it is cut off while the tool runs (I7), and with
+ * `result_withheld`, which holds nothing of the result, if the tool's `checkResult` keeps that from the model.
  */
 export function callTool(
   tool: Tool,
@@ -50,11 +49,7 @@ export function callTool(
   };
 }
 
-/**
- * The result of the tool's `execute`. What `execute` throws becomes a failure that says whether the call ran: the
- * worker leaves in mid-call, the outcome is unknown, or the tool failed. `check` may withhold the failure's text from
- * the model.
- */
+/** A failure of `execute` says whether the call ran. `check` may withhold the text of the failure from the model. */
 async function execute(tool: Tool, args: JsonObject, context: ToolContext, check: Check | undefined): Promise<unknown> {
   try {
     return await tool.execute(args, context);
@@ -120,8 +115,8 @@ function readResult(result: unknown, maxBytes: number): { json: string } | { pro
   return bytes <= maxBytes ? { json } : { problem: `it has ${bytes} bytes, and at most ${maxBytes} can be kept` };
 }
 
-// A call that must not be repeated fails with a non-retryable error. A retryable one would wait for an unpause if an
-// operator paused the activity, and would start again if an operator allowed more attempts.
+// A retryable failure of a call that must not be repeated would wait for an unpause if an operator paused the activity,
+// and would start the call again if an operator allowed more attempts.
 
 function leftInMidCall(tool: Tool): ApplicationFailure {
   return outcomeUnknown(tool, `tool '${tool.name}' was cut off while it ran`);
@@ -148,10 +143,7 @@ function withheld(end: NonNullable<CheckEnd>, nonRetryable: boolean): Applicatio
   return ApplicationFailure.create({ message, type: resultWithheldType, nonRetryable });
 }
 
-/**
- * The activity of every tool that a toolset has. It runs after the second gate, which has just listed the toolset: if
- * that has changed since, the tool does not run.
- */
+/** The activity of every tool of a toolset. If the toolset changes after the second gate, the tool does not run. */
 export function callToolsetTool(
   toolsets: OpenToolsets,
   maxResultBytes: number,
@@ -169,8 +161,6 @@ export function callToolsetTool(
   };
 }
 
-// Why a toolset's tool, which the gate admitted, does not start.
-
 const type = 'tool_unavailable' satisfies (typeof secondGateTypes)[number];
 
 export function unavailable(message: string): ApplicationFailure {
@@ -184,9 +174,7 @@ export function notAsRecorded(tool: string): ApplicationFailure {
   );
 }
 
-/**
- * The second gate's report on a call that did not start because its tool or its preview changed after it was admitted.
- */
+/** The second gate's report on a call whose tool or preview changed after it was admitted. */
 export interface ChangedDefinition {
   /** The tool as defined on the worker that refused to start it. */
   definition: ToolDefinition | GatedDefinition;
@@ -211,9 +199,8 @@ export type Reconcile = (input: ReconcileInput) => Promise<ReconciledCall>;
 const longestMs = 30_000;
 
 /**
- * The activity `countersign.reconcile`: asks a tool what became of a call whose outcome is unknown (I7). It calls the
- * tool's `reconcile` and never its `execute`. It is retried if that throws or takes too long; a result passes the
- * tool's check.
+ * The activity `countersign.reconcile`: asks a tool what became of a call whose outcome is unknown (I7), by its
+ * `reconcile`, never its `execute`. It is retried if that throws or takes too long; a result passes the tool's check.
  */
 export function createReconcile(registry: Registry, maxResultBytes = inlineLimits.resultBytes): Reconcile {
   return async ({ tool: name, definition, args, ...call }) => {

@@ -18,9 +18,8 @@ const longestRawText = 2_000;
 const oneTooMany = `Error: only the first ${maxCallsOfTurn} calls of a turn are taken: make this one, and those after it, in the next turn`;
 
 /**
- * The calls of a model's turn in the run's form: parsed and checked. `toolNamed` finds the tools of the run's agent,
- * and `whyNot` says why a tool is not found. A call that cannot run has a sentence for the model. Never throws.
- * `argumentBytes`: the maximum size of one call's raw arguments.
+ * The parsed and checked calls of a model's turn. A call that cannot run has a sentence for the model, which `whyNot`
+ * gives for a tool that is not found. Never throws. `argumentBytes`: the maximum size of one call's raw arguments.
  */
 export async function checkCalls(
   turn: Pick<RawTurn, 'calls' | 'finishReason'>,
@@ -40,10 +39,6 @@ export async function checkCalls(
   return calls;
 }
 
-/**
- * The call with its valid arguments and the split of its command; or, for a call that cannot run, the model's text and
- * the problem for the model.
- */
 async function checkCall(
   call: RawCall,
   finishReason: string,
@@ -71,10 +66,7 @@ function shellOf({ subject, shellSubject }: Tool, args: JsonObject): Pick<ModelC
   return typeof command === 'string' ? { shell: { argument: subject, ...splitShell(command) } } : {};
 }
 
-/**
- * An id that no earlier call of the turn has. Results are matched to calls by id, so a missing or repeated id would
- * give two calls the same answer.
- */
+/** Results are matched to calls by id, so a missing or repeated id would give two calls the same answer. */
 function uniqueId(id: string, taken: Set<string>): string {
   const wanted = shorten(id, longestName) || 'call';
   let unique = wanted;
@@ -96,9 +88,8 @@ function shorten(text: string, most: number): string {
 const limitMs = 1_000;
 
 /**
- * The calls, each of which has the sentence of its tool's `describe`, if it can run and its tool has one. If `describe`
- * throws, gives no text or takes more than a second, the call has no sentence, and the worker logs a warning. Because
- * the sentence is recorded here, a replay does not change it (I12).
+ * The calls with the sentence of their tool's `describe`, if a call can run and its tool has one. The sentence is
+ * recorded here, so a replay does not change it (I12).
  */
 export function describeCalls(
   calls: readonly ModelCall[],
@@ -114,10 +105,7 @@ export function describeCalls(
   );
 }
 
-/**
- * The tool's own sentence for a call, on one line; undefined if `describe` fails, takes too long or returns no text,
- * which is logged.
- */
+/** On one line. Undefined if `describe` fails, takes more than a second or returns no text, which is logged. */
 async function describe(tool: Tool, args: JsonObject): Promise<string | undefined> {
   const limit = AbortSignal.timeout(limitMs);
   try {

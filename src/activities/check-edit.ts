@@ -26,14 +26,12 @@ export interface CheckEditInput {
   redact?: RedactionSettings;
   /** The engine that rules in the run. Absent: unknown. */
   engine?: number;
-  /** Who started the run. */
   caller?: Caller;
 }
 
 /** `problem`: why the arguments cannot run, with the place. */
 export type CheckEditResult = CheckedArguments | { problem: string };
 
-/** Edited arguments that can run. */
 export interface CheckedArguments {
   /** The arguments parsed by the tool's schema, with the original values in the place of placeholders. */
   args: JsonObject;
@@ -89,9 +87,7 @@ export function createCheckEdit(
   };
 }
 
-/**
- * Checks edited arguments of a gated activity. It has no schema, so its arguments only have to have the declared names.
- */
+/** A gated activity has no schema, so its arguments only have to have the declared names. */
 function checkGatedEdit(
   activity: GatedDefinition,
   args: JsonObject,

@@ -15,10 +15,7 @@ import {
 import { delegateRequest } from '../client/send/control-run.ts';
 import type { Session } from '../client/server/session.ts';
 
-/**
- * The input is a `StandingInput`. Each attempt is one look, and throws to be retried. The attempt after the
- * delegation's end returns.
- */
+/** `input` is a `StandingInput`. Each attempt is one look, and throws to be retried until the delegation has ended. */
 export type DelegateOpen = (input: unknown) => Promise<void>;
 
 const lookEveryMs = 60_000;
@@ -28,9 +25,9 @@ const beatMs = 5_000;
 const longestMs = 30_000;
 
 /**
- * The activity `countersign.delegateOpen`: delegates the open requests of one person, and fails, to be retried in a
- * minute, until the delegation ends. Its progress is in its heartbeats. It needs no further rights: a sender who can
- * start the workflow can also send each of these unsigned messages, and the run of the request checks each.
+ * The activity `countersign.delegateOpen`: delegates the open requests of one person, with its progress in its
+ * heartbeats. It needs no further rights: a sender who can start the workflow can also send each of these unsigned
+ * messages, and the run of the request checks each.
  */
 export function createDelegateOpen(session: () => Session): DelegateOpen {
   return async (input) => {
@@ -74,10 +71,7 @@ function readOwn(input: unknown, workflowId: string, startedMs: number): Standin
   throw ApplicationFailure.nonRetryable(`this workflow has not the id of the person who delegates`, 'invalid_message');
 }
 
-/**
- * Delegates the requests that were not tried before. Changes `progress`, and calls `noted` after each request and each
- * step.
- */
+/** Changes `progress`, and calls `noted` after each request and each step. */
 export async function delegateNew(
   session: Session,
   { by, to, reason }: Pick<StandingInput, 'by' | 'to' | 'reason'>,

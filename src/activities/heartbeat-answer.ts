@@ -3,24 +3,19 @@ import { type TokenTail, tokenTail } from '../events/token-tail.ts';
 
 const defaultIntervalMs = 10_000;
 
-/** Heartbeats that carry the tail of a streamed answer. */
 export interface AnswerHeartbeats {
-  /** Adds the next text of the answer. */
   add(text: string): void;
   /** Sends the text that was not sent yet. Call it once the answer is complete. */
   flush(): void;
   stop(): void;
 }
 
-/**
- * The interval of heartbeats while text arrives. It is shorter than that of the worker's throttle, which sends only the
- * latest details.
- */
+/** While text arrives. Shorter than the worker's throttle, which sends only the latest details. */
 const intervalMs = 25;
 
 /**
- * Heartbeats like `keepHeartbeating`, and more often while text arrives. The worker sends them to the server at its own
- * pace, `maxHeartbeatThrottleInterval`. The server keeps only the last details, which do not enter history.
+ * Heartbeats like `keepHeartbeating`, and more often while text arrives, at the worker's own pace
+ * (`maxHeartbeatThrottleInterval`). The server keeps only the last details, which do not enter history.
  */
 export function heartbeatAnswer(context: Context): AnswerHeartbeats {
   let details: TokenTail | undefined;
@@ -63,8 +58,7 @@ export function heartbeatAnswer(context: Context): AnswerHeartbeats {
 /**
  * Heartbeats now and every third of the activity's heartbeat time-out (default 10 seconds), until the returned function
  * is called. Without heartbeats a killed worker is noticed only at the end of start-to-close, and a cancellation never
- * arrives. `details` returns the details of each heartbeat; one without details would clear those of the heartbeat
- * before.
+ * arrives. `details`: of each heartbeat; one without details would clear those before.
  */
 function keepHeartbeating(context: Context, details: () => unknown = () => undefined): () => void {
   const { heartbeatTimeoutMs } = context.info;

@@ -66,7 +66,6 @@ const message = z.union([
     isError: z.boolean().optional(),
   }),
 ]);
-/** The user for whom a run works. */
 export const callerShape = z.strictObject({
   userId: z.string().min(1).max(200),
   groups: z.array(z.string().max(200)).max(100).optional(),
@@ -88,7 +87,7 @@ const maxConfigBytes = 1_000_000;
 
 /**
  * The activity `countersign.loadAgent`: checks a run's input, and returns its agent's tools, policies and limits, which
- * hold for the whole run (I12). The ceiling comes from the worker, so that the starter of a run cannot choose it (I10).
+ * hold for the whole run (I12). The starter of a run cannot choose the ceiling: it is the worker's (I10).
  */
 export function createLoadAgent({
   registry,
@@ -150,10 +149,7 @@ export function createLoadAgent({
   };
 }
 
-/**
- * The instructions, with a sentence about toolsets that are missing: otherwise the model would tell its user that it
- * never had these tools.
- */
+/** With a sentence about missing toolsets: otherwise the model would say that it never had these tools. */
 function withUnavailable(instructions: string, toolsets: readonly string[]): string {
   if (toolsets.length === 0) return instructions;
   const names = toolsets.map((name) => `'${name}'`).join(', ');
@@ -217,17 +213,13 @@ function refused(type: ProblemCode, sentence: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(sentence, type);
 }
 
-/** The tools of a turn's calls. */
 export interface FoundTools {
   toolNamed: (name: string) => Tool | undefined;
   /** Why a tool is not found, in one sentence for the model. Undefined: there is no such tool. */
   whyNot: (name: string) => string | undefined;
 }
 
-/**
- * Finds the named tools and no others. For tools of a toolset, an earlier listing is enough, because the second gate
- * lists them again.
- */
+/** For tools of a toolset, an earlier listing is enough, because the second gate lists them again. */
 export async function findTools(registry: Registry, names: readonly string[]): Promise<FoundTools> {
   const { toolsets } = registry;
   const wanted = new Set(names);
@@ -258,9 +250,7 @@ export interface ReadPolicyInput {
   redaction?: CeilingRedaction;
 }
 
-/**
- * `revoked`: what the operator's present policy revokes. `problem`: the first problem of the policy, with its place.
- */
+/** `revoked`: by the operator's present policy. `problem`: the first one, with its place. */
 export type ReadPolicy = (
   input: ReadPolicyInput,
 ) => Promise<{ policy: Policy; revoked?: Revoked } | { problem: string }>;
@@ -275,10 +265,7 @@ export function createReadPolicy({ revoked }: Pick<PresentCeiling, 'revoked'>): 
   };
 }
 
-/**
- * Reads the policy of a run. `problem`: the first problem, and the path of its place, which is empty for the whole
- * policy.
- */
+/** `problem`: the first one, with the path of its place, which is empty for the whole policy. */
 export function readRunPolicy(
   document: object,
   { maxTimeoutMs, underCeiling = false, redaction }: Omit<ReadPolicyInput, 'policy'>,

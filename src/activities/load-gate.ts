@@ -40,18 +40,14 @@ const contextShape = z.looseObject({
   metadata: z.record(z.string(), z.json()).optional(),
 });
 
-/** The options of `new ApprovalGate`. */
 const gateOptions = ['refuseUnknownSignals'];
 
-/**
- * The options of `ApprovalGate.load`, and the members that the gate adds: its guarded activities and its own options.
- */
+/** Of `ApprovalGate.load`, with what the gate adds: its guarded activities and its own options. */
 const optionNames = ['agent', 'policy', 'mode', 'caller', 'metadata', 'gated', 'written'];
 
 /**
  * The activity `countersign.loadGate`: returns the policies of a custom workflow, which hold for its whole life (I12).
- * The ceiling and the declarations of gated activities come from the worker, so that a workflow cannot choose them
- * (I10).
+ * The workflow cannot choose the ceiling and the declarations of gated activities: they are the worker's (I10).
  */
 export function createLoadGate({
   agentPolicies,
@@ -88,8 +84,8 @@ function requireNames(place: string, written: readonly string[] = [], known: rea
 }
 
 /**
- * The definition to record: the worker's declaration, by which the worker checks calls, with the greater of the two
- * risks. Throws for an activity that is not gated on the worker, where it would run without a second gate.
+ * The worker's declaration, by which the worker checks calls, with the greater of the two risks. Throws for an activity
+ * that is not gated on the worker, where it would run without a second gate.
  */
 function recordedOf(declared: GatedDefinition, own: GatedDefinition | undefined): GatedDefinition {
   if (own === undefined) {

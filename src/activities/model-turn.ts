@@ -47,12 +47,9 @@ export interface CallModelResult {
   structuredOutput?: JsonObject;
   /** In place of `structuredOutput`: one sentence that says what does not fit. The model is asked again. */
   outputProblem?: string;
-  /** Keys and people whom the ceiling of the worker that made this turn has revoked. Absent: none. */
+  /** The keys and people that the ceiling of the worker of this turn has revoked. Absent: none. */
   revoked?: Revoked;
-  /**
-   * The text that reviewers see beside the calls, redacted by the policies' own patterns. Absent if it needs no
-   * redaction here.
-   */
+  /** What reviewers see beside the calls, redacted by the policies' own patterns. Absent: needs no redaction here. */
   contextSummary?: string;
 }
 
@@ -62,14 +59,11 @@ export interface ModelCall {
   id: string;
   /** The name as the model wrote it, at most 128 characters. There may be no tool of this name. */
   tool: string;
-  /**
-   * The arguments, parsed by the tool's schema: defaults filled, unknown keys removed. Exactly these are shown, hashed
-   * and executed (I8).
-   */
+  /** By the tool's schema: defaults filled, unknown keys removed. Exactly these are shown, hashed and executed (I8). */
   args?: JsonObject;
   /**
-   * If the tool has a shell subject and the call has this argument: its split, and the argument's name. The gate uses
-   * `notSplit` if the name is not the subject that the run recorded, or if the split is absent (I2).
+   * The split of the tool's shell subject, if the call has this argument, whose name is `argument`. The gate uses
+   * `notSplit` without a split, or if the run recorded another subject (I2).
    */
   shell?: ShellSplit & { argument: string };
   /** One sentence about the call by the tool's own `describe`, of at most 300 characters. */
@@ -78,10 +72,7 @@ export interface ModelCall {
   assessment?: Assessment;
   /** What reviewers do not see of `args`. Absent: the arguments were not searched. */
   redaction?: Redaction;
-  /**
-   * Why the second gate would refuse the call now, by the ceiling of the worker that made this turn. Absent: it would
-   * not.
-   */
+  /** Why the second gate of the worker that made this turn would refuse the call. Absent: it would not. */
   cannotStart?: string;
   /** Replaces `args` in the transcript if there are none: the arguments, or the start of their text. */
   raw?: Json;

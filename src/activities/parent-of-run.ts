@@ -62,9 +62,8 @@ const person = {
 } satisfies Members<Person>;
 
 /**
- * A policy in its normal form, as a run records it. Members and kinds of redaction that this version does not know are
- * kept, because a run of a newer version may have written them. Known members are checked for their type, so that no
- * policy makes a ruling throw (I5).
+ * A policy in its normal form. What this version does not know stays: a run of a newer version may have written it.
+ * Known members are checked for their type, so that no policy makes a ruling throw (I5).
  */
 const recordedPolicy = z.looseObject({
   version: z.literal(1),
@@ -101,13 +100,10 @@ export interface ReadParentsInput {
   eventId: string;
   /** The run above, as the server named it when this run was started. */
   parent: { workflowId: string; runId: string };
-  /** The payload of the signal. */
   message: unknown;
 }
 
-/**
- * `policies`: the policies that bind the run above now, outermost first. `atMs`: when the server recorded the signal.
- */
+/** `policies`: those that bind the calling run now, outermost first. `atMs`: when the server recorded the signal. */
 export type ReadParents = (
   input: ReadParentsInput,
 ) => Promise<{ policies: Policy[]; atMs: number } | { isForged: true }>;
@@ -121,9 +117,8 @@ const unreadable: Policy = {
 };
 
 /**
- * The activity `countersign.readParents`: checks that signal `parentsChanged` came from the run above, and returns its
- * policies. Any client can send a signal, but the server records which workflow sent it, and no client can forge this
- * record.
+ * The activity `countersign.readParents`: the policies in signal `parentsChanged`, if the calling run sent it. Any
+ * client can send the signal, but the server records which workflow did, which no client can forge.
  */
 export const readParents: ReadParents = async ({ runId, eventId, parent, message }) => {
   const event = (await recordedEvents(runId, [eventId])).get(eventId);

@@ -15,9 +15,7 @@ import { splitShell } from '../shell/split.ts';
 /** The members of a tool, or of a gated activity, on which a ruling depends. */
 export type Called = Pick<GatedDefinition, 'name' | 'risk' | 'subject' | 'shellSubject' | 'beside'>;
 
-/**
- * The run that admitted a call, as its permit describes it. `engine`: the engine that rules there; absent: unknown.
- */
+/** As its permit describes the run that admitted a call. `engine`: the engine that rules there; absent: unknown. */
 export type AdmittedBy = Pick<RulingContext, 'agent' | 'caller' | 'engine'>;
 
 /**
@@ -40,14 +38,13 @@ export interface PresentCeiling {
   ruleOutside: (called: Called, args: JsonObject) => Ruling;
   /** Why an approval by these voters does not count any more, in one sentence; undefined if it does. */
   revocation: (approvedBy: readonly ApprovedBy[]) => string | undefined;
-  /** All revoked keys and people. */
   revoked: Revoked | undefined;
 }
 
 /**
- * Compiles the ceiling for the second gate. Both the engine that the run recorded and the newest one rule on an
- * admitted call, and either denial counts: the caller gives the number of the engine, and an older engine may allow a
- * call that a newer one denies. A number that no engine has is not used.
+ * Compiles the ceiling for the second gate. Both the engine that the run recorded and the newest one rule on a call,
+ * and either denial counts: the caller gives the engine's number, and an older engine may allow what a newer one
+ * denies. A number that no engine has is not used.
  */
 export function presentCeiling(ceiling: Policy | undefined, hasOutsideCalls = false): PresentCeiling {
   const layers = { ceiling: ceiling && compilePolicy(knownCeiling(ceiling), 'ceiling') };

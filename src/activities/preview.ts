@@ -19,7 +19,7 @@ export interface PreviewInput {
   tool: string;
   /** Of the tool, as the run recorded it. */
   definition: string;
-  /** Nobody has approved them. */
+  /** No reviewer has approved them. */
   args: JsonObject;
 }
 
@@ -30,8 +30,8 @@ const maxChangesBytes = 64_000;
 const longestMessage = 300;
 
 /**
- * The activity `countersign.preview`: what a call that waits for a reviewer would change. It calls the tool's `preview`
- * and never its `execute`. Whatever goes wrong in `preview` is a result, so that reviewers see it.
+ * The activity `countersign.preview`: what a call that waits for a reviewer would change, by the tool's `preview`,
+ * never its `execute`. Whatever goes wrong in `preview` is a result, so that reviewers see it.
  */
 export function createPreview(registry: Registry): Preview {
   return async ({ tool: name, definition, args, agent, caller }) => {
@@ -48,10 +48,7 @@ export function createPreview(registry: Registry): Preview {
   };
 }
 
-/**
- * Calls the `preview` of a tool that has one, in an activity, with arguments that its schema takes. Whatever goes wrong
- * is a failed preview.
- */
+/** Calls a tool's `preview` with arguments that its schema takes. Whatever goes wrong is a failed preview. */
 export function takePreview(
   tool: Tool,
   args: JsonObject,
@@ -63,10 +60,7 @@ export function takePreview(
   return changesOf(tool, args, { signal, workflowId, agent, caller, log });
 }
 
-/**
- * The changes that the tool's `preview` returns, as far as they fit, with the facts that an approval binds; a failed
- * preview if `preview` throws, takes too long or returns something else.
- */
+/** The changes that the tool's `preview` returns, as far as they fit, with the facts that an approval binds. */
 async function changesOf(tool: Tool, args: JsonObject, context: PreviewContext): Promise<CallPreview> {
   const { signal } = context;
   try {

@@ -16,7 +16,6 @@ export interface Execution {
   runId: string;
 }
 
-/** The execution that the activity belongs to. */
 export function activityExecution(): Execution {
   const { workflowExecution, activityType } = activityInfo();
   if (workflowExecution !== undefined) return workflowExecution;
@@ -54,8 +53,8 @@ export function firstEvent(execution: Execution): Promise<ServerEvent | undefine
 
 /**
  * The event by which an execution continued as new; null if it ended otherwise, undefined if the server does not show
- * its end. The status is read, too, because the server also shows such an event for an execution that was retried. The
- * history is not read in reverse, which a crash of the server can make impossible (docs/decisions/0022).
+ * its end. The status is read, too: the server also shows such an event for an execution that was retried. The history
+ * is not read in reverse, which a crash of the server can make impossible (docs/decisions/0022).
  */
 export async function continuedEvent(execution: Execution): Promise<ServerEvent | null | undefined> {
   const { connection, options } = getClient();
@@ -99,16 +98,14 @@ export function recordedAtMs({ eventTime }: ServerEvent): number {
 export interface ArbitrateInput {
   /** The execution whose history holds the events. */
   runId: string;
-  /** Ids of signal events. */
   eventIds: string[];
 }
 
-/** When the server recorded each event, in whole milliseconds. */
 export type Arbitrate = (input: ArbitrateInput) => Promise<Record<string, number>>;
 
 /**
- * Reads the recorded times of decisions that were handled after the deadline but may have been sent before it (I6).
- * Times are compared, not event ids: the event of a fired timer may lag by seconds.
+ * The recorded times, in whole milliseconds, of decisions that were handled after the deadline but may have been sent
+ * before it (I6). Times are compared, not event ids: the event of a fired timer may lag by seconds.
  */
 export const arbitrate: Arbitrate = async ({ runId, eventIds }) => {
   const events = await recordedEvents(runId, eventIds);

@@ -10,7 +10,6 @@ import type { CallModelInput, CallModelResult, ModelCall } from './model-turn.ts
 /** The longest part of a text beside the calls that is searched. Reviewers see only its beginning. */
 const mostSearched = 4_000;
 
-/** The calls, each with the redaction of its arguments if it can run. */
 export function redactCalls(
   calls: readonly ModelCall[],
   toolNamed: (name: string) => Pick<Tool, 'subject' | 'shellSubject'> | undefined,
@@ -33,8 +32,8 @@ export function redactCall(
 }
 
 /**
- * The text that is shown beside each call of a turn: the model's text, else the last user message. It is redacted by
- * the policies' own patterns, and holds no hidden value of any call of the turn. Empty if it needs no redaction here.
+ * The text beside the calls of a turn: the model's text, else the last user message, redacted by the policies' own
+ * patterns and without hidden values of any call of the turn. Empty if it needs no redaction here.
  */
 export function shownBeside(
   text: string,

@@ -47,8 +47,8 @@ const activitiesOf: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /**
- * Their workflows wait until a worker answers: without an answer, a decision would count as late, a change of policy
- * would be missed, and a run would end. Another worker may trust the workflow, or be able to read the arguments.
+ * Their workflows wait for an answer: without one, a decision would count as late, a change of policy would be missed,
+ * and a run would end. Another worker may trust the workflow, or be able to read the arguments.
  */
 const waitedFor: readonly string[] = [
   activityNames.arbitrate,
@@ -102,8 +102,8 @@ const olderExecutions =
 
 /**
  * The second gate runs before every activity of ours in the worker. It permanently refuses a call that no gate of a
- * trusted workflow has admitted (I1). It also applies the operator's ceiling, as this worker has it now, so that the
- * ceiling limits a forged start or a foreign workflow: what the ceiling denies does not run.
+ * trusted workflow has admitted (I1). It also applies the operator's ceiling, as this worker has it now, so that a
+ * forged start or a foreign workflow cannot run what the ceiling denies.
  */
 export function secondGate({
   registry,
@@ -261,10 +261,7 @@ function previewChanged(change: ChangedDefinition): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, previewChangedType, refusedBySecondGate, change);
 }
 
-/**
- * What has changed in a preview since its reviewers saw it, in words; empty if the call may run. The preview is taken
- * again here, just before the call starts.
- */
+/** What has changed since reviewers saw the preview, in words; empty if the call may run. Takes the preview again. */
 async function changedPreview(
   tool: Tool,
   args: JsonObject,
@@ -309,8 +306,8 @@ function refused(type: (typeof secondGateTypes)[number], message: string, ...mor
 }
 
 /**
- * Runs a gated activity after the second gate. Heartbeats for the activity if its author does not, so that a killed
- * worker is noticed. Fails with `outcome_unknown` if the worker shuts down in mid-call (I7).
+ * Heartbeats for the activity if its author does not, so that a killed worker is noticed. Fails with `outcome_unknown`
+ * if the worker shuts down in mid-call (I7).
  */
 async function runGated(
   input: ActivityExecuteInput,
@@ -344,7 +341,7 @@ async function runGated(
 }
 
 /**
- * The result as its reader gets it. Written after this interceptor, what cannot be written, or not a second time, would
+ * The result as its reader gets it. If this interceptor left a result that cannot be written, or not twice, it would
  * fail as if the activity had thrown, and a model would call it again.
  */
 function asRead(result: unknown, converter: PayloadConverter): unknown {
@@ -365,8 +362,8 @@ function notKept(message: string, cause?: Error): ApplicationFailure {
 /**
  * Refuses to start a call that may have run before (I7). A call with side effects has only one attempt, but an operator
  * can make the server start it again: by more attempts, a reset or an unpause of the activity, or a reset of the
- * workflow. Each of these changes the activity's attempt number or scheduled time. Heartbeat details are no proof,
- * because `--reset-heartbeats` removes them.
+ * workflow. Each changes the attempt's number or scheduled time. Heartbeat details are no proof, because
+ * `--reset-heartbeats` removes them.
  */
 export function refuseSecondStart(name: string, why?: string): void {
   const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = activityInfo();
@@ -382,7 +379,7 @@ export const ungatedCallsMetric = 'countersign_ungated_calls';
 
 /**
  * Why the present call, which has no permit, must not run; undefined if it may. `ruling` is the ceiling's: a rule or a
- * mode that denies still counts, and a risk default does not. The server says when the execution started (I1).
+ * mode that denies still counts, a risk default does not. The server says when the execution started (I1).
  */
 export async function ungatedProblem(
   { sinceMs, untilMs }: UngatedWindow,

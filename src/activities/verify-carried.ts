@@ -40,10 +40,6 @@ function isComplete({ started, before }: RecordedPast): boolean {
   return started.workflowType != null && (before !== undefined || !started.continuedExecutionRunId);
 }
 
-/**
- * The recorded start of an execution, and the recorded start and end of the execution before it. `before` is absent if
- * there was none, or retention has removed it.
- */
 async function recordedPast(execution: Execution): Promise<RecordedPast> {
   const started = (await firstEvent(execution))?.workflowExecutionStartedEventAttributes ?? {};
   const { runId } = execution;

@@ -56,17 +56,13 @@ export interface ActivitySide {
   /** Warns of channels that cannot send. Never rejects. */
   warnOfUnreached: (signal: AbortSignal, warn: (sentence: string) => void) => Promise<void>;
   /**
-   * Call it when the worker has ended, while its connection is open: it abandons waiting calls of channels, and closes
-   * the toolsets.
+   * Returns one sentence for each toolset that failed to close. Call it when the worker has ended, while its connection
+   * is open: it abandons waiting calls of channels.
    */
-  /** Returns one sentence for each toolset that failed to close. */
   stop: () => Promise<string[]>;
 }
 
-/**
- * The activities of a worker, and the second gate before them. Throws a `DefinitionError` for options that contradict
- * each other, and `policy_invalid` for a policy that does not load.
- */
+/** Throws a `DefinitionError` for options that contradict each other, `policy_invalid` for a policy that is invalid. */
 export function activitySide(
   options: PluginOptions,
   names: AttributeNames,
@@ -193,8 +189,8 @@ function checkContinueAsNewAfter(given: Partial<ContinueAsNewAfter> = {}): Conti
 }
 
 /**
- * Reads a policy from a document, its text, or, for a one-line string that ends in `.yaml`, `.yml` or `.json`, a path,
- * for which it also returns the lines of the rules. Throws `policy_invalid` with every problem and its place.
+ * Reads a document, its text, or, for a one-line string that ends in `.yaml`, `.yml` or `.json`, a path, whose rules
+ * also get their lines. Throws `policy_invalid` with every problem and its place.
  */
 export function loadPolicy(
   source: string | object,

@@ -1,4 +1,3 @@
-/** Joins agents, tools and policy with Temporal's worker. */
 import {
   type LogLevel,
   type Logger,
@@ -36,8 +35,8 @@ import { LineTerminal } from '../channels/line-terminal.ts';
 /** The result of `createWorker`: a Temporal worker, with the connection that it owns. */
 export interface CountersignWorker {
   /**
-   * Polls until `shutdown`, resolves when all running work has ended, and closes the connection. Rejects if the worker
-   * fails permanently, and with a `ProblemError` (`internal`) if running work does not end: then end the process.
+   * Resolves once all running work has ended after `shutdown`, and closes the connection. Rejects if the worker fails
+   * permanently, and with a `ProblemError` (`internal`) if running work does not end: then end the process.
    */
   run(): Promise<void>;
   /**
@@ -159,7 +158,6 @@ function workflowCode(options: WithChannels): Partial<TemporalWorkerOptions> {
   return options.workflowBundle === undefined ? { workflowsPath: modulePath('workflows/index') } : {};
 }
 
-/** The options that reach Temporal's worker unchanged. */
 function passedOn(options: WithChannels): Partial<TemporalWorkerOptions> {
   return Object.fromEntries(
     Object.entries(options).filter(([name, value]) => value !== undefined && !ownOptionNames.includes(name)),

@@ -9,10 +9,9 @@ type Compiler = Parameters<
 >[0];
 
 /**
- * Keeps the workflow bundle small, because every worker holds it in memory. Removes comments, also those of libraries,
- * indents, webpack's notes, unused modules and exports, and from the source map its columns and the text of the
- * sources. Names and lines stay: failures keep their types, and stack traces their lines. It contains no absolute path:
- * the same sources give the same bytes in every folder.
+ * Keeps the workflow bundle small, because every worker holds it in memory. Removes comments, also of libraries,
+ * indents, webpack's notes, unused modules and exports, and from the source map columns and sources. Names and lines
+ * stay, for types of failures and stack traces. The same sources give the same bytes in every folder.
  */
 export function leanBundle(config: BundlerConfiguration): BundlerConfiguration {
   return {
@@ -33,10 +32,7 @@ interface WebpackModule {
 
 const packageFolder = fileURLToPath(new URL('../../', import.meta.url)).replaceAll(sep, '/');
 
-/**
- * Names a source for stack traces: by its path in its package, or without a package by its path from the bundling
- * folder.
- */
+/** For stack traces: the path in its package, or without a package the path from the bundling folder. */
 function sourceName(source: { absoluteResourcePath: string; resourcePath: string }): string {
   const path = source.absoluteResourcePath.replaceAll(sep, '/');
   const name = inPackage(path.replaceAll(packageFolder, 'countersign/'));
@@ -49,8 +45,8 @@ function inPackage(path: string): string {
 }
 
 /**
- * Names modules of installed packages by their path in the package, so that the location of `node_modules` does not
- * matter. Webpack names the others, and those of a package that is installed twice.
+ * Names modules of installed packages by their path in the package, wherever `node_modules` is. Webpack names the
+ * others, and those of a package that is installed twice.
  */
 const namedByPackage = {
   apply({ hooks }: Compiler): void {
@@ -68,10 +64,7 @@ const namedByPackage = {
   },
 };
 
-/**
- * Removes indents and the comments that webpack writes at each import and export, regardless of its options, and names
- * the file by the remaining content.
- */
+/** Removes indents and webpack's own comments at each import and export, and names the file by the rest. */
 const withoutMarks = {
   apply({ hooks, webpack: { Compilation, sources } }: Compiler): void {
     const name = 'countersign';
@@ -109,9 +102,7 @@ function hasLongTemplate(module: string): boolean {
   return module.replaceAll(literals, '').includes('`') || module.includes('\\\n');
 }
 
-/**
- * Runs after all other rules, with the compiler that Temporal's bundler uses for TypeScript. Without it comments stay.
- */
+/** Runs after all other rules, with the compiler that Temporal's bundler uses for TypeScript. */
 function withoutComments(config: BundlerConfiguration): object[] {
   const uses = (config.module?.rules ?? []).map((rule) => (typeof rule === 'object' && rule ? rule.use : undefined));
   const swc = uses.find(

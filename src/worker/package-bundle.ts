@@ -7,7 +7,6 @@ import type { BundleOptions, WorkerOptions as TemporalWorkerOptions, WorkerPlugi
 import workerPackage from '@temporalio/worker/package.json' with { type: 'json' };
 import { modulePath } from '../connection/module-path.ts';
 
-/** The worker options that determine its workflow code. */
 export interface BundleInputs extends Pick<
   TemporalWorkerOptions,
   'bundlerOptions' | 'dataConverter' | 'interceptors' | 'workflowBundle' | 'workflowsPath'
@@ -66,9 +65,9 @@ const userCode: Record<BundleInput, (options: BundleInputs) => unknown> = {
 };
 
 /**
- * The path of the bundle of this kind in the package; undefined if the worker has to make its own. That is so for the
- * kind `own`; in a clone, whose sources run uncompiled; and if the bundle is for another version of the SDK or of
- * Countersign's modules. Only in the last case, it calls `refused` with a sentence that says why.
+ * The path of the package's bundle; undefined if the worker has to make its own: for the kind `own`; in a clone, whose
+ * sources run uncompiled; and if the bundle is for another version of the SDK or of Countersign's modules. Only then
+ * calls `refused` with a sentence that says why.
  */
 export function packageBundle(kind: BundleKind, refused: (sentence: string) => void): string | undefined {
   if (kind === 'own') return undefined;

@@ -1,4 +1,3 @@
-/** The plugin for Temporal's worker and client: everything that runs and gates need. `createWorker` uses it too. */
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientOptions } from '@temporalio/client';
@@ -130,7 +129,6 @@ export class CountersignPlugin extends SimplePlugin {
     return super.configureReplayWorker({ ...options, dataConverter });
   }
 
-  /** The options of Temporal's bundler with the converter and modules that the workflows need. */
   override configureBundler(options: BundleOptions): BundleOptions {
     requireOneSdk(options.workflowsPath);
     const configured = super.configureBundler(options);
@@ -147,10 +145,7 @@ export class CountersignPlugin extends SimplePlugin {
     };
   }
 
-  /**
-   * Checks the search attributes while the worker starts: it must count as running once `run()` has been called, or
-   * `runUntil` and `shutdown` would miss it.
-   */
+  /** Checks the search attributes beside the start: `runUntil` and `shutdown` must find a running worker. */
   override async runWorker(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
     for (const sentence of this.#policyWarnings) Runtime.instance().logger.warn(sentence);
     const running = this.#runToEnd(worker, next);

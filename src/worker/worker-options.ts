@@ -68,27 +68,20 @@ export const pluginOptionNames = Object.keys({
   batchMs: true,
 } satisfies OptionNames<PluginOptions>) as readonly (keyof PluginOptions)[];
 
-/** The options above among those of `createWorker`. */
 export function pluginOptionsOf(options: PluginOptions): PluginOptions {
   return Object.fromEntries(pluginOptionNames.flatMap((name) => (name in options ? [[name, options[name]]] : [])));
 }
 
-/**
- * Options of Temporal's worker that reach it unchanged, such as `tuner`, `interceptors` and `workerDeploymentOptions`.
- */
+/** Reach Temporal's worker unchanged, such as `tuner`, `interceptors` and `workerDeploymentOptions`. */
 type PassedOn = Partial<Omit<TemporalWorkerOptions, 'connection' | 'namespace' | 'plugins' | 'taskQueue'>>;
 
 /**
  * The server, the agents and activities, and every option of Temporal's worker under its own name. Defaults that differ
  * from Temporal's: `workflowsPath` is the workflow `agentRun` alone, `shutdownGraceTime` is 10 seconds,
- * `shutdownForceTime` is 10 seconds more, and those of the plugin. Activities under `gated` run only behind a gate, for
- * any scheduler.
+ * `shutdownForceTime` is 10 seconds more, and those of the plugin.
  */
 export interface WorkerOptions extends ServerOptions, Omit<PluginOptions, 'channels'>, PassedOn {
-  /**
-   * By name, or the path of a channel file (docs/channels.md), which also sets the other options of channels. Default:
-   * none.
-   */
+  /** By name, or the path of a channel file (docs/channels.md), which also sets their other options. Default: none. */
   channels?: PluginOptions['channels'] | string;
   /** Default `countersign`. */
   taskQueue?: string;

@@ -1,7 +1,7 @@
 /**
- * One agent run: the model answers, the gate rules, the tools run, the model gets the results. Only this file knows
- * this order. All calls of a turn are gated at once; calls that need an approval wait side by side; results return in
- * the model's order. Continue-as-new carries the loop's state, so a run can continue as new while it waits.
+ * One agent run: the model answers, the gate rules, the tools run, the model gets the results. No other file knows this
+ * order. All calls of a turn pass the gate at once; the approvals that they need are waited for side by side. Results
+ * return in the model's order. Continue-as-new carries the loop's state, also of a run that waits.
  */
 import {
   ActivityFailure,
@@ -66,10 +66,7 @@ export async function agentRun(input: RunInput, carried?: Carried): Promise<RunR
   }
 }
 
-/**
- * Restores the gate from the state that the execution before this one carried, and returns the run's part of it. The
- * state is verified first.
- */
+/** The run's part of the state that the execution before this one carried, once verified. The gate gets the rest. */
 async function resume(gate: Gate, carried: Carried | undefined): Promise<RunState> {
   const past = await verified(carried);
   gate.restore(past.gate);
@@ -128,8 +125,7 @@ class AgentRun {
       if (this.#session.awaitsUser) await this.#untilMessage();
       // Every path from here writes a command: it calls the model or ends the execution.
       this.#gate.noteGrowth();
-      // Set only before a turn, so that a run which an override keeps on its version does not continue as new again at
-      // once.
+      // Set only before a turn, or a run that an override keeps on its version would continue as new again at once.
       this.#leavesVersion = this.#session.isSession && this.#gate.isOutdated;
       if (this.#gate.closing !== undefined) return this.#end('closed', lastText(this.#state.messages, 'assistant'));
       if (this.#session.moveToTranscript()) this.#gate.userHeard();
@@ -153,10 +149,7 @@ class AgentRun {
     }
   }
 
-  /**
-   * Handles an error of the model call. A call that a close or a stop cancelled is no failure. After a failure, a
-   * session waits for its user, and any other run fails.
-   */
+  /** After a failure, a session waits for its user; any other run fails. A cancelled call is no failure. */
   #withoutAnswer = (error: unknown): undefined => {
     if (isCancellation(error)) {
       if (this.#gate.closing !== undefined || this.#state.stopped !== undefined) return;
@@ -189,7 +182,6 @@ class AgentRun {
     return check === undefined ? limits.takeSettled() : limits.takeSettled(await check);
   }
 
-  /** Sets the gate's policies to those of the agent in charge. */
   #setPolicies(): void {
     this.#gate.setPolicies(gateOptionsOf(this.#state, this.#input, this.#nested.lineage));
   }
@@ -344,7 +336,6 @@ const { [activityNames.callModel]: activity } = proxyActivities<{
 export class ModelCall {
   #scope: CancellationScope | undefined;
 
-  /** Calls the model. The call can be cancelled by itself until it ends. */
   make(
     summary: string,
     { timeoutMs, heartbeatTimeoutMs, maxAttempts }: ModelCallLimits = {},
@@ -361,7 +352,6 @@ export class ModelCall {
     return this.#scope.run(() => activity.executeWithOptions(options, args));
   }
 
-  /** Cancels the call in flight, if there is one. */
   cancel(): void {
     this.#scope?.cancel();
   }

@@ -5,15 +5,11 @@ import { consultAdvisors } from '../gate/consult-advisors.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { HeldCall, RunState, TurnCall } from './run-state.ts';
 
-/** A held call whose advisors are to be consulted. */
 interface AdvisedCall extends HeldCall {
   held: HeldCall['held'] & Required<Pick<HeldCall['held'], 'consultation'>>;
 }
 
-/**
- * Consults the advisors of a turn's calls, for at most `maxPending` calls at once. A call waits until its advisors have
- * answered, and then passes the gate again with their answers.
- */
+/** Consults the advisors of at most `maxPending` calls at once. The calls then pass the gate with their answers. */
 export class Consultations {
   readonly #state: RunState;
   readonly #gate: Gate;
@@ -30,7 +26,6 @@ export class Consultations {
     return this.#running.size > 0;
   }
 
-  /** True if the advisors of a call can be consulted now. */
   mayStart(each: TurnCall): each is AdvisedCall {
     if (each.state !== 'held' || each.held.consultation === undefined) return false;
     return !this.#running.has(each.held.callId) && this.#running.size < this.#gate.limits.maxPending;
@@ -49,10 +44,7 @@ export class Consultations {
     void consulting.catch(givenUp).then((advice) => this.#answered(index, callId, advice));
   }
 
-  /**
-   * Ends all consultations, because the run is closing or the turn is stopped. The calls then pass the gate without
-   * answers.
-   */
+  /** Ends all consultations. The calls then pass the gate without answers. */
   cancel(): void {
     this.#scope.cancel();
   }

@@ -1,7 +1,4 @@
-/**
- * Checks the limits of a whole run: counts what the run uses, and opens the request that asks whether it may go on
- * beyond a limit.
- */
+/** Counts what a whole run uses, and asks a person whether it may go on beyond a limit. */
 import { workflowInfo } from '@temporalio/workflow';
 import { saidText } from '../../core/base/user-files.ts';
 import { totalUsage } from '../../core/base/model-answer.ts';
@@ -28,12 +25,10 @@ export class LimitCheck {
     this.#gate = gate;
   }
 
-  /** True while the run waits for a person to let it go on. */
   get isAsking(): boolean {
     return this.#spending.asking !== undefined;
   }
 
-  /** True once the request to go on is settled. */
   get isSettled(): boolean {
     const { asking } = this.#spending;
     return asking !== undefined && this.#gate.settlement(asking.requestId) !== undefined;
@@ -45,10 +40,7 @@ export class LimitCheck {
     return asking === undefined ? [] : this.#gate.approversOf(asking.requestId);
   }
 
-  /**
-   * If the run has reached a limit, opens the request that asks whether it goes on, or returns why it ends. Call it
-   * only between two turns, in a step that writes a command in any case.
-   */
+  /** At a limit, asks to go on, or returns why the run ends. Call it between turns, in a step that writes a command. */
   check(): string | undefined {
     const { allowedFrom } = this.#spending;
     const reached = reachedLimit(runLimitsOf(this.#gate.policies), this.#used, allowedFrom, this.#isCostUnknown);
@@ -57,8 +49,7 @@ export class LimitCheck {
   }
 
   /**
-   * Applies the settlement of the request to go on. Returns why the run ends; undefined if it goes on. `problem`: why
-   * the approval no longer counts; the next check then asks again.
+   * Returns why the run ends; undefined if it goes on. `problem`: why the approval no longer counts: it is asked again.
    */
   takeSettled(problem?: string): string | undefined {
     const spending = this.#spending;
@@ -85,16 +76,13 @@ export class LimitCheck {
     return reached && sentences.tooManyCalls(reached.amount, reached.asks);
   }
 
-  /** Adds the tokens and the cost of a model call. */
   addModelCall({ model, usage }: Pick<CallModelResult, 'model' | 'usage'>): void {
     const spending = this.#spending;
     this.#state.usage = totalUsage(this.#state.usage, usage);
     this.#state.spending = { ...spending, cost: withModelCost(spending.cost, this.#prices, model, usage) };
   }
 
-  /**
-   * Adds the tokens and the cost of a nested run. If the run ended without reporting them, its cost counts as unknown.
-   */
+  /** If the run ended without reporting its tokens and cost, its cost counts as unknown. */
   addNested(agent: string, { usage, cost }: Pick<ToolEnd, 'usage' | 'cost'>): void {
     const { nested, ...spending } = this.#spending;
     const isUsed = nested !== undefined || usage !== undefined;
@@ -105,10 +93,7 @@ export class LimitCheck {
     };
   }
 
-  /**
-   * Asks whether the run may go on beyond a limit. Returns why the run stops; undefined if it may go on or waits for an
-   * answer.
-   */
+  /** Returns why the run stops; undefined if it may go on or waits for an answer. */
   #ask(limit: ReachedLimit): string | undefined {
     const { asks = 0 } = this.#spending;
     const callId = `${this.#state.turn}.continue-${asks + 1}`;

@@ -21,12 +21,10 @@ import { sentences } from '../../core/ledger/sentences.ts';
 import { totalUsage, isUnfinished, unfinishedText } from '../../core/base/model-answer.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 
-/** A nested run in flight. */
 interface Open {
   scope: CancellationScope;
   /** The policies that the nested run has: those active at its start, or those sent to it last. */
   knows: PolicyLayers;
-  /** Undefined until the run has started. */
   run?: Parameters<NestedRun['onStarted']>[0];
 }
 
@@ -52,7 +50,6 @@ export class NestedRuns {
     return this.#input.parent?.lineage ?? [];
   }
 
-  /** Starts to count the nested runs of a turn. */
   newTurn(): void {
     this.#inTurn = 0;
     // A stop cancels only the runs of its turn.
@@ -116,10 +113,7 @@ export class NestedRuns {
     return [...this.#open].filter(({ run, knows }) => run !== undefined && knows !== this.#gate.policies);
   }
 
-  /**
-   * Sends the policies to a nested run. If that fails, the nested run is cancelled, because it would continue under its
-   * old policies.
-   */
+  /** If the policies cannot be sent, cancels the nested run, which would otherwise continue under its old ones. */
   async #sendPolicies(open: Open, policies: Policy[], bytes: number): Promise<void> {
     open.knows = this.#gate.policies;
     try {
@@ -135,7 +129,6 @@ export class NestedRuns {
     this.#scope.cancel();
   }
 
-  /** Lists the nested runs of these running calls. */
   listed(running: { callId: string; agent: string }[]): Pick<RunStatus, 'nested'> {
     const { workflowId } = workflowInfo();
     if (running.length === 0) return {};
@@ -146,7 +139,7 @@ export class NestedRuns {
 export interface NestedRun {
   workflowId: string;
   input: RunInput;
-  /** The maximum size of the nested run's answer, in bytes. */
+  /** The most bytes of the nested run's answer. */
   resultBytes: number;
   /** Puts journal entries into this run's history; the nested run does not read them. */
   journal: JournalEntry[];
@@ -155,9 +148,8 @@ export interface NestedRun {
 }
 
 /**
- * Runs one admitted call of an agent as a separate run. No activity waits meanwhile, so it may take days. Never throws:
- * every way in which the run can end is an answer to the calling model. When this run is cancelled or closed, the
- * nested run is cancelled.
+ * Runs one admitted call of an agent as a separate run, which may take days: no activity waits. Never throws: every end
+ * of the run is an answer to the calling model. A nested run is cancelled with this run.
  */
 export async function runNested({ workflowId, input, resultBytes, journal, onStarted }: NestedRun): Promise<ToolEnd> {
   const { agent, parent } = input;
@@ -200,10 +192,7 @@ function answerTo(agent: string, { status, output, finish }: Partial<RunResult>,
   return { content, isError: false, ran: 'yes' };
 }
 
-/**
- * The answer to a call whose nested run was closed. It includes the run's last output, which may be all that the run
- * found out.
- */
+/** Includes the run's last output, which may be all that the run found out. */
 function closed(agent: string, output: string): ToolEnd {
   const content = sentences.cancelled(`the run of agent '${agent}' was closed`);
   return { content: output === '' ? content : `${content}\n${output}`, isError: true, ran: 'yes' };
@@ -214,7 +203,6 @@ const unknown: ToolEnd = { content: sentences.unknownOutcome, isError: true, ran
 /** Failure types of a run whose agent has not begun. */
 const neverBegan = ['agent_unknown', 'arguments_invalid', 'policy_invalid', 'too_large'];
 
-/** The answer to a call whose nested run failed or was cancelled. */
 function endOf(agent: string, error: unknown): ToolEnd {
   if (error instanceof WorkflowExecutionAlreadyStartedError) {
     return notStarted(`there is a run '${error.workflowId}' already`);

@@ -1,7 +1,4 @@
-/**
- * Calls that pass the gate again: their tool has changed since they were admitted (I8), they may have run (I7), or
- * advisors have answered.
- */
+/** Calls that pass the gate again: their tool has changed (I8), they may have run (I7), or advisors have answered. */
 import type { ChangedDefinition } from '../../activities/call-tool.ts';
 import type { CheckedArguments } from '../../activities/check-edit.ts';
 import type { ModelCall } from '../../activities/model-turn.ts';
@@ -14,10 +11,7 @@ import type { Consultation } from '../gate/consult-advisors.ts';
 import type { ToolDefinition } from '../../core/base/tool-call.ts';
 import { type StartableCall, type HeldCall, type RunState, agentOf } from './run-state.ts';
 
-/**
- * The most replaced definitions that a run keeps. For a call that was admitted under an older one, reviewers do not see
- * what has changed.
- */
+/** The most replaced definitions that a run keeps. Of an older one, reviewers do not see what has changed. */
 const formerKept = 10;
 
 /** The request that let a call start, and what its reviewers did not see of the arguments. */
@@ -27,9 +21,9 @@ interface AskedBefore {
 }
 
 /**
- * Holds a call of an agent for the gate, as the model would request it now: with arguments checked against the present
- * schema, a new id, and for reviewers what has changed. `asked`: the request that approved it. A call that may have run
- * keeps its id, which is in its idempotency key.
+ * Holds a call for the gate as the model would request it now: with arguments checked against the present schema, a new
+ * id, and for reviewers what has changed. `asked`: the request that approved it. A call that may have run keeps its id,
+ * which is in its idempotency key.
  */
 export function heldAgain(
   each: StartableCall,
@@ -68,10 +62,7 @@ export function heldAgain(
   };
 }
 
-/**
- * Holds a call that may have run for the gate, as it was. `seen`: what an activity found for its reviewers; empty if no
- * worker could tell.
- */
+/** Holds a call that may have run. `seen`: what an activity found for its reviewers; empty if no worker could tell. */
 export function heldAsUnknown(
   each: StartableCall,
   { shell, sentence, assessment, redaction, cannotStart }: Partial<CheckedArguments>,
@@ -122,7 +113,6 @@ function bounded(change: string): string {
   return shortened(change, longestChange);
 }
 
-/** Holds a call until its advisors have answered. */
 export function heldForAdvice(
   call: Omit<HeldCall, 'state' | 'held'>,
   held: HeldCall['held'],
@@ -131,9 +121,7 @@ export function heldForAdvice(
   return { ...call, state: 'held', held: { ...held, consultation } };
 }
 
-/**
- * True if a call does not wait for earlier calls of its turn: it passed the gate before, or its advisors have answered.
- */
+/** True if a call does not wait for earlier calls of its turn. */
 export function passesAtOnce({ held: { again, advice, consultation } }: HeldCall): boolean {
   return consultation === undefined && (again === true || advice !== undefined);
 }
@@ -157,10 +145,7 @@ export function admittedTool(state: RunState, { tool: name, admitted }: Startabl
   return state.former?.find((tool) => tool.name === name && tool.definition === admitted) ?? present;
 }
 
-/**
- * The summary of a call's context, as in its first request: the model's text beside the call, else the last user
- * message.
- */
+/** As in the call's first request: the model's text beside it, else the last user message. */
 function summaryOf(messages: readonly Message[]): string {
   return messages.findLast(({ role, content }) => role !== 'tool' && content.trim() !== '')?.content ?? '';
 }

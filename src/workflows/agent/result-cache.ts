@@ -1,16 +1,14 @@
 /**
- * Results that answer equal calls of the same run, for tools that declare a `cache`. The results stay in the
- * transcript; the run's state keeps only their places. Any call that may change something discards them all, because
- * its effect on them is not known.
+ * Results that answer equal calls of the same run, for tools that declare a `cache`. They stay in the transcript; the
+ * state keeps only their places. A call that may change something discards all, because its effect on them is not
+ * known.
  */
 import type { ToolDefinition } from '../../core/base/tool-call.ts';
 import type { EarlierResult } from '../gate/admit-call.ts';
 import { type KeptResults, type RunState, type StartableCall, agentOf } from './run-state.ts';
 
-/** The most results that one run keeps. */
 const resultsKept = 100;
 
-/** The result that answers a call of this tool with this digest, if the run has one. */
 export function earlierResult(state: RunState, tool: ToolDefinition, digest: string): EarlierResult | undefined {
   const { results, messages, askedAfterTurn = 0 } = state;
   if (!isCached(tool) || results?.agent !== agentOf(state).agent) return undefined;
@@ -24,10 +22,7 @@ export function earlierResult(state: RunState, tool: ToolDefinition, digest: str
   return { callId, content: message.content.slice(from) };
 }
 
-/**
- * Notes that a call starts. Unless its tool only reads, the kept results are discarded. A nested run may change
- * anything.
- */
+/** Discards the kept results unless the tool only reads. A nested run may change anything. */
 export function noteStart(state: RunState, tool: ToolDefinition): void {
   const { agent, tools } = agentOf(state);
   const onlyReads = tool.risk === 'read_only' && tool.agent === undefined;
@@ -35,10 +30,7 @@ export function noteStart(state: RunState, tool: ToolDefinition): void {
   state.results = { agent, changedInTurn: state.turn, calls: [] };
 }
 
-/**
- * Keeps the result of call `index` of the turn for equal calls of later turns. `digest`: the digest of the call that
- * ran.
- */
+/** Keeps the result of call `index` of the turn for equal calls of later turns. `digest`: of the call that ran. */
 export function keepResult(
   state: RunState,
   tool: ToolDefinition,

@@ -12,14 +12,12 @@ import type { Writer } from '../state/carried.ts';
 import type { Consultation } from '../gate/consult-advisors.ts';
 import type { GateSnapshot } from '../state/gate-state.ts';
 
-/** One call of the current turn, from the model's request to the answer. */
 export type TurnCall = HeldCall | AskedCall | CheckedCall | StartableCall | AnsweredCall;
 
 interface RequestedCall {
   /** The model's own id, for its transcript only: models reuse ids. */
   modelCallId: string;
   tool: string;
-  /** The arguments as the transcript keeps them. */
   written: Json;
   /** How often the tool was not started because its definition had changed. */
   changes?: number;
@@ -32,8 +30,8 @@ interface RequestedCall {
 }
 
 /**
- * A call that waits to pass the gate: until earlier calls of the turn are answered, or its advisors have answered. If
- * its tool has changed, or it may have run, it passes at once.
+ * A call that waits to pass the gate: for earlier calls of the turn, or for its advisors. If its tool has changed, or
+ * it may have run, it passes at once.
  */
 export interface HeldCall extends RequestedCall {
   state: 'held';
@@ -51,7 +49,6 @@ export interface HeldCall extends RequestedCall {
   };
 }
 
-/** A call that waits for a reviewer. */
 export interface AskedCall extends RequestedCall {
   state: 'asked';
   call: ToolCall;
@@ -62,7 +59,6 @@ export interface AskedCall extends RequestedCall {
   isResponse?: true;
 }
 
-/** A call that may run, or runs. */
 export interface StartableCall extends RequestedCall {
   state: 'ready' | 'running';
   call: ToolCall;
@@ -77,7 +73,6 @@ export interface StartableCall extends RequestedCall {
 /** A call for which a worker checks whether its approval, or the answer in its place, still counts. */
 export interface CheckedCall extends RequestedCall {
   state: 'checked';
-  /** The call as it goes on if the approval counts. */
   waiting: AskedCall | StartableCall;
 }
 
@@ -102,7 +97,6 @@ export interface Spending {
   allowedFrom?: Partial<Record<RunMeasure, number>>;
   /** How often the run has asked to go on. */
   asks?: number;
-  /** The request to go on that the run waits for. */
   asking?: { requestId: string; callId: string; limit: ReachedLimit };
 }
 
@@ -132,10 +126,7 @@ export interface RunState {
   askedAfterTurn?: number;
   /** Why the last model call of a session failed. Absent: it did not fail, or the user has sent a message since. */
   failedTurn?: Problem;
-  /**
-   * Why the user of a session stopped the turn, and how many messages waited for the model then. Absent: the turn is
-   * not stopped.
-   */
+  /** Absent: the turn is not stopped. `pending`: how many messages waited for the model at the stop. */
   stopped?: { reason: string; pending: number };
   /** The calls of this turn; empty if the model is called next. */
   calls: TurnCall[];
@@ -150,14 +141,11 @@ export interface RunState {
   executions: number;
 }
 
-/** The agent in charge. */
 export function agentOf({ config, agent }: Pick<RunState, 'config' | 'agent'>): AgentConfig {
   return config.handoffs?.find((each) => each.agent === agent) ?? config;
 }
 
-/**
- * The usage of nested runs, and the cost of the whole run by its recorded prices, as results and statuses give them.
- */
+/** The usage of nested runs, and the cost of the whole run by its recorded prices. */
 export function spentOf({ config, spending }: Pick<RunState, 'config' | 'spending'>): SpentByRun {
   const { nested, cost } = spending ?? {};
   return { ...(nested !== undefined && { nestedUsage: nested }), ...costOf(config.ceiling?.prices, cost) };
@@ -175,7 +163,6 @@ export function recordedTool(
   return [...tools, ...former].find((each) => each.name === tool && each.definition === definition);
 }
 
-/** A message of the user. */
 export type SaidMessage = Extract<KeptMessage, { role: 'user' }>;
 
 /** The second argument of `agentRun`. It is trusted only if the run's own continue-as-new wrote it (`carried.ts`). */

@@ -4,7 +4,6 @@ import { waitingFor, type WaitingFor } from '../../core/ledger/waiting-for.ts';
 import type { Gate } from '../gate/gate.ts';
 import { agentOf, spentOf, type RunState } from './run-state.ts';
 
-/** The parts from which the status of a run is made. */
 interface StatusParts {
   input: RunInput;
   gate: Gate;

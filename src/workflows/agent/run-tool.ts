@@ -37,12 +37,9 @@ export interface ToolEnd {
   unread?: boolean;
   /** True: its outcome was unknown, and the tool answers that it did not run. It may be started again. */
   isUndone?: boolean;
-  /** Present: the tool does not know its outcome either. What a person who is asked about it sees of the call. */
+  /** Present: the tool does not know its outcome either. Holds what the person who is asked sees of the call. */
   unsettled?: Partial<CheckedArguments>;
-  /**
-   * If the tool was not started because its definition or its preview has changed: the present definition, and what
-   * changed.
-   */
+  /** If the tool was not started because its definition or its preview has changed: what it is now. */
   changed?: ChangedDefinition;
   /** True: the tool was not started, because the approvers of the call are revoked. */
   isRevoked?: boolean;
@@ -57,9 +54,8 @@ export interface ToolEnd {
 const attemptsIfRepeatable = 3;
 
 /**
- * Runs one admitted call as its activity. Never throws: every way in which an activity can end is an answer to the
- * model (I7). A tool with side effects has one attempt; only idempotent and read-only tools are retried. `awaitsEnd`:
- * true to await the activity's own end after a cancellation.
+ * Never throws: every end of the activity is an answer to the model (I7). A tool with side effects has one attempt;
+ * only idempotent and read-only tools are retried. `awaitsEnd`: awaits the activity's own end after a cancellation.
  */
 export async function runTool(
   tool: ToolDefinition,
@@ -89,10 +85,7 @@ export async function runTool(
 
 const unknown: ToolEnd = { content: sentences.unknownOutcome, isError: true, ran: 'unknown' };
 
-/**
- * Asks a tool what became of a call whose outcome is unknown (I7). Never throws: without an answer, the outcome stays
- * unknown.
- */
+/** Asks a tool what became of a call whose outcome is unknown (I7). Never throws: it may stay unknown. */
 export async function reconcileCall(
   { name: tool }: ToolDefinition,
   { workflowId, firstExecutionRunId, callId, agent, caller, definition }: Permit,
@@ -138,7 +131,6 @@ export async function lookAtUnsettled(
   }
 }
 
-/** How a tool's activity ended, from its failure. */
 function endOf(error: unknown, tool: string): ToolEnd {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START') {
@@ -168,10 +160,7 @@ function endOf(error: unknown, tool: string): ToolEnd {
   };
 }
 
-/**
- * Whether a failed tool has run. A failure of an unknown type does not come from a worker: an operator failed the
- * activity in the tool's place.
- */
+/** A failure of an unknown type comes from an operator who failed the activity, so the tool may have run. */
 function ranOf({ type = '', details }: ApplicationFailure): Ran {
   // Other failures of a worker have these types, too: a result that cannot be written is `undecodable`.
   const isOfSecondGate = details?.[0] === refusedBySecondGate;

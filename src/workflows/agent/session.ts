@@ -1,6 +1,4 @@
-/**
- * Handles the messages that the user of a session sends while the run is open. A run that is no session refuses them.
- */
+/** Handles the messages that the user of a session sends while the run is open. Any other run refuses them. */
 import type { Message, RunInput } from '../../contract.ts';
 import { byteLength } from '../../core/base/text.ts';
 import type { Problem } from '../../core/base/problem.ts';
@@ -12,7 +10,6 @@ import type { UserMessageHandler } from '../messages/user-message.ts';
 import { agentOf, type RunState, type SaidMessage } from './run-state.ts';
 import { isFinal, withRefused } from './transcript.ts';
 
-/** The reason of a stop for which the user gives none. */
 const stoppedByUser = 'the user stopped this turn';
 
 export class UserSession implements UserMessageHandler {
@@ -103,10 +100,7 @@ export class UserSession implements UserMessageHandler {
     return undefined;
   }
 
-  /**
-   * Marks input that the agent's check has refused, so that the model does not receive it with the user's next message.
-   * A retry has the input checked again instead.
-   */
+  /** Keeps input that the agent's check has refused from the model. A retry has the input checked again instead. */
   #setAside(state: RunState): void {
     if (state.failedTurn?.code === 'input_refused') state.messages = withRefused(state.messages);
   }
@@ -129,10 +123,7 @@ export class UserSession implements UserMessageHandler {
     this.#state!.failedTurn = problem;
   }
 
-  /**
-   * True if the session waits for its user: the model has answered everything, its turn was stopped, or its call
-   * failed.
-   */
+  /** True if the model has answered everything, its turn was stopped, or its call failed. */
   get awaitsUser(): boolean {
     if (!this.isSession || this.#isEnding || this.#state === undefined) return false;
     const { stopped, pendingMessages = [], failedTurn, messages } = this.#state;
@@ -141,10 +132,7 @@ export class UserSession implements UserMessageHandler {
     return pendingMessages.length === 0 && (failedTurn !== undefined || isFinal(messages.at(-1)));
   }
 
-  /**
-   * Moves the user's waiting messages into the transcript. Call it only between two turns, before the model is called.
-   * Returns false if no message waits.
-   */
+  /** Call it only between two turns, before the model is called. Returns false if no message waits. */
   moveToTranscript(): boolean {
     const state = this.#state!;
     // A message may have come in the step in which the call before failed.

@@ -52,17 +52,13 @@ function withoutFiles(input: unknown): unknown {
   );
 }
 
-/**
- * True if the workflow that started this one wrote `parent`: no other sender may set the policies that bind a run
- * (I10).
- */
+/** True if the workflow that started this one wrote `parent`: no other may set policies that bind a run (I10). */
 function isFromParent(parent: Partial<ParentOfRun> | null): boolean {
   const above = workflowInfo().parent?.workflowId;
   const lineage: unknown = parent?.lineage;
   return above !== undefined && Array.isArray(lineage) && lineage.at(-1) === above;
 }
 
-/** The state of a run before its first turn. */
 export function startOf({ input }: RunInput, config: RunConfig): RunState {
   return {
     config,
@@ -74,16 +70,12 @@ export function startOf({ input }: RunInput, config: RunConfig): RunState {
   };
 }
 
-/**
- * The input for the next execution: without the inherited policies and the data of files, which the state holds
- * already.
- */
+/** The input for the next execution, without what the state has: inherited policies, and the data of files. */
 export function continuedInput({ parent, input, ...rest }: RunInput): RunInput {
   const inputWithoutData = typeof input === 'string' ? input : withoutFileData(input);
   return { ...rest, input: inputWithoutData, ...(parent !== undefined && { parent: { ...parent, policies: [] } }) };
 }
 
-/** The gate's options for a run: the policies of the agent in charge, and the facts that they read. */
 export function gateOptionsOf(state: RunState, { caller, metadata }: RunInput, lineage: string[]): GateOptions {
   const { ceiling, ceilingLines, parents, engine, auditSalt, continueAsNewAfter, attributes, routes } = state.config;
   const { agent, run } = agentOf(state);
@@ -108,8 +100,8 @@ export function gateOptionsOf(state: RunState, { caller, metadata }: RunInput, l
 
 /**
  * The failure to throw for an error that ends a run: one sentence, its code, and the last journal entries, which this
- * takes from the gate. A cancellation is returned unchanged, and so is an error that is no failure of Temporal: it is a
- * defect of the code, and the task is retried until a deploy fixes it.
+ * takes from the gate. Returns unchanged a cancellation, and an error that is no failure of Temporal: it is a defect of
+ * the code, and the task is retried until a deploy fixes it.
  */
 export function failureOfRun(error: unknown, gate: Gate): unknown {
   if (!(error instanceof TemporalFailure) || isCancellation(error)) return error;

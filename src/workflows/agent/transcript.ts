@@ -4,7 +4,6 @@ import { saidText, withoutData } from '../../core/base/user-files.ts';
 import { unfinishedOf } from '../../core/base/model-answer.ts';
 import type { TurnCall } from './run-state.ts';
 
-/** The model's answer as the transcript keeps it. */
 export function keptAnswer(
   { text, providerTurn, outputProblem }: CallModelResult,
   calls: readonly TurnCall[],
@@ -19,7 +18,6 @@ export function keptAnswer(
   };
 }
 
-/** The answer to a call, as the model receives it. */
 export function answerOf(each: TurnCall): Message {
   const { modelCallId: toolCallId, tool: toolName } = each;
   const { content = '', isError = false } = each.state === 'done' ? each : {};
@@ -31,7 +29,6 @@ export function isFinal(last: KeptMessage | undefined): boolean {
   return last?.role === 'assistant' && (last.toolCalls ?? []).length === 0 && last.outputProblem === undefined;
 }
 
-/** The members that the final answer adds to the run's result, beside its text. */
 export function resultOf({
   finishReason,
   structuredOutput,

@@ -1,7 +1,4 @@
-/**
- * The calls of one turn: admitted, asked about, started, answered in the model's order. All of them are in the run's
- * state, which continue-as-new carries.
- */
+/** The calls of one turn: admitted, asked about, started, and answered in the model's order. */
 import { CancellationScope, createEventGroup, patched } from '@temporalio/workflow';
 import type { ChangedDefinition } from '../../activities/call-tool.ts';
 import type { ModelCall } from '../../activities/model-turn.ts';
@@ -101,7 +98,6 @@ export class TurnCalls {
     if (reason !== undefined) this.#change((each) => this.#givenUp(each, reason));
   }
 
-  /** Starts the calls that may run. */
   startReady(): void {
     for (const [index, each] of this.#state.calls.entries()) {
       if (each.state === 'ready') this.#start(index, each);
@@ -132,7 +128,6 @@ export class TurnCalls {
     this.#state.calls = [];
   }
 
-  /** The nested runs in flight. */
   get nested(): { callId: string; agent: string }[] {
     return this.#state.calls.flatMap((each) => {
       if (each.state !== 'running') return [];
@@ -170,7 +165,6 @@ export class TurnCalls {
     }
   }
 
-  /** Rules on a call of the turn: it is answered, waits for a decision, or can start. */
   #admit(held: HeldCall['held'], meter: RulingMeter): TurnCall {
     const { requested, callId, contextSummary, again, replaces, advice } = held;
     const turnCall = {
@@ -208,7 +202,7 @@ export class TurnCalls {
     return answered(turnCall, admission.content, admission.isError);
   }
 
-  /** The call after its request is settled: ready to run, answered, or with a response to check. Unchanged before. */
+  /** The call after its request is settled; unchanged before. */
   #settled(each: TurnCall): TurnCall {
     if (each.state !== 'asked') return each;
     const settlement = this.#gate.settlement(each.requestId);
@@ -222,7 +216,6 @@ export class TurnCalls {
     return { ...each, state: 'ready', call, notice };
   }
 
-  /** The answer of a call that its request has settled without running the tool. */
   #answeredBy({ requestId, ...each }: AskedCall): AnsweredCall {
     const { outcome } = this.#gate.settlement(requestId)!;
     if (each.mayHaveRun && outcome !== 'responded') return notStartedAgain(each, this.#gate.sentence(requestId));
@@ -244,9 +237,7 @@ export class TurnCalls {
     this.#afterCheck(index, each, approvedBy, () => this.#startNow(index, each, tool));
   }
 
-  /**
-   * Calls `go` once an activity has confirmed that the approval still counts; at once if there is no approval to check.
-   */
+  /** Calls `go` once an activity has confirmed that the approval still counts; at once if there is none to check. */
   #afterCheck(index: number, each: AskedCall | StartableCall, approvedBy: Approver[], go: () => void): void {
     const check = this.#gate.revocationOf(approvedBy);
     if (check === undefined) return go();
@@ -316,7 +307,7 @@ export class TurnCalls {
     });
   }
 
-  /** If the tool does not know the outcome of its call, finds what a person who is asked about it sees of the call. */
+  /** If the tool does not know the outcome, finds what the person who is asked about it sees of the call. */
   async #withLook(reconciling: Promise<ToolEnd>, ...call: Parameters<typeof reconcileCall>): Promise<ToolEnd> {
     const end = await reconciling;
     const isOver = this.#gate.closing !== undefined || this.#state.stopped !== undefined;
@@ -340,8 +331,7 @@ export class TurnCalls {
     // A start that the second gate refuses does not tell whether an earlier one ran.
     const ran = end.ran === 'no' && each.mayHaveRun ? 'unknown' : end.ran;
     if (tool.agent !== undefined && ran !== 'no') this.#limits.addNested(tool.agent, end);
-    // Without a payload folder no payload can be unread: an operator failed the activity, and the tool may still run
-    // (I7).
+    // Without a payload folder no payload can be unread: an operator failed the activity, and the tool may run (I7).
     const isUnread = unread === true && this.#state.config.sizeLimits !== undefined;
     const starts = (each.unread ?? 0) + 1;
     if (isUnread && starts < startsForUnread) return { ...each, unread: starts };
@@ -363,9 +353,7 @@ export class TurnCalls {
     return end.ran === 'no' ? notStarted(each, whole, isError) : answered(each, whole, isError);
   }
 
-  /**
-   * The tool or its preview has changed since the call was admitted: the call passes the gate again as it is now (I8).
-   */
+  /** The tool or its preview has changed, so the call passes the gate again as it is now (I8). */
   #heldAgain(
     each: StartableCall,
     tool: ToolDefinition,
@@ -385,7 +373,7 @@ export class TurnCalls {
     return requestId === undefined ? undefined : { requestId, redaction: this.#gate.redactionOf(requestId) };
   }
 
-  /** The other agent is in charge from the next turn on; this agent keeps the other calls of the turn. */
+  /** The other agent takes over at the next turn; this agent keeps the other calls of this turn. */
   #handOver(each: StartableCall, target: string): TurnCall {
     const isFirst = this.#state.next === undefined;
     this.#state.next ??= target;
@@ -396,7 +384,6 @@ export class TurnCalls {
     return answered(each, sentences.failed(reason), true);
   }
 
-  /** Answers a call that has no answer and will not run. */
   #givenUp(each: TurnCall, reason: string): TurnCall {
     if (each.state === 'checked') return this.#givenUp(each.waiting, reason);
     if (each.state !== 'ready' && each.state !== 'held' && !isResponse(each)) return each;
@@ -424,7 +411,6 @@ function answered(
 
 type Unanswered = Pick<TurnCall, 'modelCallId' | 'tool' | 'written' | 'mayHaveRun'>;
 
-/** The answer of a call that is not started, which may have run before. */
 function notStarted(each: Unanswered, content: string, isError = false): AnsweredCall {
   return each.mayHaveRun ? notStartedAgain(each, content) : answered(each, content, isError);
 }
@@ -433,7 +419,6 @@ function notStartedAgain(each: Unanswered, content: string): AnsweredCall {
   return answered(each, sentences.notStartedAgain(content), true);
 }
 
-/** The answer for the model, after the notice of reviewers if there is one. */
 function withNotice({ notice }: StartableCall, content: string): string {
   return notice === undefined ? content : `${notice}\n${content}`;
 }

@@ -29,7 +29,6 @@ const { [activityNames.channelDecide]: decide } = proxyActivities<{ [activityNam
   retry: { maximumInterval: '30s' },
 });
 
-/** A channel that is to answer a request. */
 interface Question {
   request: Tracked;
   channel: LookedChannel;
@@ -38,9 +37,8 @@ interface Question {
 type Refused = ResolveCall['refused'];
 
 /**
- * What the code in the receipt of an answer means. `over`: no other answer can count, unless the run says that the
- * request is open. `refused`: the run has checked the answer and refused it. `unchecked`: the answer did not reach the
- * run, or the run could not check it.
+ * `over`: no other answer can count, unless the run says that the request is open. `refused`: the run has checked the
+ * answer. `unchecked`: it did not reach the run, or the run could not check it.
  */
 const meanings = {
   unknown_request: 'over',
@@ -92,7 +90,6 @@ export class Answering {
   readonly #lookAt: (requestId: string) => void;
   readonly #running = new Map<CancellationScope, Question>();
   readonly #failures = new Failures();
-  /** Answers that are being sent to the run. */
   #sending = 0;
 
   constructor(workflowId: string, messages: ChannelMessages, lookAt: (requestId: string) => void) {
@@ -137,10 +134,7 @@ export class Answering {
     }
   }
 
-  /**
-   * Stops the calls of channels for continue-as-new, so that the next execution makes them again. Call it while
-   * `isQuiet` is true.
-   */
+  /** Stops the calls for continue-as-new; the next execution makes them again. Call it while `isQuiet` is true. */
   interrupt(): void {
     for (const [scope, { request, channel }] of this.#running) {
       request.begun = request.begun.filter((name) => name !== channel.name);
@@ -148,10 +142,7 @@ export class Answering {
     }
   }
 
-  /**
-   * Calls the channel until its answer has settled the request, or the request is over, or the channel has answered too
-   * often.
-   */
+  /** Calls the channel until its answer has settled the request, the request is over, or it has answered too often. */
   async #answer(question: Question): Promise<void> {
     const { request, channel } = question;
     const { requestId } = request;
@@ -232,10 +223,7 @@ export class Answering {
     }
   }
 
-  /**
-   * Has the state of a request read again, because it is settled or its time is over. If it was extended, the channel
-   * is asked again.
-   */
+  /** If the request turns out to be extended, the channel is asked again. */
   #lookAgain({ request, channel }: Question): undefined {
     request.begun = request.begun.filter((name) => name !== channel.name);
     this.#lookAt(request.requestId);
@@ -265,7 +253,6 @@ export class Answering {
     }
   }
 
-  /** Sends an answer until the run has checked it. */
   async #sendUntilChecked(question: Question, answer: ChannelAnswer): Promise<Receipt> {
     const { request } = question;
     for (const backoff = new Backoff(); ; await sleep(backoff.next())) {
@@ -299,7 +286,6 @@ export class Answering {
   }
 }
 
-/** How many answers of a request the run has checked. */
 function checked({ answers, unchecked = 0 }: Tracked): number {
   return answers - unchecked;
 }

@@ -1,7 +1,6 @@
 /**
- * Carries the requests of one run to its channels, and their answers to the run (docs/channels.md). The workflow runs
- * beside the run and never blocks it. A signal only names requests, because its sender is not trusted: the state of the
- * requests is read from the run.
+ * Carries the requests of one run to its channels, and their answers to the run, which it never blocks
+ * (docs/channels.md). The sender of a signal is not trusted: it only names requests, whose state is read from the run.
  */
 import {
   ApplicationFailure,
@@ -39,9 +38,7 @@ export interface ChannelsInput {
   carried?: DeliveryState;
 }
 
-/**
- * The workflow that carries the requests of one run to its channels. It ends once the run has, and no delivery is left.
- */
+/** Ends once the run has ended and no delivery is left. */
 export async function approvalChannels(input: ChannelsInput): Promise<void> {
   const info = workflowInfo();
   if (info.workflowId.startsWith(endedRunsPrefix)) return watchEndedRuns();
@@ -60,9 +57,9 @@ export async function approvalChannels(input: ChannelsInput): Promise<void> {
 }
 
 /**
- * The workflow id of the agent run. This workflow's own id, which no sender can change, is made from it: a short one is
- * the end of the own id, and for a long one, of which the own id has only a digest, the input has the text. Throws
- * `forbidden` if neither of the two makes the own id: no agent run has started this workflow.
+ * The workflow id of the agent run, from which this workflow's own id is made. No sender can change the own id: it ends
+ * with a short run id, or has the digest of a long one, which the input names. Throws `forbidden` if neither makes the
+ * own id: no agent run has started this workflow.
  */
 function agentRunId(ownId: string, input: Partial<ChannelsInput> | null | undefined): string {
   const candidates = [input?.workflowId, ownId.slice(ownId.indexOf(':') + 1)];
@@ -78,7 +75,7 @@ const mostIds = 100;
 /** The most characters of all names in a step: steps that wait are carried through continue-as-new. */
 const longestNames = 4_000;
 
-/** Reads the argument of a signal. Anybody can signal, so malformed parts are left out. */
+/** Reads the argument of a signal. Any sender can signal, so malformed parts are left out. */
 function readChanged(value: unknown): ChangedSignal {
   const { requestIds, step } = (typeof value === 'object' && value !== null ? value : {}) as Partial<ChangedSignal>;
   const ids = Array.isArray(requestIds) ? requestIds.slice(0, mostIds) : [];
@@ -100,8 +97,8 @@ const { [activityNames.lookForEndedRuns]: lookForEndedRuns } = proxyActivities<{
 }>({ startToCloseTimeout: '5m', retry: { maximumInterval: '60s' }, summary: 'Look for runs that have ended' });
 
 /**
- * Looks once a minute for runs of the task queue that have ended without announcing it, because they were terminated,
- * timed out, or deleted. Ends once no request of the queue has channels.
+ * Looks once a minute for runs of the task queue that have ended without announcing it: terminated, timed out, or
+ * deleted. Ends once no request of the queue has channels.
  */
 export async function watchEndedRuns(): Promise<void> {
   for (;;) {

@@ -31,7 +31,6 @@ const mostPending = 10_000;
 /** The most undelivered requests in the index: the server takes 2 kB of an attribute. */
 const mostIndexed = 40;
 
-/** The state that continue-as-new carries. */
 export interface DeliveryState extends MessagesState {
   writer: Writer;
   requests: Tracked[];
@@ -58,7 +57,6 @@ export class Deliveries {
     this.#answering = new Answering(workflowId, this.#messages, (requestId) => this.note({ requestIds: [requestId] }));
   }
 
-  /** Restores the verified state of the previous execution. */
   restore({ requests, undelivered = [], ...messages }: DeliveryState): void {
     this.#indexed = undelivered;
     for (const request of requests) this.#requests.set(request.requestId, request);
@@ -101,7 +99,6 @@ export class Deliveries {
     }));
   }
 
-  /** Whether a channel has delivered the request, as far as that can be known. */
   #deliveryState({ requestId, channels, asked }: Tracked): Pick<Delivered, 'undelivered' | 'heldUntil'> {
     const progress = channels.map((name) =>
       asked.includes(name) ? this.#messages.progress(requestId, name) : 'failing',
@@ -225,10 +222,7 @@ export class Deliveries {
     }
   }
 
-  /**
-   * Takes a request away from channels: they must not answer it any more, and get later messages only if they got the
-   * request.
-   */
+  /** The channels must not answer the request any more, and get later messages only if they got the request. */
   #removeFrom(tracked: Tracked, channels: readonly string[]): void {
     this.#answering.stop(tracked, channels);
     const untold = this.#messages.drop(tracked.requestId, channels);
@@ -236,7 +230,6 @@ export class Deliveries {
     tracked.asked = tracked.asked.filter((name) => !untold.includes(name));
   }
 
-  /** Takes the announced steps that are due and were not taken before, and returns them. */
   #take(tracked: Tracked, announced: readonly AnnouncedStep[]): AnnouncedStep[] {
     const nowMs = clock.nowMs + clockDifferenceMs;
     const fresh = announced
@@ -271,8 +264,8 @@ export class Deliveries {
 }
 
 /**
- * The key of a step. It includes the names, so that a forged step with other names does not pass for one that the run
- * announces. It is a digest, because the keys of all steps are carried.
+ * The key of a step. With its names, so that a forged step with other names does not pass for an announced one. It is a
+ * digest, because the keys of all steps are carried.
  */
 function keyOf({ kind, dueAt, to = [] }: AnnouncedStep): string {
   return jsonDigest([kind, dueAt, ...to]).slice(0, 16);

@@ -3,7 +3,6 @@ import { thrownByChannel } from '../../core/base/tool-failure.ts';
 
 const mostKept = 20;
 
-/** The last failures of channels, as one sentence each. */
 export class Failures {
   readonly #kept: { requestId: string; text: string }[] = [];
 
@@ -17,18 +16,13 @@ export class Failures {
   }
 }
 
-/**
- * True if a channel is not called again about a message or a settlement: it refused for good, or the workflow was
- * cancelled.
- */
+/** True if a channel has refused a message or a settlement for good, or the workflow was cancelled. */
 export function isRefused(error: unknown): boolean {
   const cause = causeOf(error);
   return isCancellation(error) || (isThrownByChannel(cause) && cause.nonRetryable === true);
 }
 
-/**
- * How long the receiver of a message demands to wait before the next call, in milliseconds; 0 if it demands nothing.
- */
+/** How long the receiver demands to wait before the next call, in milliseconds; 0 if it demands nothing. */
 export function retryAfterMs(error: unknown): number {
   const cause = causeOf(error);
   const asked: unknown = isThrownByChannel(cause) ? cause.details?.[1] : undefined;

@@ -18,10 +18,7 @@ const { [activityNames.channelSettled]: settled } = proxyActivities<Calls>({
   retry: { maximumAttempts: 5, initialInterval: '1s', backoffCoefficient: 3 },
 });
 
-/**
- * A step of a request, which `kind` and `dueAt` identify. `dueAt`: when the step was due, or how many messages the user
- * had written.
- */
+/** `kind` and `dueAt` identify a step. `dueAt`: when it was due, or how many messages the user had written. */
 export interface DueStep extends ChannelStep {
   dueAt: string;
 }
@@ -31,7 +28,6 @@ export interface Later {
   requestId: string;
   channel: string;
   step: DueStep;
-  /** Workflow time. */
   dueMs: number;
   /** How many calls about the step failed. */
   interrupted?: number;
@@ -43,7 +39,6 @@ export interface Later {
 export interface Unsettled {
   channel: string;
   settledIds: string[];
-  /** Workflow time of the next call. */
   dueMs: number;
   /** Workflow time after which no call follows. */
   untilMs: number;
@@ -67,10 +62,7 @@ const mostUnsettled = 1_000;
 /** A request joins a message only if that delays the request by at most this time. */
 const joinsWithinMs = 60_000;
 
-/**
- * Sends messages about the requests of a run, and keeps what was sent. Calls about one message are made one after
- * another.
- */
+/** Sends messages about the requests of a run. Calls about one message are made one after another. */
 export class ChannelMessages {
   readonly #workflowId: string;
   readonly #notifier: Notifier;
@@ -88,7 +80,6 @@ export class ChannelMessages {
   readonly #unsettled = new Set<Unsettled>();
   #running = 0;
 
-  /** `changed` is called after each call. */
   constructor(workflowId: string, changed: () => void) {
     this.#workflowId = workflowId;
     this.#notifier = new Notifier(workflowId);
@@ -102,10 +93,7 @@ export class ChannelMessages {
     for (const each of unsettled) void this.#settleLater(each);
   }
 
-  /**
-   * The state that continue-as-new carries, while no call runs. Left out: messages about requests that are not tracked,
-   * which do not change any more.
-   */
+  /** What continue-as-new carries. Messages about requests that are not tracked do not change any more. */
   state(isTracked: (requestId: string) => boolean): MessagesState {
     const unsettled = [...this.#unsettled];
     const isNeeded = (id: string): boolean =>
@@ -114,7 +102,6 @@ export class ChannelMessages {
     return { messages, later: [...this.#later], unsettled };
   }
 
-  /** True while the server repeats a call. */
   get isPatient(): boolean {
     return this.#notifier.isPatient;
   }
@@ -124,12 +111,10 @@ export class ChannelMessages {
     this.#notifier.interrupt();
   }
 
-  /** True while no call runs. */
   get isQuiet(): boolean {
     return this.#running === 0;
   }
 
-  /** True if no message is to be sent any more. */
   get isIdle(): boolean {
     return this.isQuiet && this.#later.size + this.#unsettled.size === 0 && !this.#messages.some(isCollecting);
   }
@@ -156,9 +141,7 @@ export class ChannelMessages {
     return this.#failures.of(requestId);
   }
 
-  /**
-   * Adds a request to a message that `send` will send. A channel with `batch` gets one message for several requests.
-   */
+  /** A channel with `batch` gets one message for several requests. `send` sends it. */
   ask(requestId: string, { name, batch, settles, delayMs }: LookedChannel): void {
     if (this.#messageOf(requestId, name) !== undefined) return;
     const dueMs = clock.nowMs + delayMs;
@@ -189,9 +172,7 @@ export class ChannelMessages {
     else void this.#queueLater(later);
   }
 
-  /**
-   * True if a reminder waits already, or another message about the request is still being sent: one message is enough.
-   */
+  /** True if another message about the request waits or is being sent: one is enough. */
   #isToBeReminded(requestId: string, channel: string): boolean {
     const isSame = (each: Later): boolean =>
       each.requestId === requestId && each.channel === channel && each.step.kind === 'reminded';
@@ -199,8 +180,7 @@ export class ChannelMessages {
   }
 
   /**
-   * Sends a step once it is due and its request is sent. Waits outside the queue, so that a settlement is not delayed
-   * until the end of the quiet hours.
+   * Sends a step once it is due and its request is sent. Waits outside the queue, which must not wait for quiet hours.
    */
   async #queueLater(later: Later): Promise<void> {
     if (this.#later.size >= mostLater) return;
@@ -233,10 +213,7 @@ export class ChannelMessages {
     else this.#queue(message, requestId, () => notifyStep([requestId]));
   }
 
-  /**
-   * Notifies channels of a request's settlement, and drops messages that were not sent yet. `gone`: the known facts of
-   * a request that the run does not have any more.
-   */
+  /** Also drops messages that were not sent yet. `gone`: the facts of a request that the run has lost. */
   settle(requestId: string, channels: readonly string[], gone?: RequestFacts): void {
     for (const channel of channels) this.#takeOut(requestId, channel);
     this.drop(requestId, channels);
@@ -248,10 +225,7 @@ export class ChannelMessages {
     }
   }
 
-  /**
-   * Drops messages about a request that were not yet sent to these channels. Returns the channels to which the request
-   * itself was not sent.
-   */
+  /** Drops messages that were not yet sent. Returns the channels to which the request itself was not sent. */
   drop(requestId: string, channels: readonly string[]): string[] {
     for (const each of this.#later) {
       if (each.requestId === requestId && channels.includes(each.channel)) this.#later.delete(each);
@@ -267,10 +241,7 @@ export class ChannelMessages {
     });
   }
 
-  /**
-   * Makes a request a message of its own if its first call is to be made again: the failed call may have reached
-   * people.
-   */
+  /** Makes a request whose first call failed a message of its own: the call may have reached people. */
   #takeOut(requestId: string, channel: string): void {
     const message = this.#messageOf(requestId, channel);
     if (message?.interrupted === undefined || !isCollecting(message)) return;
@@ -303,10 +274,7 @@ export class ChannelMessages {
     return this.#messages.find((each) => each.channel === channel && each.requestIds.includes(requestId));
   }
 
-  /**
-   * Sends a message to its channel once it is due, with all requests that it has collected. A failed one is sent again
-   * later.
-   */
+  /** Sends all collected requests once the message is due. A failed message is sent again later. */
   async #sendWhenDue(message: ChannelMessage): Promise<void> {
     this.#timed.add(message);
     const delayMs = message.dueMs! - clock.nowMs;
@@ -321,7 +289,6 @@ export class ChannelMessages {
       const call = { requestIds, step, name: `${first}:asked`, failed: interrupted, isPartlySent };
       const notified = await this.#notify(message, call);
       if (notified.state === 'again') {
-        // The message is sent again when it is due.
         message.interrupted = interrupted + 1;
         message.dueMs = clock.nowMs + notified.afterMs;
         this.send();
@@ -338,10 +305,7 @@ export class ChannelMessages {
     return notified;
   }
 
-  /**
-   * Reports settlements to the channel of a message, and returns what `settled` returned. After a failure it throws,
-   * and reports them again later unless the channel refused them.
-   */
+  /** Returns what `settled` returned. Throws after a failure, and repeats the report unless the channel refused it. */
   async #settled(message: ChannelMessage, settledIds: string[], before?: Unsettled): Promise<LastSent> {
     const { channel, sent, gone } = message;
     const others = message.requestIds.filter((id) => !settledIds.includes(id));
@@ -360,10 +324,7 @@ export class ChannelMessages {
     }
   }
 
-  /**
-   * Repeats a settlement once it is due. Waits outside the queue, so that other calls about the message are not
-   * delayed.
-   */
+  /** Waits outside the queue, so that other calls about the message are not delayed. */
   async #settleLater(unsettled: Unsettled): Promise<void> {
     const { channel, settledIds, dueMs, untilMs } = unsettled;
     const [first] = settledIds;
@@ -403,7 +364,6 @@ interface Call {
   isPartlySent?: boolean;
 }
 
-/** What a call returned, and why it failed, if it did. */
 interface CallResult extends LastSent {
   why?: string;
 }

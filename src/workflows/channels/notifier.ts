@@ -14,10 +14,7 @@ const { [activityNames.channelNotify]: notifyOnce } = proxyActivities<Calls>({
   retry: { maximumAttempts: 1 },
 });
 
-/**
- * A later call about a step. The server repeats it until it succeeds, which adds nothing to history and takes no
- * activity slot between attempts.
- */
+/** A later call about a step. The server repeats it until it succeeds, without history and without a slot meanwhile. */
 const { [activityNames.channelNotify]: notifyPatiently } = proxyActivities<Calls>({
   ...timeouts,
   retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '2m' },
@@ -25,10 +22,8 @@ const { [activityNames.channelNotify]: notifyPatiently } = proxyActivities<Calls
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
-/** The pause before a call that was cancelled is made again. */
 const afterInterruptionMs = 10_000;
 
-/** A call of `notify`: about which requests, and how it went before. */
 export interface Notification extends Omit<NotifyCall, 'workflowId'> {
   /** True: an earlier call has reached some of the channel's people. */
   isPartlySent: boolean;
@@ -40,7 +35,6 @@ export type Notified =
   | { state: 'given_up'; why?: string }
   | { state: 'again'; sent?: Json; isPartlySent?: true; why?: string; afterMs: number; requestIds: string[] };
 
-/** A call that the server repeats. */
 interface PatientCall {
   channel: string;
   /** The requests of the call that are still open. */
@@ -57,12 +51,10 @@ export class Notifier {
     this.#workflowId = workflowId;
   }
 
-  /** True while the server repeats a call. */
   get isPatient(): boolean {
     return this.#patient.size > 0;
   }
 
-  /** True while the server repeats a call of this channel about the request. */
   repeats(requestId: string, channel: string): boolean {
     return [...this.#patient].some((each) => each.channel === channel && each.requestIds.includes(requestId));
   }
@@ -72,8 +64,7 @@ export class Notifier {
     const { channel, requestIds, step, failed = 0 } = notification;
     const call = { ...notification, workflowId: this.#workflowId };
     const summary = `${channel}: ${step.kind}`;
-    // A message that has reached some people must not delay later messages to them, so it is not repeated inside one
-    // call.
+    // What has reached some people must not delay later messages to them, so no call repeats it.
     const isPatient = failed > 0 && !isPartlySent;
     const waiting: PatientCall = { channel, requestIds: [...requestIds], scope: new CancellationScope() };
     if (isPatient) this.#patient.add(waiting);

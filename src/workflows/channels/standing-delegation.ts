@@ -17,10 +17,6 @@ const { [activityNames.delegateOpen]: delegateOpen } = proxyActivities<{
   summary: 'Delegate what is open for a person',
 });
 
-/**
- * Delegates the open and future requests that one person may answer, until a date. The workflow's id follows from the
- * person's.
- */
 export async function standingDelegation(input: unknown): Promise<void> {
   if (isUndecodable(input)) {
     // Fails the task, which is retried, perhaps by a worker that has the key or the codec.

@@ -18,7 +18,6 @@ export interface Tracked {
   answers: number;
   /** How many of these answers did not reach the run, or could not be checked there. Absent: none. */
   unchecked?: number;
-  /** The keys of the steps that were taken. */
   steps: string[];
   /** How many messages of the user were reported to the channels. Absent: none. */
   userMessages?: number;
@@ -30,7 +29,6 @@ export interface Tracked {
 export interface ChannelMessage {
   channel: string;
   requestIds: string[];
-  /** What `notify` returned last. */
   sent?: Json;
   /** True once a call of `notify` has returned. A call that failed may have reached people, too. */
   isSent: boolean;

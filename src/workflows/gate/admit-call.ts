@@ -27,9 +27,8 @@ import type { ChangedDefinition } from '../../activities/call-tool.ts';
 import { definitionChangedType, previewChangedType, refusedBySecondGate } from '../../core/base/tool-failure.ts';
 
 /**
- * The gate's answer to one call. `allowed`: it runs, and `approvedBy` made the grant that lets it run. `answered`: it
- * does not run, and the model receives `content`. `advised`: its advisors are consulted, and then the call passes the
- * gate again with their answers.
+ * `allowed`: the call runs; `approvedBy` made the grant that lets it run. `answered`: it does not run, and the model
+ * receives `content`. `advised`: once its advisors have answered, it passes the gate again with their answers.
  */
 export type Admission =
   | { kind: 'allowed'; approvedBy?: Approver[] }
@@ -58,22 +57,16 @@ export interface CallFacts {
   earlier?: (digest: string) => EarlierResult | undefined;
   /** The answers of the call's advisors. Absent: they have not been consulted. */
   advice?: readonly Advice[];
-  /**
-   * The request that approved the call before its tool changed, or before it was started and its outcome became unknown.
-   */
+  /** The request that approved the call before its tool changed or its outcome became unknown. */
   replaces?: ApprovalRequest['replaces'];
 }
 
-/** The result of the earlier call `callId`, as the model got it. */
 export interface EarlierResult {
   callId: string;
   content: string;
 }
 
-/**
- * Rules on one call and, for `ask`, opens its request. The call that is admitted here is the one that runs (I8).
- * `meter` counts the work of all calls that are admitted in the same step.
- */
+/** What is admitted here is what runs (I8). `meter` counts the work of all calls of the step. */
 export function admitCall(
   state: GateState,
   active: ActivePolicies,
@@ -194,10 +187,7 @@ export function isErrorForModel(policies: PolicyLayers, outcome: OutcomeName): b
   return denials.includes(outcome) && limitsOf(policies).deniedAs === 'error';
 }
 
-/**
- * The digest of a call, or a problem if its arguments have no canonical JSON: such a call cannot be approved, because
- * it would be unknown what runs.
- */
+/** A problem if the arguments have no canonical JSON: it would be unknown what an approval lets run. */
 function digestOf({ args }: ToolCall, { name, definition }: ToolDefinition): string | Problem {
   try {
     return callDigest({ tool: name, args, definition });
@@ -207,8 +197,8 @@ function digestOf({ args }: ToolCall, { name, definition }: ToolDefinition): str
 }
 
 /**
- * The split of the tool's shell subject. `notSplit` if the call has no split, or that of another argument: no rule that
- * allows the command then matches. Undefined for a tool without a shell subject.
+ * `notSplit` if the call has no split, or that of another argument: no rule that allows the command then matches.
+ * Undefined for a tool without a shell subject.
  */
 function shellOf({ subject, shellSubject }: ToolDefinition, { shell }: CallFacts): ShellSplit | undefined {
   if (shellSubject !== true) return undefined;

@@ -12,8 +12,7 @@ import { backoffMs } from '../timing/backoff.ts';
 
 const announce = proxyActivities<{ [activityNames.announce]: Announce }>({
   startToCloseTimeout: '10s',
-  // The run waits for an announcement before it ends or continues as new. The inbox shows requests even if they are not
-  // announced.
+  // The run waits for an announcement before it ends or continues as new. The inbox needs none.
   scheduleToCloseTimeout: '60s',
 })[activityNames.announce];
 
@@ -21,9 +20,8 @@ const announce = proxyActivities<{ [activityNames.announce]: Announce }>({
 const mostFailures = 3;
 
 /**
- * Announces to the workflow of the run's channels which requests were opened or settled, have other channels, or have
- * new messages of the user. One activity announces all that an activation changed. A run without channels announces
- * nothing.
+ * Announces to the workflow of the run's channels which requests were opened or settled, or have other channels or new
+ * messages of the user: by one activity for each activation. A run without channels announces nothing.
  */
 export class Announcements implements ScheduledTask {
   readonly #state: GateState;
@@ -31,10 +29,7 @@ export class Announcements implements ScheduledTask {
   readonly #active: () => ActivePolicies | undefined;
   /** How many messages of the user the model has not received. */
   readonly #unheard: () => number;
-  /**
-   * What was announced last of each request, by request id: its channels and the number of messages that the model has
-   * not received.
-   */
+  /** By request id: its channels, and the number of messages that the model had not received. */
   #announced = new Map<string, string>();
   /** The state that was compared last. While it is the same, there is nothing to announce. */
   #seen: { open: RequestRecord[]; active: ActivePolicies; unheard: number } | undefined;
@@ -42,8 +37,8 @@ export class Announcements implements ScheduledTask {
   /** Announcements that failed since the last one that arrived. */
   #failures = 0;
   /**
-   * The requests whose announcement failed and is made again after a wait. The values are those of `#announced` before
-   * the failure, or empty: the announcement may have arrived all the same, so a settlement is announced, too.
+   * Requests to announce again after a wait. The values are those of `#announced` before the failure, or empty: the
+   * failed announcement may have arrived, so a settlement is announced, too.
    */
   readonly #missed = new Map<string, string>();
   #isWaiting = false;
@@ -60,7 +55,6 @@ export class Announcements implements ScheduledTask {
     this.#unheard = () => (active() === undefined ? 0 : (session?.unheard.length ?? 0));
   }
 
-  /** Restores what the previous execution announced. */
   restore(announced: Record<string, string> = {}): void {
     this.#announced = new Map(Object.entries(announced));
   }
@@ -96,10 +90,7 @@ export class Announcements implements ScheduledTask {
     this.#state.noteCommand();
   }
 
-  /**
-   * Announces changed requests to the workflow of the channels. What fails is announced
-   * again, until it has failed too often in a row.
-   */
+  /** What fails is announced again, until it has failed too often in a row. */
   async #send(before: ReadonlyMap<string, string | undefined>): Promise<void> {
     const { workflowId } = workflowInfo();
     const requestIds = [...before.keys()];
@@ -131,7 +122,6 @@ export class Announcements implements ScheduledTask {
     this.#missed.clear();
   }
 
-  /** Undoes announcements that failed, so that these requests are announced again. */
   #forget(before: ReadonlyMap<string, string | undefined>): void {
     for (const [requestId, announced] of before) {
       if (announced === undefined) this.#announced.delete(requestId);
@@ -154,8 +144,8 @@ export class Announcements implements ScheduledTask {
   }
 
   /**
-   * What would be announced now of each open request with channels, by request id. A request that cannot be approved
-   * before its preview has channels from then on.
+   * What to announce of each open request with channels, by request id. A request that cannot be approved before its
+   * preview has channels from then on.
    */
   #current(): Map<string, string> {
     const active = this.#active()!;

@@ -27,13 +27,9 @@ export class ApproverChecks {
     this.#obey = obey;
   }
 
-  /**
-   * Why an approval by these people does not count any more, in one sentence; undefined if it counts. Rejects if the
-   * workflow is cancelled.
-   */
+  /** In one sentence; undefined if the approval counts. Rejects if the workflow is cancelled. */
   async problem(approvedBy: readonly Approver[]): Promise<string | undefined> {
-    // A scope for this check, by which `cancel` ends it. It is within the caller's scope: a call of a clean-up, which
-    // is in a scope that cannot be cancelled, is checked even after the workflow was cancelled.
+    // `cancel` ends this check alone. In an uncancellable scope, as of a clean-up, a cancelled workflow still checks.
     const scope = new CancellationScope();
     this.#open.add(scope);
     try {
@@ -60,10 +56,7 @@ export class ApproverChecks {
   }
 }
 
-/**
- * The revocations in the second gate's refusal of a call whose approvers are revoked; undefined for every other
- * failure.
- */
+/** The revocations by which the second gate refused a call; undefined for every other failure. */
 export function revokedIn(error: unknown): unknown {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (!(cause instanceof ApplicationFailure) || cause.failure?.source !== workerSource) return undefined;

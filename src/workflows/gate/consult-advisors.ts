@@ -15,10 +15,7 @@ export interface Consultation extends Pick<ConsultInput, 'advisors' | 'subject' 
   about: Omit<ConsultInput['call'], 'args'>;
 }
 
-/**
- * Consults the advisors of one call, in an activity. Rejects only if it is cancelled: any other error counts as a
- * failure of each advisor, which leaves the call to reviewers.
- */
+/** Rejects only if it is cancelled. Any other error is a failure of each advisor: the call is left to reviewers. */
 export async function consultAdvisors(
   { callId, args }: Pick<ToolCall, 'callId' | 'args'>,
   { advisors, about, subject, shellSubject }: Consultation,

@@ -1,7 +1,7 @@
 /**
- * The gate: the workflow step that every tool call passes (I1). One object, created at the top of a workflow: it
- * registers its handlers, keeps the ledger, sets one timer, and gives a snapshot for continue-as-new. Agent runs use it
- * directly; custom workflows use it through `ApprovalGate`.
+ * The gate: the workflow step that every tool call passes (I1). Created at the top of a workflow, it registers its
+ * handlers, keeps the ledger, sets one timer, and gives a snapshot for continue-as-new. Agent runs use it directly,
+ * custom workflows through `ApprovalGate`.
  */
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import type { Permit } from '../../contract.ts';
@@ -108,12 +108,10 @@ export class Gate {
     if (!this.#messages.queue.isOpen) this.#messages.queue.open();
   }
 
-  /** The limits by the active policies. */
   get limits(): Limits {
     return limitsOf(this.#activePolicies.policies);
   }
 
-  /** The active policies. */
   get policies(): PolicyLayers {
     return this.#activePolicies.policies;
   }
@@ -138,7 +136,6 @@ export class Gate {
     return this.#state.closing;
   }
 
-  /** Calls `listener` when a `close` message is applied. */
   onClose(listener: () => void): void {
     this.#closeListeners.push(listener);
   }
@@ -213,14 +210,13 @@ export class Gate {
     return settledSentence(settlement, waitedMs, request.toolName);
   }
 
-  /** True if the model receives this outcome as an error (`approval.denied_as`). */
   isErrorForModel(outcome: OutcomeName): boolean {
     return isErrorForModel(this.policies, outcome);
   }
 
   /**
    * The call to run, with the reviewer's arguments if there are any (I9). `notice` precedes the result for the model:
-   * first `earlier`, the notice of earlier approvals of this call, then the edit, then the approvers' reasons.
+   * `earlier`, the notice of earlier approvals of this call; then the edit; then the approvers' reasons.
    */
   approved(call: ToolCall, requestId: string, earlier?: string): ToolCall & { notice?: string } {
     const edited = this.settlement(requestId)?.edited;
@@ -272,16 +268,14 @@ export class Gate {
   }
 
   /**
-   * Asks a worker why an approval by these people does not count any more. Needed where an approval takes effect
-   * without an activity; elsewhere the second gate checks it. Resolves to one sentence, or to undefined if the approval
-   * counts. Returns undefined if there are no people. Rejects if the workflow is cancelled.
+   * Asks a worker why an approval by these people does not count any more, where no activity has a second gate.
+   * Resolves to undefined if it counts; returns undefined for no people. Rejects if the workflow is cancelled.
    */
   revocationOf(approvedBy: readonly Approver[]): Promise<string | undefined> | undefined {
     if (approvedBy.length === 0) return undefined;
     return this.#checks.problem(approvedBy);
   }
 
-  /** Cancels the checks of `revocationOf` that are in flight. */
   endChecks(): void {
     this.#checks.cancel();
   }
@@ -291,10 +285,7 @@ export class Gate {
     this.#state.apply({ kind: 'ran', atMs: clock.nowMs, callId, ran, withheld });
   }
 
-  /**
-   * Notes that the model receives messages of a session's user. Calls that were denied before may then be asked about
-   * again.
-   */
+  /** The model receives messages of a session's user: calls that were denied before may be asked about again. */
   userHeard(): void {
     this.#state.apply({ kind: 'heard', atMs: clock.nowMs });
   }
@@ -304,10 +295,7 @@ export class Gate {
     this.#state.apply({ kind: 'refuse', atMs: clock.nowMs, refused: { code: 'input_refused', size } });
   }
 
-  /**
-   * Refuses the messages in flight and cancels the open requests, in the run's last activation. Call `writeLast`
-   * afterwards.
-   */
+  /** Refuses the messages in flight and cancels the open requests, in the last activation. Call `writeLast` next. */
   cancelAll(reason: string): void {
     this.#messages.pipeline.end();
     this.#state.cancelOpen(reason);
@@ -335,7 +323,6 @@ export class Gate {
     return this.#state.takeJournal();
   }
 
-  /** True while a change has not been announced to the run's channels. */
   get isAnnouncing(): boolean {
     return this.#announcements.isPending;
   }
@@ -376,9 +363,7 @@ export class Gate {
     throw misused('ApprovalGate: call load() before the first guarded call');
   }
 
-  /**
-   * The part of a permit that says why the call may run: it was allowed, or approved by these people for this preview.
-   */
+  /** Why the call may run: it was allowed, or approved by these people for this preview. */
   #outcome(
     requestId: string | undefined,
     byGrant: Approver[] = [],
@@ -399,10 +384,7 @@ export class Gate {
     };
   }
 
-  /**
-   * The sentence with the reasons of a request's approvals; undefined if there are none. Where arguments are redacted,
-   * secrets in the reasons are, too.
-   */
+  /** The reasons of a request's approvals; undefined if there are none. Redacted where arguments are. */
   #approvedSentence(requestId: string): string | undefined {
     const found = this.#latest(requestId);
     const isApproved = this.settlement(requestId)?.outcome === 'approved';
@@ -415,7 +397,6 @@ export class Gate {
     );
   }
 
-  /** The request, or the last one that replaced it. */
   #latest(requestId: string): RequestRecord | SettledRequest | undefined {
     return requestInPlaceOf(this.ledger, requestId);
   }

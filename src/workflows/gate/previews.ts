@@ -14,9 +14,9 @@ const marginMs = 5_000;
 const carriedBytes = 64_000;
 
 /**
- * What the open requests would change, as their tools say. A preview is asked for once its request is open, and nothing
- * waits for it: a preview changes no command but the one that asks for it, and a settled request ignores it. The
- * exception is a preview that an approval binds: its request cannot be approved before.
+ * What open requests would change, as their tools say. Nothing waits for a preview: it changes no command but the one
+ * that asks for it, and a settled request ignores it. The exception is a preview that an approval binds: its request
+ * cannot be approved before.
  */
 export class Previews implements ScheduledTask {
   readonly #state: GateState;
@@ -34,7 +34,6 @@ export class Previews implements ScheduledTask {
     this.#known = new Map(Object.entries(carried));
   }
 
-  /** Undefined if there is none. */
   of(record: RequestRecord): CallPreview | undefined {
     if (!hasPreview(record)) return undefined;
     return this.#known.get(record.request.requestId) ?? { state: 'pending' };
@@ -44,7 +43,6 @@ export class Previews implements ScheduledTask {
     return this.#state.ledger.open.some((record) => this.#isUnasked(record));
   }
 
-  /** Requests the previews that open requests need and do not have. */
   run(): void {
     const unasked = this.#state.ledger.open.filter((record) => this.#isUnasked(record));
     if (unasked.length === 0) return;
@@ -69,8 +67,8 @@ export class Previews implements ScheduledTask {
   }
 
   /**
-   * Records what an approval binds. Decisions depend on that, so it must not share a task with one on replay (I12): it
-   * changes the open requests, and so the index writes a command.
+   * Decisions depend on what an approval binds, so it must not share a task with one on replay (I12): it changes the
+   * open requests, and so the index writes a command.
    */
   #bind(requestId: string, preview: CallPreview): void {
     const bound = (preview.state === 'ready' ? preview.bound : undefined) ?? 'unknown';
@@ -88,7 +86,7 @@ export class Previews implements ScheduledTask {
     });
   }
 
-  /** The preview of a call from a worker. If none comes, a failed one that says why. */
+  /** If no preview comes, a failed one that says why. */
   async #ask({ request, ruled, previewTimeoutMs = 0 }: RequestRecord): Promise<CallPreview> {
     const { requestId, toolName, arguments: args, agentName: agent } = request;
     const { [activityNames.preview]: preview } = proxyActivities<{ [activityNames.preview]: Preview }>({

@@ -42,10 +42,7 @@ interface Filter {
   requestIds?: unknown;
 }
 
-/**
- * Answers queries about a run: its open requests, full requests, its grants, its policies (unknown until `active`
- * returns them).
- */
+/** Answers queries about a run: open requests, full requests, grants, and policies once `active` returns them. */
 export function answerQueries(
   state: GateState,
   previews: Previews,
@@ -103,7 +100,6 @@ export function answerQueries(
     return answer;
   }
 
-  /** The members of a full request, which lists do not show. */
   function extras(
     found: RequestRecord | SettledRequest,
     { shown, redacted, settled }: ApprovalDetails,

@@ -36,17 +36,14 @@ export class VisibilityIndex {
     if (this.#indexedRequests.length > 0) setCurrentDetails(currentDetails(this.#state.ledger));
   }
 
-  /** Sets the attribute names that the run recorded. */
   use(names: AttributeNames): void {
     this.#names = names;
   }
 
-  /** True if the set of open requests differs from the one that the index shows. */
   get isDue(): boolean {
     return this.#names !== undefined && this.#state.ledger.open !== this.#indexedRequests;
   }
 
-  /** Writes search attributes, memo and details if the open requests have changed since. */
   run(): void {
     const names = this.#names;
     if (names === undefined || !this.isDue) return;
@@ -72,9 +69,8 @@ export class VisibilityIndex {
   }
 
   /**
-   * Writes the journal alone. It is the command of an activation that changed no open request. Without a command the
-   * server would keep an empty task, which a replay merges with the next one (I12). If a change of policy has changed
-   * who can answer, the command writes the rows, too.
+   * Writes the journal alone, in an activation that changed no open request: the server would keep an empty task, which
+   * a replay merges with the next (I12). Also writes the rows if a policy has changed who can answer.
    */
   writeJournal(): void {
     const { memo, rest } = this.#memoOf(this.#state.takeJournal());
@@ -132,8 +128,8 @@ const mostListed = 10;
 const longestText = 200;
 
 /**
- * The text that Temporal's UI shows for a waiting run, under "User Metadata": what waits, until when, and how to
- * answer. It is written for that page's markdown, which keeps line breaks and does not render nested lists.
+ * What Temporal's UI shows under "User Metadata": what waits, until when, and how to answer. That page's markdown keeps
+ * line breaks and renders no nested lists.
  */
 export function currentDetails({ open }: Ledger): string {
   const [first] = open;
@@ -156,9 +152,7 @@ export function currentDetails({ open }: Ledger): string {
   ].join('\n\n');
 }
 
-/**
- * A request as a paragraph of Temporal's UI. `number`: its place in the list, such as `2. `; empty for the only one.
- */
+/** `number`: the place in the list, such as `2. `; empty for the only request. */
 function describe(record: RequestRecord, number: string): string {
   const { request, terms } = record;
   const { toolName, riskLevel, reason, deadline, requestId, digest } = request;
@@ -210,10 +204,7 @@ function span(escaped: string): string {
   return `\`${escaped.replaceAll('`', "'")}\``;
 }
 
-/**
- * The task that writes the gate's own commands once no waiter can resume: timer, index, previews and announcements. If
- * none of these is due but a command is needed, it writes the journal.
- */
+/** Writes the gate's commands once no waiter can resume; the journal if none is due but a command is needed. */
 export function outputsOf(
   state: GateState,
   { queue, deadlines }: Messages,

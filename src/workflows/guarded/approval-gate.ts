@@ -28,8 +28,8 @@ export class ApprovalGate {
   readonly #written: string[];
 
   /**
-   * Registers the handlers. `refuseUnknownSignals`: refuses and counts signals that have no handler when they arrive;
-   * otherwise, and by default, Temporal keeps them for a handler that the workflow sets later.
+   * `refuseUnknownSignals`: refuses and counts signals that have no handler when they arrive. By default, Temporal
+   * keeps them for a handler that the workflow sets later.
    */
   constructor(options: { refuseUnknownSignals?: boolean } = {}) {
     const { refuseUnknownSignals = false } = options;
@@ -38,9 +38,8 @@ export class ApprovalGate {
   }
 
   /**
-   * Puts activities under the gate and returns them. From then on, each call of a declared activity passes the gate,
-   * whichever code schedules it. A call that does not run throws an error that `gateRefusal` reads. Call it before
-   * `load`.
+   * Puts activities under the gate, whichever code schedules them, and returns them. A call that does not run throws an
+   * error that `gateRefusal` reads. Call it before `load`.
    */
   // oxlint-disable-next-line no-generated-empty-object-type -- it is empty for \`object\` alone
   guard<Activities extends object>(activities: Activities, gated: Gated<Activities>): Activities {
@@ -57,10 +56,7 @@ export class ApprovalGate {
     return loadGate(this.#gate, options, carried, this.#written);
   }
 
-  /**
-   * Waits until `predicate` holds, after the received messages are applied. Use it in place of `condition`. Rejects
-   * when the calling scope is cancelled.
-   */
+  /** Use it in place of `condition`: it first applies the received messages. Rejects if its scope is cancelled. */
   until(predicate: () => boolean): Promise<void> {
     return this.#gate.until(predicate);
   }
@@ -70,10 +66,7 @@ export class ApprovalGate {
     return this.#gate.ledger.open.map(({ request }) => request);
   }
 
-  /**
-   * The reason of a `close` message, once one was received: open requests are cancelled, and every further call throws
-   * `cancelled`.
-   */
+  /** The reason of a `close` message: open requests are cancelled, and every further call throws `cancelled`. */
   get closing(): string | undefined {
     return this.#gate.closing;
   }

@@ -27,13 +27,9 @@ import { revokedIn } from '../gate/approver-checks.ts';
 import { ranOf, refusal } from './gate-refusal.ts';
 import { changedDefinitionOf } from '../gate/admit-call.ts';
 
-/**
- * The most bytes of an argument with its journal entries. A larger payload may be stored outside of history, where
- * readers of the journal do not look.
- */
+/** Of an argument with its journal entries. A larger payload may be stored where readers of the journal do not look. */
 const smallBytes = 32_000;
 
-/** The part of a gate that a gated call needs. */
 export type CallingGate = Pick<
   Gate,
   | 'admit'
@@ -99,8 +95,8 @@ type Next = (input: ActivityInput) => Promise<unknown>;
 
 /**
  * Passes one call through the gate and schedules it, with its permit beside its arguments. Throws what `refusal`
- * describes; otherwise returns or throws what the activity does. A call whose activity has changed since it was
- * admitted passes the gate again, with the present definition (I8).
+ * describes; otherwise returns or throws what the activity does. If the activity has changed since the call was
+ * admitted, the call passes the gate again, with the present definition (I8).
  */
 export async function callGated(gated: GatedCall, input: ActivityInput, next: Next): Promise<unknown> {
   const own: CallUnderWay = {};
@@ -182,8 +178,8 @@ async function passGate(
       typeInfo: input.typeInfo && { ...input.typeInfo, inputTypes: undefined },
     });
   } catch (error) {
-    // An activity cancelled in the task that scheduled it is never sent, nor is one that another interceptor refuses.
-    // So their journal entries are put back; readers drop duplicates.
+    // An activity cancelled in the task that scheduled it is never sent, nor is one that another interceptor refuses,
+    // so their journal entries are put back. Readers drop duplicates.
     if (!(error instanceof ActivityFailure) || isCancellation(error)) gate.putBackJournal(kept);
     gate.finished(call.callId, ranOf(error));
     gate.obey(revokedIn(error));
@@ -209,10 +205,7 @@ function readCall({ gate, activity }: GatedCall, given: readonly unknown[], agai
   throw refusal(content, { toolName: name, outcome: 'refused' }, 'arguments_invalid');
 }
 
-/**
- * Returns the id of the request that the call must wait for, or the consultation of its advisors; undefined if the call
- * is allowed. `advice`: the advisors' answers.
- */
+/** The request that the call must wait for, or the consultation of its advisors; undefined if the call is allowed. */
 function admit(
   { gate, activity, contextSummary, takeUp }: GatedCall,
   requested: Admitted,
@@ -236,7 +229,6 @@ function admit(
   throw refusal(admission.content, { toolName: activity.name, outcome: admission.outcome });
 }
 
-/** Waits until the request is settled, and returns the call to run. */
 async function approvedCall(
   { gate, activity, hasEnded }: GatedCall,
   own: CallUnderWay,
@@ -250,8 +242,8 @@ async function approvedCall(
   const check = gate.revocationOf(approvedBy);
   const problem = check === undefined ? undefined : await check;
   own.waitsFor = undefined;
-  // The workflow has ended or has handed the call on: never return. A failure would have no handler any more and would
-  // make the task retry for ever; and a call that the next execution takes up must not run in this one too.
+  // Never return after the end of the workflow: a failure would have no handler any more, and the task would retry for
+  // ever; and a call that the next execution takes up must not run in this one too.
   if (hasEnded()) await new Promise<never>(() => {});
   if (problem !== undefined) {
     gate.finished(requested.call.callId, 'no', problem);

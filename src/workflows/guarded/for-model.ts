@@ -48,7 +48,6 @@ export async function forModel<Result>(call: () => Promise<Result>): Promise<Res
   }
 }
 
-/** Adds a notice for the model that made the current call; without a model, does nothing. */
 export function noteForModel(notice: string): void {
   const notices = noticesOfRun();
   let scope: CancellationScope | undefined = CancellationScope.current();

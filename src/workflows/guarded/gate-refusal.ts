@@ -26,8 +26,8 @@ export interface GateRefusal {
 }
 
 /**
- * The error of a gated call that does not run. It is never retried. `type` is the outcome, or `arguments_invalid` for
- * arguments that cannot be shown; `message` is the sentence that a model would get.
+ * The error of a gated call that does not run, which is never retried. `type`: the outcome, or `arguments_invalid` for
+ * arguments that cannot be shown. `message`: the sentence that a model would get.
  */
 export function refusal(message: string, details: Omit<GateRefusal, 'gate'>, type: string = details.outcome): Error {
   return ApplicationFailure.create({ message, type, nonRetryable: true, details: [{ gate: true, ...details }] });
@@ -62,7 +62,6 @@ export function gateRefusal(error: unknown): GateRefusal | undefined {
     : undefined;
 }
 
-/** Returns whether a failed activity has run. */
 export function ranOf(error: unknown): Ran {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START') return 'no';

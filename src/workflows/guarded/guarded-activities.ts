@@ -1,7 +1,4 @@
-/**
- * The activities of this run that pass its gate, whoever schedules them: the workflow's own code, or a library that
- * knows an activity only by its name.
- */
+/** The activities that pass the gate of this run, whoever schedules them, such as a library that knows their names. */
 import type { WorkflowOutboundCallsInterceptor } from '@temporalio/workflow';
 import { ApplicationFailure, ContinueAsNew, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { callDigest } from '../../core/base/digest.ts';
@@ -35,7 +32,7 @@ interface Guarded {
   gate: GuardingGate;
   definitions: Map<string, GatedDefinition>;
   about: Map<string, AnyFunction>;
-  /** The names of the options in the declaration of each activity, by activity. */
+  /** The names of the options in the declaration of each activity. */
   written: Map<string, string[]>;
   /** Requests that an earlier execution opened and that no call waits for yet. */
   carried: RequestRecord[];
@@ -50,7 +47,6 @@ interface Guarded {
 
 const ofRun = (): { guarded?: Guarded } => runLocal('guarded', () => ({}));
 
-/** The one gate of this run, and what it guards. */
 export function guardedBy(gate: GuardingGate): Guarded {
   const guarded = (ofRun().guarded ??= {
     gate,
@@ -65,7 +61,6 @@ export function guardedBy(gate: GuardingGate): Guarded {
   throw ApplicationFailure.nonRetryable('A workflow can have only one ApprovalGate', 'internal');
 }
 
-/** Puts activities under the gate and returns them: from now on each call of a declared activity passes the gate. */
 export function guardActivities<Activities extends object>(
   gate: GuardingGate,
   activities: Activities,
@@ -85,7 +80,6 @@ export function guardActivities<Activities extends object>(
   return activities;
 }
 
-/** The interceptor that passes each call of a guarded activity through the gate. */
 export const guardOutbound: WorkflowOutboundCallsInterceptor = {
   scheduleActivity(input, next) {
     const { guarded } = ofRun();
@@ -118,8 +112,8 @@ export const guardOutbound: WorkflowOutboundCallsInterceptor = {
 };
 
 /**
- * True while a call of a gated activity does anything but wait for an open request. If the workflow continued as new,
- * the call's effect or answer would be lost, and the next execution would make the call again.
+ * True while a gated call does anything but wait for an open request: continue-as-new would lose its effect or answer,
+ * and the next execution would make the call again.
  */
 export function hasGatedCall(): boolean {
   const { guarded } = ofRun();
@@ -173,10 +167,7 @@ function takeUp(
       };
 }
 
-/**
- * Replaces the definition of an activity, also for the next execution, and returns the new one. The greater of the two
- * risks counts, as at the start.
- */
+/** Replaces a definition, also for the next execution. The greater of the two risks counts, as at the start. */
 function renew({ definitions, config }: Guarded, present: GatedDefinition): GatedDefinition {
   const known = definitions.get(present.name);
   const renewed = known === undefined ? present : withGreaterRisk(present, known);
@@ -187,7 +178,6 @@ function renew({ definitions, config }: Guarded, present: GatedDefinition): Gate
   return renewed;
 }
 
-/** The open requests, and the settled ones whose calls may run and have not run yet. */
 export function unfinished({ ledger }: GuardingGate): RequestRecord[] {
   const pending = new Set(ledger.outcomes.flatMap(({ ran, requestId }) => (ran === 'pending' ? [requestId] : [])));
   return [...ledger.open, ...ledger.settled.filter(({ request }) => pending.has(request.requestId))];

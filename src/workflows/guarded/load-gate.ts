@@ -47,8 +47,8 @@ const { [activityNames.loadGate]: loadGateActivity } = proxyActivities<{
 });
 
 /**
- * Puts the gate under the worker's ceiling and the given policies, once, before the first gated call. One activity
- * reads both. State that the execution before this one carried is verified and then restored unchanged.
+ * Puts the gate under the worker's ceiling and the given policies: one activity reads both. State that the execution
+ * before this one carried is verified and then restored unchanged.
  */
 export async function loadGate(
   gate: Gate,

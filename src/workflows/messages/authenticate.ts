@@ -10,8 +10,8 @@ import { checksOfExecution, type GateState } from '../state/gate-state.ts';
 
 /**
  * A check takes milliseconds, and a workflow task that takes seconds is retried for ever. After `checksOfExecution`
- * signatures an execution continues as new and counts from zero. While something in flight prevents that, it verifies
- * at most as many again. Count by message order: activation boundaries differ on replay.
+ * signatures an execution continues as new; while something in flight prevents that, it verifies as many again. Count
+ * by message order: activation boundaries differ on replay.
  */
 const maxChecks = 2 * checksOfExecution;
 
@@ -60,7 +60,6 @@ export function authenticate(
   return verifiedSender({ action, message: sent, namespace, workflowId }, ...trusted(ceiling, state));
 }
 
-/** The operator's policy with all revocations so far, and the function that compares names. */
 function trusted(
   ceiling: Policy | undefined,
   { directories }: Pick<GateState, 'directories'>,

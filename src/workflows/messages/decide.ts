@@ -23,7 +23,6 @@ import { notSplit, type ShellSplit } from '../../core/shell/parts.ts';
 import { clock } from '../sandbox/clock.ts';
 import { editedRedaction, recordRequest } from '../state/record-request.ts';
 
-/** The message `decide`: how decisions are read, foreseen and applied. */
 export function decideMessages(
   state: GateState,
   inFlight: InFlight,
@@ -59,10 +58,7 @@ export function decideMessages(
     },
   };
 
-  /**
-   * True for an approval or a response that was made on a card without the newest messages of the user. A denial needs
-   * no newer card.
-   */
+  /** True for an approval or a response without the user's newest messages. A denial needs no newer card. */
   function isOutdated({ requestId, approved, response, viewed, decisionId }: ParsedDecision): boolean {
     const seen = viewed?.userMessages;
     if (seen === undefined || seen >= userMessageCount() || (!approved && response === undefined)) return false;
@@ -94,9 +90,8 @@ export function decideMessages(
 }
 
 /**
- * The time to assume for a denial or an extension whose recorded time is unknown. If the call runs at its deadline
- * without a decision, it is that deadline, so that the message counts. Otherwise it is infinity, which misses every
- * deadline.
+ * The time of a denial or an extension whose recorded time is unknown: the deadline if the call runs there without a
+ * decision, so that the message counts; otherwise infinity, which misses every deadline.
  */
 export function inTimeIfRuns({ ledger }: GateState, requestId: string): number {
   const open = ledger.open.find(({ request }) => request.requestId === requestId);
@@ -167,9 +162,7 @@ export function checkEdit(
     },
   };
 
-  /**
-   * Applies a decision with edited arguments: the edited call runs, opens a request of its own, or the edit is refused.
-   */
+  /** The edited call runs, opens a request of its own, or is refused. */
   function applyEdit(checked: CheckedArguments): Receipt {
     const { args, shell, sentence, assessment, redaction: seen, cannotStart } = checked;
     const digest = callDigest({ tool, args, definition: ruled.definition });
@@ -240,9 +233,8 @@ export function checkEdit(
 }
 
 /**
- * The split of the command in edited arguments, as the check of the edit made it (`checked`). `notSplit` if the
- * original call had a command, but the check split none, or another argument: what the command runs is unknown, so no
- * rule that allows it matches. Undefined if neither has a command.
+ * The split that the check of the edit made (`checked`). `notSplit` if the original call had a command, but the check
+ * split none, or another argument: it is unknown what the command runs, so no rule that allows it matches.
  */
 function splitOfEdit(
   { subject, shell: original }: RequestRecord['ruled'],

@@ -13,8 +13,8 @@ export interface MessageIdentity {
 }
 
 /**
- * The identity of a message; undefined for one without an id, which has no retries. A decision's id includes its
- * request and its content, so another decision under the same `decisionId` is handled separately.
+ * Undefined for a message without an id, which has no retries. A decision's id includes its request and its content, so
+ * another decision under the same `decisionId` is handled separately.
  */
 export function identityOf(name: string, message: unknown): MessageIdentity | undefined {
   if (name === decideName) {
@@ -27,8 +27,8 @@ export function identityOf(name: string, message: unknown): MessageIdentity | un
 }
 
 /**
- * The receipt of an earlier message with this id: the same receipt if the content is the same, else a refusal. The
- * ledger knows a decision by its vote and every other message by its id (docs/decisions/0016).
+ * The receipt of an earlier message with this id, or a refusal if its content was another. The ledger knows a decision
+ * by its vote, every other message by its id (docs/decisions/0016).
  */
 export function earlierReceipt({ ledger }: GateState, { id, digest }: MessageIdentity): Receipt | undefined {
   const earlier = ledger.answered.find(({ messageId }) => messageId === id);
@@ -43,7 +43,6 @@ export function keepReceipt(state: GateState, { id, digest }: MessageIdentity, r
   }
 }
 
-/** The refusal of a message that uses the id of an earlier one for other content. */
 export function misusedId(id: string): Receipt {
   const message = `another message has the id '${id}' already: give each message its own id`;
   return refused('', { code: 'invalid_message', message });

@@ -10,22 +10,13 @@ export interface MessageKind<Message> {
   takesLists?: boolean;
   /** Reads a decoded payload. `eventId`: the history event of a signal; an update has none. */
   parse(value: unknown, eventId?: string): { message: Message } | { problem: Problem };
-  /**
-   * The requests that the message may settle. If one of them is just past its deadline, the recorded time of the
-   * message decides (I6).
-   */
+  /** What the message may settle. If a request is just past its deadline, the message's recorded time decides (I6). */
   concerns(message: Message): readonly string[];
-  /**
-   * The time, in workflow time, that a message gets if its recorded time cannot be read. Absent: it misses every
-   * deadline.
-   */
+  /** Workflow time for a message whose recorded time cannot be read. Absent: it misses every deadline. */
   undatedAtMs?(message: Message): number;
   /** Predicts the answer of `apply` from the ledger and the policies. Changes nothing and verifies no signature. */
   preview(message: Message, sender: Sender, atMs: number): Receipt;
-  /**
-   * True if the message lets a run do more because an operator signed it. A worker is then asked whether the sender
-   * still counts.
-   */
+  /** True if the message loosens because an operator signed it. A worker is then asked whether the sender counts. */
   loosens?(message: Message, sender: Sender, atMs: number): boolean;
   /** What the journal keeps of a message that is refused as `expired`. Absent: its code and size. */
   late?(message: Message, sender: Sender): LateDecision;
@@ -49,7 +40,6 @@ export interface Lookup {
   ended: string;
 }
 
-/** The answer of `preview` if it finds nothing to refuse. */
 export const acceptable: Receipt = { requestId: '', accepted: true, message: '' };
 
 export const tooManyLookups: Problem = {

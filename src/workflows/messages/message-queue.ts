@@ -3,7 +3,6 @@ import { activation } from '../sandbox/activation.ts';
 import type { Moment } from '../sandbox/clock.ts';
 import type { MessageKind } from './message-kind.ts';
 
-/** One message as its handler received it. */
 export interface Received {
   kind: MessageKind<unknown>;
   payload: unknown;
@@ -11,9 +10,7 @@ export interface Received {
   eventId?: string;
   /** The time of the activation that delivered it. */
   received: Moment;
-  /**
-   * A worker's answer about the sender: `problem` is undefined if the sender still counts. Absent: no worker was asked.
-   */
+  /** A worker's answer: `problem` is undefined if the sender still counts. Absent: no worker was asked. */
   checked?: { problem: string | undefined };
   /** Answers the sender of an update. */
   answer?: (receipt: Receipt) => void;
@@ -24,10 +21,7 @@ interface Queued extends Received {
   order: number;
 }
 
-/**
- * The most messages that wait at once. Applying them takes about a second; a workflow task that takes five is retried
- * for ever.
- */
+/** Applying them takes about a second; a workflow task that takes five is retried for ever. */
 export const maxWaiting = 10_000;
 
 /** Messages that are not applied yet, in the order of history: within an activation, signals by event, then updates. */
@@ -89,10 +83,7 @@ export class MessageQueue {
     this.#needsCommand = false;
   }
 
-  /**
-   * True if so many messages wait that lists are refused: applying their messages would take longer than an activation
-   * may (I5).
-   */
+  /** True if lists are refused: applying them would take longer than an activation may (I5). */
   get isFull(): boolean {
     return this.#messages.length - this.#first >= maxWaiting;
   }
@@ -113,7 +104,6 @@ export class MessageQueue {
     else this.#messages[--this.#first] = message as Queued;
   }
 
-  /** The event ids of the waiting signals. */
   get eventIds(): string[] {
     return this.#messages.slice(this.#first).flatMap(({ eventId }) => eventId || []);
   }

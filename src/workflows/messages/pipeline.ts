@@ -1,7 +1,7 @@
 /**
- * The path of every message through a run: decode → parse → order → deduplicate → authenticate → apply → answer.
- * Handlers only fill the queue (receive-messages.ts). The queue is processed once in each activation, in the order of
- * history. Each message is applied completely before the next one; only the check of an edit lets other messages pass.
+ * The path of every message: decode → parse → order → deduplicate → authenticate → apply → answer. Handlers only fill
+ * the queue (receive-messages.ts), which is processed once in each activation, in the order of history. A message is
+ * applied completely before the next one; only the check of an edit lets others pass.
  */
 import { decideName } from '../../contract.ts';
 import type { LateDecision, Receipt } from '../../core/ledger/approval.ts';
@@ -22,10 +22,7 @@ import type { MessageQueue, Received } from './message-queue.ts';
 import type { Sender } from '../../core/messages/sender.ts';
 import type { RecordedTimes } from './recorded-times.ts';
 
-/**
- * The most lookups of one execution. It continues as new after `lookupsOfExecution`, but something in flight may
- * prevent that for a while.
- */
+/** An execution continues as new after `lookupsOfExecution`, unless something in flight prevents that. */
 const maxLookups = 2 * lookupsOfExecution;
 
 const senderNotKnown: Problem = {
@@ -78,10 +75,7 @@ export class MessagePipeline implements ScheduledTask {
     if (!this.#inFlight.blocks) this.#deadlines.pass(nowMs);
   }
 
-  /**
-   * The expected receipt of an update, before it enters history. A refusal keeps the update out of history. Changes
-   * nothing (I4).
-   */
+  /** The expected receipt of an update; a refusal keeps the update out of history. Changes nothing (I4). */
   foresee(kind: MessageKind<unknown>, payload: unknown): Receipt {
     const found = read(kind, { payload });
     if ('problem' in found) return refused('', found.problem);
@@ -98,10 +92,7 @@ export class MessagePipeline implements ScheduledTask {
     return this.#late(kind, message, sender, receipt) === undefined ? receipt : acceptable;
   }
 
-  /**
-   * Refuses every waiting message because the run ends. It does so in the same step, so that the journal has the
-   * refusals.
-   */
+  /** Refuses every waiting message in the step in which the run ends, so that the journal has the refusals. */
   end(): void {
     this.#inFlight.endAll();
     for (let received = this.#queue.next(); received !== undefined; received = this.#queue.next()) {
@@ -171,10 +162,7 @@ export class MessagePipeline implements ScheduledTask {
     return receipt.code === 'expired' && this.#state.keepsLate ? kind.late?.(message, sender) : undefined;
   }
 
-  /**
-   * When a message was sent; undefined while its recorded time is being read. A message of unknown time lets no call
-   * run (I2).
-   */
+  /** Undefined while the recorded time is being read. A message of unknown time lets no call run (I2). */
   #sentAtMs({ kind, eventId, received }: Received, message: unknown): number | undefined {
     const receivedAtMs = received.atMs;
     const isDoubtful = kind.concerns(message).some((requestId) => this.#deadlines.isDoubtful(requestId, receivedAtMs));
@@ -198,7 +186,6 @@ export class MessagePipeline implements ScheduledTask {
     return misusedId(identity.id);
   }
 
-  /** Answers a message with an earlier receipt, or with that of the message in flight once there is one. */
   #answerAs(received: Received, earlier: Receipt | { inFlight: string }): void {
     if (!('inFlight' in earlier)) return this.#answer(received, earlier);
     const first = this.#inFlight.find(earlier.inFlight)!;
@@ -209,7 +196,6 @@ export class MessagePipeline implements ScheduledTask {
     };
   }
 
-  /** Answers a message after an activity has looked something up for it. */
   #lookUp(received: Received, lookup: Lookup, requestId: string, identity: MessageIdentity | undefined): void {
     this.#state.noteCommand();
     this.#state.lookups++;
@@ -244,10 +230,7 @@ export class MessagePipeline implements ScheduledTask {
   }
 }
 
-/**
- * The parsed message, or why its payload is refused. A message without canonical JSON has no digest and cannot be
- * signed, so it is refused.
- */
+/** A message without canonical JSON has no digest and cannot be signed, so it is refused. */
 function read(
   kind: MessageKind<unknown>,
   { payload, eventId }: Pick<Received, 'payload' | 'eventId'>,

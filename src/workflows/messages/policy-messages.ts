@@ -1,4 +1,3 @@
-/** Message `setPolicy`: changes the run's policy or mode; everything open is ruled on again. */
 import { clock } from '../sandbox/clock.ts';
 import type { Ledger } from '../../core/ledger/ledger-state.ts';
 import { claimed } from './authenticate.ts';
@@ -51,10 +50,9 @@ const maxProblemLength = 1_000;
 /** The work of compiling a changed policy, in units of `RulingMeter`: for each change, and for each rule. */
 const workOfChange = 500_000;
 const workOfRule = 5_000;
-/** The work of compiling one character of a condition. */
 const workOfCharacter = 250;
 
-/** The handling of `setPolicy`. `change` puts the run under the changed policy. */
+/** Message `setPolicy`: `change` puts the run under the changed policy, which rules again on everything open. */
 export function setPolicyMessages(
   state: GateState,
   policies: () => ActivePolicies,
@@ -112,7 +110,7 @@ export function setPolicyMessages(
     return loosening(message, sender, policies().policies.ceiling, state.ledger, atMs);
   }
 
-  /** Has a worker read a policy document, and calls `follow` with the policy. An invalid document is refused. */
+  /** Has a worker read the document, and calls `follow` with the policy. An invalid document is refused. */
   function read(
     message: SetPolicyMessage,
     document: NonNullable<SetPolicyMessage['policy']>,
@@ -178,8 +176,8 @@ export function revokeMessages(state: GateState, policies: () => ActivePolicies)
   }
 
   /**
-   * Why the sender may not revoke these grants. Revoking a denial loosens what the run may do; revoking an approval
-   * does not.
+   * Why the sender may not revoke these grants. To end a denial loosens what the run may do; to end an approval does
+   * not.
    */
   function lifting(message: RevokeMessage, sender: Sender, atMs: number): { operatorMs?: number } | Problem {
     if (namedBy(message).every(({ approved }) => approved)) return {};
@@ -191,15 +189,12 @@ function revocation({ grants, reason }: RevokeMessage, { voter }: Sender, atMs: 
   return { kind: 'revoke', atMs, grants, voter, reason: reason || undefined } as const;
 }
 
-/**
- * How far the clock of an operator may be ahead. A message that was signed for a later time would block all others
- * until then.
- */
+/** A message that was signed far ahead of time would block all others until then. */
 const longestAheadMs = 600_000;
 
 /**
- * If the ceiling names operators, only they may loosen what a run may do (I10). Each message of an operator counts
- * once: one that was signed no later than the last is refused. `operatorMs`: when this message was signed.
+ * If the ceiling names operators, only they may loosen what a run may do (I10). Each of their messages counts once: one
+ * that was signed no later than the last is refused. `operatorMs`: when this message was signed.
  */
 export function loosening(
   message: ControlMessage,
@@ -247,10 +242,7 @@ interface ParentsChanged {
   eventId: string;
 }
 
-/**
- * The handling of `parentsChanged`; undefined for a workflow without a parent. `inherit` puts the run under the
- * parents' new policies.
- */
+/** Undefined for a workflow without a parent. `inherit` puts the run under the parents' new policies. */
 export function parentsChangedMessages(
   state: GateState,
   policies: () => ActivePolicies,
@@ -293,9 +285,8 @@ export function parentsChangedMessages(
 type PolicyCommand = Extract<LedgerCommand, { kind: 'policy' }>;
 
 /**
- * Records a change of the policies in the journal, and rules again on every request that was open when the change was
- * sent. Returns the digest of the policies and the requests that were settled (I14). `sentAtMs`: infinity if the time
- * is unknown. The work is added to `meter`.
+ * Records a change of the policies, and rules again on every request that was open when the change was sent (I14).
+ * Returns what was settled. `sentAtMs`: infinity if unknown. The work is added to `meter`.
  */
 function reevaluateOpen(
   state: GateState,

@@ -40,20 +40,14 @@ import { requestOf, type LedgerCommand } from '../../core/ledger/ledger.ts';
 
 /** The effects of messages on the gate beyond its ledger. */
 export interface MessageEffects {
-  /** The active policies. */
   policies: () => ActivePolicies;
-  /** Puts the run under the policy that was sent. */
   change: (change: PolicyChange) => void;
   /** Puts a nested run under the policies that bind the run above it now. */
   inherit: (parents: Policy[]) => void;
-  /** Called when the run is closed. */
   close: () => void;
   /** Asks a worker why the sender of a message does not count any more by the operator's present policy. */
   problemOfSender: (voter: Voter) => Promise<string | undefined>;
-  /**
-   * Handles messages of the user. Absent: the gate has no message `message`, and a workflow may have its own signal of
-   * this name.
-   */
+  /** Absent: the gate has no message `message`, and a workflow may have its own signal of this name. */
   session?: UserMessageHandler;
   /** True: signals that have no handler are refused and counted. False: Temporal keeps them for a later handler. */
   refuseUnknownSignals: boolean;
@@ -67,7 +61,6 @@ export interface Messages {
   pipeline: MessagePipeline;
 }
 
-/** Registers a handler for every message that a run takes, and creates the pipeline that applies them. */
 export function receiveMessages(
   state: GateState,
   { policies, change, inherit, close, session, problemOfSender, refuseUnknownSignals }: MessageEffects,
@@ -108,10 +101,7 @@ export function registerSignal(kind: MessageKind<unknown>, queue: MessageQueue):
   });
 }
 
-/**
- * Registers a message as an update. A refused one fails the update: by its validator if that foresees it, without any
- * event.
- */
+/** A refusal fails the update: by its validator if that foresees it, without any event. */
 export function registerUpdate(
   kind: MessageKind<unknown>,
   queue: MessageQueue,

@@ -11,7 +11,6 @@ import { userHasWritten } from '../../core/ledger/sentences.ts';
 import { misusedId } from './idempotency.ts';
 import { type MessageKind, acceptable, refused } from './message-kind.ts';
 
-/** Handles the messages of a run's user. */
 export interface UserMessageHandler {
   /** Why the run does not take this message now; undefined if it does. */
   problem(message: UserMessage): Problem | undefined;
@@ -19,14 +18,10 @@ export interface UserMessageHandler {
   take(message: UserMessage): string | undefined;
   /** The messages that the model has not received, oldest first. */
   readonly unheard: readonly string[];
-  /** The user's message with this id; undefined if there is none. */
   messageWithId(messageId: string): { content: string; files?: UserFile[] } | undefined;
 }
 
-/**
- * The handling of `message`. `noteStop` makes the gate write its journal in this activation, so that readers of history
- * see a stop at once.
- */
+/** `noteStop` makes the gate write its journal in this activation, so that readers of history see a stop at once. */
 export function userMessages(
   state: GateState,
   session: UserMessageHandler,
@@ -68,7 +63,6 @@ function filesDigest({ files = [] }: { files?: UserFile[] }): string {
   return jsonDigest(files as unknown as Json);
 }
 
-/** True if a rule says that a message of the user withdraws the request. */
 function isWithdrawn({ terms }: RequestRecord): boolean {
   return terms.whenUserWrites === 'withdraw';
 }

@@ -1,7 +1,6 @@
 /**
- * Facts about each activation (the handling of one workflow task) that the gate needs and the SDK does not give to
- * workflow code: which activation it is, whether all its jobs were handed over, and which history event brought a
- * signal.
+ * Facts about each activation (the handling of one workflow task) that the SDK does not give to workflow code: which
+ * one it is, whether all its jobs were handed over, and which history event brought a signal.
  */
 import { runLocal } from './run-local.ts';
 import { ApplicationFailure } from '@temporalio/workflow';
@@ -39,7 +38,6 @@ interface Activations {
   nearlyOutgrown?: number;
 }
 
-/** The state that the interceptors write and `activation` reads. */
 export const activations = (): Activations =>
   runLocal('activations', () => ({
     installed: false,

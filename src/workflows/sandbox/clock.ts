@@ -1,7 +1,7 @@
 /**
- * The clock of a run. Workflow time, the start of the workflow task, is a lower bound: history may prove that more time
- * has passed. A timer that fired proves the time at which it was due, a message proves the time at which it was
- * recorded. No other file of workflow code reads a clock (docs/decisions/0058).
+ * The clock of a run. Workflow time, the start of the workflow task, is a lower bound: a timer that fired proves the
+ * time at which it was due, a message the time at which it was recorded. No other workflow code reads a clock
+ * (docs/decisions/0058).
  */
 import { activation } from './activation.ts';
 import { runLocal } from './run-local.ts';
@@ -20,8 +20,8 @@ interface Clock {
 const state = (): Clock => runLocal('clock', () => ({ provenMs: 0, activation: -1, moment: { atMs: 0 } }));
 
 /**
- * The time of the worker's own clock, in milliseconds. It differs on each replay, so it decides only whether a query is
- * answered. The SDK replaces `Date`; the prototype still leads to the original.
+ * The worker's own clock, in milliseconds. It differs on each replay, so it decides only whether a query is answered.
+ * The SDK replaces `Date`; the prototype still leads to the original.
  */
 export const workerNowMs = (): number => (Date.prototype.constructor as DateConstructor).now();
 
@@ -41,7 +41,6 @@ export const clock = {
     return now.moment;
   },
 
-  /** Notes that history proves that it is `atMs` or later. */
   prove(atMs: number): void {
     const now = state();
     now.provenMs = Math.max(now.provenMs, atMs);

@@ -1,7 +1,4 @@
-/**
- * A failure converter that puts messages and stack traces into a payload, so that a codec encrypts them too. Without it
- * a tool's error message stands in clear text in history.
- */
+/** Puts messages and stack traces into a payload, which a codec encrypts: history would have them in clear. */
 import { DefaultFailureConverter } from '@temporalio/common';
 
 export const failureConverter = new DefaultFailureConverter({ encodeCommonAttributes: true });

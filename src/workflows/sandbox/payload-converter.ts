@@ -1,7 +1,7 @@
 /**
  * The payload converter of client, worker and sandbox. It reads what Temporal's default converter reads, but never
- * throws while reading: Temporal decodes a signal before its handler runs, and a throw there would fail the workflow
- * task for ever (I5a). Decoding is part of determinism: `test/workflows/replay/payload-converter.test.ts` pins it.
+ * throws then: Temporal decodes a signal before its handler runs, and a throw would fail the workflow task for ever
+ * (I5a). Decoding is part of determinism: `test/workflows/replay/payload-converter.test.ts` pins it.
  */
 import { type Payload, type PayloadConverter, ApplicationFailure } from '@temporalio/common';
 import { decode, encode } from '@temporalio/common/lib/encoding.js';

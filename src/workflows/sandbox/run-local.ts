@@ -1,9 +1,8 @@
 import { inWorkflowContext } from '@temporalio/workflow';
 
 /**
- * The state that one run keeps outside its gate under `name`; `make` creates it on first use. Module variables cannot
- * hold it: all runs of a worker share the modules (`preloaded.ts`). Each run has its own globals: the sandbox swaps
- * them.
+ * The state that one run keeps outside its gate under `name`; `make` creates it. Module variables cannot hold it: all
+ * runs of a worker share the modules (`preloaded.ts`), and the sandbox swaps only the globals.
  */
 export function runLocal<State extends object>(name: string, make: () => State): State {
   // Outside a run, the value would become a global of every run.

@@ -1,7 +1,7 @@
 /**
- * Messages to a run are read strictly: JSON that two readers could interpret differently is refused. So what a person
- * signed, what a gateway checked and what the run reads are the same (docs/decisions/0024). The payload converter
- * cannot tell what a payload is for, so payloads that anybody can send are marked before it reads them.
+ * Messages to a run are read strictly: JSON that two readers could interpret differently is refused, so what a person
+ * signed, a gateway checked and the run reads are the same (docs/decisions/0024). The payload converter cannot tell
+ * what a payload is for, so payloads that any sender can write are marked before it reads them.
  */
 import type { Payload } from '@temporalio/common';
 import type { ActivateInput } from '@temporalio/workflow';
@@ -30,8 +30,8 @@ export function isExcess({ metadata }: Payload): boolean {
 }
 
 /**
- * Marks the signals past `maxSignalBytes`, in order of arrival; signals of a calling run do not count. An agent run
- * handles signals of every name; in other workflows only the gate's signals count.
+ * In order of arrival, without signals of a calling run. An agent run handles signals of every name; in other workflows
+ * only the gate's signals count.
  */
 export function markExcess(jobs: readonly Job[], isAgentRun: boolean): void {
   let bytes = 0;
@@ -44,9 +44,8 @@ export function markExcess(jobs: readonly Job[], isAgentRun: boolean): void {
 }
 
 /**
- * Marks the arguments of the gate's signals, updates and queries, and a client's input of an agent run. Does not mark
- * payloads that only workers write (results of activities and children, input of nested runs and of the next
- * execution), nor the messages of custom workflows.
+ * Marks the arguments of the gate's signals, updates and queries, and a client's input of an agent run: not what only
+ * workers write (results, input of nested runs and of the next execution), nor the messages of custom workflows.
  */
 export function markStrict(jobs: readonly Job[]): void {
   for (const { signalWorkflow, doUpdate, queryWorkflow, initializeWorkflow } of jobs) {

@@ -1,9 +1,9 @@
 /**
- * Keeps the events that no workflow task has taken yet away from a run. A query that was sent before them is handed to
- * a worker with all of history. The SDK lets the workflow handle them before the query, with the clock of the task
- * before, keeps the run in its cache, and sends the commands with the next task. A replay hands over these events with
- * the clock and with the other events of that task, and may make other commands. So the query fails, which makes the
- * SDK drop the run from its cache; the next task replays all of history (docs/decisions/0058).
+ * Keeps events that no workflow task has taken yet away from a run. A query that was sent before them comes to a worker
+ * with all of history. The SDK lets the workflow handle them before the query, with the clock of the task before, and
+ * sends the commands with the next task. A replay hands over these events with the clock and the other events of that
+ * task, and may make other commands. So the query fails, the SDK drops the run from its cache, and the next task
+ * replays all of history (docs/decisions/0058).
  */
 import type { ActivateInput, ConcludeActivationInput } from '@temporalio/workflow';
 import { sentences } from '../../core/ledger/sentences.ts';
@@ -26,10 +26,10 @@ const withdrawableMs = 5_000;
 
 /**
  * Notes whether a workflow task brought the events of this activation, or a query may have. A task starts later than
- * the task before it, and only just now. If the start is long ago, right after a replay, it may be the start of an
- * attempt that failed, unless history has grown by exactly one task. Throws if a query brought the events of the last
- * activation: then history has grown by less than a task leaves, or, if the query brought them with the start of a
- * failed attempt, by more. The task then fails, and is given again with all of history.
+ * the one before it, and only just now. A start that is long ago, right after a replay, may be that of a failed
+ * attempt, unless history has grown by exactly one task. Throws if a query brought the events of the last activation,
+ * so that the task is given again with all of history: then history has grown by less than a task leaves, or, after the
+ * start of a failed attempt, by more.
  */
 export function noteProgress({ timestamp, historyLength, isReplaying, jobs }: Activation): void {
   const state = activations();
@@ -58,10 +58,9 @@ export function noteProgress({ timestamp, historyLength, isReplaying, jobs }: Ac
 }
 
 /**
- * True if history has grown by exactly what one task leaves: the end of the task before, the events of that one's
- * commands and of these jobs, and the two by which a task is scheduled and starts. An attempt that failed, or a task
- * that only refused updates, leaves three more. This tells a busy worker that begins a task late from a worker to which
- * a query brings newer events.
+ * True if history has grown by exactly what one task leaves: the end of the task before, the events of its commands and
+ * of these jobs, and the two by which a task is scheduled and starts. A failed attempt, or a task that only refused
+ * updates, leaves three more. This tells a busy worker that begins late from a query that brings newer events.
  */
 function isOneTask(length: number, jobs: readonly Job[]): boolean {
   const { kept } = activations();
@@ -79,8 +78,8 @@ function eventsOfJob(job: Job): number {
 }
 
 /**
- * How many events the end of an activity brings: the server writes the start of an activity together with its end. An
- * activity that was cancelled or timed out may never have started, and then its failure names no start.
+ * The server writes the start of an activity together with its end. An activity that was cancelled or timed out may
+ * never have started, and then its failure names no start.
  */
 function eventsOfEnd({ result, isLocal }: NonNullable<Job['resolveActivity']>): number {
   if (isLocal === true) return NaN;
@@ -92,7 +91,7 @@ function eventsOfEnd({ result, isLocal }: NonNullable<Job['resolveActivity']>): 
 
 /**
  * Counts commands that leave an event each before the next task is scheduled. A cancelled one counts for nothing: if it
- * was made in the same activation, neither leaves an event. No task follows one that ended the run.
+ * was made in the same activation, neither leaves an event. No task follows the end of a run.
  */
 export function noteCommands(commands: readonly Command[]): void {
   const state = activations();
@@ -133,7 +132,6 @@ function eventsOf(commands: readonly Command[]): number {
   return count;
 }
 
-/** The name of the timer, activity or child that a command makes; undefined for other commands. */
 function madeBy({ startTimer, scheduleActivity, startChildWorkflowExecution }: Command): string | undefined {
   if (startTimer != null) return `timer ${startTimer.seq}`;
   if (scheduleActivity != null) return `activity ${scheduleActivity.seq}`;
@@ -147,10 +145,7 @@ function cancelledBy(command: Command): string | undefined {
   return cancelChildWorkflowExecution == null ? undefined : `child ${cancelChildWorkflowExecution.childWorkflowSeq}`;
 }
 
-/**
- * True for an activity or child with cancellation type `ABANDON` (by the core's numbers): cancelling it leaves no
- * event.
- */
+/** Cancelling an activity or child of type `ABANDON` (by the core's numbers) leaves no event. */
 function isAbandonedOnCancel({ scheduleActivity, startChildWorkflowExecution }: Command): boolean {
   const ofActivity: number | null | undefined = scheduleActivity?.cancellationType;
   const ofChild: number = startChildWorkflowExecution?.cancellationType ?? 0;
@@ -166,7 +161,6 @@ function cancels({ requestCancelActivity, cancelTimer }: Command): boolean {
   return (requestCancelActivity ?? cancelTimer) != null;
 }
 
-/** True for a command to another run. */
 function reachesOtherRun({ startChildWorkflowExecution, ...other }: Command): boolean {
   const { signalExternalWorkflowExecution, requestCancelExternalWorkflowExecution } = other;
   return (
@@ -186,9 +180,9 @@ function isOfEvent({ doUpdate, notifyHasPatch, updateRandomSeed, resolveActivity
 }
 
 /**
- * Throws for a query of a run that has handled events which no task has taken, or that was handed a task which the
- * server may still withdraw. No argument of a query makes an exception: a sender who may only query could keep an open
- * run ahead of its tasks.
+ * Throws for a query of a run that has handled events which no task has taken, or a task which the server may still
+ * withdraw. No argument of a query makes an exception: a sender who may only query could keep an open run ahead of its
+ * tasks.
  */
 export function refuseAhead(activation: Activation): void {
   const query = activation.jobs?.find((job) => job.queryWorkflow?.queryId === queryAlone)?.queryWorkflow;
@@ -206,10 +200,10 @@ export function refuseAhead(activation: Activation): void {
 }
 
 /**
- * True if history seems to end with a task that has started and brought nothing, such as the task of an update. If the
- * update is refused, the server removes the task's two events and gives their ids to the next events. A worker that got
- * the two events with a query would skip these next events. The SDK does not say whether the task completed, so for
- * `withdrawableMs` after its start the answer is true either way.
+ * True if history seems to end with a task that has started and brought nothing. If that was the task of an update
+ * which is refused, the server gives the ids of its two events to the next events, and a worker that got the two with a
+ * query would skip these. The SDK does not say whether the task completed, so for `withdrawableMs` after its start the
+ * answer is true either way.
  */
 function mayBeWithdrawn({ timestamp, historyLength }: Activation): boolean {
   const { kept } = activations();

@@ -27,9 +27,7 @@ export interface GateOptions {
   agent: string;
   /** The policies as recorded in the run; never read from a file or the environment here (I12). */
   policies: PolicyLayers;
-  /**
-   * The lines of the rules in the operator's policy, as the run recorded them. Absent if it was not read from a file.
-   */
+  /** Of the operator's policy, as recorded in the run. Absent if it was not read from a file. */
   ceilingLines?: RuleLines;
   caller?: Caller;
   metadata?: JsonObject;
@@ -37,7 +35,6 @@ export interface GateOptions {
   lineage?: string[];
   /** Called with the parents' policies that replaced those in `policies`; the next execution begins with them (I11). */
   onParents?: (parents: Policy[]) => void;
-  /** The engine that the run recorded at its start. */
   engine: number;
   /** The JSON Schema of a tool's arguments by the definition with this hash. Default: unknown. */
   schemaOf?: (tool: string, definition: string) => JsonObject | undefined;
@@ -50,24 +47,21 @@ export interface GateOptions {
   routes?: ChannelRoutes;
 }
 
-/** The parts of a request that determine its channels. */
 type Asked = Pick<RequestRecord, 'terms' | 'delegations' | 'stepsTakenUntilMs'> & {
   request: Pick<ApprovalRequest, 'requestedAt' | 'toolName' | 'agentName' | 'assessment'>;
 };
 
-/** A call that the active policies rule on. */
 export interface CallToRule extends CaseCall {
   /** The arguments that the tool shows without a worker. */
   show?: readonly string[];
 }
 
-/** The answer of the policies to one call, and how it is shown. */
 export interface RuledCase extends Case {
   /** `FILE:LINE` of the rule, if it is known. */
   rulePlace?: string;
   /** The arguments that tool and policies show without a worker. */
   show: string[];
-  /** What is redacted for reviewers; undefined: nothing is. */
+  /** Undefined: nothing is redacted for reviewers. */
   redact?: RedactionSettings;
 }
 
@@ -75,10 +69,9 @@ export interface RuledCase extends Case {
 export class ActivePolicies {
   readonly options: GateOptions;
   readonly policies: PolicyLayers;
-  /** The changes by `setPolicy` that are in force. */
   readonly change: PolicyChange | undefined;
   readonly directories: Directories;
-  /** What is redacted for reviewers; undefined: nothing is. */
+  /** Undefined: nothing is redacted for reviewers. */
   readonly redaction: RedactionSettings | undefined;
   readonly #rules: RunRules;
   readonly #routesOf: ((request: RoutedRequest) => string[]) | undefined;
@@ -96,9 +89,8 @@ export class ActivePolicies {
   }
 
   /**
-   * The channels of a request; undefined if the run has none. They follow from the reviewers who are asked after the
-   * steps that were taken, from the people to whom seats were delegated, and from the request's tool, agent and
-   * severity. Reads no clock: the ledger has the steps.
+   * Undefined if the run has no channels. They follow from the reviewers who are asked after the steps that were taken,
+   * from delegations, and from the request's tool, agent and severity. Reads no clock: the ledger has the steps.
    */
   channelsOf({ terms, delegations, stepsTakenUntilMs, request }: Asked): string[] | undefined {
     const { routes } = this.options;

@@ -1,7 +1,7 @@
 /**
- * Carried state: what an execution passes to the next one in its arguments when it continues as new. Anyone who starts
- * a workflow writes arguments too, and the server repeats them in retries and cron runs. So a workflow trusts carried
- * state only after it is verified (docs/decisions/0022).
+ * Carried state: the arguments by which an execution continues as new. Anyone who starts a workflow writes arguments
+ * too, and the server repeats them in retries and cron runs, so they are trusted only after they are verified
+ * (docs/decisions/0022).
  */
 import { ApplicationFailure, CancellationScope, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { VerifyCarried } from '../../activities/verify-carried.ts';
@@ -10,7 +10,6 @@ import type { ContextCarrier } from '../../core/ledger/recorded-context.ts';
 import { runLocal } from '../sandbox/run-local.ts';
 import { isObject } from '../../core/base/json.ts';
 
-/** The execution that wrote carried state. */
 export interface Writer {
   workflowId: string;
   runId: string;
@@ -39,7 +38,6 @@ export function isContinued(): boolean {
   return workflowInfo().continuedFromExecutionRunId !== undefined;
 }
 
-/** This execution, as the writer of carried state. */
 export function thisExecution(): Writer {
   const { workflowId, runId } = workflowInfo();
   return { workflowId, runId };
@@ -47,8 +45,8 @@ export function thisExecution(): Writer {
 
 /**
  * Returns carried state once it is verified: the execution before this one wrote it and continued as this one.
- * Otherwise throws `forbidden` with one sentence. Not cancellable: open requests must be known before they can be
- * cancelled. `carrier` is only recorded in history.
+ * Otherwise throws `forbidden`. Not cancellable: open requests must be known before they can be cancelled. `carrier` is
+ * only recorded in history.
  */
 export async function verified<State extends { writer: Writer }>(
   carried: State | undefined,
@@ -70,10 +68,7 @@ export async function verified<State extends { writer: Writer }>(
   return carried;
 }
 
-/**
- * Throws for a run that the server has started again by itself: its request ids and idempotency keys would be those of
- * the execution before it.
- */
+/** Throws for a run that the server has started again: it would use request ids and idempotency keys twice. */
 export function refuseRepeated(): void {
   const { attempt, cronSchedule = '' } = workflowInfo();
   if (cronSchedule !== '') {

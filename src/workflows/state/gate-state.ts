@@ -41,7 +41,6 @@ export interface GateSnapshot {
   ledger: Ledger;
   /** Journal entries that no payload has carried yet. */
   journal: JournalEntry[];
-  /** The tree over all entries. */
   tree: TreeState;
   /** The last change by `setPolicy`. */
   change?: PolicyChange;
@@ -57,10 +56,7 @@ export interface GateSnapshot {
   missedSteps?: NotifyInput[];
 }
 
-/**
- * The ledger, and the journal entries that are not in history yet: the next payload that the workflow writes carries
- * them. Every change of the gate goes through `apply`.
- */
+/** The ledger, and the journal entries that are not in history yet. Every change of the gate goes through `apply`. */
 export class GateState {
   #ledger: Ledger = emptyLedger(engine);
   #journal: JournalEntry[] = [];
@@ -75,18 +71,12 @@ export class GateState {
   checks = 0;
   /** Activities that this execution scheduled for lookups of messages. */
   lookups = 0;
-  /**
-   * The work of policy changes that needed no lookup, in this execution. Many such signals may arrive together, and
-   * each change rules again on all open requests.
-   */
+  /** Of policy changes without a lookup: many signals may come together, and each rules again on all open requests. */
   readonly changes: RulingMeter = { work: 0 };
   /** The last revocation of all grants: an edit that was in flight at that time leaves no grant. */
   lastRevocation: Extract<LedgerCommand, { kind: 'revoke' }> | undefined;
   #directories: Directories = {};
-  /**
-   * The people and keys that the operator has revoked, as far as workers have reported them to this run. The second
-   * gate reads the worker's present policy, and may know newer ones.
-   */
+  /** As workers have reported revocations. The second gate reads the worker's present policy, and may know more. */
   #revoked: Revoked | undefined;
   /** The agent in charge. */
   agent: string | undefined;
@@ -102,9 +92,7 @@ export class GateState {
   #grown = growth();
   #writtenIn = 0;
 
-  /**
-   * Replaces the ledger, which is still empty because messages wait until the policies are known. Call `begin` next.
-   */
+  /** The ledger is still empty, because messages wait until the policies are known. Call `begin` next. */
   restore({ ledger, journal, tree, closing, revoked }: GateSnapshot): void {
     this.#ledger = ledger;
     this.#tree.restore(tree);
@@ -123,7 +111,6 @@ export class GateState {
     this.#knowsPast = true;
   }
 
-  /** Sets the active policies, which the ledger and its entries read. */
   follow(active: ActivePolicies): void {
     const { policies, directories, options } = active;
     this.#active = active;
@@ -138,15 +125,11 @@ export class GateState {
     return { ...this.#directories, revoked: this.#revoked };
   }
 
-  /** The revocations that the next execution inherits. */
   get revoked(): { revoked?: Revoked } {
     return this.#revoked === undefined ? {} : { revoked: this.#revoked };
   }
 
-  /**
-   * Revokes keys and people in this run, with the grants that they made. Returns true if a grant ended. A revocation is
-   * never taken back.
-   */
+  /** Also revokes the grants that these keys and people made. Returns true if a grant ended. Final. */
   obey(revoked: Revoked | undefined): boolean {
     this.#revoked = revokedByEither(revokedByEither(this.#directories.revoked, this.#revoked), revoked);
     const keyOf = personKeyOfRun(this.#directories);
@@ -159,7 +142,7 @@ export class GateState {
     return true;
   }
 
-  /** Throws while the past is not known yet, because an answer would wrongly say that there is nothing. */
+  /** Throws while the past is not known: an answer would wrongly say that there is nothing. */
   requirePast(): void {
     if (!this.#knowsPast) throw ApplicationFailure.nonRetryable(sentences.notTakenUp, 'no_worker');
   }
@@ -187,10 +170,7 @@ export class GateState {
     if (why !== undefined) log.warn(why, notice);
   }
 
-  /**
-   * The entry with facts of the run added: entries of calls name their agent, because a run may be handed over, and the
-   * first of them names the policies.
-   */
+  /** Entries of calls name their agent, because a run may be handed over, and the first of them names the policies. */
   #withRunFacts(entry: JournalEntry): JournalEntry {
     const isOfCall = entry.kind === 'ruling' || entry.kind === 'opened';
     if (!isOfCall && entry.kind !== 'policy') return entry;
@@ -211,7 +191,6 @@ export class GateState {
     }
   }
 
-  /** Applies a sender's command and returns the receipt. */
   answer(command: LedgerCommand): Receipt {
     return this.apply(command) ?? done(command);
   }
@@ -242,8 +221,8 @@ export class GateState {
   }
 
   /**
-   * Adds the new entries to the journal and to the tree. A tool may end in an activation that writes nothing, whose
-   * time a replay sees otherwise. So its entry has the time of the activation that writes it (I12).
+   * A tool may end in an activation that writes nothing, whose time a replay sees otherwise. So its entry has the time
+   * of the activation that writes it (I12).
    */
   #seal(): void {
     const entries = this.#unsealed.map((entry) => (entry.kind === 'ran' ? { ...entry, at: iso(clock.nowMs) } : entry));
@@ -252,22 +231,19 @@ export class GateState {
     this.#journal.push(...entries);
   }
 
-  /**
-   * Commits the run to all entries that were taken, in whichever payload they are; empty until the policies are known.
-   */
+  /** Over all entries that were taken, in whichever payload they are; empty until the policies are known. */
   get head(): { journalHead?: JournalHead } {
     const { head } = this.#tree;
     return head === undefined ? {} : { journalHead: head };
   }
 
-  /** The tree that the next execution continues. */
   get tree(): TreeState {
     return this.#tree.carried;
   }
 
   /**
-   * Puts the entries that were taken in this activation back into the journal: an activity that is cancelled in the
-   * activation that scheduled it is never sent, nor are the entries in its input. Readers drop repeated entries.
+   * An activity that is cancelled in the activation that scheduled it is never sent, nor are the entries in its input:
+   * puts back what was taken in this activation. Readers drop repeated entries.
    */
   takeBack(): void {
     if (this.#taken.activation !== activation.number) return;
@@ -285,14 +261,13 @@ export class GateState {
     this.#writtenIn = activation.number;
   }
 
-  /** True if the gate has written a command in this activation. */
   get hasWritten(): boolean {
     return this.#writtenIn === activation.number;
   }
 
   /**
-   * Reads how far the history has grown. Call this only in an activation that certainly writes a command: a replay may
-   * merge any other activation with the next one, when the history has grown further (I12).
+   * Call this only in an activation that certainly writes a command: a replay may merge any other activation with the
+   * next one, when the history has grown further (I12).
    */
   noteGrowth(): void {
     this.#grown = growth();
@@ -347,9 +322,8 @@ function done(command: LedgerCommand): Receipt {
 }
 
 /**
- * The Merkle tree over all journal entries of the run (docs/audit.md). It grows with the journal, and continue-as-new
- * carries its frontier. Its leaves need the secret that is recorded with the run's policies: a run that ends before that
- * has no tree.
+ * The Merkle tree over all journal entries of the run (docs/audit.md). Continue-as-new carries its frontier. Its leaves
+ * need the secret that is recorded with the run's policies: a run that ends before that has no tree.
  */
 class JournalTree {
   #tree: TreeState = emptyTree;
@@ -377,7 +351,6 @@ class JournalTree {
     else this.#tree = withLeaf(this.#tree, this.#leafOf(entry));
   }
 
-  /** The tree that continue-as-new carries. */
   get carried(): TreeState {
     return this.#tree;
   }

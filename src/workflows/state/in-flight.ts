@@ -1,7 +1,6 @@
 import { isCancellation } from '@temporalio/workflow';
 import type { Receipt } from '../../core/ledger/approval.ts';
 
-/** A message whose lookup has not returned. */
 export interface InFlightMessage {
   /** The message's id, if it has one, and the digest of its content (idempotency.ts). */
   id: string | undefined;
@@ -24,7 +23,6 @@ export class InFlight {
     return this.#messages.size === 0 && this.#others === 0;
   }
 
-  /** True while a message in flight must be applied before the next one. */
   get blocks(): boolean {
     return this.some(({ blocks }) => blocks);
   }

@@ -10,7 +10,6 @@ import type { ActivePolicies, RuledCase } from './active-policies.ts';
 import { redactText } from '../../core/redact/find-sensitive.ts';
 import { joinRedactions, sameTexts, wholeRedaction, withoutHidden } from '../../core/redact/join-redactions.ts';
 
-/** A call to ask about, and everything that is known of it. */
 interface CallToAsk {
   callId: string;
   tool: string;
@@ -107,7 +106,6 @@ function shownReplaces(
   return { ...replaces, changes: changes.map((each) => redactSummary(each, args, redaction)) };
 }
 
-/** A call whose arguments are to be redacted for reviewers. */
 interface CallToRedact {
   args: JsonObject;
   ruled: Pick<RequestRecord['ruled'], 'subject' | 'shell'>;
@@ -120,10 +118,10 @@ const mostLeaves = 10_000;
 const mostCharacters = 1_000_000;
 
 /**
- * What reviewers do not see of a call. If an activity has searched the arguments by the same settings, its result is
- * used; otherwise the built-in patterns are applied here. Undefined if the policies' own patterns, which need a library
- * that never runs here, were not applied to these arguments, or if the arguments are too large to search. `among`: the
- * number of calls that are searched in the same activation. Parts that were found before stay hidden.
+ * What reviewers do not see of a call. The result of an activity counts if it searched by the same settings; otherwise
+ * the built-in patterns are applied here. Undefined if the arguments are too large to search, or the policies' own
+ * patterns, whose library never runs here, were not applied to them. `among`: how many calls the activation searches.
+ * Parts that were found before stay hidden.
  */
 export function redactionFor(
   { args, ruled, redaction }: CallToRedact,
@@ -141,8 +139,8 @@ export function redactionFor(
 }
 
 /**
- * What reviewers do not see of edited arguments: what the policies hide, and hidden parts of the request wherever the
- * edit repeats them. If the policies' own patterns were not applied to the edit, all arguments are hidden.
+ * What reviewers do not see of edited arguments: also hidden parts of the request wherever the edit repeats them. If
+ * the policies' own patterns were not applied to the edit, all arguments are hidden.
  */
 export function editedRedaction(
   call: CallToRedact,
@@ -158,10 +156,7 @@ export function editedRedaction(
     : joinRedactions(found, { ...found, values: sameTexts(call.args, request.arguments, before.values) });
 }
 
-/**
- * The longest part of a summary that is searched. It is much longer than what is shown, so that no secret is cut in
- * two.
- */
+/** Much longer than what is shown, so that no secret is cut in two. */
 const mostSearched = 4_000;
 
 /** The text beside a call, without the hidden parts of its arguments and without other texts of the same kinds. */

@@ -6,16 +6,15 @@ interface Waiter {
   resolve: () => void;
 }
 
-/** A task that the scheduler runs whenever it is due. */
 export interface ScheduledTask {
   readonly isDue: boolean;
   run(): void;
 }
 
 /**
- * The order of each activation: all jobs are handed over, the messages are applied, waiters resume, and when no waiter
- * can resume, the gate's commands are written. So commands follow from the state alone, whichever workflow tasks a
- * replay merges (docs/decisions/0007).
+ * The order of each activation: all jobs are handed over, the messages are applied, waiters resume, and when none can,
+ * the gate's commands are written. So commands follow from the state alone, whichever tasks a replay merges
+ * (docs/decisions/0007).
  */
 export class Scheduler {
   readonly #messages: ScheduledTask;
@@ -29,10 +28,7 @@ export class Scheduler {
     void CancellationScope.nonCancellable(() => this.#run());
   }
 
-  /**
-   * Waits until `predicate` holds, and in any case until the messages of this activation are applied. Rejects when the
-   * calling scope is cancelled.
-   */
+  /** Waits at least until the messages of this activation are applied. Rejects when the calling scope is cancelled. */
   until(predicate: () => boolean): Promise<void> {
     const released = new Promise<void>((resolve) => this.#waiters.push({ predicate, resolve }));
     const scope = CancellationScope.current();

@@ -3,13 +3,12 @@ const [firstMs, longestMs] = [1_000, 3_600_000];
 const realCallMs = 60_000;
 
 /**
- * The waits between calls that were not made, or were interrupted. They grow to an hour, because a worker that lacks
- * the channel may do so for days, and each call adds to history.
+ * The waits between calls that were not made, or were interrupted. They grow to an hour: a worker may lack the channel
+ * for days, and each call adds to history.
  */
 export class Backoff {
   #count = 0;
 
-  /** The next wait, after a call that lasted so long. */
   next(lastedMs = 0): number {
     if (lastedMs >= realCallMs) this.reset();
     return backoffMs(this.#count++);
@@ -20,7 +19,6 @@ export class Backoff {
   }
 }
 
-/** The wait after `count` earlier ones. */
 export function backoffMs(count: number): number {
   return Math.min(firstMs * 2 ** count, longestMs);
 }

@@ -1,8 +1,7 @@
 /**
- * Exact deadlines (I6). A message that was received while workflow time was not past the deadline counts. A message
- * that is found by the first look past the deadline may have been recorded in time, so the pipeline reads its recorded
- * time. A message that comes after that look was recorded late. Workflow time decides only in activations that write a
- * command.
+ * Exact deadlines (I6). A message that was received while workflow time was not past the deadline counts. One that the
+ * first look past the deadline finds may have been recorded in time, so the pipeline reads its recorded time. A later
+ * one was recorded late. Workflow time decides only in activations that write a command.
  */
 import { CancellationScope, sleep, proxyActivities } from '@temporalio/workflow';
 import { nextStepAtMs, openedAtMs, stepsDue, type DueStep } from '../../core/ledger/escalation.ts';
@@ -25,7 +24,6 @@ export class Deadlines {
   /** Open requests past a deadline, with that deadline and the workflow time of the first look past it. */
   readonly #overdue = new Map<string, { deadlineMs: number; firstLookMs: number }>();
 
-  /** `onFired` is called when the timer fires. */
   constructor(state: GateState, inFlight: InFlight, escalation: EscalationSteps, onFired: () => void) {
     this.#state = state;
     this.#inFlight = inFlight;
@@ -33,7 +31,6 @@ export class Deadlines {
     this.#timer = new DeadlineTimer(onFired);
   }
 
-  /** Notes which open requests are past their deadline for the first time. */
   look(nowMs: number): void {
     const overdue = new Map<string, number>();
     for (const { request, deadlineMs } of this.#state.ledger.open) {
@@ -65,7 +62,6 @@ export class Deadlines {
     this.#escalation.take(this.#waiting());
   }
 
-  /** True if the timer must be started or cancelled. */
   get isDue(): boolean {
     return !this.#timer.firesBy(this.#nextAtMs());
   }
@@ -104,7 +100,7 @@ class DeadlineTimer {
     return atMs === null ? this.#running === undefined : this.#running !== undefined && this.#running.atMs <= atMs;
   }
 
-  /** Starts the timer for `atMs` (workflow time), or cancels it; a timer that fires earlier stays. */
+  /** `atMs`: workflow time; null cancels the timer. A timer that fires earlier stays. */
   set(atMs: number | null, summary: string): void {
     if (this.firesBy(atMs)) return;
     this.#running?.scope.cancel();
@@ -130,22 +126,19 @@ class DeadlineTimer {
   }
 }
 
-/**
- * The longest text of a call in a summary, in UTF-16 units: the timeline of Temporal's UI is about 130 letters wide.
- */
+/** In UTF-16 units: the timeline of Temporal's UI is about 130 letters wide. */
 const longestCall = 72;
 /**
- * Most bytes of the call's JSON. The server refuses summaries of more than 400 bytes, and the workflow task then fails
- * for ever: this leaves room for what a codec adds, such as a header and base64.
+ * As JSON. The server refuses summaries over 400 bytes, and the workflow task then fails for ever: this leaves room for
+ * what a codec adds, such as a header and base64.
  */
 const callBytes = 130;
 /** The command line finds a request by the beginning of its id. */
 const idStart = 8;
 
 /**
- * The summary of the deadline timer: what waits, until when, and how to answer. Temporal's UI reads it from history, so
- * it needs no worker. The summary stays as it was when the timer started, so with several requests it names none to
- * approve.
+ * What waits, until when, and how to answer. Temporal's UI reads it from history, without a worker. It stays as it was
+ * when the timer started, so with several requests it names none to approve.
  */
 export function timerSummary(open: readonly RequestRecord[]): string {
   const [first] = open.toSorted((one, other) => (one.deadlineMs ?? Infinity) - (other.deadlineMs ?? Infinity));
@@ -182,9 +175,7 @@ const notify = proxyActivities<{ [activityNames.notify]: Notify }>({
 export class EscalationSteps {
   readonly #state: GateState;
   readonly #inFlight: InFlight;
-  /**
-   * The notifications that failed and are made again. A later reminder of a request takes the place of an earlier one.
-   */
+  /** Notifications to make again. A later reminder takes the place of an earlier one of its request. */
   readonly #missed = new Map<string, NotifyInput>();
 
   constructor(state: GateState, inFlight: InFlight) {
@@ -196,7 +187,6 @@ export class EscalationSteps {
     for (const each of missed) void this.#notifyAfterWait(each, 0);
   }
 
-  /** For continue-as-new: the notifications that are still to be made. */
   carried(): NotifyInput[] | undefined {
     const missed = [...this.#missed.values()].filter((each) => this.#isOpen(each));
     return missed.length === 0 ? undefined : missed;
