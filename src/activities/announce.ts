@@ -49,7 +49,6 @@ export interface NotifyInput {
   requestId: string;
   toolName: string;
   agentName: string;
-  /** The reviewers who may answer; empty: anyone may. */
   reviewers: string[];
   /** For `escalated`: the additional reviewers. */
   to?: readonly string[];

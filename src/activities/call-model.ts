@@ -30,7 +30,6 @@ import { redactCalls, shownBeside } from './redact-calls.ts';
 
 export interface CallBounds {
   limits: SizeLimits;
-  /** Bytes of the turn without its calls. */
   besideBytes: number;
   /** Payloads of at least this many bytes travel by reference; absent: all travel inline. */
   thresholdBytes?: number;
@@ -221,6 +220,7 @@ export function createCallModel(
 ): CallModel {
   return async (input) => {
     const context = Context.current();
+    const { cancellationSignal: signal } = context;
     const agent = registry.agent(input.agent);
     // Retryable: during a rollout the next attempt may reach a worker that has the agent.
     if (agent === undefined) {
@@ -252,7 +252,7 @@ export function createCallModel(
           // Never both: with a response format, some servers make no calls, or write no text that reviewers could read.
           ...(tools.length > 0 ? { tools } : schema !== undefined && { responseFormat: formatOf(schema) }),
         },
-        context.cancellationSignal,
+        signal,
         { streaming: modelCall.stream, onText: (text) => heartbeats.add(text) },
       );
       heartbeats.flush();
@@ -264,12 +264,7 @@ export function createCallModel(
       const limits = (thresholdBytes === undefined ? undefined : input.sizeLimits) ?? inlineLimits;
       const calls = await checkCalls(turn, found, limits.argumentBytes);
       const described = await describeCalls(calls, toolNamed);
-      const assessed = await assessCalls(described, {
-        toolNamed,
-        assessors,
-        agent: agent.name,
-        signal: context.cancellationSignal,
-      });
+      const assessed = await assessCalls(described, { toolNamed, assessors, agent: agent.name, signal });
       const startable = ceiling === undefined ? assessed : noteDenied(assessed, input, toolNamed, ceiling);
       const redacted = redactCalls(startable, toolNamed, input.redact);
       const output = await checkOutput(turn, agent, input);
@@ -277,22 +272,14 @@ export function createCallModel(
       const kept = parts === undefined ? {} : { providerTurn: { provider, parts } };
       const model = agent.model.modelId;
       const gone = ceiling?.revoked === undefined ? {} : { revoked: ceiling.revoked };
-      const beside = {
-        ...turn,
-        model,
-        text,
-        calls: [],
-        ...output,
-        ...kept,
-        ...gone,
-        ...shownBeside(text, input, redacted),
-      };
+      const shown = shownBeside(text, input, redacted);
+      const beside = { ...turn, model, text, calls: [], ...output, ...kept, ...gone, ...shown };
       const besideBytes = Buffer.byteLength(JSON.stringify(beside));
       const result = { ...beside, calls: boundCalls(redacted, { limits, besideBytes, thresholdBytes }) };
       checkSize(result, limits.turnBytes);
       return result;
     } catch (error) {
-      if (context.cancellationSignal.aborted) throw context.cancellationSignal.reason;
+      if (signal.aborted) throw signal.reason;
       if (error instanceof ApplicationFailure) throw error;
       const failure = toModelFailure(error, Date.now());
       const refused = refusedFiles(error, failure, fresh);
@@ -327,7 +314,6 @@ function formatOf(schema: JsonObject): LanguageModelV4CallOptions['responseForma
   return { type: 'json', name: 'output', schema };
 }
 
-/** Throws if a turn is too large: its text is too long, or it has more refused calls than fit. */
 function checkSize(result: CallModelResult, maxBytes: number): void {
   if (Buffer.byteLength(JSON.stringify(result)) > maxBytes) {
     throw new ModelFailure('model_output_invalid', `The model's answer is too large (more than ${maxBytes} bytes).`);

@@ -89,7 +89,6 @@ function checkOf(tool: Tool, args: JsonObject, toTool: ToolContext): Check | und
     runCheck((signal) => tool.checkResult!(structuredClone(result), { ...about, isError, signal }), cancellation);
 }
 
-/** The tool's result, or a sentence for the model in its place. */
 async function givenResult(tool: Tool, result: unknown, maxBytes: number, check: Check | undefined): Promise<unknown> {
   const read = readResult(result ?? null, maxBytes);
   if ('problem' in read) return sentences.resultNotGiven(read.problem);
@@ -186,7 +185,6 @@ export interface ChangedDefinition {
 
 interface ReconcileInput extends CallIdentity {
   tool: string;
-  /** Of the tool, as the call was admitted. */
   definition: string;
   args: JsonObject;
 }

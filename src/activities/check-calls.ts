@@ -75,7 +75,6 @@ function uniqueId(id: string, taken: Set<string>): string {
   return unique;
 }
 
-/** The start of the JSON of arguments, at most `most` characters. */
 export function startOfText(args: Json, most: number): string {
   return shorten(JSON.stringify(args), most);
 }
@@ -87,10 +86,7 @@ function shorten(text: string, most: number): string {
 
 const limitMs = 1_000;
 
-/**
- * The calls with the sentence of their tool's `describe`, if a call can run and its tool has one. The sentence is
- * recorded here, so a replay does not change it (I12).
- */
+/** Adds the sentence of the tool's `describe` to calls that can run. It is recorded, so a replay keeps it (I12). */
 export function describeCalls(
   calls: readonly ModelCall[],
   toolNamed: (name: string) => Tool | undefined,

@@ -18,7 +18,6 @@ import { redactCall } from './redact-calls.ts';
 export interface CheckEditInput {
   agent: string;
   tool: string;
-  /** The arguments as the reviewer wrote them. */
   args: JsonObject;
   /** The placeholders that reviewers were shown. Absent: text in the form of a placeholder is ordinary text. */
   kept?: KeptValue[];
@@ -54,11 +53,7 @@ export function createCheckEdit(
     assessors = [],
     gated = new Map(),
     ceiling,
-  }: {
-    assessors?: readonly Assessor[];
-    gated?: ReadonlyMap<string, GatedDefinition>;
-    ceiling?: PresentCeiling;
-  } = {},
+  }: { assessors?: readonly Assessor[]; gated?: ReadonlyMap<string, GatedDefinition>; ceiling?: PresentCeiling } = {},
 ): CheckEdit {
   return async ({ agent, tool, args: written, kept, redact, engine, caller }) => {
     const startable = (called: Called, checked: CheckedArguments): CheckedArguments => {

@@ -88,7 +88,6 @@ async function consult(
   return typeof advisor === 'function' ? advisor(call, { signal }) : askAdvisor(advisor, call, signal, format);
 }
 
-/** The answer of a model about a call, as JSON that is not checked yet; `noAnswer` if its text is no JSON object. */
 async function askAdvisor(
   { model, instructions }: ModelAdvisor,
   call: AdvisedCall,
@@ -104,10 +103,8 @@ async function askAdvisor(
   return 'problem' in read ? noAnswer : read.value;
 }
 
-/** A value that `readAdvisorAnswer` refuses. */
 const noAnswer = 'no JSON object';
 
-/** The JSON Schema of an advisor's answer, for models that can be bound to one. */
 function answerFormat(): LanguageModelV4CallOptions['responseFormat'] {
   const schema: JsonObject = {
     type: 'object',

@@ -25,9 +25,8 @@ const beatMs = 5_000;
 const longestMs = 30_000;
 
 /**
- * The activity `countersign.delegateOpen`: delegates the open requests of one person, with its progress in its
- * heartbeats. It needs no further rights: a sender who can start the workflow can also send each of these unsigned
- * messages, and the run of the request checks each.
+ * The activity `countersign.delegateOpen`: delegates the open requests of one person. It needs no further rights: a
+ * sender who can start the workflow can send these unsigned messages, too, and the run of the request checks each.
  */
 export function createDelegateOpen(session: () => Session): DelegateOpen {
   return async (input) => {

@@ -29,7 +29,6 @@ export type LoadAgent = (input: RunInput) => Promise<RunConfig>;
 
 export interface LoadAgentOptions {
   registry: Registry;
-  /** The policies of agents, parsed once, when the worker starts. */
   agentPolicies: ReadonlyMap<string, Policy>;
   ceiling: Policy | undefined;
   /** Absent: the ceiling was not read from a file. */
@@ -169,7 +168,6 @@ function reachableFrom(first: Agent, registry: Registry): Agent[] {
   return [...found].slice(1);
 }
 
-/** The input of a run, checked. Throws a failure that ends the run, in one sentence, for an invalid one. */
 function checkInput(input: unknown): RunInput {
   const parsed = runInputShape.safeParse(input);
   if (parsed.success && parsed.data.session === true && parsed.data.parent !== undefined) {
@@ -196,7 +194,6 @@ function checkFiles(input: RunInput['input'], { name, files: taken }: Agent, fil
   }
 }
 
-/** Reads the policy of a run's input. Throws `policy_invalid` with the first problem and its place. */
 export function runPolicy(document: object, ceiling: Policy | undefined): Policy {
   const { maxTimeoutMs } = ceiling?.approval ?? {};
   const read = readRunPolicy(document, {

@@ -85,13 +85,11 @@ const recordedPolicy = z.looseObject({
 // Each run above adds one policy, and each worker that was replaced meanwhile adds its ceiling.
 const inherited = z.array(recordedPolicy).max(2 * maxNesting + 2);
 
-/** `RunInput.parent`. */
 export const parentOfRun = z.strictObject({
   lineage: z.array(z.string().min(1).max(1_000)).min(1).max(maxNesting),
   policies: inherited,
 });
 
-/** The message that a run sends to its nested runs when its policies have changed. */
 export const changedParents = z.strictObject({ policies: inherited });
 
 export interface ReadParentsInput {

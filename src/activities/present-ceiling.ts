@@ -30,7 +30,6 @@ export function createCheckApprovers({ revocation, revoked }: PresentCeiling): C
   return async ({ approvedBy }) => ({ problem: revocation(approvedBy), revoked });
 }
 
-/** The operator's policy as this worker has it now. */
 export interface PresentCeiling {
   /** Why a call that a run has admitted must not start, in one sentence; undefined if it may. */
   denial: (called: Called, args: JsonObject, by: AdmittedBy) => string | undefined;
@@ -42,9 +41,8 @@ export interface PresentCeiling {
 }
 
 /**
- * Compiles the ceiling for the second gate. Both the engine that the run recorded and the newest one rule on a call,
- * and either denial counts: the caller gives the engine's number, and an older engine may allow what a newer one
- * denies. A number that no engine has is not used.
+ * Compiles the ceiling for the second gate. Both the newest engine and the one that the run recorded rule, and either
+ * denial counts: the caller gives the engine, and an older one may allow more. Unknown numbers are not used.
  */
 export function presentCeiling(ceiling: Policy | undefined, hasOutsideCalls = false): PresentCeiling {
   const layers = { ceiling: ceiling && compilePolicy(knownCeiling(ceiling), 'ceiling') };

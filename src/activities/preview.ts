@@ -17,7 +17,6 @@ export interface PreviewInput {
   agent: string;
   caller?: Caller;
   tool: string;
-  /** Of the tool, as the run recorded it. */
   definition: string;
   /** No reviewer has approved them. */
   args: JsonObject;
@@ -79,7 +78,6 @@ async function changesOf(tool: Tool, args: JsonObject, context: PreviewContext):
   }
 }
 
-/** Changes in few words, by their names. */
 function factsOf(changes: readonly Change[]): Record<string, string> {
   return Object.fromEntries(changes.map((change) => [change.name, sizeOf(change)]));
 }

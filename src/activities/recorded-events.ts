@@ -44,7 +44,6 @@ export async function recordedEvents(runId: string, eventIds: readonly string[])
   return found;
 }
 
-/** The event that started an execution; undefined if the server no longer has it. */
 export function firstEvent(execution: Execution): Promise<ServerEvent | undefined> {
   const { connection, options } = getClient();
   const request = { namespace: options.namespace, execution, maximumPageSize: 1 };
@@ -90,7 +89,6 @@ async function unlessGone<T>(read: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** When the server recorded the event, in whole milliseconds. */
 export function recordedAtMs({ eventTime }: ServerEvent): number {
   return optionalTsToMs(eventTime) ?? 0;
 }

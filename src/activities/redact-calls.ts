@@ -21,7 +21,6 @@ export function redactCalls(
   );
 }
 
-/** What reviewers do not see of one call's arguments. */
 export function redactCall(
   args: JsonObject,
   tool: Pick<Tool, 'subject' | 'shellSubject'> | undefined,

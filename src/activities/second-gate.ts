@@ -92,7 +92,6 @@ export interface SecondGateOptions {
   ceiling: PresentCeiling;
   /** Checks the arguments of a call whose tool has changed, by the present definition of the tool. */
   checkEdit: CheckEdit;
-  /** Writes the results of this worker's activities. */
   payloadConverter: PayloadConverter;
 }
 
@@ -117,7 +116,6 @@ export function secondGate({
   const definitions = new Map<string, ToolDefinition>(gated);
   for (const each of registry.tools) definitions.set(each.name, definitionOf(each));
 
-  /** Runs the activity through `next` if its call may run; otherwise throws a refusal, which is not retried. */
   async function execute(
     input: ActivityExecuteInput,
     next: Next<ActivityInboundCallsInterceptor, 'execute'>,
@@ -172,17 +170,7 @@ export function secondGate({
       const remedy = activity === undefined ? '' : olderExecutions;
       throw refused('forbidden', `'${called.name}' was called without a permit of this workflow's gate${remedy}`);
     }
-    const {
-      digest,
-      definition,
-      agent,
-      caller,
-      engine,
-      outcome,
-      bound,
-      approvedBy = [],
-      heartbeats = false,
-    } = permit.data;
+    const { digest, definition, agent, caller, engine, outcome, bound, approvedBy = [], heartbeats } = permit.data;
     // Check this before the digest: by another declaration, the same arguments may read differently.
     const present = definitions.get(called.name) ?? definitionOf(tool!);
     if (definition !== present.definition) {
@@ -305,19 +293,16 @@ function refused(type: (typeof secondGateTypes)[number], message: string, ...mor
   return ApplicationFailure.nonRetryable(message, type, refusedBySecondGate, ...more);
 }
 
-/**
- * Heartbeats for the activity if its author does not, so that a killed worker is noticed. Fails with `outcome_unknown`
- * if the worker shuts down in mid-call (I7).
- */
+/** Heartbeats if the author does not. Fails with `outcome_unknown` if the worker shuts down in mid-call (I7). */
 async function runGated(
   input: ActivityExecuteInput,
-  options: { heartbeats: boolean; isRepeatable: boolean; payloadConverter: PayloadConverter },
+  options: { heartbeats?: boolean; isRepeatable: boolean; payloadConverter: PayloadConverter },
   next: Next<ActivityInboundCallsInterceptor, 'execute'>,
 ): Promise<unknown> {
   const context = Context.current();
   const { activityType, heartbeatTimeoutMs } = context.info;
   const beat =
-    options.heartbeats && heartbeatTimeoutMs !== undefined
+    options.heartbeats === true && heartbeatTimeoutMs !== undefined
       ? setInterval(() => context.heartbeat(), Math.max(heartbeatTimeoutMs / 3, 1))
       : undefined;
   let result: unknown;
@@ -436,7 +421,6 @@ export const separatePermit: ActivityInboundCallsInterceptor = {
   },
 };
 
-/** The permit that came beside the first argument of the present call; undefined if there was none. */
 export function permitOfCall(): object | undefined {
   return permits.get(Context.current());
 }

@@ -88,13 +88,11 @@ export function activitySide(
   }
   const { policy: ceiling, ruleLines: ceilingLines } =
     options.policy === undefined ? {} : loadPolicy(options.policy, `the worker's policy`, { ceiling: true });
+  const { maxTimeoutMs } = ceiling?.approval ?? {};
   const agentPolicies = new Map<string, Policy>();
   for (const { name, policy } of registry.agents) {
-    if (policy !== undefined)
-      agentPolicies.set(
-        name,
-        loadPolicy(policy, `the policy of agent '${name}'`, { maxTimeoutMs: ceiling?.approval.maxTimeoutMs }).policy,
-      );
+    if (policy === undefined) continue;
+    agentPolicies.set(name, loadPolicy(policy, `the policy of agent '${name}'`, { maxTimeoutMs }).policy);
   }
   const continueAsNewAfter = checkContinueAsNewAfter(options.continueAsNewAfter);
   const attributes = isDeepStrictEqual(names, defaultAttributeNames) ? undefined : names;

@@ -75,7 +75,6 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
   return makeWorker(await withChannels(options));
 }
 
-/** Connects, checks the search attributes and makes the worker. Closes the connection if anything fails. */
 async function makeWorker(options: WithChannels): Promise<CountersignWorker> {
   const { plugins = [], taskQueue = defaultTaskQueue, shutdownGraceTime = '10s' } = options;
   const forceMs = msToNumber(options.shutdownForceTime ?? msToNumber(shutdownGraceTime) + afterGraceMs);
@@ -151,7 +150,6 @@ async function withChannels({ channels, ...options }: WorkerOptions): Promise<Wi
   return { ...options, ...(await readChannels(channels)) };
 }
 
-/** A bundle of the package, or the default of Temporal's worker if the options have other workflow code. */
 function workflowCode(options: WithChannels): Partial<TemporalWorkerOptions> {
   const codePath = packageBundle(bundleKind(options), (sentence) => Runtime.instance().logger.warn(sentence));
   if (codePath !== undefined) return { workflowBundle: { codePath } };

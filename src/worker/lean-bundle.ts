@@ -39,7 +39,6 @@ function sourceName(source: { absoluteResourcePath: string; resourcePath: string
   return name === path ? source.resourcePath : name;
 }
 
-/** The path of an installed file from `node_modules`, as in `long/index.js`. Another path as it is. */
 function inPackage(path: string): string {
   return path.replace(/^.*\/node_modules\//, '');
 }

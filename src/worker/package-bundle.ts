@@ -19,7 +19,6 @@ export interface BundleInputs extends Pick<
 interface BundleOrigin {
   /** The version of Temporal's SDK in it. A worker of another version may be incompatible. */
   sdk: string;
-  /** The digest of Countersign's modules in it. */
   modules: string;
 }
 

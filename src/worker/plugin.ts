@@ -67,17 +67,14 @@ export class CountersignPlugin extends SimplePlugin {
   readonly #largePayloads: Required<LargePayloads> | undefined;
   readonly #isLean: boolean;
   readonly #hasAgents: boolean;
-  readonly #stop: () => Promise<string[]>;
-  readonly #policyDigest: string | undefined;
-  readonly #policyWarnings: readonly string[];
-  readonly #warnOfUnreached: ActivitySide['warnOfUnreached'];
+  readonly #side: ActivitySide;
 
   constructor(options: PluginOptions = {}) {
     checkOptions('CountersignPlugin', options, pluginOptionNames);
     const names = attributeNamesOf(options.attributes);
     const largePayloads = largePayloadsOf(options.largePayloads);
     const side = activitySide(options, names, largePayloads);
-    const { activities, inbound, stop, policyDigest, policyWarnings, warnOfUnreached } = side;
+    const { activities, inbound } = side;
     super({
       name: 'countersign',
       activities: (given: object = {}) => {
@@ -90,10 +87,7 @@ export class CountersignPlugin extends SimplePlugin {
     this.#client = new CountersignClientPlugin({ largePayloads: largePayloads ?? false });
     this.#attributes = names;
     this.#largePayloads = largePayloads;
-    this.#stop = stop;
-    this.#policyDigest = policyDigest;
-    this.#policyWarnings = policyWarnings;
-    this.#warnOfUnreached = warnOfUnreached;
+    this.#side = side;
     this.#isLean = options.leanBundle === true;
     this.#hasAgents = (options.agents ?? []).length > 0;
   }
@@ -114,7 +108,7 @@ export class CountersignPlugin extends SimplePlugin {
       // With Temporal's default, viewers would receive a model's text every 24 seconds.
       ...(this.#hasAgents && { maxHeartbeatThrottleInterval: options.maxHeartbeatThrottleInterval ?? '250ms' }),
       // `countersign doctor` reads there by which engine and which policy this worker rules.
-      identity: options.identity ?? workerIdentity(hostname(), { engine, policyDigest: this.#policyDigest }),
+      identity: options.identity ?? workerIdentity(hostname(), { engine, policyDigest: this.#side.policyDigest }),
     });
     const first: ActivityInterceptorsFactory = () => ({ inbound: separatePermit });
     const activity = [first, ...(configured.interceptors?.activity ?? [])];
@@ -147,7 +141,7 @@ export class CountersignPlugin extends SimplePlugin {
 
   /** Checks the search attributes beside the start: `runUntil` and `shutdown` must find a running worker. */
   override async runWorker(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
-    for (const sentence of this.#policyWarnings) Runtime.instance().logger.warn(sentence);
+    for (const sentence of this.#side.policyWarnings) Runtime.instance().logger.warn(sentence);
     const running = this.#runToEnd(worker, next);
     const refusal = await Promise.race([this.#refusal(worker), running.then(() => undefined)]);
     if (refusal === undefined) return running;
@@ -158,12 +152,12 @@ export class CountersignPlugin extends SimplePlugin {
   async #runToEnd(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
     const hasEnded = new AbortController();
     // The worker does not wait for it: a receiver may be slow, or come back.
-    void this.#warnOfUnreached(hasEnded.signal, (sentence) => Runtime.instance().logger.warn(sentence));
+    void this.#side.warnOfUnreached(hasEnded.signal, (sentence) => Runtime.instance().logger.warn(sentence));
     try {
       await super.runWorker(worker, next);
     } finally {
       hasEnded.abort();
-      for (const sentence of await this.#stop()) Runtime.instance().logger.warn(sentence);
+      for (const sentence of await this.#side.stop()) Runtime.instance().logger.warn(sentence);
     }
   }
 

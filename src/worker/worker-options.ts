@@ -150,7 +150,6 @@ const passedOnNames = Object.keys({
   bundlerOptions: true,
 } satisfies Record<keyof PassedOn, true>);
 
-/** Throws a `DefinitionError` for an option that no worker has. `place` names the options in it. */
 export function checkWorkerOptions(place: string, options: object): void {
   const listed = `known are ${ownOptionNames.join(', ')}, and the options of Temporal's worker`;
   checkOptions(place, options, [...ownOptionNames, ...passedOnNames], listed);

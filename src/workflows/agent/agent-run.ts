@@ -95,7 +95,6 @@ class AgentRun {
     gate.onClose(() => this.#interrupt());
   }
 
-  /** Cancels the model call, the nested runs, the advisors and the checks in flight. */
   #interrupt(): void {
     this.#calls?.advising.cancel();
     this.#modelCall.cancel();

@@ -13,7 +13,6 @@ interface AdvisedCall extends HeldCall {
 export class Consultations {
   readonly #state: RunState;
   readonly #gate: Gate;
-  /** The ids of the calls whose advisors are consulted now. */
   readonly #running = new Set<string>();
   #scope = new CancellationScope();
 

@@ -16,7 +16,6 @@ import type { ToolCall } from '../../core/base/tool-call.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { ToolEnd } from './run-tool.ts';
 import { WorkflowExecutionAlreadyStartedError, type Workflow } from '@temporalio/common';
-import type { JournalEntry } from '../../core/ledger/journal-entry.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
 import { totalUsage, isUnfinished, unfinishedText } from '../../core/base/model-answer.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
@@ -25,7 +24,7 @@ interface Open {
   scope: CancellationScope;
   /** The policies that the nested run has: those active at its start, or those sent to it last. */
   knows: PolicyLayers;
-  run?: Parameters<NestedRun['onStarted']>[0];
+  run?: Pick<ChildWorkflowHandle<Workflow>, 'signal'>;
 }
 
 /** Bytes that one task may send: a message to the server takes 4 MB, and also holds other commands. */
@@ -78,18 +77,41 @@ export class NestedRuns {
       metadata,
       parent: { lineage: [...this.lineage, workflowId], policies: bindingPolicies(knows) },
     };
-    const nested = { workflowId: nestedRunId(workflowId, callId), input, resultBytes };
     const open: Open = { scope: new CancellationScope({ cancellable: true, parent: this.#scope }), knows };
     this.#open.add(open);
     if (!this.#isSending) void this.#keepSending();
     return open.scope.run(async () => {
       try {
-        const onStarted: NestedRun['onStarted'] = (run) => (open.run = run);
-        return await runNested({ ...nested, journal: this.#gate.takeJournal(), onStarted });
+        return await this.#runNested(open, nestedRunId(workflowId, callId), input, resultBytes);
       } finally {
         this.#open.delete(open);
       }
     });
+  }
+
+  /** Never throws: every end is an answer to the model, of at most `resultBytes`. May take days: no activity waits. */
+  async #runNested(open: Open, workflowId: string, input: RunInput, resultBytes: number): Promise<ToolEnd> {
+    // Puts journal entries into this run's history; the nested run does not read them.
+    const journal = this.#gate.takeJournal();
+    const { agent, parent } = input;
+    const bytes = byteLength(JSON.stringify(parent));
+    if (bytes > maxInheritedBytes) {
+      return notStarted(`the policies that bind agent '${agent}' have ${bytes} bytes; at most ${maxInheritedBytes}`);
+    }
+    const shownAgent = escapeText(agent).slice(0, 100);
+    try {
+      const run = await startChild<(input: RunInput, carrier: object) => Promise<RunResult>>(workflowType, {
+        workflowId,
+        args: [input, { journal }],
+        parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+        staticSummary: `Agent ${shownAgent}, called by another run`,
+        staticDetails: `Agent \`${shownAgent}\`, called by run \`${escapeText(parent?.lineage.at(-1) ?? '')}\`. Look at it with \`countersign show ${escapeText(workflowId)}\`.`,
+      });
+      open.run = run;
+      return answerOf(agent, await run.result(), resultBytes);
+    } catch (error) {
+      return endOf(agent, error);
+    }
   }
 
   /** Sends a change to every open nested run whenever the policies that bind this run have changed (I10). */
@@ -136,43 +158,6 @@ export class NestedRuns {
   }
 }
 
-export interface NestedRun {
-  workflowId: string;
-  input: RunInput;
-  /** The most bytes of the nested run's answer. */
-  resultBytes: number;
-  /** Puts journal entries into this run's history; the nested run does not read them. */
-  journal: JournalEntry[];
-  /** Called once the run has started and can receive signals. */
-  onStarted: (run: Pick<ChildWorkflowHandle<Workflow>, 'signal'>) => void;
-}
-
-/**
- * Runs one admitted call of an agent as a separate run, which may take days: no activity waits. Never throws: every end
- * of the run is an answer to the calling model. A nested run is cancelled with this run.
- */
-export async function runNested({ workflowId, input, resultBytes, journal, onStarted }: NestedRun): Promise<ToolEnd> {
-  const { agent, parent } = input;
-  const bytes = byteLength(JSON.stringify(parent));
-  if (bytes > maxInheritedBytes) {
-    return notStarted(`the policies that bind agent '${agent}' have ${bytes} bytes; at most ${maxInheritedBytes}`);
-  }
-  const shownAgent = escapeText(agent).slice(0, 100);
-  try {
-    const run = await startChild<(input: RunInput, carrier: object) => Promise<RunResult>>(workflowType, {
-      workflowId,
-      args: [input, { journal }],
-      parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-      staticSummary: `Agent ${shownAgent}, called by another run`,
-      staticDetails: `Agent \`${shownAgent}\`, called by run \`${escapeText(parent?.lineage.at(-1) ?? '')}\`. Look at it with \`countersign show ${escapeText(workflowId)}\`.`,
-    });
-    onStarted(run);
-    return answerOf(agent, await run.result(), resultBytes);
-  } catch (error) {
-    return endOf(agent, error);
-  }
-}
-
 function answerOf(agent: string, result: unknown, resultBytes: number): ToolEnd {
   if (isUndecodable(result)) return unknown;
   const ended = (result ?? {}) as Partial<RunResult>;
@@ -200,7 +185,6 @@ function closed(agent: string, output: string): ToolEnd {
 
 const unknown: ToolEnd = { content: sentences.unknownOutcome, isError: true, ran: 'unknown' };
 
-/** Failure types of a run whose agent has not begun. */
 const neverBegan = ['agent_unknown', 'arguments_invalid', 'policy_invalid', 'too_large'];
 
 function endOf(agent: string, error: unknown): ToolEnd {

@@ -14,16 +14,14 @@ import { type StartableCall, type HeldCall, type RunState, agentOf } from './run
 /** The most replaced definitions that a run keeps. Of an older one, reviewers do not see what has changed. */
 const formerKept = 10;
 
-/** The request that let a call start, and what its reviewers did not see of the arguments. */
 interface AskedBefore {
   requestId: string;
   redaction: Redaction | undefined;
 }
 
 /**
- * Holds a call for the gate as the model would request it now: with arguments checked against the present schema, a new
- * id, and for reviewers what has changed. `asked`: the request that approved it. A call that may have run keeps its id,
- * which is in its idempotency key.
+ * Holds a call for the gate as the model would request it now: with arguments checked against the present schema, and
+ * for reviewers what has changed. Its id is new, unless it may have run: the id is in its idempotency key.
  */
 export function heldAgain(
   each: StartableCall,
@@ -32,9 +30,9 @@ export function heldAgain(
   asked: AskedBefore | undefined,
   messages: readonly Message[],
 ): HeldCall {
-  const { modelCallId, tool, written, notice, changes: changesBefore = 0, unknownStarts, mayHaveRun } = each;
+  const { modelCallId, tool, unknownStarts, mayHaveRun } = each;
   const { callId, args } = each.call;
-  const changes = changesBefore + 1;
+  const changes = (each.changes ?? 0) + 1;
   const first = callId.split('.', 2).join('.');
   const requested: ModelCall =
     'problem' in checked
@@ -43,23 +41,17 @@ export function heldAgain(
   const by = mayHaveRun ? 'unknown' : ofPreview === undefined ? 'definition' : 'preview';
   const shown = ofPreview?.filter(isText).slice(0, mostChanges).map(bounded);
   const about = ofPreview === undefined ? `${definitionChange(admitted, definition)} ` : '';
-  return {
-    modelCallId,
-    tool,
-    written,
-    notice,
-    changes,
-    unknownStarts,
-    mayHaveRun,
-    state: 'held',
-    held: {
+  return held(
+    each,
+    { changes, unknownStarts, mayHaveRun },
+    {
       requested,
       callId: mayHaveRun ? callId : `${first}.${changes + 1}`,
       contextSummary: `${about}${summaryOf(messages)}`,
       again: true,
       replaces: replacedBy(by, asked, shown),
     },
-  };
+  );
 }
 
 /** Holds a call that may have run. `seen`: what an activity found for its reviewers; empty if no worker could tell. */
@@ -69,26 +61,29 @@ export function heldAsUnknown(
   asked: AskedBefore | undefined,
   messages: readonly Message[],
 ): HeldCall {
-  const { modelCallId, tool, written, notice, changes } = each;
+  const { modelCallId, tool, changes } = each;
   const { callId, args } = each.call;
+  const unknownStarts = (each.unknownStarts ?? 0) + 1;
   const seen = { shell, sentence, assessment, redaction: redaction ?? asked?.redaction, cannotStart };
-  return {
-    modelCallId,
-    tool,
-    written,
-    notice,
-    changes,
-    unknownStarts: (each.unknownStarts ?? 0) + 1,
-    mayHaveRun: true,
-    state: 'held',
-    held: {
+  return held(
+    each,
+    { changes, unknownStarts, mayHaveRun: true },
+    {
       requested: { id: modelCallId, tool, args, ...seen },
       callId,
       contextSummary: summaryOf(messages),
       again: true,
       replaces: replacedBy('unknown', asked),
     },
-  };
+  );
+}
+
+function held(
+  { modelCallId, tool, written, notice }: StartableCall,
+  before: Pick<HeldCall, 'changes' | 'unknownStarts' | 'mayHaveRun'>,
+  again: HeldCall['held'],
+): HeldCall {
+  return { modelCallId, tool, written, notice, ...before, state: 'held', held: again };
 }
 
 function replacedBy(

@@ -1,7 +1,6 @@
 /**
- * Results that answer equal calls of the same run, for tools that declare a `cache`. They stay in the transcript; the
- * state keeps only their places. A call that may change something discards all, because its effect on them is not
- * known.
+ * Results that answer equal calls of the same run, for tools that declare a `cache`. They stay in the transcript. A
+ * call that may change something discards all, because its effect on them is not known.
  */
 import type { ToolDefinition } from '../../core/base/tool-call.ts';
 import type { EarlierResult } from '../gate/admit-call.ts';

@@ -29,10 +29,7 @@ interface RequestedCall {
   notice?: string;
 }
 
-/**
- * A call that waits to pass the gate: for earlier calls of the turn, or for its advisors. If its tool has changed, or
- * it may have run, it passes at once.
- */
+/** Waits for earlier calls of the turn, or for its advisors; not if its tool has changed, or it may have run. */
 export interface HeldCall extends RequestedCall {
   state: 'held';
   held: {
@@ -42,7 +39,6 @@ export interface HeldCall extends RequestedCall {
     /** True if it passed the gate before, and its tool has changed since or it may have run. */
     again?: true;
     replaces?: ApprovalRequest['replaces'];
-    /** The advisors to consult. Absent once they have answered. */
     consultation?: Consultation;
     /** The answers of the advisors, with which the call passes the gate at once. */
     advice?: readonly Advice[];
@@ -135,7 +131,6 @@ export interface RunState {
   spending?: Spending;
   /** The results that answer equal calls. Absent: no tool of the run has kept one. */
   results?: KeptResults;
-  /** Replaced definitions, for calls that were admitted under them. */
   former?: ToolDefinition[];
   /** The number of the run's executions so far, this one included. */
   executions: number;
@@ -153,7 +148,6 @@ export function spentOf({ config, spending }: Pick<RunState, 'config' | 'spendin
 
 type SpentByRun = Pick<RunResult, 'nestedUsage' | 'cost'>;
 
-/** A tool of any agent of the run, by the hash of its definition. */
 export function recordedTool(
   { config, former = [] }: RunState,
   tool: string,

@@ -7,14 +7,12 @@ import { agentOf, spentOf, type RunState } from './run-state.ts';
 interface StatusParts {
   input: RunInput;
   gate: Gate;
-  /** Undefined until the agent is loaded. */
   state: RunState | undefined;
   ended: RunStatusName | undefined;
   awaitsMessage: boolean;
   nested: Pick<RunStatus, 'nested'>;
 }
 
-/** The answer of query `run`. */
 export function runStatus({ input, gate, state, ended, awaitsMessage, nested }: StatusParts): RunStatus {
   const { turn = 0, executions = 1, usage = { inputTokens: 0, outputTokens: 0 }, failedTurn } = state ?? {};
   const { counts, open, outcomes, refused } = gate.ledger;

@@ -151,7 +151,6 @@ export class UserSession implements UserMessageHandler {
   }
 }
 
-/** The part of a message that is measured: its text alone, or with its files. */
 function measuredPart(said: SaidMessage | string): unknown {
   if (typeof said === 'string') return said;
   return said.files === undefined ? said.content : [said.content, said.files];

@@ -114,7 +114,6 @@ export function failureOfRun(error: unknown, gate: Gate): unknown {
   });
 }
 
-/** Why an activity failed, in its own sentence. */
 export function problemOf(failure: ActivityFailure): Problem {
   const { message, type } = reasonOf(failure);
   return { code: problemCodeOf(type), message };

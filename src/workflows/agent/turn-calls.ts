@@ -45,7 +45,6 @@ export class TurnCalls {
   readonly #limits: LimitCheck;
   readonly #state: RunState;
   #running = 0;
-  /** The scope of the running tools, if the user may stop them. */
   #tools = new CancellationScope();
 
   constructor(state: RunState, gate: Gate, nested: NestedRuns, limits: LimitCheck) {
@@ -85,12 +84,10 @@ export class TurnCalls {
     return this.areAnswered || this.#state.calls.some(isDue);
   }
 
-  /** True if `startReady` starts a call, a check or a consultation. */
   get canStart(): boolean {
     return this.#state.calls.some((each) => each.state === 'ready' || isResponse(each) || this.advising.mayStart(each));
   }
 
-  /** Takes over settlements, admits held calls, and gives up the remaining calls if the run is closing. */
   takeSettled(): void {
     this.#change((each) => this.#settled(each));
     this.#admitHeld();
@@ -202,7 +199,6 @@ export class TurnCalls {
     return answered(turnCall, admission.content, admission.isError);
   }
 
-  /** The call after its request is settled; unchanged before. */
   #settled(each: TurnCall): TurnCall {
     if (each.state !== 'asked') return each;
     const settlement = this.#gate.settlement(each.requestId);
@@ -252,9 +248,8 @@ export class TurnCalls {
         this.#running--;
         // The call was given up meanwhile.
         if (this.#state.calls[index] !== checked) return;
-        const isOver = this.#gate.closing !== undefined || this.#state.stopped !== undefined;
         // `takeSettled` or `answerAll` gives the call up.
-        if (problem === isCancelled || isOver) this.#state.calls[index] = each;
+        if (problem === isCancelled || this.#isOver) this.#state.calls[index] = each;
         else if (problem === undefined) go();
         else {
           const ran = each.mayHaveRun ? 'unknown' : 'no';
@@ -296,12 +291,15 @@ export class TurnCalls {
     });
   }
 
+  get #isOver(): boolean {
+    return this.#gate.closing !== undefined || this.#state.stopped !== undefined;
+  }
+
   #run(...[tool, permit, args, groups]: Parameters<typeof runTool>): Promise<ToolEnd> {
     const running = this.#runOnce(tool, permit, args, groups);
     if (tool.reconciles !== true) return running;
     return running.then((end) => {
-      const isOver = this.#gate.closing !== undefined || this.#state.stopped !== undefined;
-      if (end.ran !== 'unknown' || isOver) return end;
+      if (end.ran !== 'unknown' || this.#isOver) return end;
       this.#gate.noteCommand();
       return this.#withLook(reconcileCall(tool, permit, args), tool, permit, args);
     });
@@ -310,9 +308,8 @@ export class TurnCalls {
   /** If the tool does not know the outcome, finds what the person who is asked about it sees of the call. */
   async #withLook(reconciling: Promise<ToolEnd>, ...call: Parameters<typeof reconcileCall>): Promise<ToolEnd> {
     const end = await reconciling;
-    const isOver = this.#gate.closing !== undefined || this.#state.stopped !== undefined;
     // Histories from before this question go on without it.
-    if (end.ran !== 'unknown' || isOver || !patched('unknown-outcome-asks')) return end;
+    if (end.ran !== 'unknown' || this.#isOver || !patched('unknown-outcome-asks')) return end;
     this.#gate.noteCommand();
     const [{ name }, permit, args] = call;
     const redact = redactionSettings(this.#gate.policies);

@@ -96,10 +96,7 @@ const { [activityNames.lookForEndedRuns]: lookForEndedRuns } = proxyActivities<{
   [activityNames.lookForEndedRuns]: LookForEndedRuns;
 }>({ startToCloseTimeout: '5m', retry: { maximumInterval: '60s' }, summary: 'Look for runs that have ended' });
 
-/**
- * Looks once a minute for runs of the task queue that have ended without announcing it: terminated, timed out, or
- * deleted. Ends once no request of the queue has channels.
- */
+/** Looks for ended runs that have not announced it: terminated, timed out, or deleted. Ends with the last channel. */
 export async function watchEndedRuns(): Promise<void> {
   for (;;) {
     await sleep('60s');

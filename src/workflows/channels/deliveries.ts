@@ -163,7 +163,6 @@ export class Deliveries {
     for (const requestId of this.#requests.keys()) this.#pending.set(requestId, []);
   }
 
-  /** Reads the requests that were announced from the run, follows the open ones and ends the others. */
   async #look(): Promise<void> {
     const pending = new Map([...this.#pending].toSorted(this.#trackedFirst).slice(0, mostAtOnce));
     for (const requestId of pending.keys()) this.#pending.delete(requestId);
@@ -195,7 +194,6 @@ export class Deliveries {
   readonly #trackedFirst = ([one]: [string, unknown], [other]: [string, unknown]): number =>
     Number(this.#requests.has(other)) - Number(this.#requests.has(one));
 
-  /** Tracks an open request: updates its channels, sends it and its new steps to them, and asks for answers. */
   #follow(looked: LookedRequest, announced: AnnouncedStep[]): void {
     const { requestId, deadlineMs = null, userMessages = 0, names, channels, tagsName } = looked;
     this.#tagsName = tagsName;
@@ -263,10 +261,7 @@ export class Deliveries {
   }
 }
 
-/**
- * The key of a step. With its names, so that a forged step with other names does not pass for an announced one. It is a
- * digest, because the keys of all steps are carried.
- */
+/** A digest, because the keys of all steps are carried. With the names, or a forged step could pass for a real one. */
 function keyOf({ kind, dueAt, to = [] }: AnnouncedStep): string {
   return jsonDigest([kind, dueAt, ...to]).slice(0, 16);
 }

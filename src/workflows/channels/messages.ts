@@ -29,7 +29,6 @@ export interface Later {
   channel: string;
   step: DueStep;
   dueMs: number;
-  /** How many calls about the step failed. */
   interrupted?: number;
   /** True: the message about the step has reached some of the channel's people. */
   isPartlySent?: true;
@@ -40,9 +39,7 @@ export interface Unsettled {
   channel: string;
   settledIds: string[];
   dueMs: number;
-  /** Workflow time after which no call follows. */
   untilMs: number;
-  /** How many calls failed. */
   failed: number;
 }
 
@@ -156,7 +153,6 @@ export class ChannelMessages {
     else this.#messages.push({ channel: name, requestIds: [requestId], isSent: false, isOver: false, settles, dueMs });
   }
 
-  /** Sends each collected message, at once or when it is due. */
   send(): void {
     for (const each of this.#messages) if (isCollecting(each) && !this.#timed.has(each)) void this.#sendWhenDue(each);
   }
@@ -179,9 +175,7 @@ export class ChannelMessages {
     return [...this.#later].some(isSame) || this.#notifier.repeats(requestId, channel);
   }
 
-  /**
-   * Sends a step once it is due and its request is sent. Waits outside the queue, which must not wait for quiet hours.
-   */
+  /** Sends a step once it is due and its request is sent. Outside the queue, which must not wait for quiet hours. */
   async #queueLater(later: Later): Promise<void> {
     if (this.#later.size >= mostLater) return;
     this.#later.add(later);

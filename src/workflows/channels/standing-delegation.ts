@@ -3,10 +3,7 @@ import type { DelegateOpen } from '../../activities/delegate-open.ts';
 import { activityNames } from '../../contract.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 
-/**
- * Looks for requests by the attempts of one activity, which asks to be retried in a minute: attempts leave no event in
- * history, and take no activity slot between two looks.
- */
+/** Each attempt of this one activity is a look: attempts leave no event in history, and no slot is taken between. */
 const { [activityNames.delegateOpen]: delegateOpen } = proxyActivities<{
   [activityNames.delegateOpen]: DelegateOpen;
 }>({

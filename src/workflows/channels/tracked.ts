@@ -14,7 +14,6 @@ export interface Tracked {
   asked: string[];
   /** The channels that are called to answer, or have answered. */
   begun: string[];
-  /** How many answers were sent to the run. */
   answers: number;
   /** How many of these answers did not reach the run, or could not be checked there. Absent: none. */
   unchecked?: number;

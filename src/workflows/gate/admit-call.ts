@@ -40,9 +40,7 @@ export type Admission =
 export interface CallFacts {
   /** The model's text beside the call, else the last user message. */
   contextSummary: string;
-  /** The split of the tool's shell subject, if it has one. */
   shell?: ShellSplit & { argument: string };
-  /** One sentence by the tool's own `describe`. */
   sentence?: string;
   assessment?: Assessment;
   /** What reviewers do not see of the arguments. Absent: no activity has searched them. */
@@ -196,10 +194,7 @@ function digestOf({ args }: ToolCall, { name, definition }: ToolDefinition): str
   }
 }
 
-/**
- * `notSplit` if the call has no split, or that of another argument: no rule that allows the command then matches.
- * Undefined for a tool without a shell subject.
- */
+/** Undefined without a shell subject. `notSplit`, which no allow rule matches, if the split is of another argument. */
 function shellOf({ subject, shellSubject }: ToolDefinition, { shell }: CallFacts): ShellSplit | undefined {
   if (shellSubject !== true) return undefined;
   return shell !== undefined && shell.argument === subject ? shell : notSplit;

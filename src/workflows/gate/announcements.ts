@@ -143,10 +143,7 @@ export class Announcements implements ScheduledTask {
     return changed;
   }
 
-  /**
-   * What to announce of each open request with channels, by request id. A request that cannot be approved before its
-   * preview has channels from then on.
-   */
+  /** What to announce, by request id. A request whose approval needs a preview has channels from the preview on. */
   #current(): Map<string, string> {
     const active = this.#active()!;
     const unheard = this.#unheard();

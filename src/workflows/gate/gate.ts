@@ -1,7 +1,6 @@
 /**
- * The gate: the workflow step that every tool call passes (I1). Created at the top of a workflow, it registers its
- * handlers, keeps the ledger, sets one timer, and gives a snapshot for continue-as-new. Agent runs use it directly,
- * custom workflows through `ApprovalGate`.
+ * The gate: the workflow step that every tool call passes (I1). It registers its handlers, keeps the ledger, sets one
+ * timer, and gives a snapshot for continue-as-new. Agent runs use it directly, custom workflows through `ApprovalGate`.
  */
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import type { Permit } from '../../contract.ts';
@@ -25,7 +24,7 @@ import { redactText } from '../../core/redact/find-sensitive.ts';
 import type { Redaction } from '../../core/redact/redaction.ts';
 import { secretKinds } from '../../core/redact/kinds.ts';
 import type { ToolCall, ToolDefinition } from '../../core/base/tool-call.ts';
-import { activation, misused, needsPlugin } from '../sandbox/activation.ts';
+import { activations, misused, needsPlugin } from '../sandbox/activation.ts';
 import { clock } from '../sandbox/clock.ts';
 import { type GateSnapshot, GateState } from '../state/gate-state.ts';
 import { receiveMessages, type MessageEffects, type Messages } from '../messages/receive-messages.ts';
@@ -58,7 +57,7 @@ export class Gate {
 
   /** Registers the handlers at once, before any policy is known. Call `setPolicies` before the first `admit`. */
   constructor({ refuseUnknownSignals, session }: Pick<MessageEffects, 'refuseUnknownSignals' | 'session'>) {
-    if (!activation.installed) throw misused(needsPlugin);
+    if (!activations().installed) throw misused(needsPlugin);
     this.#state = new GateState();
     this.#index = new VisibilityIndex(this.#state);
     this.#previews = new Previews(this.#state, () => this.#active?.options.caller);
@@ -318,7 +317,6 @@ export class Gate {
     this.#index.writeLast();
   }
 
-  /** The journal entries that no payload has carried yet; the caller puts them into one. */
   takeJournal(): JournalEntry[] {
     return this.#state.takeJournal();
   }
@@ -332,7 +330,6 @@ export class Gate {
     return { journal: this.takeJournal(), ...this.#state.head };
   }
 
-  /** Writes the index, for a run whose result carries the journal. */
   writeIndex(): void {
     this.#index.run();
   }
@@ -343,18 +340,8 @@ export class Gate {
     const { ledger, closing } = this;
     const [journal, previews] = [this.takeJournal(), this.#previews.carried()];
     const [announced, missedSteps] = [this.#announcements.carried(), this.#messages.escalation.carried()];
-    const { tree, revoked } = this.#state;
-    const gate = {
-      ledger,
-      journal,
-      tree,
-      ...revoked,
-      change: this.#change,
-      closing,
-      previews,
-      announced,
-      missedSteps,
-    };
+    const [{ tree, revoked }, change] = [this.#state, this.#change];
+    const gate = { ledger, journal, tree, ...revoked, change, closing, previews, announced, missedSteps };
     return { gate, memo: this.#index.memo() };
   }
 

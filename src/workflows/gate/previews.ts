@@ -14,9 +14,8 @@ const marginMs = 5_000;
 const carriedBytes = 64_000;
 
 /**
- * What open requests would change, as their tools say. Nothing waits for a preview: it changes no command but the one
- * that asks for it, and a settled request ignores it. The exception is a preview that an approval binds: its request
- * cannot be approved before.
+ * What open requests would change, as their tools say. Nothing waits for a preview, which changes no command but the
+ * one that asks for it. The exception: a request whose approval binds its preview cannot be approved before.
  */
 export class Previews implements ScheduledTask {
   readonly #state: GateState;
@@ -67,8 +66,7 @@ export class Previews implements ScheduledTask {
   }
 
   /**
-   * Decisions depend on what an approval binds, so it must not share a task with one on replay (I12): it changes the
-   * open requests, and so the index writes a command.
+   * Changes the open requests, so that the index writes a command: a decision must not share this task on replay (I12).
    */
   #bind(requestId: string, preview: CallPreview): void {
     const bound = (preview.state === 'ready' ? preview.bound : undefined) ?? 'unknown';
@@ -102,10 +100,8 @@ export class Previews implements ScheduledTask {
       return isPreview(result) ? result : { state: 'failed', message: 'its activity gave no preview' };
     } catch (error) {
       const cause = error instanceof ActivityFailure ? error.cause : error;
-      return {
-        state: 'failed',
-        message: cause instanceof ApplicationFailure ? cause.message : 'no worker finished it',
-      };
+      const message = cause instanceof ApplicationFailure ? cause.message : 'no worker finished it';
+      return { state: 'failed', message };
     }
   }
 }

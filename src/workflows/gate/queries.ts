@@ -103,10 +103,7 @@ export function answerQueries(
   function extras(
     found: RequestRecord | SettledRequest,
     { shown, redacted, settled }: ApprovalDetails,
-  ): Pick<
-    ApprovalDetails,
-    'always' | 'schema' | 'preview' | 'ranBefore' | 'deniedBefore' | 'accounts' | 'userMessages'
-  > {
+  ): Partial<ApprovalDetails> {
     const { request, ruled, deniedBefore } = found;
     const schema = active()?.options.schemaOf?.(request.toolName, ruled.definition);
     const hides = !state.showsArguments || found.hidden === true;

@@ -30,28 +30,6 @@ import { changedDefinitionOf } from '../gate/admit-call.ts';
 /** Of an argument with its journal entries. A larger payload may be stored where readers of the journal do not look. */
 const smallBytes = 32_000;
 
-export type CallingGate = Pick<
-  Gate,
-  | 'admit'
-  | 'approved'
-  | 'approversOf'
-  | 'drain'
-  | 'finished'
-  | 'hasChanges'
-  | 'noteRuling'
-  | 'obey'
-  | 'ledger'
-  | 'permit'
-  | 'policies'
-  | 'putBackJournal'
-  | 'refuse'
-  | 'revocationOf'
-  | 'sentence'
-  | 'settlement'
-  | 'until'
-  | 'withdraw'
->;
-
 /** A call, from the moment at which it is made until its caller receives its end. */
 export interface CallUnderWay {
   /** The request that the call waits for; undefined while it waits for something else. */
@@ -59,11 +37,10 @@ export interface CallUnderWay {
 }
 
 export interface GatedCall {
-  gate: CallingGate;
+  gate: Gate;
   /** All calls under way. This one stays among them until its caller receives its end. */
   underWay: Set<CallUnderWay>;
   activity: GatedDefinition;
-  /** The text that reviewers see beside the call. */
   contextSummary: string;
   /** True once the workflow has ended or has handed everything to its next execution. */
   hasEnded: () => boolean;
@@ -78,7 +55,6 @@ export interface GatedCall {
 interface Admitted {
   call: ToolCall;
   values: readonly (Json | undefined)[];
-  /** The reviewers who made the grant that lets the call run. */
   approvedBy?: Approver[];
   /** For a request that an earlier execution opened: the definition that its reviewers saw. */
   definition?: string;
@@ -146,7 +122,6 @@ async function passGate(
   let admission = admit(gated, requested, again);
   if (typeof admission === 'object') {
     const advice = await gated.consult(requested.call, admission);
-    // Never return after the end of the workflow, as below.
     if (gated.hasEnded()) await new Promise<never>(() => {});
     if (gate.hasChanges) await gate.drain();
     gate.noteRuling();
@@ -248,12 +223,8 @@ async function approvedCall(
   if (problem !== undefined) {
     gate.finished(requested.call.callId, 'no', problem);
     gate.noteRuling();
-    throw refusal(sentences.failed(problem), {
-      toolName: activity.name,
-      outcome: 'refused',
-      requestId,
-      reason: problem,
-    });
+    const toolName = activity.name;
+    throw refusal(sentences.failed(problem), { toolName, outcome: 'refused', requestId, reason: problem });
   }
   if (!settlement.runs) throw refusalOf(gate, activity, requestId, settlement);
   const { notice, ...call } = gate.approved(requested.call, requestId);
@@ -266,7 +237,7 @@ async function approvedCall(
 }
 
 /** Waits for the settlement of a request. If the caller is cancelled, withdraws the request and rejects. */
-async function settlementOf(gate: CallingGate, requestId: string): Promise<Settlement> {
+async function settlementOf(gate: Gate, requestId: string): Promise<Settlement> {
   try {
     await gate.until(() => gate.settlement(requestId) !== undefined);
   } catch (error) {
@@ -278,7 +249,7 @@ async function settlementOf(gate: CallingGate, requestId: string): Promise<Settl
 }
 
 function refusalOf(
-  gate: CallingGate,
+  gate: Gate,
   { name: toolName }: GatedDefinition,
   requestId: string,
   { outcome, reason, reviewerId, response }: Settlement,

@@ -5,7 +5,6 @@ import { revokedIn } from '../gate/approver-checks.ts';
 import { gateRefusal, ranOf } from './gate-refusal.ts';
 import { runLocal } from '../sandbox/run-local.ts';
 
-/** The notices that precede results for models, by the scope in which the model made its call. */
 const noticesOfRun = (): Map<CancellationScope, string[]> => runLocal('notices', () => new Map());
 
 /**

@@ -11,8 +11,7 @@ import type { ToolCall } from '../../core/base/tool-call.ts';
 import { consultAdvisors } from '../gate/consult-advisors.ts';
 import type { RunContext } from '../../core/ledger/recorded-context.ts';
 import type { Gate } from '../gate/gate.ts';
-import type { CallingGate, CallUnderWay } from './call-gated.ts';
-import { callGated } from './call-gated.ts';
+import { callGated, type CallUnderWay } from './call-gated.ts';
 import { runLocal } from '../sandbox/run-local.ts';
 
 // oxlint-disable-next-line no-explicit-any -- as Temporal's own activity types: any arguments
@@ -26,10 +25,8 @@ export type Gated<Activities> = {
   };
 };
 
-type GuardingGate = CallingGate & Pick<Gate, 'cancelAll' | 'drain' | 'writeLast'>;
-
 interface Guarded {
-  gate: GuardingGate;
+  gate: Gate;
   definitions: Map<string, GatedDefinition>;
   about: Map<string, AnyFunction>;
   /** The names of the options in the declaration of each activity. */
@@ -47,7 +44,7 @@ interface Guarded {
 
 const ofRun = (): { guarded?: Guarded } => runLocal('guarded', () => ({}));
 
-export function guardedBy(gate: GuardingGate): Guarded {
+export function guardedBy(gate: Gate): Guarded {
   const guarded = (ofRun().guarded ??= {
     gate,
     definitions: new Map(),
@@ -62,7 +59,7 @@ export function guardedBy(gate: GuardingGate): Guarded {
 }
 
 export function guardActivities<Activities extends object>(
-  gate: GuardingGate,
+  gate: Gate,
   activities: Activities,
   // oxlint-disable-next-line no-generated-empty-object-type -- it is empty for \`object\` alone
   declared: Gated<Activities>,
@@ -178,7 +175,7 @@ function renew({ definitions, config }: Guarded, present: GatedDefinition): Gate
   return renewed;
 }
 
-export function unfinished({ ledger }: GuardingGate): RequestRecord[] {
+export function unfinished({ ledger }: Gate): RequestRecord[] {
   const pending = new Set(ledger.outcomes.flatMap(({ ran, requestId }) => (ran === 'pending' ? [requestId] : [])));
   return [...ledger.open, ...ledger.settled.filter(({ request }) => pending.has(request.requestId))];
 }

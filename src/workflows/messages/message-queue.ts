@@ -1,5 +1,5 @@
 import type { Receipt } from '../../core/ledger/approval.ts';
-import { activation } from '../sandbox/activation.ts';
+import { activations } from '../sandbox/activation.ts';
 import type { Moment } from '../sandbox/clock.ts';
 import type { MessageKind } from './message-kind.ts';
 
@@ -8,11 +8,9 @@ export interface Received {
   payload: unknown;
   /** The history event id of a signal, empty if it is not known; undefined for an update. */
   eventId?: string;
-  /** The time of the activation that delivered it. */
   received: Moment;
   /** A worker's answer: `problem` is undefined if the sender still counts. Absent: no worker was asked. */
   checked?: { problem: string | undefined };
-  /** Answers the sender of an update. */
   answer?: (receipt: Receipt) => void;
 }
 
@@ -60,7 +58,7 @@ export class MessageQueue {
   add(message: Received): void {
     // A handler that is registered late gets the buffered signals by name, so sort them by event.
     const order = Number(message.eventId || Number.MAX_SAFE_INTEGER);
-    const queued = { ...message, activation: activation.number, order };
+    const queued = { ...message, activation: activations().number, order };
     let index = this.#messages.length;
     while (index > this.#first && isBefore(queued, this.#messages[index - 1]!)) index -= 1;
     this.#messages.splice(index, 0, queued);

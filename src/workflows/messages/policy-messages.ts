@@ -175,10 +175,7 @@ export function revokeMessages(state: GateState, policies: () => ActivePolicies)
     return [...ledger.grants.filter(({ grantId }) => grants.includes(grantId)), ...lifted];
   }
 
-  /**
-   * Why the sender may not revoke these grants. To end a denial loosens what the run may do; to end an approval does
-   * not.
-   */
+  /** Why the sender may not revoke these grants. Only the end of a denial loosens what the run may do. */
   function lifting(message: RevokeMessage, sender: Sender, atMs: number): { operatorMs?: number } | Problem {
     if (namedBy(message).every(({ approved }) => approved)) return {};
     return loosening(message, sender, policies().policies.ceiling, state.ledger, atMs);
@@ -234,7 +231,6 @@ const { [activityNames.readParents]: readParents } = proxyActivities<{ [activity
   summary: 'Read the policies of the calling run',
 });
 
-/** The most bytes that a calling run sends. */
 const maxBytes = maxInheritedBytes + 1_000;
 
 interface ParentsChanged {

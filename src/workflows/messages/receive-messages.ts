@@ -38,14 +38,11 @@ import type { Sender } from '../../core/messages/sender.ts';
 import { latestDeadlineMs } from '../../core/ledger/extend-and-delegate.ts';
 import { requestOf, type LedgerCommand } from '../../core/ledger/ledger.ts';
 
-/** The effects of messages on the gate beyond its ledger. */
 export interface MessageEffects {
   policies: () => ActivePolicies;
   change: (change: PolicyChange) => void;
-  /** Puts a nested run under the policies that bind the run above it now. */
   inherit: (parents: Policy[]) => void;
   close: () => void;
-  /** Asks a worker why the sender of a message does not count any more by the operator's present policy. */
   problemOfSender: (voter: Voter) => Promise<string | undefined>;
   /** Absent: the gate has no message `message`, and a workflow may have its own signal of this name. */
   session?: UserMessageHandler;

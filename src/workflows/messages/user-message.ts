@@ -16,7 +16,6 @@ export interface UserMessageHandler {
   problem(message: UserMessage): Problem | undefined;
   /** Applies a message. Returns why all open requests are withdrawn; undefined if they stay open. */
   take(message: UserMessage): string | undefined;
-  /** The messages that the model has not received, oldest first. */
   readonly unheard: readonly string[];
   messageWithId(messageId: string): { content: string; files?: UserFile[] } | undefined;
 }

@@ -9,14 +9,16 @@ import { ApplicationFailure } from '@temporalio/workflow';
 export const reservedSignalName = 'countersign.reserved';
 
 interface Activations {
+  /** False on a worker without the interceptors of this package: the gate throws there. */
   installed: boolean;
+  /** Counts the activations of this run since the worker loaded it. Compare it only for equality and within one run. */
   number: number;
+  /** True while the SDK hands the activation's jobs to their handlers, one by one. */
   isBeingHandedOver: boolean;
   /** Event ids of signals that have not been handled, by signal name. */
   eventIds: Map<string, string[]>;
   /** How far history had come in the last activation, the start of its task, and whether it was a replay. */
   last: { historyLength: number; startedMs: number; isReplayed: boolean };
-  /** True if the last activation brought only updates. */
   isOfUpdates: boolean;
   /** Updates that were accepted and have not ended, by their protocol instance id. */
   accepted: Set<string>;
@@ -54,23 +56,6 @@ export const activations = (): Activations =>
     isFirst: false,
     isQueried: false,
   }));
-
-export const activation = {
-  /** False on a worker without the interceptors of this package: the gate throws there. */
-  get installed(): boolean {
-    return activations().installed;
-  },
-  /** Counts the activations of this run since the worker loaded it. Compare it only for equality and within one run. */
-  get number(): number {
-    return activations().number;
-  },
-  /** True while the SDK hands the activation's jobs to their handlers, one by one. */
-  get isBeingHandedOver(): boolean {
-    return activations().isBeingHandedOver;
-  },
-};
-
-// Mistakes of code that uses a gate.
 
 export const needsPlugin =
   'ApprovalGate needs a worker made by createWorker, or with CountersignPlugin, from countersign/worker';

@@ -1,9 +1,8 @@
 /**
- * The clock of a run. Workflow time, the start of the workflow task, is a lower bound: a timer that fired proves the
- * time at which it was due, a message the time at which it was recorded. No other workflow code reads a clock
- * (docs/decisions/0058).
+ * The clock of a run. Workflow time, the start of the task, is a lower bound: a fired timer proves when it was due, a
+ * message when it was recorded. No other workflow code reads a clock (docs/decisions/0058).
  */
-import { activation } from './activation.ts';
+import { activations } from './activation.ts';
 import { runLocal } from './run-local.ts';
 
 /** The time of one activation. Jobs that are handed over later may prove a later one. */
@@ -34,8 +33,8 @@ export const clock = {
   /** The time of this activation. Read it once all jobs are handed over. */
   get moment(): Moment {
     const now = state();
-    if (now.activation !== activation.number) {
-      now.activation = activation.number;
+    if (now.activation !== activations().number) {
+      now.activation = activations().number;
       now.moment = { atMs: clock.nowMs };
     }
     return now.moment;
@@ -44,6 +43,6 @@ export const clock = {
   prove(atMs: number): void {
     const now = state();
     now.provenMs = Math.max(now.provenMs, atMs);
-    if (now.activation === activation.number) now.moment.atMs = Math.max(now.moment.atMs, atMs);
+    if (now.activation === activations().number) now.moment.atMs = Math.max(now.moment.atMs, atMs);
   },
 };

@@ -16,7 +16,6 @@ const mark = new Uint8Array();
 /** The most bytes of signals that one activation reads. Reading more takes longer than a workflow task may (I5). */
 export const maxSignalBytes = 8_000_000;
 
-/** The gate's queries that take an argument. */
 export const askingQueries: readonly string[] = [queryNames.approvals, queryNames.receipt];
 const messages: readonly string[] = Object.values(messageNames);
 
@@ -29,10 +28,7 @@ export function isExcess({ metadata }: Payload): boolean {
   return metadata?.[excessKey] != null;
 }
 
-/**
- * In order of arrival, without signals of a calling run. An agent run handles signals of every name; in other workflows
- * only the gate's signals count.
- */
+/** Marks signals past `maxSignalBytes`, in order of arrival. In custom workflows, only the gate's signals count. */
 export function markExcess(jobs: readonly Job[], isAgentRun: boolean): void {
   let bytes = 0;
   for (const { signalWorkflow } of jobs) {

@@ -180,9 +180,8 @@ function isOfEvent({ doUpdate, notifyHasPatch, updateRandomSeed, resolveActivity
 }
 
 /**
- * Throws for a query of a run that has handled events which no task has taken, or a task which the server may still
- * withdraw. No argument of a query makes an exception: a sender who may only query could keep an open run ahead of its
- * tasks.
+ * Throws for a query of a run that has handled events which no task has taken, or that the server may still withdraw.
+ * Whatever its argument: a sender who may only query could keep an open run ahead of its tasks.
  */
 export function refuseAhead(activation: Activation): void {
   const query = activation.jobs?.find((job) => job.queryWorkflow?.queryId === queryAlone)?.queryWorkflow;

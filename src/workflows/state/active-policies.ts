@@ -52,7 +52,6 @@ type Asked = Pick<RequestRecord, 'terms' | 'delegations' | 'stepsTakenUntilMs'> 
 };
 
 export interface CallToRule extends CaseCall {
-  /** The arguments that the tool shows without a worker. */
   show?: readonly string[];
 }
 
@@ -61,7 +60,6 @@ export interface RuledCase extends Case {
   rulePlace?: string;
   /** The arguments that tool and policies show without a worker. */
   show: string[];
-  /** Undefined: nothing is redacted for reviewers. */
   redact?: RedactionSettings;
 }
 
@@ -71,7 +69,6 @@ export class ActivePolicies {
   readonly policies: PolicyLayers;
   readonly change: PolicyChange | undefined;
   readonly directories: Directories;
-  /** Undefined: nothing is redacted for reviewers. */
   readonly redaction: RedactionSettings | undefined;
   readonly #rules: RunRules;
   readonly #routesOf: ((request: RoutedRequest) => string[]) | undefined;

@@ -20,7 +20,7 @@ import { type PolicyLayers, policyDigest } from '../../core/policy/policy.ts';
 import type { PolicyChange } from '../../core/policy/run-side.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
 import { waitingMessage, waitingNotice } from '../../core/ledger/waiting-for.ts';
-import { activation, activations } from '../sandbox/activation.ts';
+import { activations } from '../sandbox/activation.ts';
 import { cannotBeApproved } from '../../core/people/cannot-be-approved.ts';
 import { lastPanelOf, personKeyOfRun } from '../../core/ledger/panel.ts';
 import type { Voter } from '../../core/people/entitlement.ts';
@@ -39,12 +39,9 @@ export const lookupsOfExecution = 50;
 /** The state of a gate that continue-as-new carries (I11). */
 export interface GateSnapshot {
   ledger: Ledger;
-  /** Journal entries that no payload has carried yet. */
   journal: JournalEntry[];
   tree: TreeState;
-  /** The last change by `setPolicy`. */
   change?: PolicyChange;
-  /** Why the run is closing; absent while it is not. */
   closing?: string;
   /** What workers' present policies have revoked; absent if nothing is, or no worker was asked. */
   revoked?: Revoked;
@@ -78,14 +75,12 @@ export class GateState {
   #directories: Directories = {};
   /** As workers have reported revocations. The second gate reads the worker's present policy, and may know more. */
   #revoked: Revoked | undefined;
-  /** The agent in charge. */
   agent: string | undefined;
   #active: ActivePolicies | undefined;
   /** The active policies, until an entry has recorded their digest. */
   #unrecorded: PolicyLayers | undefined;
   /** True if the active policies show arguments to reviewers; false until the policies are known. */
   showsArguments = false;
-  /** Why the run is closing; undefined while it is not. */
   closing: string | undefined;
   /** False in a continued execution until it has restored the carried state, if any, and knows its policies. */
   #knowsPast = !isContinued();
@@ -101,10 +96,7 @@ export class GateState {
     this.#revoked = revoked;
   }
 
-  /**
-   * Marks the past as known, and fixes the engine that rules and the secret of the journal's salts. Call it once the
-   * policies are known, after `restore` if there is carried state.
-   */
+  /** Makes the past known, with the run's engine and the secret of the journal's salts. Call it after `restore`. */
   begin(engineOfRun: number, auditSalt: string): void {
     this.#ledger = { ...this.#ledger, engine: engineOfRun };
     this.#tree.begin(auditSalt);
@@ -215,15 +207,13 @@ export class GateState {
     this.#seal();
     const entries = this.#journal;
     this.#journal = [];
-    if (this.#taken.activation !== activation.number) this.#taken = { activation: activation.number, entries: [] };
+    if (this.#taken.activation !== activations().number)
+      this.#taken = { activation: activations().number, entries: [] };
     this.#taken.entries.push(...entries);
     return entries;
   }
 
-  /**
-   * A tool may end in an activation that writes nothing, whose time a replay sees otherwise. So its entry has the time
-   * of the activation that writes it (I12).
-   */
+  /** In an activation that writes nothing, a tool's end has another time on replay: it gets the present one (I12). */
   #seal(): void {
     const entries = this.#unsealed.map((entry) => (entry.kind === 'ran' ? { ...entry, at: iso(clock.nowMs) } : entry));
     this.#unsealed = [];
@@ -246,7 +236,7 @@ export class GateState {
    * puts back what was taken in this activation. Readers drop repeated entries.
    */
   takeBack(): void {
-    if (this.#taken.activation !== activation.number) return;
+    if (this.#taken.activation !== activations().number) return;
     const bySeq = new Map([...this.#taken.entries, ...this.#journal].map((entry) => [entry.seq, entry]));
     this.#journal = [...bySeq.values()];
   }
@@ -258,17 +248,14 @@ export class GateState {
 
   /** Notes that the gate writes a command in this activation, so that its task is not empty. */
   noteCommand(): void {
-    this.#writtenIn = activation.number;
+    this.#writtenIn = activations().number;
   }
 
   get hasWritten(): boolean {
-    return this.#writtenIn === activation.number;
+    return this.#writtenIn === activations().number;
   }
 
-  /**
-   * Call this only in an activation that certainly writes a command: a replay may merge any other activation with the
-   * next one, when the history has grown further (I12).
-   */
+  /** Call it only in an activation that certainly writes: a replay may merge any other with the next one (I12). */
   noteGrowth(): void {
     this.#grown = growth();
     const { historyEvents = Infinity } = this.#active?.options.continueAsNewAfter ?? {};

@@ -19,7 +19,6 @@ interface CallToAsk {
   digest: string;
   ruledCase: RuledCase;
   contextSummary: string;
-  /** One sentence by the tool's own `describe`. */
   sentence?: string;
   lineage: string[];
   /** What the activity that parsed the arguments found to be redacted. */
@@ -27,9 +26,7 @@ interface CallToAsk {
   replaces?: ApprovalRequest['replaces'];
   advice?: ApprovalRequest['advice'];
   previewTimeoutMs?: number;
-  /** True: an approval binds the preview. */
   binds?: boolean;
-  /** Workflow time at which the request is opened. */
   atMs: number;
   /** The latest possible deadline, whatever the policies say; null or absent: no such limit. */
   latestMs?: number | null;

@@ -1,5 +1,5 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
-import { activation } from '../sandbox/activation.ts';
+import { activations } from '../sandbox/activation.ts';
 
 interface Waiter {
   predicate: () => boolean;
@@ -12,9 +12,8 @@ export interface ScheduledTask {
 }
 
 /**
- * The order of each activation: all jobs are handed over, the messages are applied, waiters resume, and when none can,
- * the gate's commands are written. So commands follow from the state alone, whichever tasks a replay merges
- * (docs/decisions/0007).
+ * Each activation: all jobs are handed over, the messages are applied, waiters resume, and when none can, the gate's
+ * commands are written. So commands follow from the state alone, however a replay merges tasks (docs/decisions/0007).
  */
 export class Scheduler {
   readonly #messages: ScheduledTask;
@@ -50,7 +49,7 @@ export class Scheduler {
     return condition(() => {
       // The SDK evaluates this once at the call, while other code may still be about to run.
       if (isFirstLook) return (isFirstLook = false);
-      if (activation.isBeingHandedOver) return false;
+      if (activations().isBeingHandedOver) return false;
       return this.#messages.isDue || this.#outputs.isDue || this.#waiters.some(canGoOn);
     });
   }

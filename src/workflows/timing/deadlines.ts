@@ -95,7 +95,6 @@ class DeadlineTimer {
     this.#onFired = onFired;
   }
 
-  /** True if the timer fires by `atMs`, or no timer is needed and none runs. */
   firesBy(atMs: number | null): boolean {
     return atMs === null ? this.#running === undefined : this.#running !== undefined && this.#running.atMs <= atMs;
   }

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { interceptors } from '../../../src/workflows/interceptors.ts';
-import { activation } from '../../../src/workflows/sandbox/activation.ts';
+import { activations } from '../../../src/workflows/sandbox/activation.ts';
 
 /**
  * A refused update is a job that a replay does not see. The run must do the same without it (I12). On the real server:
@@ -26,16 +26,16 @@ function handed(jobs: Job[]): { names: string[]; waits: boolean } {
   let isWaiting = false;
   interceptor.activate!({ activation: { jobs: [...jobs] }, batchIndex: 0 }, (input) => {
     names = input.activation.jobs!.map((job) => Object.keys(job)[0]!);
-    isWaiting = activation.isBeingHandedOver;
+    isWaiting = activations().isBeingHandedOver;
   });
-  expect(activation.isBeingHandedOver).toBe(false);
+  expect(activations().isBeingHandedOver).toBe(false);
   return { names, waits: isWaiting };
 }
 
 test('outside of a run there is no state', () => {
   const activator = (globalThis as Record<string, unknown>)['__TEMPORAL_ACTIVATOR__'];
   Object.assign(globalThis, { __TEMPORAL_ACTIVATOR__: undefined });
-  expect(() => activation.number).toThrow("'activations' belongs to a run, and there is none here");
+  expect(() => activations().number).toThrow("'activations' belongs to a run, and there is none here");
   Object.assign(globalThis, { __TEMPORAL_ACTIVATOR__: activator });
 });
 
