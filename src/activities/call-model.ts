@@ -42,10 +42,9 @@ const refusedBytes = 1_600;
 const refusedCharacters = 200;
 
 /**
- * The calls of a turn, of which one that would make the turn too large is refused, with a sentence for the model.
- * Nothing is truncated: a call runs with all its arguments or not at all. Two sums are limited: the whole turn, which
- * is one payload, and the arguments that travel inline, because one message to the server, which takes 4 MB, may start
- * all tools.
+ * The calls of a turn; one that would make the turn too large is refused, with a sentence for the model. Nothing is
+ * truncated: a call runs with all its arguments or not at all. Two sums are limited: the whole turn, which is one
+ * payload, and the arguments that travel inline, since one message to the server, of at most 4 MB, may start all tools.
  */
 export function boundCalls(
   calls: readonly ModelCall[],
@@ -203,7 +202,7 @@ interface CallModelOptions {
   thresholdBytes?: number;
 }
 
-/** For the first attempts only: a rate limit or an outage is retried longer, because it ends. */
+/** The attempts after which invalid output fails for good. A rate limit is retried longer, because it ends. */
 const attemptsAtInvalidOutput = 5;
 
 /**
@@ -249,7 +248,7 @@ export function createCallModel(
         {
           ...settingsOf(modelCall),
           prompt,
-          // Never both: with a response format, some servers make no calls, or write no text that reviewers could read.
+          // Never both: reviewers read the text beside calls, and with a response format some servers make no calls.
           ...(tools.length > 0 ? { tools } : schema !== undefined && { responseFormat: formatOf(schema) }),
         },
         signal,

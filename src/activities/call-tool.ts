@@ -69,15 +69,9 @@ type CallIdentity = Pick<Permit, 'workflowId' | 'firstExecutionRunId' | 'callId'
 
 function toolContext(context: Context, permit: CallIdentity): ToolContext {
   const { workflowId, firstExecutionRunId, callId, agent, caller } = permit;
-  return {
-    signal: context.cancellationSignal,
-    idempotencyKey: `${firstExecutionRunId}/${callId}`,
-    workflowId,
-    callId,
-    agent,
-    caller,
-    log: context.log,
-  };
+  const { cancellationSignal: signal, log } = context;
+  const idempotencyKey = `${firstExecutionRunId}/${callId}`;
+  return { signal, idempotencyKey, workflowId, callId, agent, caller, log };
 }
 
 function checkOf(tool: Tool, args: JsonObject, toTool: ToolContext): Check | undefined {

@@ -52,7 +52,11 @@ export function createConsultAdvisors(advisors: Readonly<Record<string, Advisor>
           if (advisor === undefined) return failedAdvice(name, 'this worker has no such advisor');
           const limit = AbortSignal.any([context.cancellationSignal, AbortSignal.timeout(timeoutMs)]);
           try {
-            const answering = consult(advisor, structuredClone(call), limit, formats.get(name));
+            const about = structuredClone(call);
+            const answering =
+              typeof advisor === 'function'
+                ? advisor(about, { signal: limit })
+                : askAdvisor(advisor, about, limit, formats.get(name));
             const given = (await Promise.race([answering, aborted(limit)])) ?? { answer: 'ask' };
             const read = readAdvisorAnswer(redacted(given));
             return 'problem' in read ? failedAdvice(name, read.problem) : { advisor: name, ...read };
@@ -76,16 +80,6 @@ export function createConsultAdvisors(advisors: Readonly<Record<string, Advisor>
       return { ...answer, reason: redactText(searched, redact.kinds, findOwn(redact.patterns)) };
     }
   };
-}
-
-/** The answer of one advisor. An async function, so that an advisor which throws at once gives a rejection. */
-async function consult(
-  advisor: Advisor,
-  call: AdvisedCall,
-  signal: AbortSignal,
-  format: LanguageModelV4CallOptions['responseFormat'],
-): Promise<unknown> {
-  return typeof advisor === 'function' ? advisor(call, { signal }) : askAdvisor(advisor, call, signal, format);
 }
 
 async function askAdvisor(

@@ -10,7 +10,7 @@ export interface AnswerHeartbeats {
   stop(): void;
 }
 
-/** While text arrives. Shorter than the worker's throttle, which sends only the latest details. */
+/** The interval while text arrives. It is shorter than the worker's throttle, which sends only the latest details. */
 const intervalMs = 25;
 
 /**

@@ -42,7 +42,7 @@ const contextShape = z.looseObject({
 
 const gateOptions = ['refuseUnknownSignals'];
 
-/** Of `ApprovalGate.load`, with what the gate adds: its guarded activities and its own options. */
+/** The options of `ApprovalGate.load`, and what the gate adds: its guarded activities and its own options. */
 const optionNames = ['agent', 'policy', 'mode', 'caller', 'metadata', 'gated', 'written'];
 
 /**

@@ -15,12 +15,11 @@ import { splitShell } from '../shell/split.ts';
 /** The members of a tool, or of a gated activity, on which a ruling depends. */
 export type Called = Pick<GatedDefinition, 'name' | 'risk' | 'subject' | 'shellSubject' | 'beside'>;
 
-/** As its permit describes the run that admitted a call. `engine`: the engine that rules there; absent: unknown. */
+/** The run that admitted a call, by its permit. `engine`: the one that rules there; absent: unknown. */
 export type AdmittedBy = Pick<RulingContext, 'agent' | 'caller' | 'engine'>;
 
 /**
- * The activity `countersign.checkApprovers`: `problem` is why the approval of these people does not count any more, in
- * one sentence. `revoked`: all revoked keys and people.
+ * The activity `countersign.checkApprovers`: why the approval counts no more, in a sentence, and all that is revoked.
  */
 export type CheckApprovers = (input: {
   approvedBy: readonly ApprovedBy[];

@@ -279,17 +279,15 @@ function unread(message: string): ApplicationFailure {
   return ApplicationFailure.create({ message, type: payloadUnreadType, nonRetryable: false });
 }
 
+type Refusal = (typeof secondGateTypes)[number];
+
 /** The refusal of a worker that says nothing about other workers. */
-function refusedHere(
-  activityType: string,
-  type: (typeof secondGateTypes)[number],
-  message: string,
-): ApplicationFailure {
+function refusedHere(activityType: string, type: Refusal, message: string): ApplicationFailure {
   if (!waitedFor.includes(activityType)) return refused(type, message);
   return ApplicationFailure.create({ message, type, nonRetryable: false, details: [refusedBySecondGate] });
 }
 
-function refused(type: (typeof secondGateTypes)[number], message: string, ...more: unknown[]): ApplicationFailure {
+function refused(type: Refusal, message: string, ...more: unknown[]): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, type, refusedBySecondGate, ...more);
 }
 

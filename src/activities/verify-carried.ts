@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ApplicationFailure, activityInfo } from '@temporalio/activity';
-import proto from '@temporalio/proto';
-import type { temporal } from '@temporalio/proto';
+import proto, { type temporal } from '@temporalio/proto';
 import { type Execution, activityExecution, continuedEvent, firstEvent } from './recorded-events.ts';
 
 type Started = temporal.api.history.v1.IWorkflowExecutionStartedEventAttributes;

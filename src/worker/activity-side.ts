@@ -55,10 +55,7 @@ export interface ActivitySide {
   policyWarnings: string[];
   /** Warns of channels that cannot send. Never rejects. */
   warnOfUnreached: (signal: AbortSignal, warn: (sentence: string) => void) => Promise<void>;
-  /**
-   * Returns one sentence for each toolset that failed to close. Call it when the worker has ended, while its connection
-   * is open: it abandons waiting calls of channels.
-   */
+  /** Returns one sentence for each toolset that failed to close. Call it when the worker has ended, while connected. */
   stop: () => Promise<string[]>;
 }
 

@@ -35,8 +35,8 @@ import { LineTerminal } from '../channels/line-terminal.ts';
 /** The result of `createWorker`: a Temporal worker, with the connection that it owns. */
 export interface CountersignWorker {
   /**
-   * Resolves once all running work has ended after `shutdown`, and closes the connection. Rejects if the worker fails
-   * permanently, and with a `ProblemError` (`internal`) if running work does not end: then end the process.
+   * Polls until `shutdown`, resolves when all running work has ended, and closes the connection. Rejects if the worker
+   * fails permanently, and with a `ProblemError` (`internal`) if running work does not end: then end the process.
    */
   run(): Promise<void>;
   /**

@@ -43,10 +43,7 @@ function inPackage(path: string): string {
   return path.replace(/^.*\/node_modules\//, '');
 }
 
-/**
- * Names modules of installed packages by their path in the package, wherever `node_modules` is. Webpack names the
- * others, and those of a package that is installed twice.
- */
+/** Names modules of installed packages by their path in the package; not those of a package that is there twice. */
 const namedByPackage = {
   apply({ hooks }: Compiler): void {
     hooks.thisCompilation.tap('countersign', ({ hooks: { beforeModuleIds }, chunkGraph }) => {

@@ -72,7 +72,7 @@ export function pluginOptionsOf(options: PluginOptions): PluginOptions {
   return Object.fromEntries(pluginOptionNames.flatMap((name) => (name in options ? [[name, options[name]]] : [])));
 }
 
-/** Reach Temporal's worker unchanged, such as `tuner`, `interceptors` and `workerDeploymentOptions`. */
+/** Options that reach Temporal's worker unchanged, such as `tuner`, `interceptors` and `workerDeploymentOptions`. */
 type PassedOn = Partial<Omit<TemporalWorkerOptions, 'connection' | 'namespace' | 'plugins' | 'taskQueue'>>;
 
 /**

@@ -13,7 +13,7 @@ import { payloadConverter } from './sandbox/payload-converter.ts';
 const reservedPrefix = '__temporal_';
 const named: readonly string[] = [...Object.values(messageNames), parentsChangedName];
 
-/** Order and mark what an activation brings, before the workflow sees it. */
+/** The interceptors order and mark what an activation brings, before the workflow sees it. */
 export function interceptors(): WorkflowInterceptors {
   const state = activations();
   state.installed = true;
@@ -89,9 +89,8 @@ type Job = NonNullable<ActivateInput['activation']['jobs']>[number];
 
 /**
  * Why this activation cannot be processed yet; undefined if it can. Only workers write the results of activities and
- * children and the arguments of continue-as-new: if external storage cannot be read now, another worker or a later
- * attempt may read it. Payloads that any sender can write are refused as undecodable instead, and must not hold up the
- * run (I5c).
+ * children and the arguments of continue-as-new: what external storage does not give now, another worker or a later
+ * attempt may read. What any sender can write is refused as undecodable instead, and must not hold up the run (I5c).
  */
 export function unreadPayloadOf(jobs: readonly Job[]): string | undefined {
   for (const { resolveActivity, resolveChildWorkflowExecution, initializeWorkflow } of jobs) {

@@ -1,7 +1,7 @@
 /**
  * One agent run: the model answers, the gate rules, the tools run, the model gets the results. No other file knows this
- * order. All calls of a turn pass the gate at once; the approvals that they need are waited for side by side. Results
- * return in the model's order. Continue-as-new carries the loop's state, also of a run that waits.
+ * order. All calls of a turn pass the gate at once; calls that need an approval wait side by side; results return in
+ * the model's order. Continue-as-new carries the loop's state, also of a run that waits.
  */
 import {
   ActivityFailure,

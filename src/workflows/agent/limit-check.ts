@@ -48,7 +48,7 @@ export class LimitCheck {
     return reached.asks ? this.#ask(reached) : this.#stopReason(reached);
   }
 
-  /** Returns why the run ends; undefined if it goes on. `problem`: why the approval counts no more; asks again. */
+  /** Returns why the run ends; undefined if not. `problem`: why the approval counts no more; the run asks again. */
   takeSettled(problem?: string): string | undefined {
     const spending = this.#spending;
     const { requestId, callId, limit } = spending.asking!;

@@ -41,7 +41,7 @@ export function heldAgain(
   const by = mayHaveRun ? 'unknown' : ofPreview === undefined ? 'definition' : 'preview';
   const shown = ofPreview?.filter(isText).slice(0, mostChanges).map(bounded);
   const about = ofPreview === undefined ? `${definitionChange(admitted, definition)} ` : '';
-  return held(
+  return hold(
     each,
     { changes, unknownStarts, mayHaveRun },
     {
@@ -65,7 +65,7 @@ export function heldAsUnknown(
   const { callId, args } = each.call;
   const unknownStarts = (each.unknownStarts ?? 0) + 1;
   const seen = { shell, sentence, assessment, redaction: redaction ?? asked?.redaction, cannotStart };
-  return held(
+  return hold(
     each,
     { changes, unknownStarts, mayHaveRun: true },
     {
@@ -78,7 +78,7 @@ export function heldAsUnknown(
   );
 }
 
-function held(
+function hold(
   { modelCallId, tool, written, notice }: StartableCall,
   before: Pick<HeldCall, 'changes' | 'unknownStarts' | 'mayHaveRun'>,
   again: HeldCall['held'],

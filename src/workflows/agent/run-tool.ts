@@ -85,7 +85,7 @@ export async function runTool(
 
 const unknown: ToolEnd = { content: sentences.unknownOutcome, isError: true, ran: 'unknown' };
 
-/** Asks a tool what became of a call whose outcome is unknown (I7). Never throws: it may stay unknown. */
+/** Asks a tool what became of a call whose outcome is unknown (I7). Never throws: the outcome may stay unknown. */
 export async function reconcileCall(
   { name: tool }: ToolDefinition,
   { workflowId, firstExecutionRunId, callId, agent, caller, definition }: Permit,

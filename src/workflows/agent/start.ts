@@ -13,7 +13,7 @@ import { isObject } from '../../core/base/json.ts';
 import { type RunState, agentOf, recordedTool } from './run-state.ts';
 import { withoutFileData } from './transcript.ts';
 import type { GateOptions } from '../state/active-policies.ts';
-import { type Problem, problemCodeOf } from '../../core/base/problem.ts';
+import { type Problem, type ProblemCode, problemCodeOf } from '../../core/base/problem.ts';
 import type { Gate } from '../gate/gate.ts';
 
 /** The largest input of a run, in bytes. It leaves room for what else is sent to the model. */
@@ -21,27 +21,24 @@ const maxInputBytes = 512_000;
 
 /** The input of a run. Throws if it cannot be passed to `countersign.loadAgent`, which checks everything else. */
 export function readInput(input: unknown): RunInput {
-  if (isUndecodable(input)) {
-    throw ApplicationFailure.nonRetryable(`The run's input could not be decoded: ${input.why}`, 'undecodable');
-  }
+  if (isUndecodable(input)) throw refused('undecodable', `The run's input could not be decoded: ${input.why}`);
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    throw ApplicationFailure.nonRetryable(
-      `The run's input must be an object such as {"agent":"NAME","input":"TEXT"}`,
-      'arguments_invalid',
-    );
+    throw refused('arguments_invalid', `The run's input must be an object such as {"agent":"NAME","input":"TEXT"}`);
   }
   const { parent, ...rest } = input as RunInput;
   const bytes = byteLength(JSON.stringify({ ...rest, input: withoutFiles(rest.input) }));
   if (bytes > maxInputBytes) {
-    throw ApplicationFailure.nonRetryable(`The run's input has ${bytes} bytes; at most ${maxInputBytes}`, 'too_large');
+    throw refused('too_large', `The run's input has ${bytes} bytes; at most ${maxInputBytes}`);
   }
   if (parent !== undefined && !isFromParent(parent)) {
-    throw ApplicationFailure.nonRetryable(
-      `The run's 'parent' is written by the run that starts a nested one: leave it out`,
-      'arguments_invalid',
-    );
+    const message = `The run's 'parent' is written by the run that starts a nested one: leave it out`;
+    throw refused('arguments_invalid', message);
   }
   return input as RunInput;
+}
+
+function refused(type: ProblemCode, message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, type);
 }
 
 /** The input with its files left out, because the agent has other limits for files. Accepts any value. */

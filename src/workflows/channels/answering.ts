@@ -223,7 +223,7 @@ export class Answering {
     }
   }
 
-  /** If the request turns out to be extended, the channel is asked again. */
+  /** Has the request read again. If it was extended, the channel is asked again. */
   #lookAgain({ request, channel }: Question): undefined {
     request.begun = request.begun.filter((name) => name !== channel.name);
     this.#lookAt(request.requestId);

@@ -29,6 +29,7 @@ export interface Later {
   channel: string;
   step: DueStep;
   dueMs: number;
+  /** How many calls about the step failed. */
   interrupted?: number;
   /** True: the message about the step has reached some of the channel's people. */
   isPartlySent?: true;
@@ -90,7 +91,7 @@ export class ChannelMessages {
     for (const each of unsettled) void this.#settleLater(each);
   }
 
-  /** What continue-as-new carries. Messages about requests that are not tracked do not change any more. */
+  /** What continue-as-new carries, without messages about requests that are not tracked: they change no more. */
   state(isTracked: (requestId: string) => boolean): MessagesState {
     const unsettled = [...this.#unsettled];
     const isNeeded = (id: string): boolean =>
@@ -138,7 +139,7 @@ export class ChannelMessages {
     return this.#failures.of(requestId);
   }
 
-  /** A channel with `batch` gets one message for several requests. `send` sends it. */
+  /** Adds a request to what `send` sends. A channel with `batch` gets one message for several requests. */
   ask(requestId: string, { name, batch, settles, delayMs }: LookedChannel): void {
     if (this.#messageOf(requestId, name) !== undefined) return;
     const dueMs = clock.nowMs + delayMs;
@@ -207,7 +208,7 @@ export class ChannelMessages {
     else this.#queue(message, requestId, () => notifyStep([requestId]));
   }
 
-  /** Also drops messages that were not sent yet. `gone`: the facts of a request that the run has lost. */
+  /** Reports a settlement, and drops what was not sent yet. `gone`: the facts of a request that the run has lost. */
   settle(requestId: string, channels: readonly string[], gone?: RequestFacts): void {
     for (const channel of channels) this.#takeOut(requestId, channel);
     this.drop(requestId, channels);
@@ -299,7 +300,7 @@ export class ChannelMessages {
     return notified;
   }
 
-  /** Returns what `settled` returned. Throws after a failure, and repeats the report unless the channel refused it. */
+  /** Reports settlements. After a failure, throws and reports them again later, unless the channel refused them. */
   async #settled(message: ChannelMessage, settledIds: string[], before?: Unsettled): Promise<LastSent> {
     const { channel, sent, gone } = message;
     const others = message.requestIds.filter((id) => !settledIds.includes(id));

@@ -64,7 +64,7 @@ export interface EarlierResult {
   content: string;
 }
 
-/** What is admitted here is what runs (I8). `meter` counts the work of all calls of the step. */
+/** Rules on one call and, for `ask`, opens its request. What is admitted is what runs (I8). `meter`: of the step. */
 export function admitCall(
   state: GateState,
   active: ActivePolicies,

@@ -27,7 +27,7 @@ export class ApproverChecks {
     this.#obey = obey;
   }
 
-  /** In one sentence; undefined if the approval counts. Rejects if the workflow is cancelled. */
+  /** Why an approval by these people counts no more; undefined if it counts. Rejects if the workflow is cancelled. */
   async problem(approvedBy: readonly Approver[]): Promise<string | undefined> {
     // `cancel` ends this check alone. In an uncancellable scope, as of a clean-up, a cancelled workflow still checks.
     const scope = new CancellationScope();

@@ -267,8 +267,8 @@ export class Gate {
   }
 
   /**
-   * Asks a worker why an approval by these people does not count any more, where no activity has a second gate.
-   * Resolves to undefined if it counts; returns undefined for no people. Rejects if the workflow is cancelled.
+   * Asks a worker why an approval by these people counts no more, where no activity passes the second gate. Resolves to
+   * undefined if it counts; returns undefined for no people. Rejects if the workflow is cancelled.
    */
   revocationOf(approvedBy: readonly Approver[]): Promise<string | undefined> | undefined {
     if (approvedBy.length === 0) return undefined;

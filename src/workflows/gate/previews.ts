@@ -65,9 +65,7 @@ export class Previews implements ScheduledTask {
     return kept.length === 0 ? undefined : Object.fromEntries(kept);
   }
 
-  /**
-   * Changes the open requests, so that the index writes a command: a decision must not share this task on replay (I12).
-   */
+  /** Changes the open requests, so the index writes a command: a decision must not share this task on replay (I12). */
   #bind(requestId: string, preview: CallPreview): void {
     const bound = (preview.state === 'ready' ? preview.bound : undefined) ?? 'unknown';
     this.#state.apply({ kind: 'bind', requestId, bound });
@@ -84,7 +82,7 @@ export class Previews implements ScheduledTask {
     });
   }
 
-  /** If no preview comes, a failed one that says why. */
+  /** The preview of a call from a worker. If none comes, a failed one that says why. */
   async #ask({ request, ruled, previewTimeoutMs = 0 }: RequestRecord): Promise<CallPreview> {
     const { requestId, toolName, arguments: args, agentName: agent } = request;
     const { [activityNames.preview]: preview } = proxyActivities<{ [activityNames.preview]: Preview }>({

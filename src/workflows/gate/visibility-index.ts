@@ -127,10 +127,7 @@ export class VisibilityIndex {
 const mostListed = 10;
 const longestText = 200;
 
-/**
- * What Temporal's UI shows under "User Metadata": what waits, until when, and how to answer. That page's markdown keeps
- * line breaks and renders no nested lists.
- */
+/** The text under "User Metadata" in Temporal's UI, whose markdown keeps line breaks and renders no nested lists. */
 export function currentDetails({ open }: Ledger): string {
   const [first] = open;
   if (first === undefined) return 'No approval is pending.';

@@ -27,7 +27,7 @@ import { revokedIn } from '../gate/approver-checks.ts';
 import { ranOf, refusal } from './gate-refusal.ts';
 import { changedDefinitionOf } from '../gate/admit-call.ts';
 
-/** Of an argument with its journal entries. A larger payload may be stored where readers of the journal do not look. */
+/** The most bytes of an argument with its journal. A larger payload may be stored where its readers do not look. */
 const smallBytes = 32_000;
 
 /** A call, from the moment at which it is made until its caller receives its end. */

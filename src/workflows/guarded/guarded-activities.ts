@@ -108,10 +108,7 @@ export const guardOutbound: WorkflowOutboundCallsInterceptor = {
   },
 };
 
-/**
- * True while a gated call does anything but wait for an open request: continue-as-new would lose its effect or answer,
- * and the next execution would make the call again.
- */
+/** True while a gated call does more than wait for a request: continue-as-new would lose its effect or answer. */
 export function hasGatedCall(): boolean {
   const { guarded } = ofRun();
   if (guarded === undefined) return false;

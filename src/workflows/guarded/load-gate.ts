@@ -46,10 +46,7 @@ const { [activityNames.loadGate]: loadGateActivity } = proxyActivities<{
   summary: 'The policies of this workflow',
 });
 
-/**
- * Puts the gate under the worker's ceiling and the given policies: one activity reads both. State that the execution
- * before this one carried is verified and then restored unchanged.
- */
+/** One activity reads the ceiling and the policies. State of the execution before this one is verified and restored. */
 export async function loadGate(
   gate: Gate,
   { agent, policy, mode, caller, metadata, ...unknown }: LoadOptions,

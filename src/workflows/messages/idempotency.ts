@@ -12,10 +12,7 @@ export interface MessageIdentity {
   digest: string;
 }
 
-/**
- * Undefined for a message without an id, which has no retries. A decision's id includes its request and its content, so
- * another decision under the same `decisionId` is handled separately.
- */
+/** Undefined without an id: such a message has no retries. A decision's id includes its request and its content. */
 export function identityOf(name: string, message: unknown): MessageIdentity | undefined {
   if (name === decideName) {
     const { requestId, decisionId } = message as ParsedDecision;
@@ -26,10 +23,7 @@ export function identityOf(name: string, message: unknown): MessageIdentity | un
   return id === undefined ? undefined : { id, digest: contentDigest(name, message as ControlMessage) };
 }
 
-/**
- * The receipt of an earlier message with this id, or a refusal if its content was another. The ledger knows a decision
- * by its vote, every other message by its id (docs/decisions/0016).
- */
+/** The receipt of an earlier message with this id, or a refusal if its content differs (docs/decisions/0016). */
 export function earlierReceipt({ ledger }: GateState, { id, digest }: MessageIdentity): Receipt | undefined {
   const earlier = ledger.answered.find(({ messageId }) => messageId === id);
   if (earlier === undefined) return undefined;

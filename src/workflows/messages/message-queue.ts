@@ -19,7 +19,7 @@ interface Queued extends Received {
   order: number;
 }
 
-/** Applying them takes about a second; a workflow task that takes five is retried for ever. */
+/** Applying so many takes about a second; a workflow task that takes five is retried for ever. */
 export const maxWaiting = 10_000;
 
 /** Messages that are not applied yet, in the order of history: within an activation, signals by event, then updates. */

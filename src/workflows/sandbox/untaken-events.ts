@@ -77,10 +77,7 @@ function eventsOfJob(job: Job): number {
   return (job.fireTimer ?? job.signalWorkflow ?? job.cancelWorkflow ?? childJob ?? otherRunJob) != null ? 1 : NaN;
 }
 
-/**
- * The server writes the start of an activity together with its end. An activity that was cancelled or timed out may
- * never have started, and then its failure names no start.
- */
+/** The server writes an activity's start with its end. If it never started, its failure names no start. */
 function eventsOfEnd({ result, isLocal }: NonNullable<Job['resolveActivity']>): number {
   if (isLocal === true) return NaN;
   if (result?.completed != null) return 2;

@@ -68,12 +68,12 @@ export class GateState {
   checks = 0;
   /** Activities that this execution scheduled for lookups of messages. */
   lookups = 0;
-  /** Of policy changes without a lookup: many signals may come together, and each rules again on all open requests. */
+  /** The work of policy changes without a lookup. Many may come together, and each rules again on all requests. */
   readonly changes: RulingMeter = { work: 0 };
   /** The last revocation of all grants: an edit that was in flight at that time leaves no grant. */
   lastRevocation: Extract<LedgerCommand, { kind: 'revoke' }> | undefined;
   #directories: Directories = {};
-  /** As workers have reported revocations. The second gate reads the worker's present policy, and may know more. */
+  /** The revocations that workers have reported. The second gate reads the present policy, and may know more. */
   #revoked: Revoked | undefined;
   agent: string | undefined;
   #active: ActivePolicies | undefined;
@@ -121,7 +121,7 @@ export class GateState {
     return this.#revoked === undefined ? {} : { revoked: this.#revoked };
   }
 
-  /** Also revokes the grants that these keys and people made. Returns true if a grant ended. Final. */
+  /** Also revokes the grants that these keys and people made. Returns true if a grant ended. Never taken back. */
   obey(revoked: Revoked | undefined): boolean {
     this.#revoked = revokedByEither(revokedByEither(this.#directories.revoked, this.#revoked), revoked);
     const keyOf = personKeyOfRun(this.#directories);
@@ -221,7 +221,7 @@ export class GateState {
     this.#journal.push(...entries);
   }
 
-  /** Over all entries that were taken, in whichever payload they are; empty until the policies are known. */
+  /** The commitment to all entries that were taken, in whichever payload; empty until the policies are known. */
   get head(): { journalHead?: JournalHead } {
     const { head } = this.#tree;
     return head === undefined ? {} : { journalHead: head };

@@ -127,10 +127,7 @@ class DeadlineTimer {
 
 /** In UTF-16 units: the timeline of Temporal's UI is about 130 letters wide. */
 const longestCall = 72;
-/**
- * As JSON. The server refuses summaries over 400 bytes, and the workflow task then fails for ever: this leaves room for
- * what a codec adds, such as a header and base64.
- */
+/** As JSON. The server refuses summaries over 400 bytes, for ever: this leaves room for a codec's header and base64. */
 const callBytes = 130;
 /** The command line finds a request by the beginning of its id. */
 const idStart = 8;
