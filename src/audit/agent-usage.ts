@@ -1,4 +1,4 @@
-/** Adds up the tokens and costs in the results of runs, for each agent. docs/statistics.md explains each figure. */
+/** Tokens and costs of agents, from the results of runs. docs/statistics.md explains each figure. */
 import { totalUsage, type Usage } from '../core/base/model-answer.ts';
 import { jsonDigest } from '../core/base/digest.ts';
 import { shortened } from '../core/base/text.ts';
@@ -9,35 +9,29 @@ import { compilePolicy } from '../core/policy/compiled-policy.ts';
 import type { Policy, Rule } from '../core/policy/policy.ts';
 import type { RuleLines } from '../core/policy/rule-place.ts';
 
-/** One run: its agent, its tokens and its costs. */
 export interface UsingRun {
   /** The agent with which the run was started. Absent: a custom workflow. */
   agent?: string;
-  /**
-   * The tokens and the cost of the run and of its nested runs. Absent: the run has not ended, or it ended without a
-   * result.
-   */
+  /** Of the run and its nested runs. Absent: the run has not ended, or it ended without a result. */
   used?: { usage: Usage; cost?: RunCost };
-  /** True: another run called this one, and the result of that other run includes what this one used. */
+  /** True: the result of the calling run includes what this one used. */
   isNested?: boolean;
 }
 
 /** The sums for one agent, over its runs and over the nested runs that they called. */
 export interface AgentUsage extends Usage {
   agent: string;
-  /** The number of runs with a result. The other figures are sums over these runs. */
+  /** The number of runs with a result, over which the other figures are sums. */
   runs: number;
   /** The number of runs that are open, or ended without a result. */
   others: number;
   /** The costs, one amount for each currency, by the prices that each run recorded. */
   costs: { currency: string; amount: number }[];
-  /**
-   * The number of runs whose costs are unknown or incomplete: a price was missing, or a model reported no token counts.
-   */
+  /** The number of runs with unknown or incomplete costs: a price or the token counts of a model are missing. */
   unpriced: number;
 }
 
-/** Returns one row for each agent; the agent with the most tokens comes first. */
+/** One row for each agent; the agent with the most tokens comes first. */
 export function agentUsage(runs: readonly UsingRun[]): AgentUsage[] {
   const rows = new Map<string, AgentUsage>();
   for (const { agent, used, isNested = false } of runs) {
@@ -66,8 +60,7 @@ function withRun(row: AgentUsage, { usage, cost }: NonNullable<UsingRun['used']>
 const mostCurrencies = 20;
 
 /**
- * The costs with one more added. Undefined if it is not an amount in a currency: everyone who runs workers can write a
- * result.
+ * The costs with one more. Undefined if it is no amount in a currency: everyone who runs workers can write a result.
  */
 function withCost(costs: AgentUsage['costs'], { currency, amount }: RunCost): AgentUsage['costs'] | undefined {
   const before = costs.find((each) => each.currency === currency);
@@ -77,7 +70,6 @@ function withCost(costs: AgentUsage['costs'], { currency, amount }: RunCost): Ag
   return costs.length < mostCurrencies ? [...costs, { currency, amount }] : undefined;
 }
 
-/** A run, and the operator's policy that it recorded at its start. */
 export interface RecordingRun {
   /** ISO 8601. */
   startedAt: string;

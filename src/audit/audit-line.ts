@@ -1,6 +1,6 @@
 /**
- * The lines of an audit export, in their order: the export, then for each run its line, its entries and its head, then
- * the end. Every line is one JSON object; docs/wire.md describes the format for other verifiers.
+ * The lines of an audit export, in order: the export, for each run its line, its entries and its head, the end. Each is
+ * a JSON object; docs/wire.md describes the format for other verifiers.
  */
 import type { Json } from '../core/base/tool-call.ts';
 import type { JournalHead } from '../core/ledger/journal-entry.ts';
@@ -31,7 +31,6 @@ export interface ExportLine {
   namespace: string;
   /** When the export began: ISO 8601. */
   at: string;
-  /** The scope of the export. */
   of: { workflowId: string } | { query: string };
   /** Ed25519, 32 bytes in base64, if the export is signed. */
   publicKey?: string;
@@ -85,12 +84,12 @@ export interface EntryLine {
 
 /** The facts of the history about an entry. They are not part of the tree to which the run commits itself. */
 export interface EntryContext {
-  /** The event that holds the entry: Temporal's run id of its execution, and the number of the event. */
+  /** The event that holds the entry, by Temporal's run id of its execution, and its number. */
   runId: string;
   eventId: number;
-  /** The digest of the policies in force: those of the agent with which the run started, until other ones are set. */
+  /** Of the policies in force: those of the agent with which the run started, until other ones are set. */
   policyDigest?: string;
-  /** For the entry of a vote or of a settled request: how long the request had been open, in milliseconds. */
+  /** For a vote or a settled request: how long the request had been open, in milliseconds. */
   openForMs?: number;
   /** The message that the entry answers, if that is certain. */
   message?: MessagePlace;
@@ -143,7 +142,7 @@ export interface HeadLine extends JournalHead {
   status: string;
   closedAt?: string;
   executions: number;
-  /** The head that the run itself wrote into history over the most entries. */
+  /** The head over the most entries that the run itself wrote into history. */
   recorded?: RecordedHead;
   /** The number of payloads that the exporter could not decode. */
   unread?: number;

@@ -1,7 +1,4 @@
-/**
- * Checks an export line by line, without a server. It is pure, and its memory grows only with the number of runs whose
- * head has not been read yet.
- */
+/** Checks an export line by line, without a server. Memory grows only with runs whose head has not been read yet. */
 import type { JournalHead } from '../core/ledger/journal-entry.ts';
 import { auditFormat, type EndLine, type ExportLine, type RunLine, type SealedLine } from './audit-line.ts';
 import type { AuditVerdict, RunToRule, VerifierOptions, AuditFinding, FindingKind } from './finding.ts';
@@ -10,7 +7,7 @@ import { readLine } from './read-line.ts';
 import { type TreeState, emptyTree, rootOf, withLeaf } from '../core/ledger/merkle.ts';
 import { lineLeaf, sealText } from './entry-line.ts';
 
-/** The order of several findings at one line: causes first. */
+/** Several findings at one line have this order: causes first. */
 const ranks: readonly FindingKind[] = [
   'unreadable',
   'foreign',
@@ -27,7 +24,6 @@ export class AuditVerifier {
   readonly #options: VerifierOptions;
   readonly #findings: AuditFinding[] = [];
   readonly #notes: string[] = [];
-  /** The runs whose head has not been read yet. */
   readonly #runs = new Map<number, RunCheck>();
   readonly #closed = new Set<number>();
   /** The runs of the export, by `runKey`. */
@@ -95,8 +91,8 @@ export class AuditVerifier {
   }
 
   /**
-   * Checks that the first line describes an export in a known format and that the expected key has signed it. Begins
-   * the check of the chain of lines.
+   * Checks that the first line has a known format and that the expected key has signed it, and begins the chain of
+   * lines.
    */
   #checkFirstLine(line: SealedLine): void {
     if (line.line !== 'export') {
@@ -123,7 +119,6 @@ export class AuditVerifier {
     return this.#options.publicKey ?? this.#export?.publicKey;
   }
 
-  /** Checks a line by the run that it belongs to; undefined if nothing is wrong with it. */
   #dispatch(line: SealedLine): RunFinding | undefined {
     if (line.line === 'export') {
       return this.#lines === 1 ? undefined : { kind: 'foreign', message: 'another export begins here' };
@@ -163,8 +158,8 @@ export class AuditVerifier {
   }
 
   /**
-   * Ends the check of a run at its last line: keeps its head, rules again on its calls and collects what was found.
-   * Returns `wrong`, what is wrong with the line itself.
+   * Ends the check of a run at its last line, and rules again on its calls. `wrong`: what is wrong with the line
+   * itself.
    */
   #finishLine(number: number, check: RunCheck, wrong: RunFinding | undefined): RunFinding | undefined {
     const { run, head, notes } = check;
@@ -208,8 +203,8 @@ function describe(line: SealedLine): string {
 }
 
 /**
- * Sorts the findings by line, and at one line the causes first. If an entry is missing in its place and occurs later,
- * the two findings become one: the entry was moved.
+ * Sorts findings by line, causes first. An entry that is missing in its place and occurs later was moved: this is one
+ * finding.
  */
 function orderFindings(found: readonly AuditFinding[]): AuditFinding[] {
   const rank = ({ kind }: AuditFinding): number => (ranks.includes(kind) ? ranks.indexOf(kind) : ranks.length);
@@ -226,12 +221,11 @@ function entryOf({ workflowId = '', seq }: AuditFinding): string {
   return `${seq} ${workflowId}`;
 }
 
-/** Identifies a run. The key is the same in every export of the run. */
+/** Identifies a run, in every export of it. */
 function runKey({ workflowId, firstRunId }: Pick<RunLine, 'workflowId' | 'firstRunId'>): string {
   return `${firstRunId} ${workflowId}`;
 }
 
-/** The workflow id in a `runKey`. */
 function workflowIdIn(key: string): string {
   return key.slice(key.indexOf(' ') + 1);
 }
@@ -242,7 +236,7 @@ export interface ChainOptions {
   isSigned: (publicKey: string, text: string, signature: string) => boolean;
 }
 
-/** A place where the chain of lines is broken. Only the first one is reported: after it, no line fits the chain. */
+/** Only the first break of the chain is reported: no line after it fits. */
 export interface ChainBreak {
   line: number;
   kind: FindingKind;
@@ -259,7 +253,7 @@ export class ChainCheck {
     this.#options = options;
   }
 
-  /** The first place where the chain is broken; undefined if there is none. It is final once all lines were read. */
+  /** The first break; undefined if there is none. It is final once all lines were read. */
   get broken(): ChainBreak | undefined {
     if (this.#broken === undefined) return undefined;
     const { line, kind, message } = this.#broken;
@@ -269,7 +263,7 @@ export class ChainCheck {
   take(number: number, line: SealedLine): void {
     const { proof } = line;
     if (this.#broken !== undefined) {
-      // This is the line that is missing where the chain breaks: it was moved.
+      // The missing line was moved here.
       if (proof.size === this.#broken.lost) {
         this.#broken = {
           line: this.#broken.line,

@@ -5,23 +5,23 @@ import { leafOfLine } from './entry-line.ts';
 import type { FindingKind } from './finding.ts';
 import { type TreeState, emptyTree, rootOf, withLeaf } from '../core/ledger/merkle.ts';
 
-/** A finding of one run; the verifier adds the line. */
+/** The verifier adds the line. */
 export interface RunFinding {
   kind: FindingKind;
   message: string;
   seq?: number;
 }
 
-/** The states of runs whose last entries may be in no payload, because the run had no opportunity to write them. */
+/** In these states a run may have had no opportunity to write its last entries. */
 const cutOff: readonly string[] = ['RUNNING', 'TERMINATED', 'TIMED_OUT'];
 
-/** Checks the entries of one run: their order, and the heads to which the run has committed itself. */
+/** Checks the order of a run's entries, and the heads to which the run has committed itself. */
 export class RunCheck {
   readonly run: RunLine;
   readonly #tag: string;
   readonly #older: JournalHead | undefined;
   #tree: TreeState;
-  /** The roots of the trees over the first entries; the index is the number of these entries. */
+  /** The roots of the trees over the first entries, by their number. */
   #roots: string[] = [];
   #lastSeq = 0;
   /** False once an entry is missing that the tree needs. */
@@ -36,15 +36,12 @@ export class RunCheck {
     this.#tree = emptyTree;
   }
 
-  /** The Merkle head of the entries read so far. Undefined if an entry is missing, or if the run wrote no tree. */
+  /** The head of the entries read so far. Undefined if one is missing, or if the run wrote no tree. */
   get head(): JournalHead | undefined {
     return this.run.committed && this.#isWhole ? { size: this.#lastSeq, root: rootOf(this.#tree) } : undefined;
   }
 
-  /**
-   * Checks a line that stands for missing entries. Returns a finding if they must be here; otherwise notes why they are
-   * not.
-   */
+  /** A gap is a finding if the entries must be here; otherwise a note says why they are not. */
   gap({ first, last, why }: GapLine): RunFinding | undefined {
     const wrong = this.#outOfOrder(first);
     if (wrong !== undefined || last < first)
@@ -68,10 +65,7 @@ export class RunCheck {
     return undefined;
   }
 
-  /**
-   * Checks an entry: its run, its place, its leaf in the tree, and that the older export has the same. Undefined if it
-   * is right.
-   */
+  /** Checks an entry: its run, its place, its leaf in the tree, and that the older export has the same. */
   entry(line: EntryLine): RunFinding | undefined {
     const { entry, workflowId } = line;
     const { seq } = entry;
@@ -86,10 +80,7 @@ export class RunCheck {
     return wrong ?? this.#commit(line) ?? this.#differsFromOlder(seq);
   }
 
-  /**
-   * Checks the last line of a run, its head, against the entries before it. Undefined if it is right, or cannot be
-   * checked because entries are missing.
-   */
+  /** Checks the head of a run against the entries before it, unless some of those are missing. */
   close(line: HeadLine): RunFinding | undefined {
     const { size, root, recorded, status } = line;
     if (size !== this.#lastSeq) {
@@ -112,10 +103,7 @@ export class RunCheck {
     return this.#differsFromRecorded(recorded, status) ?? wrong;
   }
 
-  /**
-   * Compares the entries with the head that the run itself has written. Undefined if they agree; what that head does
-   * not cover is noted.
-   */
+  /** Compares the entries with the head that the run itself wrote, and notes what that does not cover. */
   #differsFromRecorded(recorded: HeadLine['recorded'], status: string): RunFinding | undefined {
     const last = this.#lastSeq;
     const covered = recorded?.size ?? 0;
@@ -142,10 +130,7 @@ export class RunCheck {
     return { kind: 'deleted', message: `${what} missing before entry ${seq}`, seq: expected };
   }
 
-  /**
-   * Adds an entry to the tree. Returns a finding if its salts or its content are not those that the run committed
-   * itself to.
-   */
+  /** Adds an entry to the tree. A finding: its salts or its content are not those that the run committed itself to. */
   #commit(line: EntryLine): RunFinding | undefined {
     const { seq } = line.entry;
     if (!this.run.committed && line.salts !== undefined) {

@@ -1,5 +1,5 @@
 /**
- * The entries of an export as a table for spreadsheets (docs/audit.md). It has no salts and no proofs, so it cannot be
+ * The entries of an export as a table for spreadsheets (docs/audit.md). Without salts and proofs, it cannot be
  * verified.
  */
 import type { Json } from '../core/base/tool-call.ts';
@@ -66,12 +66,11 @@ const columns: Readonly<Record<string, Column>> = {
   eventId: ({ context }) => context.eventId,
 };
 
-/** The separators of cells. Which one a spreadsheet expects depends on the language of the computer. */
+/** Which separator a spreadsheet expects depends on the language of the computer. */
 export const csvSeparators = [',', ';'] as const;
 
 /**
- * Converts lines to rows. The rows of a run are returned for the line of its head, because only then are all of its
- * activities known.
+ * Converts lines to rows. A run's rows are returned for its head, because only then are all of its activities known.
  */
 export function csvRows(separator: (typeof csvSeparators)[number] = ','): {
   header: string;
@@ -110,7 +109,7 @@ function cellsOf(line: EntryLine, ran: ActivityLine | undefined): string[] {
   return Object.values(columns).map((column) => csvCell(column(line, isOfRun ? ran : undefined)));
 }
 
-/** One cell: a text stays one, also in a spreadsheet that parses formulas, numbers and dates. */
+/** A text stays one, also in a spreadsheet that parses formulas, numbers and dates. */
 export function csvCell(value: Cell): string {
   if (value === undefined || value === null) return '';
   const isPlain = typeof value === 'boolean' || (Number.isSafeInteger(value) && Math.abs(value as number) < 1e15);
@@ -118,22 +117,17 @@ export function csvCell(value: Cell): string {
   return /[",;\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/**
- * A text that a spreadsheet in some language reads as a number or a date. It would change an id such as 1.10 or 12e45.
- */
+/** A spreadsheet in some language would read such texts as numbers or dates, and change an id such as 1.10 or 12e45. */
 const numberMarks = /^[\p{Nd}\p{Sc}\p{Pd}\s.,:;/'’%()+−e]+$/iu;
 const looksLikeDate =
   /^(?:\p{Nd}{1,4}[\s./-]*)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*(?:[\s.,/-]*\p{Nd}{1,4}){0,2}$/iu;
-/**
- * The beginning of a text that a spreadsheet reads as a formula. Some spreadsheets skip invisible characters before it.
- */
+/** The beginning of a formula. Some spreadsheets skip invisible characters before it. */
 const formula = String.raw`(?:(?![\t\n])[\s\p{Cc}\p{Cf}])*[=+\-@＝＋－＠']`;
 const startsLikeFormula = new RegExp(`^(?:[\\t\\n]|${formula})`, 'u');
 
 /**
- * Keeps a text unchanged in a spreadsheet: puts an apostrophe before a formula, a number or a date, and also behind
- * each mark at which a reader with another separator, or without quotes, may begin a cell. Removing one apostrophe at
- * each of these places restores the text.
+ * Puts an apostrophe before a formula, a number or a date, also behind each mark at which a reader with another
+ * separator, or without quotes, may begin a cell. Without one apostrophe at each of these places it is the text again.
  */
 function asText(given: string): string {
   // In a cell, spreadsheets break lines at LF.

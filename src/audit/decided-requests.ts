@@ -1,4 +1,3 @@
-/** The settled requests of many runs, from their journals: what was decided, by whom, and what became of the call. */
 import { shortened } from '../core/base/text.ts';
 import { csvCell } from './csv.ts';
 import { isSamePerson } from '../core/people/person-key.ts';
@@ -16,9 +15,7 @@ export interface DecidedRequest {
   toolName: string;
   agent?: string;
   outcome: OutcomeName;
-  /**
-   * The people whose answers count, as people read them. Empty: a deadline, a policy or the end of the run settled it.
-   */
+  /** The people whose answers count. Empty: a deadline, a policy or the end of the run settled it. */
   reviewers: string[];
   /** True: the reader gave one of these answers. */
   mine: boolean;
@@ -36,8 +33,8 @@ export interface DecidedRequest {
 const longestReason = 300;
 
 /**
- * The requests that were settled at `sinceMs` or later, the newest first. Everyone who runs a workflow can write
- * arbitrary data into its history: entries that no gate writes are skipped, and texts are cut.
+ * The requests settled at `sinceMs` or later, the newest first. Everyone who runs a workflow can write into its
+ * history: entries that no gate writes are skipped, and texts are cut.
  */
 export function decidedRequests(
   runs: readonly (CountedRun & { workflowId: string })[],
@@ -49,7 +46,6 @@ export function decidedRequests(
     .sort((one, other) => timeOf(other.settledAt) - timeOf(one.settledAt));
 }
 
-/** The settled requests of one run as rows, with `mine` for those that the reader answered. */
 function ofRun({ workflowId, ended, directory, ...run }: CountedRun & { workflowId: string }, readerId: string) {
   const entries = run.entries.filter(isWellFormedEntry);
   const openings = new Map(entries.flatMap((entry) => (entry.kind === 'opened' ? [[entry.requestId, entry]] : [])));
@@ -59,7 +55,7 @@ function ofRun({ workflowId, ended, directory, ...run }: CountedRun & { workflow
   const shown = personsShown(directory?.people);
   return requests.flatMap((request): DecidedRequest[] => {
     const { requestId, toolName, outcome, openedAt, settledAt, reason } = request;
-    // The request that continues the question about an edited call is listed in its place.
+    // The request about an edited call is listed in its place.
     if (outcome === undefined || settledAt === undefined || isReplaced(request)) return [];
     const opening = openings.get(requestId);
     const agent = opening?.agent ?? run.agent;
@@ -102,7 +98,7 @@ const columns: Readonly<Record<string, (request: DecidedRequest) => string | num
   workflowId: ({ workflowId }) => workflowId,
 };
 
-/** The requests as a table for spreadsheets, below a line of names. */
+/** As a table for spreadsheets, below a line of names. */
 export function decidedCsv(requests: readonly DecidedRequest[]): string {
   const rows = requests.map((request) => Object.values(columns).map((column) => csvCell(column(request))));
   return [Object.keys(columns), ...rows].map((row) => `${row.join(',')}\n`).join('');

@@ -1,6 +1,5 @@
 /**
- * How rules ask, how reviewers answer, and what agents used, counted from the journals of runs. docs/statistics.md
- * explains each figure.
+ * How rules ask, how reviewers answer, and what agents used, from journals. docs/statistics.md explains each figure.
  */
 import type { Directory } from '../core/people/directory.ts';
 import { projectJournal } from '../events/journal.ts';
@@ -35,14 +34,13 @@ const texts = [
   'identity',
 ] as const;
 
-/** The journal of one run, and the policy of its rules. */
 export interface CountedRun extends UsingRun {
   entries: readonly JournalEntry[];
-  /** The digest of the operator's policy that the run recorded. Absent: it recorded none. */
+  /** The digest of the operator's policy. Absent: the run recorded none. */
   policy?: string;
-  /** The directory of the operator's policy, which maps ids to persons. Absent: the policy has none. */
+  /** The directory of the operator's policy. Absent: it has none. */
   directory?: Directory;
-  /** True: the run was terminated or timed out, and could not record the end of its open requests. */
+  /** True: the run was terminated or timed out, without a record of the end of its open requests. */
   ended?: boolean;
 }
 
@@ -63,8 +61,8 @@ const mostReviewers = 200;
 const mostAgents = 200;
 
 /**
- * Counts the calls ruled on and the requests opened at `sinceMs` or later. Everyone who runs a workflow can write
- * arbitrary data into its history: entries that no gate writes are skipped, and names are cut.
+ * Counts the calls ruled on and the requests opened at `sinceMs` or later. Everyone who runs a workflow can write into
+ * its history: entries that no gate writes are skipped, and names are cut.
  */
 export function decisionStatistics(runs: readonly CountedRun[], sinceMs: number): DecisionStatistics {
   const tallies = new Map<string, Tally>();
@@ -82,7 +80,7 @@ export function decisionStatistics(runs: readonly CountedRun[], sinceMs: number)
     for (const entry of entries) {
       const { kind, requestId, rule } = entry;
       if (kind === 'opened') asking.set(requestId, entry);
-      // The entry `reruled` names the new rule of a request, but not the layer: keep the earlier one.
+      // An entry `reruled` names no layer: keep the earlier one.
       else if (kind === 'reruled') asking.set(requestId, { ...asking.get(requestId), rule });
       else if (kind === 'ruling' && timeOf(entry.at) >= sinceMs) tallyOf(run, entry).counts[countOf(entry)] += 1;
     }
@@ -127,7 +125,6 @@ export function isSettled(outcome: string): outcome is (typeof settledStates)[nu
   return settledStates.some((each) => each === outcome);
 }
 
-/** The figure that counts a ruling. */
 export function countOf({ outcome }: JournalEntry): 'allowed' | 'deniedByPolicy' | 'answeredBefore' {
   if (outcome === 'allowed') return 'allowed';
   return outcome === 'denied_by_policy' ? 'deniedByPolicy' : 'answeredBefore';

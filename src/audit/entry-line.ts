@@ -8,10 +8,7 @@ import { type TreeState, emptyTree, leafHash, rootOf, withLeaf } from '../core/l
 /** The members that an export may withhold besides the salted members of entries. */
 export const otherWithholdable: readonly string[] = ['caller', 'sender', 'worker', 'arguments'];
 
-/**
- * The members that `--redact` withholds: texts that people wrote, identities of people, and values that could be
- * guessed from a hash.
- */
+/** `--redact` withholds texts and identities of people, and values that could be guessed from a hash. */
 export const redacted: readonly string[] = [
   'reason',
   'reviewerId',
@@ -36,7 +33,7 @@ export interface EntryToWrite {
   withheld: ReadonlySet<string>;
 }
 
-/** The line of an entry, with its shown members and their salts, and with the hashes of its withheld members. */
+/** The line has the salts of shown members, and the hashes of withheld ones. */
 export function entryLine({ run, workflowId, entry, context, saltOf, withheld }: EntryToWrite): EntryLine {
   const shown: Record<string, Json> = {};
   const salts: Record<string, string> = {};
@@ -69,7 +66,7 @@ function shownContext({ message, ...context }: EntryContext, withheld: ReadonlyS
   return { ...context, message: withheld.has('sender') || sender === undefined ? place : { ...place, sender } };
 }
 
-/** The leaf of an entry, computed from its line; or the reason why the line gives none. */
+/** The leaf of an entry, from its line. */
 export function leafOfLine(
   tag: string,
   { entry, salts = {}, withheld = {} }: Pick<EntryLine, 'entry' | 'salts' | 'withheld'>,
@@ -90,22 +87,22 @@ export function leafOfLine(
 }
 
 /**
- * The text that an exporter signs for each line. Its action occurs in no message to a run, so the signature is valid
- * for nothing else.
+ * An exporter signs this text for each line. No message to a run has its action, so the signature serves for nothing
+ * else.
  */
 export function sealText({ size, root }: { size: number; root: string }): string {
   return canonicalJson({ action: 'audit', root, size });
 }
 
-/** The leaf of a line in the tree of its export: its canonical JSON without `proof`. */
+/** The leaf of a line is its canonical JSON without `proof`. */
 export function lineLeaf(sealed: AuditLine & { proof?: unknown }): string {
   const { proof: _, ...line } = sealed;
   return leafHash(canonicalJson(line as unknown as Json));
 }
 
 /**
- * Returns a function that adds to each line the proof of its place in the export. `sign`: signs a text, Ed25519 in
- * base64; absent: the export is not signed.
+ * Returns a function that adds to each line the proof of its place. `sign`: Ed25519 in base64; absent: without
+ * signatures.
  */
 export function sealer(sign?: (text: string) => string): (line: AuditLine) => SealedLine {
   let tree: TreeState = emptyTree;

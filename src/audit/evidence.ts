@@ -1,7 +1,7 @@
 /**
- * The data with which a verifier can rule again on the calls of a run, without a server. It has each policy, call and
- * context once, under the digest of its canonical JSON; and for each ruling in the journal the digests of its inputs.
- * All other inputs of a ruling follow from earlier entries of the journal (standing.ts).
+ * The data by which a verifier rules again on a run's calls, without a server: each policy, call and context once,
+ * under the digest of its canonical JSON, and for each ruling the digests of its inputs. All other inputs follow from
+ * earlier entries of the journal (standing.ts).
  */
 import type { Assessment } from '../core/assess/assessment.ts';
 import type { JsonObject, Risk, Json } from '../core/base/tool-call.ts';
@@ -27,13 +27,12 @@ export interface EvidenceCall {
   subject?: string;
   /** The parts of the subject, if it is shell text. */
   shell?: ShellSplit;
-  /** The names of the other arguments that are harmless beside any command. Absent: none, or no shell text. */
+  /** The other arguments that are harmless beside any command. Absent: none, or no shell text. */
   beside?: readonly string[];
-  /** The result of all assessors, including the worker's own, as recorded when the arguments were parsed. */
+  /** The result of all assessors, recorded when the arguments were parsed. */
   assessed?: Assessment;
 }
 
-/** A journal entry, as an export contains it. */
 export type AuditedEntry = JournalEntry & {
   /** The members that a redacted export withholds. */
   withheld?: readonly string[];
@@ -46,7 +45,7 @@ export interface EvidencePolicies {
   run?: string;
 }
 
-/** One ruling of the gate: the number of the journal entry that records it, and the digests of its inputs. */
+/** The number of a ruling's journal entry, and the digests of its inputs. */
 export interface Evidence {
   seq: number;
   policies: EvidencePolicies;
@@ -62,7 +61,7 @@ export interface StandingRequest {
   callId: string;
   /** The digest of the call that would run. */
   digest: string;
-  /** The digest of the request's call in `calls`. Absent if the call is unknown; then so are the terms. */
+  /** Its digest in `calls`. Absent: call and terms are unknown. */
   call?: string;
   terms?: AskTerms;
   definition?: string;
@@ -82,16 +81,16 @@ export interface StandingRequest {
   isEdit?: true;
 }
 
-/** The state after the calls and decisions before a ruling: the parts of the ledger that rulings read. */
+/** The state before a ruling: the parts of the ledger that rulings read. */
 export interface Standing extends Pick<Ledger, 'engine' | 'counts' | 'sums' | 'denied' | 'grants'> {
   /** The number of the last journal entry that this state includes. */
   seq: number;
   open: StandingRequest[];
-  /** Settled requests whose irreversible call runs now. A change of the tool may open the request again. */
+  /** Settled requests whose irreversible call runs: a change of the tool may open them again. */
   running: { requestId: string; callId: string }[];
   /** The ids of grants whose scope is unknown: it is hidden, or was not recorded. */
   vague: string[];
-  /** The request that was settled last. The entry of a grant that its votes made follows. */
+  /** The request that was settled last: an entry of a grant that its votes made follows. */
   settled?: StandingRequest;
 }
 
@@ -120,7 +119,7 @@ export interface EvidencePart {
 
 const byDigest = { policy: 'policies', call: 'calls', context: 'contexts' } as const;
 
-/** The parts of a run's evidence: the inputs of rulings precede the rulings. */
+/** The inputs of rulings precede the rulings. */
 export function evidenceParts(evidence: RunEvidence): EvidencePart[] {
   const { rulings, missing, start } = evidence;
   const parts = Object.entries(byDigest).flatMap(([part, list]) =>
@@ -136,7 +135,7 @@ export function evidenceParts(evidence: RunEvidence): EvidencePart[] {
   return [...parts, ...began, ...ruled, ...lost];
 }
 
-/** Joins parts to the evidence of a run; or returns one sentence about the first invalid part. Never throws. */
+/** Joins parts to the evidence of a run, or says what the first invalid part is. Never throws. */
 export function evidenceOfParts(parts: readonly EvidencePart[]): { evidence: RunEvidence } | { problem: string } {
   const evidence: RunEvidence = { version: 1, policies: {}, calls: {}, contexts: {}, rulings: [], missing: [] };
   for (const [index, { part, key, value }] of parts.entries()) {
@@ -145,7 +144,7 @@ export function evidenceOfParts(parts: readonly EvidencePart[]): { evidence: Run
   return { evidence };
 }
 
-/** Adds one line of evidence to that of its run. False if the line is malformed. */
+/** Adds one part. False if it is malformed. */
 function take(evidence: RunEvidence, { part, key, value }: EvidencePart): boolean {
   const seq = Number(key);
   if (part === 'missing') {

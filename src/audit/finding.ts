@@ -13,10 +13,10 @@ export interface AuditFinding {
 }
 
 /**
- * The kind of a finding. `deleted`, `reordered`, `repeated`, `edited`, `cut off`: how the file was changed. `foreign`:
- * the line is of another run or export. `signature`: the line is signed with another key, or not at all. `head`: the
- * run, or an older export, is committed to other entries. `unreadable`: the text is not a line of an export. `ruling`:
- * the recorded policy rules otherwise. `live`: the server's history differs.
+ * `deleted`, `reordered`, `repeated`, `edited`, `cut off`: how the file was changed. `foreign`: the line is of another
+ * run or export. `signature`: it is signed with another key, or not at all. `head`: the run, or an older export, is
+ * committed to other entries. `unreadable`: it is no line of an export. `ruling`: the recorded policy rules otherwise.
+ * `live`: the server's history differs.
  */
 export type FindingKind =
   | 'deleted'
@@ -30,8 +30,6 @@ export type FindingKind =
   | 'unreadable'
   | 'ruling'
   | 'live';
-
-// Input and result of a verification.
 
 /** A run with all its lines, to be ruled on again. */
 export interface RunToRule {
@@ -51,19 +49,13 @@ export interface RuledAgain {
 
 /** The input of a verification besides the lines. */
 export interface VerifierOptions {
-  /**
-   * True if a signature of a text is valid (Ed25519). All three values are from the file; an invalid key or signature
-   * gives `false`.
-   */
+  /** Checks an Ed25519 signature. All three values are from the file; an invalid key or signature gives `false`. */
   isSigned: (publicKey: string, text: string, signature: string) => boolean;
   /** The key that must have signed the export: 32 bytes in base64. Default: the key that the export names, if any. */
   publicKey?: string;
-  /**
-   * The heads of an older export, by `runKey`. The entries under each head must be the first entries of the same run in
-   * this export.
-   */
+  /** The heads of an older export, by `runKey`: its entries must be the first of the same run here. */
   since?: ReadonlyMap<string, JournalHead>;
-  /** Rules again on the calls of a run, and returns the findings about entries with another answer. */
+  /** Rules again on the calls of a run. */
   ruleAgain?: (run: RunToRule) => RuledAgain;
 }
 
@@ -73,17 +65,12 @@ export interface AuditVerdict {
   ok: boolean;
   /** The findings, in the order of the file. At most 100. */
   findings: AuditFinding[];
-  /**
-   * Notes that are no findings, because an honest export may have them: such as about entries that retention has
-   * removed.
-   */
+  /** No findings, because an honest export may have them, such as entries that retention has removed. */
   notes: string[];
   lines: number;
   runs: number;
   entries: number;
-  /**
-   * `agreed`: how many rulings match the record. `notMade`: how many rulings could not be made again, by the reason.
-   */
+  /** How many rulings match the record, and how many could not be made again, by the reason. */
   rulings: { agreed: number; notMade: Record<string, number> };
   /** The key whose signatures were checked: 32 bytes in base64. */
   signedBy?: string;

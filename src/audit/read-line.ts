@@ -2,10 +2,10 @@ import { strictJsonProblem, isObject, parseJson } from '../core/base/json.ts';
 import type { EntryLine, SealedLine } from './audit-line.ts';
 import { isHash, isTree } from '../core/ledger/merkle.ts';
 
-/** How deep a line may be nested: as deep as the arguments of a call, plus the levels of the line around them. */
+/** As deep as the arguments of a call, plus the levels of the line around them. */
 const maxDepth = 210;
 
-/** Reads one line of an export: a validated line, or the reason why it is invalid. Never throws. */
+/** Validates one line of an export. Never throws. */
 export function readLine(text: string): { line: SealedLine } | { problem: string } {
   const strict = strictJsonProblem(text, { maxDepth });
   if (strict !== undefined) return { problem: `it is not strict JSON: expected ${strict.expected}` };
@@ -39,7 +39,6 @@ const isEntry: Check = (value) =>
 
 const entryShape = { entry: isEntry, salts: optional(isMapOf(isSalt)), withheld: optional(isMapOf(isHash)) };
 
-/** True if a value has an entry, salts and hashes as the line of an entry has them. */
 export function isEntryLine(value: unknown): value is Pick<EntryLine, 'entry' | 'salts' | 'withheld'> {
   return isObject(value) && Object.entries(entryShape).every(([name, check]) => check(value[name]));
 }

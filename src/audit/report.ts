@@ -1,7 +1,4 @@
-/**
- * A report on one run, as one page of HTML without scripts: the entitled reviewers, what they saw and decided, and the
- * calls that ran.
- */
+/** A report on one run as a page without scripts: the entitled reviewers, what they saw and decided, and what ran. */
 import { escapeText } from '../core/base/text.ts';
 import { escapeHtml, htmlPage } from '../text/html-page.ts';
 import type { Json } from '../core/base/tool-call.ts';
@@ -22,7 +19,7 @@ section { break-inside: avoid; }
 @media (max-width: 30rem) { th { width: 7rem; } }
 `;
 
-/** Makes the report from the lines of an export of one run. Every text from the run is escaped. */
+/** `lines`: an export of one run. Every text from the run is escaped. */
 export function auditReport(lines: readonly AuditLine[]): string {
   const run = lines.find((line) => line.line === 'run');
   const head = lines.find((line) => line.line === 'head');
@@ -48,7 +45,6 @@ interface Call {
   entries: EntryLine[];
 }
 
-/** The entries of each call, in the order of the calls. */
 function callsOf(entries: readonly EntryLine[]): Call[] {
   const calls = new Map<string, EntryLine[]>();
   for (const line of entries) {
@@ -72,7 +68,6 @@ function summary(run: RunLine | undefined, head: HeadLine | undefined, entries: 
   ]);
 }
 
-/** The section of one call as HTML: its ruling, who could answer, the answers, what ran and its outcome. */
 function callSection({ callId, entries }: Call, activities: readonly ActivityLine[]): string {
   const asked = entries.filter(({ entry }) => entry.kind === 'opened');
   const [ruled] = entries.filter(({ entry }) => entry.kind === 'ruling' || entry.kind === 'opened');
@@ -116,7 +111,6 @@ function entitledSentence(entries: readonly EntryLine[]): string {
   return asked.map((line) => `${memberText(line, 'to')} (${text(line.entry.kind)} ${text(line.entry.at)})`).join('; ');
 }
 
-/** The two rows about one answer: who decided what and when, and what that person was shown. */
 function answerRows(line: EntryLine): (readonly [string, string])[] {
   const { entry, context } = line;
   const { channel, card, durationMs, batch } = (entry['viewed'] ?? {}) as Record<string, Json>;
@@ -201,12 +195,11 @@ function oversight(entries: readonly EntryLine[]): string {
   ].join('\n');
 }
 
-/** The row about messages of the user; none if there were none, because only a session has messages. */
+/** Only a session has messages. */
 function messageRow(messages: number): (readonly [string, string])[] {
   return messages === 0 ? [] : [['Further messages of the user', `${messages}`]];
 }
 
-/** The section that says how to check the report: the head of the run, the head of the report, and the command. */
 function proofSection(run: RunLine | undefined, head: HeadLine | undefined, count: number): string {
   const recorded = head?.recorded;
   const isSame = recorded?.size === head?.size && recorded?.root === head?.root;
@@ -245,7 +238,6 @@ function rows(pairs: readonly (readonly [string, string])[]): string {
   );
 }
 
-/** The text of a member of an entry; or a note that the member is withheld. */
 function memberText({ entry, withheld = {} }: EntryLine, name: string): string {
   return Object.hasOwn(withheld, name) ? 'withheld' : text(entry[name]);
 }

@@ -1,4 +1,3 @@
-/** Rules again on one recorded call, by the recorded policies, and returns the expected journal entry. */
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { admittedBefore } from '../core/ledger/argument-sums.ts';
 import { answerBefore } from '../core/ledger/admission.ts';
@@ -23,10 +22,7 @@ export interface RecordedRuling {
   context: EvidenceContext;
   /** The state after the run's earlier calls and decisions. */
   standing: Standing;
-  /**
-   * For a request about edited arguments: when the edit was ruled on, and the id of the request that the reviewer
-   * answered by the edit.
-   */
+  /** For a request about edited arguments: when the edit was ruled on, and the request that it answered. */
   edit?: { atMs: number; requestId: string };
 }
 
@@ -35,12 +31,9 @@ export type Verdict = Pick<JournalEntry, 'rule' | 'layer' | 'severity' | 'reason
   answer: string;
 };
 
-/** The outcome of a call, or of an open request, for each action. */
 const answers: Readonly<Record<Action, string>> = { allow: 'allowed', ask: 'asked', deny: 'denied' };
 
-/**
- * Rules again on a recorded call. Throws only for an engine version that this version of the package does not have.
- */
+/** Throws only for an engine that this version of the package does not have. */
 export function ruleAgain(recorded: RecordedRuling): { answer: Case; verdict: Verdict } {
   const { entry, call, rules, agent, context, standing, edit } = recorded;
   const atMs = edit?.atMs ?? instantMs(entry.at) ?? NaN;
@@ -79,7 +72,7 @@ function verdictOf(recorded: RecordedRuling, answer: Case, digest: string, atMs:
 }
 
 /**
- * The verdict on a new call, or on a reviewer's edit. It follows the gate (workflows/gate/admit-call.ts,
+ * The verdict on a new call, or on an edit, as the gate gives it (workflows/gate/admit-call.ts,
  * workflows/messages/decide.ts).
  */
 function verdictOnCall(recorded: RecordedRuling, { ruling, assessment, limits }: Case, digest: string, atMs: number) {
@@ -140,9 +133,8 @@ function verdictOnSuperseded(
 }
 
 /**
- * True for an entry that records a ruling of the policies. An entry without a digest records none: the tool was
- * unknown, the arguments were invalid, or the run was closing. A reviewer's decision is not a ruling, unless it edits
- * the arguments.
+ * True for an entry of a ruling by policies. Without a digest it is none: the tool was unknown, the arguments were
+ * invalid, or the run was closing. Of reviewers' decisions, only edits are ruled on.
  */
 export function isRuling(
   { open }: { open: readonly { requestId: string; digest: string }[] },

@@ -2,13 +2,12 @@ import type { RuledAgain } from './finding.ts';
 import { evidenceOfParts, type EvidencePart, type AuditedEntry } from './evidence.ts';
 import { verifyEvidence } from './verify-evidence.ts';
 
-/** A run of an export: its entries, each with the members that are withheld, and its evidence. */
 export interface ExportedRun {
   entries: readonly { entry: object; withheld?: Readonly<Record<string, unknown>> }[];
   evidence: readonly EvidencePart[];
 }
 
-/** Rules again on the calls of an exported run. For a run without evidence, it makes no ruling. Never throws. */
+/** Rules again on the calls of an exported run, if it has evidence. Never throws. */
 export function ruleRunAgain({ entries, evidence: parts }: ExportedRun): RuledAgain {
   if (parts.length === 0) return { findings: [], agreed: 0, notMade: [] };
   const read = evidenceOfParts(parts);

@@ -1,6 +1,6 @@
 /**
- * The state after a run's calls and decisions, entry by entry: counts, denials, grants and open requests. It follows
- * from the journal alone, so a verifier need not trust the exporter about it.
+ * The state after a run's calls and decisions: counts, denials, grants and open requests. It follows from the journal
+ * alone, so a verifier need not trust the exporter about it.
  */
 import { withShare, withShareSpent, withoutShare } from '../core/ledger/argument-sums.ts';
 import { instantMs } from '../core/messages/control.ts';
@@ -23,7 +23,7 @@ import { raisedBy, type Raised } from '../core/policy/advice.ts';
 import type { Grant } from '../core/policy/grants.ts';
 import type { Standing, StandingRequest } from './evidence.ts';
 
-/** A ruling that was made again, for the entry that records it. */
+/** A ruling that was made again. */
 export interface Ruled {
   /** The digest of the call in the evidence. */
   call: string;
@@ -34,7 +34,7 @@ export interface Ruled {
   callerUserId: string | null;
 }
 
-/** The most running calls that are kept: as many as the ledger keeps settled requests. */
+/** As many as the ledger keeps settled requests. */
 const runningKept = 50;
 
 export function emptyStanding(engine: number): Standing {
@@ -42,10 +42,7 @@ export function emptyStanding(engine: number): Standing {
   return { seq: 0, engine, counts, denied, grants, open: [], running: [], vague: [] };
 }
 
-/**
- * The state after one more entry. `ruled`: the ruling that the entry records, if known; without it, the call counts as
- * reversible.
- */
+/** The state after one more entry. `ruled`: its ruling; without one, the call counts as reversible. */
 export function standingAfter(before: Standing, entry: JournalEntry, ruled?: Ruled): Standing {
   const standing = { ...before, seq: entry.seq, engine: entry.engine };
   const { kind, requestId } = entry;
@@ -77,10 +74,7 @@ export function openRequestOf({ open }: Standing, { requestId }: JournalEntry): 
   return open.find((each) => each.requestId === requestId);
 }
 
-/**
- * True if an irreversible call was counted before, because it is the same call, whose tool or preview has changed since
- * the approval.
- */
+/** True if the same irreversible call was counted before its tool or preview changed. */
 export function isCountedBefore({ running }: Standing, { callId = '' }: JournalEntry): boolean {
   const [turn, index, again = '1'] = callId.split('.');
   const earlier = again === '2' ? `${turn}.${index}` : `${turn}.${index}.${Number(again) - 1}`;
@@ -105,7 +99,6 @@ function afterRuling(standing: Standing, entry: JournalEntry, ruled: Ruled | und
   return { ...next, counts: counted(next, { calls: 1, irreversible }) };
 }
 
-/** The state after an entry opened a request. */
 function afterOpened(standing: Standing, entry: JournalEntry, ruled: Ruled | undefined): Standing {
   const { requestId = '', callId = '', digest = '', by, byId, at } = entry;
   const irreversible = ruled === undefined ? 0 : irreversibleCount(ruled.answer.assessment);
@@ -133,7 +126,7 @@ function afterOpened(standing: Standing, entry: JournalEntry, ruled: Ruled | und
   return { ...counting, open: [...standing.open, request], counts: counted(standing, more) };
 }
 
-/** The severity to which advisors raised the call of an entry; for an edited call, the call before the edit. */
+/** For an edited call, the severity to which advisors raised the call before the edit. */
 export function raisedFor(
   { open, settled }: Standing,
   { kind, requestId, by, byId, advice }: JournalEntry,
@@ -144,8 +137,8 @@ export function raisedFor(
 }
 
 /**
- * Whether people alone answer a request, because its preview changed after they approved it, or its call may have run.
- * Edits of a request have what it has.
+ * People alone answer a request whose preview changed after they approved it, or whose call may have run, and its
+ * edits.
  */
 export function onlyPeople(
   { open, settled }: Standing,
@@ -167,7 +160,6 @@ function afterReruled(standing: Standing, entry: JournalEntry, ruled: Ruled | un
   return withRequest({ ...standing, counts }, entry.requestId, () => ({ terms, irreversible }));
 }
 
-/** The state after an entry settled a request: its counts, sums, grants used and denials. */
 function afterSettled(standing: Standing, entry: JournalEntry, ruled: Ruled | undefined): Standing {
   const { requestId = '', callId = '', outcome, runs = false, by, byId, toolName = '', digest = '', reason } = entry;
   const settled = openRequestOf(standing, entry);
@@ -197,10 +189,7 @@ function afterSettled(standing: Standing, entry: JournalEntry, ruled: Ruled | un
   return outcome === 'denied' ? withDenial(next, denial) : next;
 }
 
-/**
- * The state with the sums after a request is settled: a call that does not run is subtracted, and a call that a
- * reviewer edited counts with its new arguments.
- */
+/** Sums lose a call that does not run, and have the new arguments of an edited one. */
 function withSettledShare(
   standing: Standing,
   { callId = '', runs = false }: JournalEntry,
@@ -219,7 +208,7 @@ function afterEnd(standing: Standing, { callId = '', ran }: JournalEntry): Stand
   return ran === 'no' ? withoutShare(standing, callId) : withShareSpent(standing, callId);
 }
 
-/** The state after an entry made a grant; unchanged if the entry does not say the scope. */
+/** Unchanged if the entry does not say the scope. */
 function afterGrant(standing: Standing, entry: JournalEntry): Standing {
   const {
     grantId = '',
@@ -271,10 +260,7 @@ function withRequest(
   return { ...standing, open };
 }
 
-/**
- * The parts of a ledger that later rulings read. `callOf`: returns the digest of a request's call in the evidence, if
- * it is known.
- */
+/** The parts of a ledger that later rulings read. `callOf`: the digest of a request's call in the evidence. */
 export function standingOf(ledger: Ledger, callOf: (record: RequestRecord) => string | undefined): Standing {
   const { seq, engine, counts, sums, denied, grants, open, settled } = ledger;
   const running = settled.filter(({ settlement, request }) => {
@@ -293,10 +279,7 @@ export function standingOf(ledger: Ledger, callOf: (record: RequestRecord) => st
   };
 }
 
-/**
- * An open request that an older execution carried over, as this audit keeps it. `call`: the digest of the call, if the
- * evidence has it.
- */
+/** An open request that an older execution carried over. `call`: its digest, if the evidence has the call. */
 function standingRequest(record: RequestRecord, call: string | undefined): StandingRequest {
   const { callId, request, terms, votes, delegations, ruled } = record;
   const { requestId, digest, requestedAt, callerUserId, assessment, replaces } = request;

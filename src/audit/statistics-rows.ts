@@ -34,10 +34,7 @@ export interface RuleStatistics {
   approvalRate: Share;
   /** The median time from request to settlement, of the requests settled by people, in milliseconds. */
   medianMs: number | null;
-  /**
-   * The share of the requests settled by people that were settled less than three seconds after they were opened.
-   * Denials in bulk are left out.
-   */
+  /** Of the requests settled by people, without denials in bulk: those settled in less than three seconds. */
   underThreeSeconds: Share;
   /** The share of expired requests among the settled ones. */
   expiredShare: Share;
@@ -50,18 +47,13 @@ export interface ReviewerStatistics {
   /** The reviewer's display name, from the last decision that has one. */
   reviewerName?: string;
   answers: number;
-  /** The share of approvals among all answers. */
   approvalRate: Share;
   /** The median time from request to answer, in milliseconds. */
   medianMs: number | null;
-  /**
-   * The share of answers that were given less than three seconds after the request was opened. Denials in bulk are left
-   * out, as in `glanced`.
-   */
+  /** Of the answers, without denials in bulk: those given less than three seconds after the request was opened. */
   underThreeSeconds: Share;
   /**
-   * The share of answers whose card was displayed for less than three seconds, among those whose channel reports the
-   * time.
+   * Of these answers, if their channel reports the time: those whose card was displayed for less than three seconds.
    */
   glanced: Share;
   /** The share of answers that were given together with others. */
@@ -95,9 +87,7 @@ export function noCounts(): Counts {
   return { allowed: 0, deniedByPolicy: 0, answeredBefore: 0, asked: 0, ...settled };
 }
 
-/**
- * The rule that decided, with its policy or agent: rules of different policies may have the same id, such as `run#1`.
- */
+/** With its policy or agent: rules of different policies may have the same id, such as `run#1`. */
 export function placeOf(
   run: { policy?: string; agent?: string },
   { rule = null, layer = 'default', agent = run.agent }: Deciding,
@@ -109,7 +99,6 @@ export function placeOf(
   return { rule: name, layer, ...(agent !== undefined && { agent: shortened(agent, longestRowName) }) };
 }
 
-/** The figures of a rule. */
 export function ruleRow({ place, counts, times, readingTimes }: Tally): RuleStatistics {
   return {
     ...place,
@@ -142,13 +131,12 @@ export class AnswersOfPeople {
   }
 }
 
-/** The id of a person as the directory writes it; without an entry in the directory, the id as it is. */
+/** The id as the directory writes it; without an entry, as it is. */
 function idIn(directory: Directory | undefined, reviewerId: string): string {
   const [id = reviewerId] = membersOf(directory, [reviewerId], personKeyIn(directory));
   return shortened(id, longestRowName);
 }
 
-/** The figures of a reviewer. */
 function reviewerRow([reviewerId, answers]: [string | null, Answer[]]): ReviewerStatistics {
   const read = answers.filter((answer) => !isBulkDenial(answer));
   const viewed = read.flatMap(({ viewedMs }) => viewedMs ?? []);
@@ -228,7 +216,6 @@ export function isByPeople(outcome: string | undefined): boolean {
   return outcome === 'approved' || outcome === 'denied' || outcome === 'responded';
 }
 
-/** How many elements satisfy `holds`, and how many there are. */
 export function shareOf<One>(all: readonly One[], holds: (one: One) => boolean): Share {
   return { count: all.filter(holds).length, of: all.length };
 }

@@ -1,4 +1,3 @@
-/** What was asked and decided in a time, counted from the journals of runs, and as a text to send. */
 import { codeSpan } from '../card/render-markdown.ts';
 import { countedNoun, grouped } from '../card/cut-text.ts';
 import { shortened } from '../core/base/text.ts';
@@ -27,7 +26,7 @@ import {
 type Counts = Omit<ReturnType<typeof noCounts>, 'open'>;
 
 /**
- * What was asked and decided in a time. A request counts as asked when it is opened, and for its outcome when it is
+ * What was asked and decided in a time. A request counts when it is opened, and again for its outcome when it is
  * settled: summaries of consecutive weeks count each once. Times are ISO 8601.
  */
 export interface DecisionSummary extends Counts {
@@ -39,7 +38,7 @@ export interface DecisionSummary extends Counts {
   unread: number;
   /** True: there are further runs. */
   more: boolean;
-  /** The expired requests whose calls were allowed, because the rule has `on_timeout: allow`. */
+  /** The expired requests whose calls ran, by `on_timeout: allow`. */
   expiredAllowed: number;
   /** From request to settlement, of the requests that people settled, in milliseconds. */
   medianMs: number | null;
@@ -49,10 +48,10 @@ export interface DecisionSummary extends Counts {
   /** Counted from the answers of this time. At most 200. */
   reviewers: ReviewerStatistics[];
   agents: AgentUsage[];
-  /** The approvals of high or critical severity: the most severe first, then the newest. At most 200. */
+  /** Of high or critical severity: the most severe first, then the newest. At most 200. */
   severe: SevereApproval[];
   severeCount: number;
-  /** The requests that are open now, whenever they were opened: the oldest first. At most 200. */
+  /** All that are open now: the oldest first. At most 200. */
   open: OpenSummary[];
   openCount: number;
 }
@@ -61,7 +60,6 @@ interface ToolSummary extends Pick<RuleStatistics, 'asked' | 'approved' | 'denie
   toolName: string;
 }
 
-/** One request of the lists. */
 interface ListedRequest {
   workflowId: string;
   requestId: string;
@@ -82,7 +80,6 @@ interface SevereApproval extends ListedRequest {
   ran?: Ran;
 }
 
-/** Runs as a survey reads them. */
 interface SummarizedRuns {
   runs: readonly (CountedRun & { workflowId: string })[];
   unread: number;
@@ -93,8 +90,8 @@ const mostRows = 200;
 const severe: readonly (string | undefined)[] = ['high', 'critical'] satisfies Severity[];
 
 /**
- * Counts what happened at `sinceMs` or later. Everyone who runs a workflow can write arbitrary data into its history:
- * entries that no gate writes are skipped, and names are cut.
+ * Counts what happened at `sinceMs` or later. Everyone who runs a workflow can write into its history: entries that no
+ * gate writes are skipped, and names are cut.
  */
 export function decisionSummary(
   { runs, unread, more }: SummarizedRuns,
@@ -208,7 +205,6 @@ function listedRequest(
   };
 }
 
-/** The people who approved a request, as people read them. */
 function approvers(request: ProjectedRequest, shown: typeof shownPerson): string[] {
   const names = answersOf(request).flatMap(({ approved, reviewerId, reviewerName }) =>
     approved ? [reviewerId === null ? unnamed : shortened(shown(reviewerId, reviewerName), longestRowName)] : [],

@@ -1,6 +1,6 @@
 /**
- * Checks without a server that the recorded policies, applied to the recorded calls, give the rulings in the journal.
- * Counts, denials and grants come from the journal itself; policies and calls must match their digests.
+ * Checks that the recorded policies and calls give the rulings in the journal. Counts, denials and grants come from the
+ * journal itself; policies and calls must match their digests.
  */
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { orderedEntries } from '../events/journal.ts';
@@ -22,7 +22,7 @@ const members = ['answer', 'rule', 'layer', 'severity', 'reason', 'grantId', 'to
 
 const longestText = 120;
 
-/** The result for one run. Each ruling of the journal is in exactly one of the lists. */
+/** Each ruling of the journal is in exactly one of the lists. */
 export interface ReRuling {
   /** The rulings that match the record, by the numbers of their entries. */
   agreed: number[];
@@ -32,7 +32,7 @@ export interface ReRuling {
   notReRuled: { seq: number; why: string }[];
 }
 
-/** The result of one ruling. `ruled`: what the state after the ruling needs. */
+/** `ruled`: what the state after the ruling needs. */
 type Outcome = { ruled?: Ruled } & ({ agrees: true } | Unusable);
 
 /** Rules again on every call with a ruling in the journal. Never throws, whatever the file contains. */
@@ -50,7 +50,7 @@ export function verifyEvidence(entries: readonly AuditedEntry[], evidence: RunEv
   return result;
 }
 
-/** The inputs of a ruling that was found. `args`: the arguments; absent if no history keeps them. */
+/** `args`: the arguments; absent if no history keeps them. */
 interface Found {
   recorded: RecordedRuling;
   args?: JsonObject;
@@ -71,7 +71,7 @@ class Verifier {
   #isSumVague = false;
   /** The digest of the policies that the journal named last, and the agent in charge. */
   #named: { digest: string; agent: string | undefined } | undefined;
-  /** A reviewer's edit that led to another request, and the state when the edit was ruled on. */
+  /** An edit that led to another request, and the state when it was ruled on. */
   #edit: { standing: Standing; atMs: number; requestId: string; successor: string } | undefined;
 
   constructor(evidence: RunEvidence) {
@@ -99,9 +99,7 @@ class Verifier {
     return outcome;
   }
 
-  /**
-   * The state after an entry. If the entry cannot be read, or lacks a fact, notes why later rulings cannot be compared.
-   */
+  /** If an entry cannot be read, or lacks a fact, notes why later rulings cannot be compared. */
   #after(standing: Standing, entry: AuditedEntry, ruled: Ruled | undefined): Standing {
     const { seq, kind, outcome } = entry;
     if (ruled === undefined && (kind === 'opened' || kind === 'reruled' || outcome === 'allowed')) {
@@ -140,9 +138,7 @@ class Verifier {
     }
   }
 
-  /**
-   * Compares a recorded ruling with a new one: it agrees, it differs, or `why` says what is missing to compare them.
-   */
+  /** `why`: what is missing to compare the rulings. */
   #compared({ recorded, args }: Found, entry: AuditedEntry, evidence: Evidence): Outcome {
     const why = this.#gap ?? notReRuled(recorded, { ofCounts: this.#isCountVague, ofSums: this.#isSumVague });
     const again = ruleAgain(recorded);
@@ -205,7 +201,7 @@ class Verifier {
   }
 }
 
-/** Names the first member in which two verdicts differ, as one clause; undefined if they are equal. */
+/** The first member in which two verdicts differ, as a clause; undefined if they are equal. */
 function differenceOf(recorded: Verdict, again: Verdict, withheld: readonly string[] = []): string | undefined {
   const isOther = (each: (typeof members)[number]): boolean => quotedValue(recorded[each]) !== quotedValue(again[each]);
   const member = members.find((each) => !withheld.includes(each) && isOther(each));
@@ -233,17 +229,14 @@ export class KeptResults {
     else if (digest !== undefined) this.#admitted.set(callId, digest);
   }
 
-  /**
-   * The problem of an entry whose call was answered by an earlier result, as one clause; undefined if the entry is
-   * right.
-   */
+  /** The problem of an entry that an earlier result answered, as a clause; undefined if it is right. */
   problem({ outcome, resultOf = '', digest }: JournalEntry): string | undefined {
     if (outcome !== 'cached' || this.#ran.get(resultOf) === digest) return undefined;
     return 'the call whose result answers it gave none, or is not equal to it';
   }
 }
 
-/** The reason why a ruling cannot be made again although its call and its policies are known; undefined if it can. */
+/** Why a ruling cannot be made again with known call and policies; undefined if it can. */
 export function notReRuled(
   { rules, context }: RecordedRuling,
   isVague: { ofCounts: boolean; ofSums: boolean },
@@ -282,8 +275,7 @@ export function readsArguments({ layers, assessRules }: RunRules, call: Evidence
 }
 
 /**
- * Names, as a clause, the facts that later rulings lack because a redacted export leaves out members of this entry;
- * undefined if they lack none.
+ * As a clause, what later rulings lack because a redacted export withholds members of this entry; undefined: nothing.
  */
 export function lostWith({ seq, kind, outcome, grantId, withheld = [] }: AuditedEntry): string | undefined {
   const isLost = (name: string): boolean => withheld.includes(name);
@@ -334,10 +326,6 @@ export class NamedEvidence {
     return found;
   }
 
-  /**
-   * The policies of a ruling, compiled. Otherwise why they are unusable: one is missing, or does not have the digest
-   * that names it.
-   */
   #compiled({ ceiling, parents, run }: EvidencePolicies): RunRules | Unusable {
     const all = this.#evidence.policies;
     const keys = [ceiling, ...(parents ?? []), run].filter((key) => key !== undefined);

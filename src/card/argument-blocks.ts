@@ -29,7 +29,7 @@ export function argumentBlocks(fields: readonly CardField[]): ArgumentBlock[] {
   return blocksAt(fields, 0);
 }
 
-/** `depth`: how many parts of the fields' paths are the names of the groups around them. */
+/** `depth`: how many parts of the paths are names of groups around the fields. */
 function blocksAt(fields: readonly CardField[], depth: number): ArgumentBlock[] {
   const blocks: ArgumentBlock[] = [];
   for (let from = 0; from < fields.length;) {
@@ -55,7 +55,7 @@ function pathOf({ name, path }: CardField): readonly string[] {
   return path ?? [name];
 }
 
-/** True for the place of an element of a list. The name of a member of an object would be in quotes. */
+/** The name of a member would be in quotes. */
 function isIndex(part: string | undefined): boolean {
   return part !== undefined && /^\[\d+\]$/.test(part);
 }

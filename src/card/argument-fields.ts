@@ -14,7 +14,7 @@ const longestWords = 200;
 /** The fields of a call, in the order of the arguments, and warnings about misleading names. */
 export interface ArgumentFields {
   fields: CardField[];
-  /** The number of values without a field, because there are too many. */
+  /** The number of values beyond the bound of fields. */
   left: number;
   warnings: string[];
   /** True if a value is not opened, because it is nested too deeply. */
@@ -23,7 +23,7 @@ export interface ArgumentFields {
   isNameCut: boolean;
 }
 
-/** Makes the fields of a call. `schema`: the JSON Schema of all arguments; `{}` if it is unknown. */
+/** The fields of a call. `schema`: the JSON Schema of all arguments; `{}` if it is unknown. */
 export function argumentFields(args: JsonObject, schema: JsonObject, bounds: CardBounds): ArgumentFields {
   const result: ArgumentFields = { fields: [], left: 0, warnings: [], isDeep: false, isNameCut: false };
   openObject(args, { name: '', path: [], key: '', schema, root: schema, depth: 1 }, bounds, result);
@@ -31,7 +31,7 @@ export function argumentFields(args: JsonObject, schema: JsonObject, bounds: Car
 }
 
 interface Place {
-  /** The name of the value on the card, such as `items[0].sku`. Invisible characters are escaped. */
+  /** The visible name on the card, such as `items[0].sku`. */
   name: string;
   path: string[];
   /** The key of the value; for an element of a list, the key of the list. */
@@ -47,8 +47,7 @@ function openObject(value: JsonObject, place: Place, bounds: CardBounds, result:
   const beside = currencyBeside(value);
   for (const key of keys) {
     const longest = bounds.value === Infinity ? Infinity : longestWords;
-    // The name of a value with members is cut, because it is repeated before the name of each of its members, which may
-    // be thousands.
+    // It is repeated before the name of each member, and there may be thousands.
     const longestOwn = isOpened(value[key]!, place.depth, bounds) ? longestWords : longest;
     const own = fieldName(key, longestOwn);
     result.isNameCut ||= key.length > longestOwn && isCut(cutLine(key, longestOwn));
@@ -81,7 +80,6 @@ function hasMembers(value: Json): value is Json[] | JsonObject {
   return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
 }
 
-/** True if each member is a separate field. */
 function isOpened(value: Json, depth: number, bounds: CardBounds): value is Json[] | JsonObject {
   return depth < bounds.depth && hasMembers(value);
 }
@@ -107,8 +105,8 @@ function cutText(text: string, bounds: CardBounds): CardField['value'] {
 }
 
 /**
- * A text as it is shown. It is in quotes if it could be taken for a number, for an empty or another text, or if its
- * beginning or end would be invisible.
+ * A text as it is shown: in quotes if it could be taken for a number, for an empty or another text, or if its beginning
+ * or end would be invisible.
  */
 function writtenText(text: string): string {
   const isLikeJson = /^(?:null|true|false|[-\d.].*)$/s.test(text) && isJson(text);
@@ -116,7 +114,7 @@ function writtenText(text: string): string {
   return isQuoted && !text.includes('\n') ? `"${text}"` : text;
 }
 
-/** A key as it is shown in a name. It is in quotes if it could be taken for several keys. */
+/** A key as it is shown in a name: in quotes if it could be taken for several keys. */
 function fieldName(key: string, longest: number = longestWords): string {
   const shown = cutInline(key, longest);
   return /^[^ .[\]"]+$/.test(key) ? shown : `"${shown.replaceAll('"', '\\u{0022}')}"`;
@@ -189,9 +187,7 @@ const textFormats: readonly (readonly [ReadonlySet<string>, FieldFormat])[] = [
 
 const ambiguousAddressWords = words('to cc bcc');
 
-/**
- * The format of a value that is not an object or array. `name`: the key of the value, or of the list that contains it.
- */
+/** The format of a scalar. `name`: the key of the value, or of its list. */
 export function fieldFormat(name: string, schema: JsonObject, value: Json): FieldFormat {
   if (typeof value === 'boolean') return 'flag';
   if (value === null) return 'text';
@@ -209,8 +205,8 @@ export function fieldFormat(name: string, schema: JsonObject, value: Json): Fiel
 }
 
 /**
- * True if a value is an address. A name such as `to` proves nothing, because a journey has one too: then the value must
- * look like an address, or like the placeholder of one.
+ * A name such as `to` proves nothing, because a journey has one too: the value must look like an address or its
+ * placeholder.
  */
 function isAddress(own: readonly string[], value: string): boolean {
   return !own.every((each) => ambiguousAddressWords.has(each)) || /[@\d]|\[[A-Z_]+\]/.test(value);

@@ -1,4 +1,3 @@
-/** The sentence about a call: the tool's own, or one that is built from the call. */
 import { nameWords } from '../assess/finding.ts';
 import type { ApprovalSummary } from '../core/ledger/approval-index.ts';
 import { visibleLine, visibleText } from '../text/visible-text.ts';
@@ -10,8 +9,8 @@ const longestValue = 60;
 const mostValues = 3;
 
 /**
- * The tool's own sentence; without one, a sentence that is built from the call, such as `Refund: order o-17, amount
- * 120.00 EUR`. `left`: the number of values that are not among the fields, or `some`.
+ * The tool's own sentence; without one, a sentence such as `Refund: order o-17, amount 120.00 EUR`. `left`: the number
+ * of values that are not among the fields, or `some`.
  */
 export function cardSentence(
   { sentence, toolName }: Pick<CardRequest, 'toolName' | 'sentence'>,
@@ -89,7 +88,7 @@ function placeOf(path: readonly string[] = []): string {
   return path.slice(0, -1).join('.');
 }
 
-/** Names of protocols and formats, which are written in capitals. */
+/** Words that are written in capitals. */
 const initialisms: ReadonlySet<string> = new Set(
   'api crm csv dns html http https iban id json pdf sql ssh url xml'.split(' '),
 );
@@ -109,9 +108,8 @@ const longestName = 200;
 const mostNames = 10;
 
 /**
- * The sentence of a row of a list. It is the sentence of the card if the row has that sentence or values of arguments;
- * else it names the arguments, as in `Refund (order, amount)`. It is bounded, and invisible characters in it are made
- * visible. Any text of the row may be hostile.
+ * The sentence of a row of a list: that of the card if the row has that sentence or values of arguments; else it names
+ * the arguments, as in `Refund (order, amount)`. It is bounded and visible; any text of the row may be hostile.
  */
 export function rowSentence(
   row: Pick<ApprovalSummary, 'toolName' | 'sentence' | 'shownArguments' | 'argumentNames'>,
@@ -134,7 +132,7 @@ export function rowSentence(
   return names.length === 0 ? titleOf(toolName) : `${titleOf(toolName)} (${names.join(', ')})`;
 }
 
-/** The first line of a visible text, shortened. Blanks in a row are one: they hide what follows them. */
+/** The first line of a visible text, shortened. Several blanks become one: they hide what follows. */
 function firstLine(text: string): string {
   const [line = ''] = text.split('\n');
   const flat = line.replaceAll('\t', ' ').replaceAll(/ {2,}/g, ' ');

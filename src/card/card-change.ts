@@ -1,4 +1,3 @@
-/** The changes of a call, as lines of a difference or as a table. */
 import { structuredPatch } from 'diff';
 import type { Change } from '../core/base/call-preview.ts';
 import type { Json } from '../core/base/tool-call.ts';
@@ -7,10 +6,7 @@ import { type CardChange, type DiffLine, isCut } from './card.ts';
 import { type CardBounds, cutInline, cutJson, cutLine, countedNoun, grouped, inline } from './cut-text.ts';
 import { jsonText } from './member-schema.ts';
 
-/**
- * Two texts that differ in more lines than this are shown without a comparison: all lines of the first as removed, and
- * all lines of the second as added.
- */
+/** Texts that differ in more lines are not compared: all lines of the first are removed, all of the second added. */
 const mostEdits = 1_000;
 
 type TableRow = (CardChange & { kind: 'table' })['rows'][number];
@@ -19,7 +15,7 @@ export function cardChange(change: Change, bounds: CardBounds): CardChange {
   return change.kind === 'text' ? textChange(change, bounds) : tableChange(change, bounds);
 }
 
-/** True if a card with these bounds does not show all of the change's name, or of the name of a column. */
+/** True if these bounds cut the change's name, or that of a column. */
 export function isChangeNameCut(change: Change, { value }: CardBounds): boolean {
   const names = change.kind === 'table' ? [change.name, ...change.columns] : [change.name];
   return names.some((name) => isCut(cutLine(name, value)));
@@ -102,10 +98,7 @@ type Rows = (Change & { kind: 'table' })['rows'];
 
 const mostDecimals = 6;
 
-/**
- * How many rows change, and the sum of each column that has only numbers. Rows that the card does not show are counted
- * too.
- */
+/** How many rows change, and the sums of columns of numbers, also over rows that the card does not show. */
 export function tableTotals(columns: readonly string[], rows: Rows): string[] {
   const of = (count: number, what: string): string[] => (count === 0 ? [] : [`${countedNoun(count, 'row')} ${what}`]);
   const added = rows.filter(({ before }) => before === null).length;
@@ -129,7 +122,7 @@ export function tableTotals(columns: readonly string[], rows: Rows): string[] {
   return [...counts, ...sums];
 }
 
-/** The sum of one column; undefined if a cell is not a number that can be summed exactly. */
+/** The sum of a column; undefined if a cell has no number that can be summed exactly. */
 function sumOf(rows: Rows, side: 'before' | 'after', index: number): string | undefined {
   const values = rows.flatMap((row): (Json | undefined)[] => (row[side] === null ? [] : [row[side][index]]));
   let sum = 0n;
@@ -151,13 +144,10 @@ type RowKind = TableChange['rows'][number]['kind'];
 
 const rowMarks: Record<RowKind, string> = { same: '', removed: '-', added: '+', changed: '~' };
 const cellGap = '  ';
-/** Cells are padded to at most this width: one long cell would otherwise make each of thousands of rows as long. */
+/** Wider cells get no padding: one long cell would make each of thousands of rows as long. */
 const widestColumn = 2_000;
 
-/**
- * A table of a change as rows of cells. A changed cell is `BEFORE → AFTER`, and the first cell of a row has the sign of
- * its kind of change.
- */
+/** A table as rows of cells. A changed cell is `BEFORE → AFTER`; a row begins with the sign of its kind. */
 export function changeTable({ columns, rows }: TableChange): { kind: RowKind | 'head'; cells: string[] }[] {
   return [
     { kind: 'head', cells: ['', ...columns] },
@@ -175,10 +165,7 @@ export function changeTable({ columns, rows }: TableChange): { kind: RowKind | '
   ];
 }
 
-/**
- * A table of a change as lines of text with aligned cells. `columnsOf`: returns how many columns of a terminal a text
- * takes.
- */
+/** A table as lines with aligned cells. `columnsOf`: how many columns of a terminal a text takes. */
 export function tableText(
   change: TableChange,
   columnsOf: (text: string) => number,

@@ -40,20 +40,16 @@ export interface CardOptions {
   /** True: nothing is cut. */
   all?: boolean;
   /**
-   * The widest grant that the answer "always" can make. Default: the one that the request names, else the one that
-   * rules admit by default.
+   * The widest grant of the answer "always". Default: the one of the request, else the one that rules admit by default.
    */
   always?: OfferedAlways;
   /** Further warnings, as sentences. */
   warnings?: readonly string[];
-  /** The JSON text of the call as it was written, if the parsed value does not contain all of it. */
+  /** The call's JSON as it was written, if the parsed value lacks a part. */
   written?: string;
 }
 
-/**
- * Makes the card of a request. Any text of the request may be hostile. Never throws for a request whose fields have
- * their types.
- */
+/** The card of a request. Any text of the request may be hostile. Never throws for fields of their types. */
 export function cardOf(
   request: CardRequest,
   { nowMs, all = false, always, warnings = [], written }: CardOptions = {},
@@ -83,7 +79,7 @@ export function cardOf(
   };
   const cut = cutNotice(card, args, request, bounds);
   const whole = cut === undefined && request.preview?.state !== 'pending';
-  // The answer "always" also approves later calls, so the reviewer must first have read all of this one.
+  // "Always" also approves later calls, so the reviewer must have read all of this one.
   const isAllRead = whole && redactedNames(request).length === 0;
   return {
     ...card,
@@ -94,7 +90,7 @@ export function cardOf(
   };
 }
 
-/** The arguments that a list shows without a worker. Their texts are escaped already. */
+/** The arguments that a list shows without a worker, already escaped. */
 function listFields({ shown, shownArguments = {} }: CardRequest): CardField[] {
   if (shown === 'all') return [];
   return Object.entries(shownArguments).map(([name, text]) => ({
@@ -148,10 +144,7 @@ function ownWarnings(request: CardRequest, args: ArgumentFields, fields: readonl
   ];
 }
 
-/**
- * If the call is critical and open: its first reason beyond the tool's declared risk, as a warning, so that reviewers
- * see it at the top of the card.
- */
+/** The first reason of an open critical call beyond the tool's declared risk, for the top of the card. */
 function criticalReason({ assessment: { severity, reasons }, riskLevel, settled }: CardRequest): string[] {
   const declared = defaultAssessment(riskLevel).reasons;
   const [first] = reasons.filter((each) => !declared.includes(each));
@@ -212,10 +205,7 @@ function redactedNames({ redacted = [] }: CardRequest): string[] {
   return redacted.map((name) => visibleText(name));
 }
 
-/**
- * Identifies the content that a card shows: SHA-256 over the canonical JSON of the card, but without the time left. 64
- * lower-case hex digits.
- */
+/** Identifies the shown content: SHA-256 in 64 hex digits over the card's canonical JSON without the time left. */
 export function cardDigest({ time, ...card }: Card): string {
   const { left: _, ...fixed } = time;
   return jsonDigest({ ...card, time: fixed } as unknown as Json);
@@ -235,16 +225,16 @@ const alwaysEffects: Record<Exclude<OfferedAlways, false> | 'unknown', (tool: st
 };
 
 /**
- * The widest grant that rules admit by default for a risk. `unknown` if it also depends on whether the call is a shell
- * command, which the request does not show.
+ * By default, rules admit this. `unknown`: it also depends on whether the call is a shell command, which no request
+ * shows.
  */
 function defaultGrant(risk: Risk): 'call' | 'unknown' {
   return defaultAlways({ risk }) === 'call' ? 'call' : 'unknown';
 }
 
 /**
- * Describes the effect of each answer. `always` is the widest grant that the answer "always" can make, or undefined if
- * unknown. The list contains that answer only if `offersAlways` is true.
+ * The effect of each answer. `always`: the widest grant of that answer, undefined if unknown; without `offersAlways` it
+ * is left out.
  */
 function cardAnswers(request: CardRequest, always: OfferedAlways | undefined, offersAlways: boolean): CardAnswer[] {
   const { toolName, riskLevel, shown, replaces } = request;
@@ -291,10 +281,8 @@ function ifNobodyAnswers({ requestedAt, deadline, onTimeout = 'deny', replaces }
 
 // Warnings about misleading texts of a card, in words.
 
-/** The most characters of a word that a warning quotes. */
 const longestQuote = 80;
 
-/** The warnings about texts with misleading characters, order or addresses. */
 export function misleading(
   { toolName, agentName, sentence = '' }: CardRequest,
   fields: readonly CardField[],
@@ -330,24 +318,20 @@ function gapWarning(name: string, shown: string): string[] {
 }
 
 /**
- * Letters that are written from right to left: Hebrew, Arabic and others. The control characters for direction are not
- * included, because a card shows them as escapes.
+ * Letters written from right to left, such as Hebrew and Arabic. Control characters for direction are escapes on a
+ * card.
  */
 const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 /**
- * Warns of a text with letters that are written from right to left: digits and signs beside them are displayed in
- * another order, such as `/srv/א/12/34` as `/srv/12/34/א`.
+ * Digits and signs beside letters from right to left are displayed in another order: `/srv/א/12/34` as `/srv/12/34/א`.
  */
 function orderWarning(name: string, shown: string): string[] {
   if (!rightToLeft.test(shown) || !/[0-9/\\]/.test(shown)) return [];
   return [`${name} has letters written from right to left: what stands beside them may be drawn in another order.`];
 }
 
-/**
- * Warns of an address in a text that begins with one host and leads to another, such as
- * `https://bank.example@evil.example`.
- */
+/** Warns of an address that begins with one host and leads to another, such as `https://bank.example@evil.example`. */
 function hostWarning(name: string, shown: string): string[] {
   const found = /https?:\/\/[^\s/?#@]{1,200}@([^\s/?#@]{1,200})/i.exec(shown);
   if (found !== null) return [`'${name}' has an address that leads to ${found[1]}: ${found[0]}.`];
@@ -376,7 +360,6 @@ function warningsOf(name: string, shown: string): string[] {
 
 const blank = /\s/;
 
-/** Names the word that contains the character at `at`, and the word that it looks like. */
 function describeOddWord(text: string, at: number): string {
   let start = at;
   while (start > 0 && !blank.test(text[start - 1]!)) start -= 1;
@@ -384,7 +367,6 @@ function describeOddWord(text: string, at: number): string {
   return `${visibleText(word)} looks like ${visibleText(looksLike(word))}`;
 }
 
-/** The most parts that the sentence names. */
 const mostParts = 3;
 
 /** The sentence about what is cut, left out or withheld; undefined if all of the call is shown. */

@@ -1,4 +1,3 @@
-/** Why a call needs a decision, and the people and programs that run it. */
 import { adviceSentence } from '../core/policy/advice.ts';
 import { shortened } from '../core/base/text.ts';
 import { defaultAssessment } from '../core/assess/assessment.ts';
@@ -18,7 +17,6 @@ function rows(label: string, texts: readonly (string | null | undefined)[], boun
   return shown.length === 0 ? [] : [{ label, texts: shown }];
 }
 
-/** The same for a value. */
 function jsonRow(label: string, value: Json | undefined, bounds: CardBounds): CardRow[] {
   return value === undefined ? [] : [{ label, texts: [cutJson(jsonText(value), bounds.value)] }];
 }
@@ -30,7 +28,6 @@ const byRisk: Record<Risk, string> = {
   unknown: 'Tools of unknown risk need approval by default.',
 };
 
-/** Why the call needs a decision, in one sentence. */
 export function reasonOf({ rule, reason, riskLevel }: CardRequest, bounds: CardBounds): CardText {
   if (reason !== defaultReason(rule, riskLevel)) return cutLine(reason, bounds.value);
   if (rule === null) return { text: `No rule covers this call. ${byRisk[riskLevel]}` };
@@ -41,7 +38,7 @@ function capitalized(text: string): string {
   return text === '' ? '' : `${text[0]!.toUpperCase()}${text.slice(1)}`;
 }
 
-/** An affected resource in words: `account:Lightworks` gives `Account Lightworks`. */
+/** `account:Lightworks` becomes `Account Lightworks`. */
 function affectedText(resource: string): string {
   const [, kind, value] = /^([a-z]{1,20}):(.*)$/s.exec(resource) ?? [];
   if (kind === undefined || value === undefined) return resource;
@@ -66,10 +63,7 @@ export function whyRows(request: CardRequest, bounds: CardBounds): CardRow[] {
   ];
 }
 
-/**
- * The row about an earlier denial. The instant stands before the reviewer's text, so that no part of the text can be
- * taken for the instant.
- */
+/** The instant stands first, so that no part of the reviewer's text can be taken for it. */
 function deniedRow({ at, reviewerId, reason }: NonNullable<CardRequest['deniedBefore']>, bounds: CardBounds): CardRow {
   const who = reviewerId === undefined ? [] : [`by ${quoted(reviewerId)}`];
   const why = reason === undefined ? [...who, 'without a reason'].join(', ') : [...who, reason].join(': ');
@@ -115,7 +109,6 @@ export function whoRows(request: CardRequest, bounds: CardBounds): CardRow[] {
   ];
 }
 
-/** The most characters of one value in the text of an edit. */
 const longestEdited = 60;
 
 /** What an edit changed, on one line of visible text: `amount 89 → 50`. */
@@ -146,7 +139,7 @@ export function settledRows(
     reviewerId === undefined
       ? undefined
       : `${personsShown(people)(reviewerId, reviewerName)}${identity === undefined ? '' : ` (${identity})`}`;
-  // A policy may let reviewers see none of the arguments.
+  // A policy may hide all arguments.
   const isEditShown = edited !== undefined && Object.keys(edited.arguments).length > 0;
   return [
     {

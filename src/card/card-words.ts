@@ -1,4 +1,3 @@
-/** The texts of a card that all channels share. */
 import { instantText, leftText, type ReaderClock } from '../text/instant-text.ts';
 import type { AnswerName, Card, CardChange, CardField, CardRow, CardText } from './card.ts';
 import { countedNoun } from './cut-text.ts';
@@ -25,7 +24,6 @@ export const answerLabels: Record<AnswerName, string> = {
   nobody: 'No answer',
 };
 
-/** The rows of the section about why a call needs a decision. */
 export function whyOf({ reason, why }: Card): CardRow[] {
   return [{ label: 'Reason', texts: [reason] }, ...why];
 }
@@ -45,7 +43,7 @@ export function fieldNote({ reading = '' }: CardField): string {
   return reading;
 }
 
-/** All sentences of warning, with the one about what is cut as the last. */
+/** All warnings; the one about what is cut is the last. */
 export function cardWarnings({ warnings, cut, settled }: Card): string[] {
   if (cut === undefined) return warnings;
   return [...warnings, settled === undefined ? `${cut.slice(0, -1)}, so you cannot approve it for later calls.` : cut];
@@ -67,7 +65,6 @@ export function changeTitle(change: CardChange): string {
   return `${name} ${what}${counts.length === 0 ? '' : `: ${counts.join(', ')}`}`;
 }
 
-/** Says how much of a change is omitted; empty if nothing is. */
 export function changeRest(change: CardChange): string {
   const [hidden, noun] = change.kind === 'table' ? [change.hiddenRows, 'row'] : [change.hiddenLines, 'line'];
   return hidden === 0 ? '' : `${countedNoun(hidden, `more ${noun}`)} hidden`;
@@ -75,7 +72,7 @@ export function changeRest(change: CardChange): string {
 
 export const diffMarks = { same: ' ', removed: '-', added: '+', place: '' } as const;
 
-/** The note about a preview that has no changes to show; undefined if it has some, or if there is no preview. */
+/** The note about a preview without changes to show; undefined if there are some, or no preview. */
 export function previewNote({ preview }: Card): { text: string; message?: string } | undefined {
   if (preview === undefined) return undefined;
   if (preview.state === 'pending') return { text: 'The tool is still working out what would change.' };
@@ -85,10 +82,7 @@ export function previewNote({ preview }: Card): { text: string; message?: string
   return preview.changes.length === 0 ? { text: 'The tool says that nothing would change.' } : undefined;
 }
 
-/**
- * The times of a request on its card, as parts that follow each other. `at`: an instant (ISO 8601) that follows the
- * text of its part.
- */
+/** The times of a request, as consecutive parts. `at`: an instant (ISO 8601) that follows the part's text. */
 export function timeParts({ time: { requestedAt, deadline, left } }: Card): { text: string; at?: string }[] {
   return [
     deadline === null ? { text: 'no deadline' } : { text: 'until ', at: deadline },

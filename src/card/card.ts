@@ -6,11 +6,6 @@ import type { EarlierRun } from '../core/ledger/earlier-run.ts';
 import type { NamedPerson } from '../core/people/directory.ts';
 import type { ApprovalRequest, ReviewerVote, Settlement, UserMessages } from '../core/ledger/approval.ts';
 
-/**
- * A reviewer's view of a request, before it is rendered for a channel. All texts are visible: a renderer escapes only
- * the markup of its channel.
- */
-
 /** Untrusted text. If it is cut, `hidden` characters of it are between `text` and `end`. */
 export interface CardText {
   text: string;
@@ -34,9 +29,8 @@ export type FieldFormat =
 export interface CardField {
   /** The name of the argument, such as `to` or `items[0].sku`. */
   name: string;
-  /** The title that the tool's schema gives the argument. */
+  /** From the tool's schema, as is `description`. */
   title?: string;
-  /** The description that the tool's schema gives the argument. */
   description?: string;
   format: FieldFormat;
   /** The exact value, with its own line feeds and tabs. */
@@ -49,7 +43,7 @@ export interface CardField {
   path?: string[];
 }
 
-/** A part of a sentence that is built from a call. The sentence is longer: it has the signs between the parts, too. */
+/** A part of a built sentence. The sentence also has the signs between its parts. */
 export interface SentencePart {
   kind: 'tool' | 'name' | 'value' | 'more';
   text: string;
@@ -87,15 +81,15 @@ export interface CardAnswer {
   effect: string;
 }
 
-/** A reviewer's view of a request, for every channel (docs/card.md). */
+/**
+ * A reviewer's view of a request, for every channel (docs/card.md). All texts are visible: a renderer escapes only its
+ * channel's markup.
+ */
 export interface Card {
   version: 1;
   requestId: string;
   toolName: string;
-  /**
-   * `by`: `tool` if the tool's own `describe` wrote the sentence, `card` if it is built from the tool's name and the
-   * arguments.
-   */
+  /** `by`: the tool's own `describe`, or the card, from the tool's name and the arguments. */
   sentence: CardText & { by: 'tool' | 'card'; parts?: SentencePart[] };
   /** Sentences about misleading, irreversible or hidden parts, but for `cut`. */
   warnings: string[];
@@ -124,13 +118,12 @@ export interface Card {
   settled?: CardRow[];
   /** The offered answers. Empty for a settled request. */
   answers: CardAnswer[];
-  /** The whole call as canonical JSON, with the invisible characters as escapes of JSON. */
+  /** The whole call as canonical JSON, with invisible characters escaped. */
   raw: string;
   /** False if a part of the call is cut, left out or withheld. */
   whole: boolean;
 }
 
-/** True if any part of the text is hidden. */
 export function isCut({ hidden = 0 }: CardText): boolean {
   return hidden > 0;
 }
@@ -154,7 +147,6 @@ export interface CardRequest extends ApprovalRequest {
   onTimeout?: 'deny' | 'allow';
 }
 
-/** The members of a request that its own votes, seats and deliveries change. */
 const unsteady = [
   'votes',
   'approvals',
@@ -172,8 +164,8 @@ const unsteady = [
 ] as const;
 
 /**
- * The texts on which a reviewer bases a decision, joined into one text. Leaves out what may change at any time: votes,
- * seats and their holders, channels, the deadline, the outcome.
+ * The texts on which a reviewer bases a decision, without what may change at any time: votes, seats and their holders,
+ * channels, the deadline, the outcome.
  */
 export function decidingTexts(request: CardRequest): string {
   const texts: Partial<Record<string, unknown>> = { ...request };

@@ -21,7 +21,7 @@ export const cardBounds: CardBounds = {
   diffLines: 160,
   rows: 20,
 };
-/** Bounds by which a card shows everything, except values that are nested too deeply for any layout. */
+/** Everything is shown, except values that are nested too deeply for any layout. */
 export const noBounds: CardBounds = {
   sentence: Infinity,
   value: Infinity,
@@ -45,9 +45,7 @@ export function cutJson(json: string, most: number): CardText {
   return cut(json.replaceAll('\\u{', '\\u{005C}u{'), most);
 }
 
-/**
- * A text made visible, with its line feeds and tabs, cut in its middle to at most `value` characters and `lines` lines.
- */
+/** A visible text with its line feeds and tabs, cut in its middle to `value` characters and `lines` lines. */
 export function cutLines(text: string, { value, lines }: Pick<CardBounds, 'value' | 'lines'>): CardText {
   const shown = visibleText(text, { lines: true });
   const all = shown.split('\n');
@@ -64,7 +62,6 @@ export function cutInline(text: string, most: number): string {
   return inline(cutLine(text, most));
 }
 
-/** A cut text in one line. */
 export function inline(line: CardText): string {
   return line.hidden === undefined ? line.text : `${line.text}…${hiddenNote(line)}…${line.end}`;
 }
@@ -87,27 +84,25 @@ function charactersOf(shown: string): string[] {
   return shown.match(visibleUnit) ?? [];
 }
 
-/** The number of characters that are shown of a cut text. */
 export function countedCharacters({ text, end = '' }: CardText): number {
   return charactersOf(text).length + charactersOf(end).length;
 }
 
-/** The text as one string; if it is cut, with a note in place of the hidden part. */
 export function wholeText(text: CardText): string {
   return text.hidden === undefined ? text.text : `${text.text} … ${hiddenNote(text)} … ${text.end ?? ''}`;
 }
 
-/** The note in place of hidden characters, such as `[1,204 characters hidden]`. */
+/** Such as `[1,204 characters hidden]`. */
 export function hiddenNote({ hidden = 0 }: CardText): string {
   return `[${countedNoun(hidden, 'character')} hidden]`;
 }
 
-/** A number with its noun, such as `1 row` or `1,204 rows`. */
+/** Such as `1 row` or `1,204 rows`. */
 export function countedNoun(count: number, noun: string): string {
   return `${grouped(String(count))} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Digits in groups of three: `12345.5` gives `12,345.5`. */
+/** `12345.5` becomes `12,345.5`. */
 export function grouped(digits: string): string {
   return digits.replace(/(?<![\d.])\d+/g, (whole) => {
     let text = whole.slice(0, whole.length % 3);
@@ -117,8 +112,8 @@ export function grouped(digits: string): string {
 }
 
 /**
- * Breaks a text into lines of a given width: between words, or within a word that is wider than a line, but never
- * within an escape. `keepsSpaces`: no space is dropped, so that the joined lines are the text.
+ * Breaks a text into lines of at most `columns`: between words, or within a longer word, but never within an escape.
+ * `keepsSpaces`: the joined lines are the text.
  */
 export function wrapText(
   text: string,
@@ -144,7 +139,6 @@ export function wrapText(
   return line === undefined ? lines : [...lines, line];
 }
 
-/** Breaks after spaces, and keeps all of them. */
 function wholeLines(text: string, most: number, columnsOf: (text: string) => number): string[] {
   const lines: string[] = [];
   let line = '';

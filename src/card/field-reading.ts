@@ -6,7 +6,7 @@ import { visibleText } from '../text/visible-text.ts';
 import type { FieldFormat } from './card.ts';
 import { grouped } from './cut-text.ts';
 
-/** What the arguments beside a value say about it. `currency`: the value of an argument with that name. */
+/** What the arguments beside a value say about it: the value of the one `currency`. */
 export interface Beside {
   currency?: string;
 }
@@ -18,8 +18,7 @@ export function fieldReading(name: string, format: FieldFormat, value: Json, bes
   if (typeof value === 'number') return readNumber(nameWords(name), format, value, beside);
   if (typeof value !== 'string') return undefined;
   if (format === 'url') return readUrl(value.slice(0, longestText));
-  // No longer text is read: it is no address and no amount, and a path could not be read to its end, which may lead
-  // elsewhere.
+  // A longer text is no address and no amount, and the unread end of a path may lead elsewhere.
   if (value.length > longestText) return undefined;
   if (format === 'address') return readAddress(value);
   if (format === 'path') return readPath(value);
@@ -87,7 +86,6 @@ function readIsoDuration(text: string): string | undefined {
   return read === undefined || read.length === 0 ? undefined : read.join(', ');
 }
 
-/** The date and time of a number of seconds or milliseconds since 1970. */
 function readEpoch(words: readonly string[], value: number): string | undefined {
   if (!Number.isInteger(value) || value < 1e8 || value > 1e14) return undefined;
   const atMs = value < 1e11 && !words.includes('ms') ? value * 1_000 : value;
@@ -96,10 +94,7 @@ function readEpoch(words: readonly string[], value: number): string | undefined 
 }
 
 const authority = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i;
-/**
- * Texts that browsers also read as addresses with a host: there are more or fewer than two slashes, or characters that
- * browsers ignore.
- */
+/** Browsers read these as addresses, too, with another number of slashes or characters that they ignore. */
 const isLoose = /^\s|[\t\n\r]|^(?:https?|wss?|ftp):(?!\/\/[^/\\])|^[/\\]{2}/i;
 
 function readUrl(text: string): string | undefined {

@@ -1,4 +1,3 @@
-/** The part of a JSON Schema that describes one member of a value. */
 import type { Json, JsonObject } from '../core/base/tool-call.ts';
 import { isObject } from '../core/base/json.ts';
 import { isTooDeep, writeCanonicalJson } from '../core/base/canonical-json.ts';
@@ -12,8 +11,7 @@ export function memberSchema(schema: JsonObject, key: string | number, root: Jso
   for (const each of branches(schema, root)) {
     const found = typeof key === 'number' ? itemOf(each, key) : ownObject(own(each, 'properties'), key);
     if (found === undefined) continue;
-    // Later objects override earlier ones, and the branches are reversed: the texts beside a reference override those
-    // of its target.
+    // Reversed, so that the texts beside a reference override those of its target.
     return Object.assign({}, ...branches(found, root).toReversed()) as JsonObject;
   }
   return {};
@@ -63,7 +61,6 @@ function own(schema: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(schema, key) ? schema[key] : undefined;
 }
 
-/** How deep a value may be nested to be written by recursion. */
 const safeDepth = 500;
 
 /** Canonical JSON of any value, made visible with JSON's own escapes. Never throws. */
@@ -73,7 +70,7 @@ export function jsonText(value: Json): string {
   return visibleJson(isTooDeep(value, safeDepth) ? deepJson(value) : JSON.stringify(value));
 }
 
-/** JSON of a value that is nested too deeply to recurse into. */
+/** JSON of any depth, without recursion. */
 function deepJson(root: Json): string {
   let text = '';
   const left: ({ value: Json } | { text: string })[] = [{ value: root }];

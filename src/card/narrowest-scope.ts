@@ -1,4 +1,3 @@
-/** The "always" to propose for a call, and the calls that a proposal would answer. */
 import { canonicalJson } from '../core/base/canonical-json.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { exactGlob } from '../text/exact-glob.ts';
@@ -12,10 +11,9 @@ import { type AlwaysTerms, pressedScope } from '../core/ledger/make-grant.ts';
 import { cardOf } from './card-of.ts';
 import type { Card, CardRequest } from './card.ts';
 
-/** A decision is refused if its scope names more arguments than this, or an argument with a longer name. */
+/** Decisions with larger scopes are refused. */
 const most = { fields: 20, nameLength: 200 };
 
-/** A call of a request, and the terms of that request. */
 export interface AskedAlways {
   tool: string;
   args: JsonObject;
@@ -23,8 +21,8 @@ export interface AskedAlways {
 }
 
 /**
- * The narrowest scope to propose. It is `arguments` with the exact value of each argument; or `call`, if the values
- * cannot be written as globs or the terms do not admit `arguments`.
+ * The narrowest scope to propose: `arguments` with the exact value of each; or `call`, if a value cannot be written as
+ * a glob, or the terms do not admit `arguments`.
  *
  * @example
  * narrowestScope({ tool: 'pay', args: { to: 'a*', amount: 20 }, terms: { widest: 'tool' } });
@@ -35,7 +33,7 @@ export function narrowestScope(asked: AskedAlways): RequestedScope {
   const match = exactMatch(asked.args);
   if (match === undefined) return { kind: 'call' };
   const exact: RequestedScope = { kind: 'arguments', match };
-  // The exact scope does not cover its own call if the terms admit only `call`, and for some commands of several parts.
+  // If the terms admit only `call`, and for some commands of several parts, it does not cover its own call.
   return scopeCovers(exact, asked, asked.args) ? exact : { kind: 'call' };
 }
 
@@ -75,10 +73,7 @@ function grantScope({ kind, match = {} }: RequestedScope): Grant['scope'] {
   return kind === 'call' ? { kind, digest: 'same' } : { kind };
 }
 
-/**
- * The whole card for a terminal that reads one line, and the scope of the grant that the answer `A` makes. Without a
- * scope, `A` is not offered.
- */
+/** The whole card for a terminal that reads one line, and the scope of the answer `A`, if that is offered. */
 export function lineCard(request: CardRequest, nowMs: number): { card: Card; always?: RequestedScope } {
   const pressed = request.always && pressedScope(request.always);
   const card = cardOf(request, { all: true, always: pressed?.kind ?? false, nowMs });

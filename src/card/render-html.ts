@@ -1,7 +1,4 @@
-/**
- * A card as HTML without scripts, addresses and style attributes. All untrusted text is content of elements, never part
- * of a tag.
- */
+/** A card as HTML without scripts, addresses and style attributes. Untrusted text is only content of elements. */
 import { escapeHtml, htmlPage } from '../text/html-page.ts';
 import type { ReaderClock } from '../text/instant-text.ts';
 import { visibleEscape } from '../text/visible-text.ts';
@@ -23,14 +20,12 @@ import {
 } from './card-words.ts';
 import { hiddenNote } from './cut-text.ts';
 
-/**
- * Renders a card as a whole page, which loads nothing and runs nothing. `clock`: the clock of its reader; default UTC.
- */
+/** A card as a page that loads and runs nothing. `clock`: the reader's; default UTC. */
 export function renderHtmlPage(card: Card, clock: ReaderClock = {}): string {
   return htmlPage({ title: card.sentence.text, style: cardStyle, body: renderHtml(card, clock) });
 }
 
-/** Renders a card as one `article`, for a page with `cardStyle`. `clock`: the clock of its reader; default UTC. */
+/** A card as one `article`, for a page with `cardStyle`. `clock`: the reader's; default UTC. */
 export function renderHtml(shown: Card, clock: ReaderClock = {}): string {
   const card = cardFor(shown, clock);
   const note = argumentsNote(card);

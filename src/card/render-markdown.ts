@@ -1,6 +1,6 @@
 /**
- * A card as GitHub-flavoured Markdown. Untrusted text is in code spans and fences; outside of them are only plain
- * words, so that no text becomes markup, a link or a mention.
+ * A card as GitHub-flavoured Markdown. Untrusted text, except plain words, is in code spans and fences: none becomes
+ * markup, a link or a mention.
  */
 import type { ReaderClock } from '../text/instant-text.ts';
 import type { Card, CardChange, CardField, CardRow, CardText } from './card.ts';
@@ -24,7 +24,7 @@ import { hiddenNote, wholeText } from './cut-text.ts';
 
 const seeAll = 'the raw call shows them';
 
-/** Renders a card as Markdown. `clock`: the clock of its reader; default UTC. */
+/** A card as Markdown. `clock`: the reader's; default UTC. */
 export function renderMarkdown(shown: Card, clock: ReaderClock = {}): string {
   const card = cardFor(shown, clock);
   const note = argumentsNote(card);
@@ -57,10 +57,7 @@ function texts(list: readonly string[]): CardText[] {
   return list.map((text) => ({ text }));
 }
 
-/**
- * Joins the blocks: items of a list follow each other without a blank line, and a fence has a blank line before and
- * after it.
- */
+/** Items of a list follow each other without a blank line; a fence has one before and after it. */
 function joinBlocks(blocks: readonly string[]): string {
   return blocks.map((block, index) => (index === 0 ? '' : separator(blocks[index - 1]!, block)) + block).join('');
 }
@@ -110,16 +107,16 @@ function changeFence(change: CardChange): string {
   return fence(change.lines.map(({ kind, text }) => diffMarks[kind] + wholeText(text)).join('\n'), 'diff');
 }
 
-/** A word that no reader of Markdown takes for a link, a mention or markup, because it has only letters. */
+/** No reader of Markdown takes such a word for a link, a mention or markup: it has only letters. */
 const plainWord = /^[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*[,.;:!?]?$/u;
 
-/** A text of one line as Markdown: plain words stay as they are, and everything else is in code spans. */
+/** One line as Markdown, in code spans except plain words. */
 function markdownText(text: string): string {
   const parts: string[] = [];
   let run: string[] = [];
   const flush = (): void => {
     const whole = run.join(' ');
-    // A loop instead of a regular expression, which would start again at each punctuation mark.
+    // A regular expression would start again at each punctuation mark.
     let end = whole.length;
     while (end > 0 && ',.;:!?'.includes(whole[end - 1]!)) end -= 1;
     const [inside, after] = [whole.slice(0, end), whole.slice(end)];

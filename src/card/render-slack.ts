@@ -1,7 +1,4 @@
-/**
- * A card as Slack messages. Untrusted text is in rich text, which Slack does not parse: no part of it becomes a
- * mention, a link or markup.
- */
+/** A card as Slack messages. Untrusted text is in rich text, where Slack reads no mention, link or markup. */
 import type { Card, CardChange, CardField, CardRow, CardText } from './card.ts';
 import {
   answerLabels,
@@ -23,8 +20,8 @@ import { instantMs } from '../core/messages/control.ts';
 import { instantText } from '../text/instant-text.ts';
 
 /**
- * Renders a card as messages, to be sent in this order: first the card, and then the raw call as replies to the first
- * message. Each message fits Slack's limits. The caller adds buttons.
+ * A card as messages, to be sent in this order: first the card, then the raw call as replies to it. Each fits Slack's
+ * limits. The caller adds buttons.
  */
 export function renderSlack(card: Card): SlackMessage[] {
   const title: SlackBlock = { type: 'header', text: { type: 'plain_text', text: titleOf(card), emoji: false } };
@@ -50,9 +47,8 @@ export function renderSlack(card: Card): SlackMessage[] {
 }
 
 /**
- * The card in one block of about `most` characters of JSON, for a message about several requests. It has the call's
- * sentence, warnings and arguments, and then the reasons, as far as there is room. `whole`: true if sentence, warnings
- * and arguments are complete.
+ * The card in one block of about `most` characters of JSON: sentence, warnings and arguments, then the reasons, as far
+ * as they fit. `whole`: sentence, warnings and arguments are complete.
  */
 export function renderSlackSummary(card: Card, most: number): { block: SlackBlock; whole: boolean } {
   const title = section([{ text: titleOf(card), bold: true }]);
@@ -78,7 +74,7 @@ export function renderSlackRows(rows: readonly CardRow[], most: number): SlackBl
   return { type: 'rich_text', elements: richText(first === undefined ? [] : [first], others, most).elements };
 }
 
-/** The most characters that Slack accepts in a header. */
+/** Slack's limit of a header. */
 const longestTitle = 150;
 
 function titleOf({ sentence, toolName }: Card): string {
@@ -166,7 +162,7 @@ interface RichText {
   style?: { bold?: true; italic?: true; code?: true };
 }
 
-/** An instant, which Slack shows to each reader in the reader's time zone. `timestamp`: in seconds since 1970. */
+/** An instant, which Slack shows in the time zone of each reader. `timestamp`: in seconds since 1970. */
 interface RichDate {
   type: 'date';
   timestamp: number;
@@ -193,10 +189,7 @@ export interface SlackMessage {
 /** Slack's documented limits. */
 const mostBlocks = 50;
 const longestText = 3_000;
-/**
- * The most characters of a message. Slack refuses a message of about 13,200 characters, and does not document how it
- * counts them.
- */
+/** Slack refuses messages of about 13,200 characters, and does not document how it counts them. */
 const longestMessage = 9_000;
 
 /** One line, or a paragraph. `at`: an instant (ISO 8601) that follows the text. Slack accepts no empty text. */
@@ -229,8 +222,7 @@ export function preformatted(text: string): RichElement {
 }
 
 /**
- * Makes as many messages as the groups of elements need. Each group begins a new block. `first`: a block at the top of
- * the first message.
+ * As many messages as the groups need. Each group begins a new block. `first`: a block at the top of the first message.
  */
 export function slackMessages(
   title: string,
@@ -260,8 +252,8 @@ export function slackMessages(
 }
 
 /**
- * Makes one block from all elements of `first`, and from as many of the others as fit in `most` characters of JSON.
- * `left`: the number of elements that do not fit.
+ * One block with all elements of `first`, and as many others as fit in `most` characters of JSON. `left`: the number of
+ * the rest.
  */
 function richText(
   first: readonly RichElement[],
@@ -286,7 +278,7 @@ function mergeElements(elements: readonly RichElement[]): RichElement[] {
   return block;
 }
 
-/** Adds an element to a block. Consecutive lines are joined to one section. */
+/** Adds an element to a block. Consecutive sections become one. */
 function append(block: RichElement[], element: RichElement): void {
   const last = block.at(-1);
   if (last?.type !== 'rich_text_section' || element.type !== 'rich_text_section') {
@@ -302,7 +294,7 @@ function elementText(each: RichText | RichDate): string {
   return each.type === 'text' ? each.text : each.fallback;
 }
 
-/** The element; if its text is too long for Slack, several elements with parts of the text. */
+/** The element, in several parts if its text is too long for Slack. */
 function fittingElements(element: RichElement): RichElement[] {
   if (element.elements.length === 0) return [];
   if (textLength([element]) < longestText) return [element];
@@ -312,7 +304,7 @@ function fittingElements(element: RichElement): RichElement[] {
   });
 }
 
-/** The parts of a text, each of at most `most` characters. No part ends within a surrogate pair. */
+/** Parts of at most `most` characters. None ends within a surrogate pair. */
 function slices(text: string, most: number): string[] {
   const parts: string[] = [];
   for (let from = 0; from < text.length;) {

@@ -1,4 +1,3 @@
-/** A card as lines of a terminal, or of plain text. */
 import { escapeJson, escapeText } from '../core/base/text.ts';
 import type { ReaderClock } from '../text/instant-text.ts';
 import { visibleEscape } from '../text/visible-text.ts';
@@ -34,7 +33,7 @@ export interface TerminalOptions {
   seeAll?: string;
   /** True: the raw call is shown. Default: a line says how to see it, with `seeAll`. */
   raw?: boolean;
-  /** The clock of the reader. Default: instants are in UTC, each with its date. */
+  /** The reader's clock. Default: UTC, with dates. */
   clock?: ReaderClock;
 }
 
@@ -48,8 +47,7 @@ const brokenGutter = '┆ ';
 const noteMark = '↳ ';
 
 /**
- * Renders a card as text of lines; the last line has no line feed. No text of the card can leave its place in the
- * layout.
+ * A card as lines of a terminal or of plain text; the last has no line feed. No text of the card can leave its place.
  */
 export function renderTerminal(shown: Card, options: TerminalOptions = {}): string {
   const read = cardFor(shown, options.clock ?? {});
@@ -93,10 +91,7 @@ export function renderTerminal(shown: Card, options: TerminalOptions = {}): stri
   ].join('\n');
 }
 
-/**
- * The value with the joiners in its words escaped: many terminals draw each letter separately, so a joiner would be
- * invisible.
- */
+/** Many terminals draw each letter separately, so a joiner would be invisible. */
 function withJoinersEscaped<Value>(value: Value, escape: (text: string) => string): Value;
 function withJoinersEscaped(value: unknown, escape: (text: string) => string): unknown {
   if (typeof value === 'string') return value.replaceAll(/[\u200c\u200d]\p{M}*/gu, escape);
@@ -135,10 +130,7 @@ function linesOfField(terminal: Terminal, field: CardField, width: number): stri
   return isBlock ? [...lines, ...blockLines(terminal, value)] : lines;
 }
 
-/**
- * The lines of a value. A line that is broken to fit the terminal is marked, so that no part of a value can be taken
- * for a note of the card.
- */
+/** Broken lines are marked, so that no part of a value can be taken for a note of the card. */
 function valueLines(terminal: Terminal, value: CardText, columns: number): string[] {
   const [first = '', ...rest] = textLines(terminal, value, columns - brokenGutter.length);
   return [first, ...rest.map((line) => terminal.style('dim', brokenGutter) + line)];
@@ -162,7 +154,7 @@ function linesOfRow(terminal: Terminal, { label, texts }: CardRow, width: number
   );
 }
 
-/** The width of the labels: wide enough for all of them, but at most a third of the terminal. */
+/** Wide enough for all labels, but at most a third of the terminal. */
 function labelWidth({ width, columnsOf }: Terminal, labels: readonly string[]): number {
   const widest = labels.reduce((most, label) => Math.max(most, columnsOf(label)), 0);
   return width === Infinity ? widest : Math.min(widest, Math.max(8, Math.floor(width / 3)));
@@ -183,7 +175,6 @@ function beside(
   return lines.map((line, index) => (index === 0 ? labels[0]! + gap : margin) + line);
 }
 
-/** A text on as many lines as needed, with its escapes marked. */
 function textLines(terminal: Terminal, text: CardText, columns: number): string[] {
   return wrapText(inline(terminal, text), columns, terminal.columnsOf).map((line) => marked(terminal, line));
 }
@@ -202,7 +193,7 @@ function indented({ width, columnsOf }: Terminal, first: string, text: string): 
   return lines.map((line, index) => (index === 0 ? first : ' '.repeat(first.length)) + line);
 }
 
-/** A text of several lines, each beside a bar, so that none can be taken for a line of the card. */
+/** Each line is beside a bar, so that none can be taken for a line of the card. */
 function blockLines(terminal: Terminal, text: CardText): string[] {
   const { seeAll, style } = terminal;
   const start = text.text.split('\n').flatMap((line) => gutterLines(terminal, line));

@@ -30,10 +30,7 @@ function asPart(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-/**
- * What a link permits: one answer of one person to one request, in the state that the request had when the link was
- * made.
- */
+/** What a link permits: one answer of one person to one request, in its state when the link was made. */
 export interface Link {
   readonly requestId: string;
   readonly workflowId: string;
@@ -45,7 +42,7 @@ const defaultMs = 7 * 24 * 3_600_000;
 const longestMs = 30 * 24 * 3_600_000;
 
 /**
- * The time at which a link expires, in milliseconds since 1970: no later than the deadline of its request. Throws a
+ * When a link expires, in milliseconds since 1970: at the deadline of its request at the latest. Throws a
  * `ProblemError` for an instant out of range.
  */
 export function linkExpiry({ deadline }: Pick<ApprovalDetails, 'deadline'>, wanted: string | undefined): number {
@@ -77,10 +74,7 @@ export async function openLink(seals: Seals | undefined, text: string): Promise<
   throw new ProblemError({ code: 'forbidden', message });
 }
 
-/**
- * The `decisionId` of the one answer that a link can give. The run stores it and so refuses a second answer; the
- * gateway stores nothing.
- */
+/** The `decisionId` of a link's one answer. By it the run refuses a second one; the gateway stores nothing. */
 export function decisionIdOf(link: string): string {
   return `link-${createHash('sha256').update(link).digest('hex')}`;
 }

@@ -23,27 +23,25 @@ export interface QueueOptions {
 }
 
 /**
- * The open requests as a queue, for a page or a program that answers them, in any process. The requests stay in their
- * runs, and the queue only remembers which of them it has shown: if the queue is lost, no request is lost. Methods
- * throw the client's errors.
+ * The open requests as a queue, for a page or a program that answers them, in any process. The queue only remembers
+ * which requests it has shown: if it is lost, none is lost. Methods throw the client's errors.
  */
 export interface ApprovalQueue {
   /** The open requests, the earliest deadline first. Needs no worker. */
   pending(): Promise<ApprovalSummary[]>;
   /**
    * Waits for a request that this queue has not returned yet, polling once a second, and returns it with its arguments.
-   * A request that cannot be read now, because no worker answers, is retried later. Throws the signal's reason if it
-   * aborts.
+   * It retries a request that cannot be read now, because no worker answers. Throws the signal's reason if it aborts.
    */
   next(signal?: AbortSignal): Promise<ApprovalDetails>;
   /**
-   * Answers one request, as the queue has shown it. Also throws `InvalidAnswer`. After `request_changed`, because the
-   * user of the run has written since, `next` returns the request again.
+   * Answers a request, as the queue has shown it. Also throws `InvalidAnswer`. After `request_changed`, because the
+   * user has written since, `next` returns the request again.
    */
   respond(requestId: string, answer: ChannelAnswer | boolean): Promise<Receipt>;
   /**
-   * Approves the requests that this queue has shown, by `pending` or `next`, if they are open and not answered here;
-   * never a newer request. Returns a receipt for each.
+   * Approves the shown requests (`pending`, `next`) that are open and not answered here; never a newer one. Returns a
+   * receipt for each.
    */
   approveAll(reason?: string): Promise<Receipt[]>;
   /** Denies all requests that are open now, shown or not. Returns a receipt for each. */
@@ -51,14 +49,9 @@ export interface ApprovalQueue {
 }
 
 const lookEveryMs = 1_000;
-/**
- * A pause lasts at least this many times as long as the poll before it. So polling takes at most a fifth of the time.
- */
+/** A pause lasts this many times as long as the poll before it, so polling takes at most a fifth of the time. */
 const pausePerLook = 4;
-/**
- * How long a request that could not be read is skipped, in milliseconds: each attempt takes seconds, and the other
- * requests wait meanwhile.
- */
+/** How long an unreadable request is skipped, in milliseconds: an attempt takes seconds, and others wait meanwhile. */
 const unreadAgainMs = 5_000;
 
 /**
@@ -106,9 +99,7 @@ export function approvalQueue(client: CountersignClient, options: QueueOptions =
       { approved, ...(reason !== undefined && { reason }), ...(reviewerId !== undefined && { reviewerId }) },
       { sign },
     );
-  /**
-   * Reads a request that `next` has not returned yet. Undefined if it was settled meanwhile, or cannot be read now.
-   */
+  /** Reads a request that `next` has not returned yet. Undefined: it was settled meanwhile, or cannot be read now. */
   const take = async (row: ApprovalSummary): Promise<ApprovalDetails | undefined> => {
     const key = requestKey(row);
     if (given.has(key) || (unread.get(key) ?? 0) > performance.now()) return undefined;
@@ -177,10 +168,7 @@ export function approvalQueue(client: CountersignClient, options: QueueOptions =
   };
 }
 
-/**
- * Identifies a request. The request id alone is not enough: everyone who can start workflows can list a request under
- * an id that belongs to another run.
- */
+/** Everyone who can start workflows can list a request under the id of another run's. */
 function requestKey({ requestId, workflowId }: ApprovalSummary): string {
   return `${requestId} ${workflowId}`;
 }

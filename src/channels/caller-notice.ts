@@ -1,4 +1,3 @@
-/** The texts for the caller of a run: while it waits for a decision, and after the decision. */
 import { DefinitionError } from '../agents/check-options.ts';
 import { argumentsText } from '../core/ledger/shown-arguments.ts';
 import { isAmong, personKeyIn, personsShown } from '../core/people/directory.ts';
@@ -9,8 +8,8 @@ import { shownName, visibleLine, visibleText } from '../text/visible-text.ts';
 import type { ChannelRequest } from './channel.ts';
 
 /**
- * A notice for the caller, in texts without markup and without invisible characters. It contains no link, because a
- * caller cannot approve a call of their own run.
+ * A notice for the caller of a run, without markup and invisible characters. It has no link: a caller cannot approve a
+ * call of their own run.
  */
 export interface CallerNotice {
   title: string;
@@ -47,7 +46,6 @@ export function waitingNotice(request: ChannelRequest, nowMs: number, clock: Rea
   };
 }
 
-/** The message to the caller of a run about a settled request: what was asked, the decision, and who made it. */
 export function outcomeNotice(request: ChannelRequest, settlement: Settlement, clock: ReaderClock): CallerNotice {
   const { reviewerId, reviewerName, reason = '', settledAt } = settlement;
   const who =
@@ -108,10 +106,7 @@ function outcomeWords({ outcome, runs, by }: Settlement, who: string): [title: s
   }
 }
 
-/**
- * The call as its caller may see it: the values of the arguments that `show` in the policy or in the tool names, and
- * only the names of the others.
- */
+/** The call as its caller may see it: only arguments that `show` in the policy or the tool names have values. */
 function callShown({
   toolName,
   arguments: args,
@@ -122,15 +117,12 @@ function callShown({
   return argumentNames.length === 0 ? shownName(toolName) : `${shownName(toolName)}(${shortened(text, longestCall)})`;
 }
 
-/**
- * A text made visible, of at most `most` characters. It is cut twice: before it is read, and after escapes have made it
- * longer.
- */
+/** A visible text of at most `most` characters. It is cut again, because escapes make it longer. */
 function bounded(text: string, most: number): string {
   return shortened(visibleText(shortened(text, most)), most);
 }
 
-/** The people for whom the run waits: those whose approval would count if they are known, else all reviewers. */
+/** The people whose approval would count; if they are unknown, all reviewers. */
 function awaited({ approvers = [], reviewers, people }: ChannelRequest): string {
   const person = personsShown(people);
   const names = approvers.length > 0 ? approvers : reviewers;

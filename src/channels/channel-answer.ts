@@ -36,10 +36,7 @@ export function answerTo(request: ChannelRequest, approved: boolean, reason?: An
   return { approved, ...why, digest: request.digest };
 }
 
-/**
- * Validates the members of an answer as those of a decision about this request are validated. An empty reviewer counts
- * as absent.
- */
+/** Validates an answer as a decision about this request. An empty reviewer counts as absent. */
 export function parseAnswer(
   { userMessages, reviewerId, ...members }: Readonly<Record<string, unknown>>,
   requestId: string,
@@ -64,10 +61,7 @@ export class InvalidAnswer extends Error {
   override readonly name = 'InvalidAnswer' as const;
 }
 
-/**
- * The members of a decision that a channel may set. The others, such as the request and the signature, are not in an
- * answer.
- */
+/** The members of a decision that a channel may set: not the request, and no signature. */
 export const answerMembers = {
   approved: true,
   always: true,
@@ -83,8 +77,8 @@ export const answerMembers = {
 const anyRequestId = '0'.repeat(32);
 
 /**
- * What a channel's `resolve` returned, as an answer: `true` alone approves, `false` alone denies, an object is checked as
- * every decision is. Throws `InvalidAnswer` for anything else, also for unknown members, which would silently not count.
+ * The result of a channel's `resolve` as an answer: `true` approves, `false` denies, an object is checked as every
+ * decision is. Throws `InvalidAnswer` for anything else, also for unknown members, which would silently not count.
  *
  * @example
  * ```ts
@@ -111,10 +105,7 @@ export function checkAnswer(value: unknown): ChannelAnswer {
   return parsed.answer;
 }
 
-/**
- * The members by which an answer counts only for the shown request: the run refuses it if the call is another one, or
- * if the user has written since.
- */
+/** By these members, the run refuses the answer if the call has changed, or if the user has written since. */
 export function whatWasShown({
   digest,
   userMessages,
@@ -124,16 +115,13 @@ export function whatWasShown({
 
 /** The digest of an answer, as in `ResolveContext.refused`: 64 hex characters. */
 export function answerDigest(answer: ChannelAnswer | boolean): string {
-  // Members that are undefined are not part of an answer.
+  // JSON leaves out members that are undefined.
   return jsonDigest(parseJson(JSON.stringify(answer)) as Json);
 }
 
 const mostRecent = 10_000;
 
-/**
- * The ids of messages that this process has sent recently, so that a retry for one recipient sends nothing to the
- * others.
- */
+/** The messages that this process has sent recently: a retry for one recipient sends nothing to the others. */
 export function recentIds(): Pick<Set<string>, 'add' | 'has'> {
   const ids = new Set<string>();
   return {

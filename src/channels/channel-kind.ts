@@ -10,8 +10,8 @@ export function policyInvalid(message: string): ProblemError {
 }
 
 /**
- * The form of a duration in a channel file, such as `30s`, which it parses to milliseconds. `longest`: the longest
- * valid duration, such as `365d`. `never` is not valid.
+ * A duration in a channel file, such as `30s`, parsed to milliseconds: at most `longest`, such as `365d`, and not
+ * `never`.
  */
 export function durationShape(longest: string): z.ZodType<number, string> {
   const sentence = durationSentence.replace(', or never', '');
@@ -20,10 +20,7 @@ export function durationShape(longest: string): z.ZodType<number, string> {
   );
 }
 
-/**
- * The form of a duration from `least` to `most`, which it parses to milliseconds. All three arguments are durations,
- * such as `30s`.
- */
+/** A duration from `least` to `most`, parsed to milliseconds. The arguments are durations such as `30s`. */
 export function durationBetween(least: string, most: string, example: string): z.ZodType<number, string> {
   const sentence = `must be a duration from ${least} to ${most}, such as ${example}`;
   return durationShapeBy((durationMs = 0) =>
@@ -56,8 +53,8 @@ export function readPem(path: string, member: string): string {
 }
 
 /**
- * Throws `policy_invalid` unless an optional package is installed. It does not load the package, which takes time: the
- * first message does.
+ * Throws `policy_invalid` unless an optional package is installed. Only the first message loads it, because that takes
+ * time.
  */
 export function requirePackage(name: string, what: string): void {
   try {
@@ -79,9 +76,7 @@ export const secretShape = z.union(
   secretPlace,
 );
 
-/**
- * Reads a secret from its place, without a line break at its end. Throws `policy_invalid` if it is missing or empty.
- */
+/** Reads a secret, without a line break at its end. Throws `policy_invalid` if it is missing or empty. */
 export function readSecret(place: z.infer<typeof secretShape>): string {
   const where = 'env' in place ? `the environment variable ${place.env}` : `the file ${place.file}`;
   const secret = ('env' in place ? process.env[place.env] : readText(place.file))?.trimEnd();
@@ -99,9 +94,7 @@ function readText(path: string): string | undefined {
 
 /** A kind of channel that a channel file (docs/channels.md) can name. */
 export interface ChannelKind<Members = unknown> {
-  /**
-   * The form of an entry of this kind, without the member `kind`. Names are in snake_case, and durations such as `30s`.
-   */
+  /** An entry without the member `kind`. Names are in snake_case, and durations such as `30s`. */
   shape: z.ZodType<Members>;
   /** The names of the members that refer to other entries of the file. */
   refersTo?: readonly string[];
@@ -134,7 +127,7 @@ export class ChannelBuilder {
   }
 
   /**
-   * Makes the channel of an entry. Throws `policy_invalid` for a channel that refers to itself, and the errors of the
+   * Makes the channel of an entry. Throws `policy_invalid` for a channel that refers to itself, and the errors of its
    * kind.
    */
   make(name: string): Promise<Channel> {
@@ -149,8 +142,8 @@ export class ChannelBuilder {
   }
 
   /**
-   * Makes the channel, and first those that it refers to. Throws `policy_invalid` if one does not exist, or refers back
-   * to this one.
+   * Makes a channel, and first those that it refers to. Throws `policy_invalid` if one does not exist, or refers back
+   * to it.
    */
   async #makeNew(name: string, { kind, members }: ChannelEntry): Promise<Channel> {
     return kind.make(members, {
@@ -166,7 +159,7 @@ export class ChannelBuilder {
     });
   }
 
-  /** The path of references from one entry to another, both included; undefined if there is none. */
+  /** The path of references from one entry to another, both included. */
   #pathFrom(from: string, to: string): string[] | undefined {
     if (from === to) return [to];
     for (const next of this.#needs.get(from) ?? []) {

@@ -7,19 +7,16 @@ import { toChannel } from './simple-channels.ts';
 
 /** The channels of a worker, and the requests that each carries. */
 export interface ChannelOptions {
-  /**
-   * The channels by name. A name is 1 to 64 of `a-z`, `0-9`, `-` and `_`. Any function that answers is a channel.
-   * Default: none.
-   */
+  /** By name: 1 to 64 of `a-z`, `0-9`, `-` and `_`. Any function that answers is a channel. Default: none. */
   channels?: Readonly<Record<string, Channel | ChannelFunction>>;
   /**
-   * The routes of requests to channels: a table, or a function that looks them up when a run starts, such as in a
-   * directory of people. The run records the result, and begins only then; an error is retried.
+   * The routes of requests to channels: a table, or a function that is called for each run, which begins only when it
+   * has recorded the result. An error is retried.
    */
   routes?: Partial<WorkerRoutes> | (() => Partial<WorkerRoutes> | Promise<Partial<WorkerRoutes>>);
   /**
-   * The hours in which channels send no notifications. A channel without `notify`, or with an automatic answer, is
-   * called in these hours too; any other channel is called after its notification. Default: no such hours.
+   * The hours in which channels send no notifications. Channels without `notify`, and automatic answers, ignore them;
+   * other channels are called after their notification. Default: no such hours.
    */
   quietHours?: QuietHours;
   /** The quiet hours of single channels, by name, in place of `quietHours`. `false`: no quiet hours. */
@@ -40,18 +37,14 @@ export interface ChannelSet {
   batchMs: number;
 }
 
-/**
- * The suffix of a channel's name, in the workflow that carries requests, for its messages to callers. No name of a
- * channel has a colon.
- */
+/** In the workflow that carries requests, the suffix of a channel's name for its messages to callers. */
 export const ofCallers = ':caller';
 
 const nameForm = /^[a-z0-9_-]{1,64}$/;
 const longestBatchMs = 600_000;
 
 /**
- * Checks the channels of a worker; returns undefined if there are none. Throws a `DefinitionError` for invalid names
- * and routes.
+ * The checked channels of a worker; undefined if it has none. Throws a `DefinitionError` for invalid names and routes.
  */
 export function channelSetOf({
   channels: given = {},
@@ -94,7 +87,8 @@ function checkQuietHours(place: string, hours: QuietHours): void {
 }
 
 /**
- * The steps that each channel sends, and the routes, to check a policy against them. Without channels nothing is sent.
+ * What a policy is checked against: the steps that each channel sends, and the routes. Without channels nothing is
+ * sent.
  */
 export function knownChannelsOf(set: ChannelSet | undefined): KnownChannels {
   const stepsOf = (channel: Channel): readonly string[] =>
@@ -113,8 +107,8 @@ function checkChannel(name: string, channel: Channel): void {
 }
 
 /**
- * The routes of a worker, complete: without a default route, requests go to all channels that no route names. Throws a
- * `DefinitionError` for an invalid route.
+ * The routes of a worker. By default, requests go to all channels that no route names. Throws a `DefinitionError` for
+ * an invalid route.
  */
 function routesOf(channels: ReadonlyMap<string, Channel>, routes: Partial<WorkerRoutes>): ChannelRoutes {
   checkOptions('routes', routes, { default: true, reviewers: true, requests: true });
@@ -148,10 +142,7 @@ export interface WorkerRoutes {
   default: readonly string[];
   /** The channels of the requests for a reviewer, by person or `group:NAME`. */
   reviewers: Readonly<Record<string, readonly string[]>>;
-  /**
-   * The channels of requests by tool, agent and severity. Every route that matches counts, and so do the routes of
-   * reviewers.
-   */
+  /** By tool, agent and severity. All matching routes count, and so do those of reviewers. */
   requests?: readonly RequestRoute[];
 }
 
@@ -162,8 +153,6 @@ export interface ChannelSetUp {
   quietHours?: QuietHours;
   /** The quiet hours of single channels, by name, in place of `quietHours`. `false`: no quiet hours. */
   quietHoursOf?: Readonly<Record<string, QuietHours | false>>;
-  /**
-   * How long the requests of one run are collected into one message, in milliseconds. Absent: they are not collected.
-   */
+  /** How long the requests of a run are collected into one message, in milliseconds. Absent: they are not collected. */
   batchMs?: number;
 }

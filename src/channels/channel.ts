@@ -4,24 +4,20 @@ import type { Records } from '../client/server/records.ts';
 
 /**
  * A way to reach reviewers, or to answer in their place. Each member is optional. A workflow beside the run calls the
- * members as activities of the run's worker (docs/channels.md). So the calls survive crashes, and the run itself never
- * waits for a channel: the first valid decision counts, from any source.
+ * members as activities of the run's worker (docs/channels.md), so the run itself never waits for a channel, and the
+ * calls survive crashes. The first valid decision counts, from any source.
  */
 export interface Channel {
-  /**
-   * Called when a worker starts. Throws if the channel cannot work there, such as without an optional package; then the
-   * worker does not start.
-   */
+  /** Called when a worker starts. If it throws, such as for a missing optional package, the worker does not start. */
   check?(): void;
   /**
-   * Checks, without sending anything, whether the channel can send: its host, its credentials, its place. Throws an
-   * error with one sentence that names the missing part. A worker calls this after its start, and logs the error.
+   * Checks host, credentials and place, without sending anything. Throws an error with one sentence that names the
+   * missing part. A worker calls this after its start, and logs the error.
    */
   reach?(signal: AbortSignal): Promise<void>;
   /**
-   * Sends a test message, for `countersign channels test`; the message says that it needs no answer. Returns words for
-   * the message and its receiver, such as `a message to channel C0123456789`. Throws an error with one sentence that
-   * names the missing part.
+   * Sends a test message, for `countersign channels test`. Returns words for the message and its receiver, such as `a
+   * message to channel C0123456789`. Throws an error with one sentence that names the missing part.
    */
   test?(context: TestContext): Promise<string>;
   /**
@@ -40,9 +36,9 @@ export interface Channel {
   isAutomatic?(request: ChannelRequest): boolean;
   /**
    * Answers a request, once `notify` has returned or failed permanently. `signal` aborts when the request is settled
-   * elsewhere and when its deadline passes. A waiting call releases its activity slot; it cannot heartbeat, so use
-   * `signal` and not Temporal's `Context`. An error denies at once ("Approval handler error: TYPE") if the request has
-   * no other channel; with `retries`, the call is retried until the deadline instead.
+   * elsewhere, and at its deadline. A waiting call holds no activity slot and cannot heartbeat: use `signal`, not
+   * Temporal's `Context`. An error denies at once ("Approval handler error: TYPE") if the request has no other channel;
+   * with `retries`, the call is retried until the deadline instead.
    */
   resolve?(
     request: ChannelRequest,
@@ -60,44 +56,34 @@ export interface Channel {
     settlement: Settlement,
     context: SettledContext,
   ): Promise<Json | void> | Json | void;
-  /**
-   * How the channel notifies the caller of the run that the run waits, and of the outcome. Absent: it does not notify
-   * callers.
-   */
+  /** How the channel notifies the caller that the run waits, and of the outcome. Absent: it does not notify callers. */
   caller?: CallerNotices;
   /**
-   * Reads an answer that was posted to the gateway for this channel, and returns the decision that the gateway then
-   * sends to the run. Throws a `ProblemError` (`forbidden`) for an answer that it cannot authenticate as its
-   * receiver's.
+   * Reads an answer that was posted to the gateway for this channel, and returns the decision to send to the run.
+   * Throws a `ProblemError` (`forbidden`) for an answer that it cannot authenticate as its receiver's.
    */
   receive?(post: PostedAnswer): Promise<Decision> | Decision;
   /**
-   * True: one call of `notify` carries all requests of a run that are due now, and one call of `settled` carries all
-   * requests of that message that were settled since the last call. Default false.
+   * True: one call of `notify` carries all requests of a run that are due now, and one call of `settled` all requests
+   * of that message that were settled since the last call. Default false.
    */
   readonly batch?: boolean;
   /**
-   * The steps for which `notify` sends a message; it ignores other steps. `policy check` warns of steps that no channel
-   * sends. Default: all.
+   * The steps for which `notify` sends a message. `policy check` warns of steps that no channel sends. Default: all.
    */
   readonly steps?: readonly ChannelStep['kind'][];
   /** True: `resolve` may be called again after an error, and after a refused answer. Default false. */
   readonly retries?: boolean;
-  /**
-   * The longest time for which a request without another channel stays open, in milliseconds. Default: its deadline.
-   */
+  /** The longest time in milliseconds that a request without another channel stays open. Default: its deadline. */
   readonly timeoutMs?: number;
 }
 
 /**
- * The notices of a channel to callers, about the requests of the channel. They are separate messages: if a notice
- * fails, the reviewers still get their message, and the reverse.
+ * A channel's notices to callers about its requests. They are separate messages, and fail separately from those to
+ * reviewers.
  */
 export interface CallerNotices {
-  /**
-   * Returns false for a caller that the channel does not know; then nothing is sent. An error counts as false. Default:
-   * the channel knows all callers.
-   */
+  /** False for a caller that the channel does not know: nothing is sent. An error counts as false. Default: true. */
   knows?(request: ChannelRequest): boolean;
   /** Works as `notify` of a channel, but is called only once, when the request opens. `step` is `asked`. */
   notify(request: ChannelRequest, context: NotifyContext): Promise<Json | void> | Json | void;
@@ -133,8 +119,8 @@ export interface NotifyContext {
   /** An idempotency key: the same for each attempt to send this message, and different for every other message. */
   key: string;
   /**
-   * The number of this attempt, from 1. More than 1: an earlier attempt failed, or its worker was lost, perhaps after
-   * it had sent the message.
+   * The number of this attempt, from 1. Before a later one, an earlier one failed or lost its worker, and may have sent
+   * the message.
    */
   attempt: number;
   /** The requests of this call, the first one included. Only a channel with `batch` gets more than one. */
@@ -164,8 +150,8 @@ export interface ResolveContext {
   /** The result of `notify` for the request. */
   sent?: Json;
   /**
-   * Why the run refused the channel's last answer, with that answer's digest, for channels with `retries`. `code` is
-   * absent if the answer counted, but the request needs further answers.
+   * For channels with `retries`: why the run refused the channel's last answer, and the digest of that answer. `code`
+   * is absent if the answer counted, but the request needs further answers.
    */
   refused?: { code?: string; message: string; digest: string };
 }
@@ -174,18 +160,15 @@ export interface ResolveContext {
 export interface SettledContext {
   key: string;
   attempt: number;
-  /**
-   * True: if this attempt fails, its error is recorded, and the next attempt follows after a wait. That one is attempt
-   * 1 again.
-   */
+  /** True: if this attempt fails, its error is recorded, and after a wait the attempts begin again with 1. */
   isLastAttempt?: boolean;
   /** The result of `notify` for the request. Absent if it returned nothing, or failed. */
   sent?: Json;
   /** All requests of the same message in their present state, the settled one included. */
   requests: readonly ChannelRequest[];
   /**
-   * The requests that this call of `settled` reports: all that were settled since the last call, with the one in the
-   * first argument. Only a channel with `batch` gets more than one. Absent: that one alone.
+   * The requests that were settled since the last call, with the one in the first argument. Absent: that one alone, as
+   * for every channel without `batch`.
    */
   settled?: readonly ChannelRequest[];
   /** Stores data in the worker's namespace. Absent where no worker calls `settled`, as in a test of the channel. */
@@ -214,11 +197,8 @@ export interface ChannelAnswer {
   response?: Json;
   /** The reviewer. Default: `channel:NAME`. It is unsigned, so the run records it as `claimed`. */
   reviewerId?: string;
-  /**
-   * The digest of the call that the channel has shown. The run refuses the answer if the request is about another call
-   * now.
-   */
+  /** The digest of the shown call. The run refuses the answer if the request is about another call now. */
   digest?: string;
-  /** How many messages of the user the channel has shown. The run refuses an approval if there are more by now. */
+  /** The number of shown messages of the user. The run refuses an approval if there are more by now. */
   userMessages?: number;
 }

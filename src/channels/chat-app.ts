@@ -5,14 +5,11 @@ import type { Records } from '../client/server/records.ts';
 /** The part of a chat channel that receives its users' answers. */
 export interface ChatApp {
   /**
-   * Answers a request that the chat service has sent to a route of the gateway. The gateway does not authenticate the
-   * sender: the app verifies the service's signature. Absent: the service sends nothing to the gateway.
+   * Answers a request of the chat service to a route of the gateway. The app verifies the service's signature, because
+   * the gateway does not authenticate the sender. Absent: the service sends nothing to the gateway.
    */
   receive?(request: ChatRequest, gateway: ChatGateway): Promise<Response>;
-  /**
-   * Connects to the chat service, which sends people's answers over the connection. Absent: the service uses no
-   * connection.
-   */
+  /** Connects to the chat service, which sends answers over the connection. Absent: it uses none. */
   connect?(gateway: ChatGateway): ChatConnection;
   /** Waits until all answers are processed: some take longer than the service waits for the response. */
   drain(): Promise<void>;
@@ -61,19 +58,15 @@ export type ChatDecision = Omit<Decision, 'reviewerId' | 'signature'> & { decisi
 
 // The interfaces between web push and the gateway, so that neither adapter imports the other.
 
-/**
- * The part of a web push channel that receives subscriptions. The gateway passes on the subscriptions of signed-in
- * people.
- */
+/** The part of a web push channel that receives the subscriptions of signed-in people from the gateway. */
 export interface PushApp {
   /** The key by which browsers subscribe: base64url, 65 bytes. */
   readonly publicKey: string;
   /** The origin of the gateway in the links of messages. */
   readonly gatewayUrl: string;
   /**
-   * Stores a subscription of a person for 30 days, in place of an earlier one with the same endpoint. A person has at
-   * most ten: the oldest is removed. Throws a `ProblemError` (`arguments_invalid`) for a forbidden endpoint, and for an
-   * invalid key.
+   * Stores a subscription for 30 days, in place of one with the same endpoint, and of the oldest beyond ten of a
+   * person. Throws a `ProblemError` (`arguments_invalid`) for a forbidden endpoint, and for an invalid key.
    */
   subscribe(person: SubscribedPerson, subscription: BrowserSubscription, records: Records): Promise<void>;
   /** Removes a subscription of a person. Returns true if the person had one with this endpoint. */
@@ -91,8 +84,6 @@ export interface SubscribedPerson {
 export interface BrowserSubscription {
   /** The URL to which messages for this browser are posted. */
   endpoint: string;
-  /**
-   * In base64url: the browser's public key (65 bytes), and a secret that the browser shares with the sender (16 bytes).
-   */
+  /** In base64url: the browser's public key (65 bytes), and a secret shared with the sender (16 bytes). */
   keys: { p256dh: string; auth: string };
 }

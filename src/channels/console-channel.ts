@@ -16,8 +16,7 @@ export interface ConsoleOptions {
   /** The output of the terminal. Default: the process's standard output. */
   output?: TerminalOutput;
   /**
-   * The longest time for which a request without another channel stays open, in milliseconds. Default 300,000 (5
-   * minutes).
+   * The longest time in milliseconds that a request without another channel stays open. Default 300,000 (5 minutes).
    */
   timeoutMs?: number;
 }

@@ -12,7 +12,7 @@ export interface Asking {
   readonly columns: number | undefined;
   readonly print: (text: string) => void;
   /**
-   * Asks for a line that decides: the question appears after `armingMs` without typing, earlier typing is dropped, and
+   * Asks for a line that decides. The question appears after `armingMs` without typing; earlier typing is dropped, and
    * pasted text is not an answer. Rejects with the signal's reason as soon as it aborts.
    */
   readonly answer: (question: string, signal?: AbortSignal) => Promise<string | undefined>;
@@ -26,9 +26,7 @@ interface Entered {
   hasPasted: boolean;
 }
 
-/**
- * A terminal that several callers share. Only one of them uses it at a time, in the order in which they call `use`.
- */
+/** A terminal that its callers use one at a time, in the order of their calls of `use`. */
 export class LineTerminal {
   static readonly #known = new WeakMap<TerminalInput, LineTerminal>();
   /** The terminals that ask a question now. */
@@ -58,8 +56,8 @@ export class LineTerminal {
   }
 
   /**
-   * Calls `ask` once the terminal is free, and returns its answer. Undefined if the input is not a terminal, or has
-   * ended. Rejects with the signal's reason as soon as it aborts.
+   * Calls `ask` once the terminal is free. Returns undefined if the input is not a terminal, or has ended. Rejects with
+   * the signal's reason as soon as it aborts.
    */
   async use<Answer>(signal: AbortSignal, ask: (asking: Asking) => Promise<Answer>): Promise<Answer | undefined> {
     signal.throwIfAborted();
@@ -120,8 +118,8 @@ export class LineTerminal {
   }
 
   /**
-   * Drops input until nothing has been typed for `armingMs`; returns true if it dropped any. The terminal is in raw
-   * mode meanwhile, so that a line without its Enter is dropped too.
+   * Drops input until nothing has been typed for `armingMs`; returns true if it dropped any. Raw mode also drops a line
+   * without its Enter.
    */
   #untilQuiet(signal: AbortSignal): Promise<boolean> {
     const input = this.#input;
@@ -133,8 +131,7 @@ export class LineTerminal {
     const take = (chunk: Buffer | string): void => {
       hasTyped = true;
       timer.refresh();
-      // In raw mode the terminal sends Ctrl-C as a key, not as a signal. Emit the event first, because on Windows
-      // `kill` calls no handler.
+      // In raw mode Ctrl-C is a key, not a signal. Emit the event first: on Windows `kill` calls no handler.
       if (chunk.includes(interruptKey) && !process.emit('SIGINT', 'SIGINT')) process.kill(process.pid, 'SIGINT');
     };
     const stop = (): void => quiet.reject(signal.reason);
@@ -151,10 +148,7 @@ export class LineTerminal {
       .then(() => hasTyped);
   }
 
-  /**
-   * Reads one line, which the terminal lets the user edit. If it contains a paste, it ends with the first Enter after
-   * the paste.
-   */
+  /** Reads one line, which the terminal lets the user edit. With a paste, it ends with the first Enter after that. */
   #read(question: string, signal: AbortSignal): Promise<Entered | undefined> {
     const [input, output] = [this.#input, this.#output];
     signal.throwIfAborted();
@@ -162,8 +156,7 @@ export class LineTerminal {
     if (!this.#isOpen()) return Promise.resolve(undefined);
     const marksPastes = input.setRawMode !== undefined && process.env.TERM !== 'dumb';
     const entered = Promise.withResolvers<Entered | undefined>();
-    // A new interface for each question: an open one would keep the process alive, and collect lines that answer
-    // nothing.
+    // An open interface would keep the process alive, and collect lines that answer nothing.
     const lines = createInterface({ input, terminal: false });
     let line: Entered = { text: '', hasPasted: false };
     let isPasting = false;

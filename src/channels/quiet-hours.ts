@@ -1,4 +1,3 @@
-/** When only urgent requests are carried to people. */
 import { severities, type Severity } from '../core/base/tool-call.ts';
 import { isTimeZone } from '../text/instant-text.ts';
 
@@ -7,8 +6,8 @@ export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as con
 export type Weekday = (typeof weekdays)[number];
 
 /**
- * The hours and days in which only urgent requests are carried to people; other requests wait for their end. Has at
- * least one of `from` with `to`, `workdays` and `holidays`.
+ * The hours and days in which only urgent requests are carried to people. Has at least one of `from` with `to`,
+ * `workdays` and `holidays`.
  */
 export interface QuietHours {
   /** A time of day, such as `22:00`. */
@@ -17,9 +16,7 @@ export interface QuietHours {
   to?: string;
   /** The time zone of the hours and days, such as `Europe/Berlin`. */
   timeZone: string;
-  /**
-   * The days of the week on which only the hours are quiet; the other days are quiet as a whole. Default: all days.
-   */
+  /** The days on which only the hours are quiet; other days are quiet as a whole. Default: all days. */
   workdays?: readonly Weekday[];
   /** Dates that are quiet as a whole, such as `2026-12-25`. At most 400. */
   holidays?: readonly string[];
@@ -32,9 +29,8 @@ const minutesOfDay = 1_440;
 const mostHolidays = 400;
 
 /**
- * How long the notification of a request waits, in milliseconds: until the first minute that is not quiet by the clocks
- * of the time zone, even if they are changed meanwhile. 0 for a request with an earlier deadline, because its
- * notification would be too late. `endsAtMs`: the deadline; null: none.
+ * How long a notification waits, in milliseconds: until the first minute that is not quiet by the clocks of the time
+ * zone, even if they are changed meanwhile. 0 if it would miss the deadline `endsAtMs`; null: no deadline.
  */
 export function quietForMs(
   hours: QuietHours,
@@ -59,10 +55,7 @@ export function quietForMs(
   }
 }
 
-/**
- * Returns a function that gives, for a local time, how many quiet minutes follow if the clocks do not change; 0: the
- * time is not quiet.
- */
+/** Returns a function that gives the quiet minutes from a local time on, if the clocks do not change. */
 function quietMinutesLeft({ from, to, workdays = weekdays, holidays = [] }: QuietHours): (at: LocalTime) => number {
   const [start, end] = from === undefined || to === undefined ? [0, 0] : [minuteOf(from), minuteOf(to)];
   const free = new Set(holidays);
@@ -97,7 +90,7 @@ function clockOf(timeZone: string): (atMs: number) => LocalTime {
   };
 }
 
-/** The problem of quiet hours from a file or from code, and the member that has it; undefined if they are valid. */
+/** The problem of quiet hours, and the member that has it; undefined if they are valid. */
 export function quietHoursProblem(hours: QuietHours): { member?: keyof QuietHours; problem: string } | undefined {
   const { from, to, timeZone, workdays, holidays, above } = hours;
   for (const [member, clock] of Object.entries({ from, to }) as ['from' | 'to', unknown][]) {

@@ -29,7 +29,7 @@ const isWithoutRepetition = (names: readonly string[]): boolean => new Set(names
 const repeated = 'must not name a channel twice';
 const channelNames = listOfNames.refine(isWithoutRepetition, repeated);
 const mostRoutes = 100;
-/** The form of a route of requests. Its conditions are checked later, as those of a worker's options are. */
+/** Its conditions are checked as those of a worker's options are. */
 const requestRoute = z
   .strictObject({
     tool: z.string().optional(),
@@ -62,7 +62,7 @@ const quietHours = z
 /** The form of a time zone in a channel file. */
 export const timeZoneShape = z.string().refine(isTimeZone, 'must be a time zone that exists, such as Europe/Berlin');
 
-/** The form of a channel file, except the members of each channel: the kind of the channel defines those. */
+/** The form of a channel file, without the members that the kind of each channel defines. */
 export const channelFileShape = z.strictObject({
   channels: z.record(
     channelName,
@@ -86,10 +86,7 @@ export function quietHoursOf({ time_zone: timeZone, ...hours }: z.infer<typeof q
   return { ...hours, timeZone } as QuietHours;
 }
 
-/**
- * Reads the entries of a channel file. Returns the valid entries, and the problems of the other entries and of the
- * routes.
- */
+/** The valid entries of a channel file, and the problems of the other entries and of the routes. */
 export async function readEntries(
   document: Pick<ChannelDocument, 'channels' | 'routes'>,
   kinds: Readonly<Record<string, ChannelKind>>,
@@ -198,8 +195,7 @@ function loadChannelSource(source: string): { text: string; file: string } {
 }
 
 /**
- * Makes the channels of a file, with their routes and quiet hours. Throws one error with the places of all channels
- * that cannot be made.
+ * Makes the channels of a file, with their routes and quiet hours. One error has the places of all that cannot be made.
  */
 async function setUpOf(
   { channels, routes, quiet_hours: quiet, batch }: ChannelDocument,

@@ -5,15 +5,10 @@ const purposes = ['session', 'login', 'link', 'account', 'account-link', 'push']
 /** The purpose of a sealed text. The text is invalid for any other purpose. */
 export type Purpose = (typeof purposes)[number];
 
-/**
- * Seals and opens texts, which only the holders of a key can do. Gateways with the same key accept each other's texts.
- */
+/** Seals and opens texts with a key. Gateways with the same key accept each other's texts. */
 export interface Seals {
   seal(purpose: Purpose, content: JWTPayload, expiresMs: number): Promise<string>;
-  /**
-   * Opens a sealed text. Undefined for an invalid one: it is forged, expired, of another purpose or gateway, or not
-   * spelled as it was sealed.
-   */
+  /** Undefined for a text that is forged, expired, of another purpose or gateway, or not spelled as it was sealed. */
   open(purpose: Purpose, text: string): Promise<JWTPayload | undefined>;
 }
 
@@ -32,9 +27,8 @@ export interface SealOptions {
 }
 
 /**
- * Encrypted JWTs (`dir`, A256GCM). Each purpose has a separate key, so a text is valid for its purpose only. The
- * gateway's address and namespace are part of the key, so two installations with the same secret do not share sessions.
- * Without a secret, the key belongs to this process.
+ * Encrypted JWTs (`dir`, A256GCM). The key depends on the purpose, and on the gateway's address and namespace, so two
+ * installations with the same secret do not share sessions.
  */
 export function createSeals({ secret, linkSecret = secret, publicUrl = '', namespace }: SealOptions): Seals {
   const context = JSON.stringify([publicUrl, namespace]);
@@ -64,8 +58,8 @@ export function createSeals({ secret, linkSecret = secret, publicUrl = '', names
 }
 
 /**
- * True if a text is in the only accepted spelling. Base64 has several spellings of the same bytes, but a text that
- * serves as an identity, such as a used link, must have one.
+ * Base64 has several spellings of the same bytes, but a text that serves as an identity, such as a used link, must have
+ * one.
  */
 function isSpelledOnce(text: string): boolean {
   return text.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);

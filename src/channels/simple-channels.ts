@@ -35,8 +35,8 @@ export function autoDeny(options: ReasonOptions = {}): Channel {
 }
 
 /**
- * A channel that asks a function on the worker, `(request, signal, context)`, async or not. The answer may be a
- * boolean. `reason` is for answers that give none. An error of the function denies (docs/channels.md). Throws a
+ * A channel that asks a function on the worker, `(request, signal, context)`, async or not, which may return a boolean.
+ * `reason` is for answers that give none. An error of the function denies (docs/channels.md). Throws a
  * `DefinitionError` for an unknown option.
  *
  * @example
@@ -108,8 +108,7 @@ export function conditional(options: ConditionalOptions): Channel {
     ...(other.test && { test: (context: TestContext) => other.test!(context) }),
     ...(other.notify && { notify: (...args) => other.notify!(...args) }),
     resolve: (request, signal, context) => {
-      // `refused` is set if the run has refused this channel's approval, because the rule needs certain people, or
-      // several.
+      // `refused`: the run has refused this approval, because the rule needs certain people, or several.
       if (isBelow(request) && context.refused === undefined) return answerTo(request, true, reason);
       // A channel without `resolve` only notifies people, who answer elsewhere: wait until the request is settled.
       return other.resolve === undefined ? aborted(signal) : other.resolve(request, signal, context);
@@ -140,8 +139,8 @@ const memberNames: OptionNames<Channel> = {
 };
 
 /**
- * A channel as it is, or a function as a channel. Throws a `DefinitionError` for anything else, for a channel with a member
- * of a wrong type, and for a plain object with an unknown member.
+ * A channel as it is, or a function as a channel. Throws a `DefinitionError` for anything else: a channel with a member
+ * of a wrong type, or a plain object with an unknown member.
  *
  * @example
  * ```ts

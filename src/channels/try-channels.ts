@@ -32,9 +32,7 @@ export async function testChannel(
   }
 }
 
-/**
- * Warns of each channel that cannot send, with one sentence. It checks without sending a message, and never rejects.
- */
+/** Warns of each channel that cannot send, with one sentence. It sends no message, and never rejects. */
 export async function warnOfUnreached(
   set: ChannelSet | undefined,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-/** Makes the events of approval requests from the journal entries and memos of a run's history. */
+/** The events of approval requests, from journal entries and memos. */
 import type { CallOutcome, ApprovalRequest } from '../core/ledger/approval.ts';
 import type { ApprovalSummary } from '../core/ledger/approval-index.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
@@ -28,17 +28,14 @@ export class ApprovalEvents {
   }
 
   /**
-   * Call it first if the server no longer has the beginning of the run: entries before the first seen one are then not
-   * reported as missing.
+   * Call it first if the server no longer has the beginning of the run: entries before the first seen one are not
+   * missing.
    */
   startLate(): void {
     this.#startsLate = true;
   }
 
-  /**
-   * Processes the journal entries and the memo of one event. The entries come first, because the memo shows their
-   * effect.
-   */
+  /** The entries of an event come before its memo, which shows their effect. */
   add({ journal, open }: HistoryEvent): { drafts: EventDraft[]; entries: JournalEntry[] } {
     const entries = journal.filter(({ seq }) => this.#seen.take(seq));
     if (this.#startsLate) this.#seen.startLate();
@@ -49,8 +46,8 @@ export class ApprovalEvents {
   }
 
   /**
-   * Call it once the run has ended. Returns the events that cancel the requests which the run could not settle itself,
-   * and the gaps of missing entries.
+   * Call it at the end of the run. Returns the cancellations of requests that the run could not settle itself, and the
+   * gaps of missing entries.
    */
   end(): EventDraft[] {
     const drafts = this.#announceAll();
@@ -98,8 +95,7 @@ export class ApprovalEvents {
   }
 
   /**
-   * The event of a settlement, after that of the request if that one was not announced. None if the request was settled
-   * before.
+   * The event of a settlement, after that of its request if there is none yet. None if the request was settled before.
    */
   #settle(entry: JournalEntry, beside: readonly JournalEntry[]): EventDraft[] {
     const { requestId = '', callId = '', toolName = '', reason = null, reviewerId = null } = entry;
@@ -141,7 +137,7 @@ export class ApprovalEvents {
   }
 }
 
-/** The outcome of a request as its event names it. `grantId`: the grant that the decision made, if any. */
+/** `grantId`: the grant that the decision made, if any. */
 function decisionOf({ outcome }: JournalEntry, grantId: string | undefined): ApprovalDecision {
   if (outcome === 'approved' && grantId !== undefined) return 'approved_always';
   // No other outcome settles a request.
@@ -171,14 +167,14 @@ class SeenEntries {
     return true;
   }
 
-  /** Marks entries before the first seen one as seen: the server no longer has them. */
+  /** Marks entries before the first seen one as seen. */
   startLate(): void {
     if (this.#upTo > 0 || this.#beyond.size === 0) return;
     this.#upTo = Math.min(...this.#beyond) - 1;
     while (this.#beyond.delete(this.#upTo + 1)) this.#upTo += 1;
   }
 
-  /** The gaps between seen entries: `[first, last]`. */
+  /** Each is `[first, last]`. */
   get missing(): [number, number][] {
     return gapsIn(
       [...this.#beyond].sort((one, other) => one - other),
@@ -187,17 +183,16 @@ class SeenEntries {
   }
 }
 
-/** The facts of the history about a request that is not settled. At least one of the first two members is known. */
+/** The facts of a request that is not settled. At least one of the first two members is known. */
 interface OpenRequest {
   opened?: JournalEntry;
   row?: ApprovalSummary;
-  /** True once the request has its event. */
   isAnnounced: boolean;
 }
 
 /**
- * A request as its event shows it: from its journal entry, its row in the memo, and the call of the model. The
- * arguments of an edited call are in no payload that only the gate writes, so they are left out.
+ * A request as its event shows it: from its journal entry, its row in the memo, and the call of the model. No payload
+ * that only the gate writes has the arguments of an edited call, so they are left out.
  */
 function eventRequest(
   requestId: string,
@@ -215,7 +210,7 @@ function eventRequest(
   const copy = asked === undefined ? undefined : reviewersCopy(asked, facts);
   const redacted = redactedNames(asked?.redaction?.values ?? []);
   const riskLevel = row?.riskLevel ?? 'unknown';
-  // History keeps the results of assessors. Of the `assess` rules of policies it keeps only the resulting severity.
+  // Of the `assess` rules of policies, history keeps only the resulting severity.
   const recorded = asked?.assessment === undefined ? [] : [asked.assessment];
   const assessment = joinAssessments([defaultAssessment(riskLevel), ...recorded]);
   const { toolName = row?.toolName ?? '', reason = row?.reason ?? '', at = '' } = opened ?? {};
@@ -251,16 +246,16 @@ function eventRequest(
 
 type Arguments = Pick<ApprovalRequest, 'arguments' | 'shown' | 'argumentNames' | 'argumentBytes'>;
 
-/** The arguments as reviewers see them. Undefined if it is unknown which parts they may see. */
+/** The arguments as reviewers see them. Undefined: it is unknown which parts they may see. */
 function reviewersCopy({ arguments: args, redaction }: KnownCall, facts: RunFacts): JsonObject | undefined {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return undefined;
-  // If all arguments are hidden, return them as they are: the caller shows only their names and sizes.
+  // The caller then shows only their names and sizes.
   if (facts.hidesArguments) return args;
   if (!facts.redacts && !facts.mayHideMore) return args;
   return redaction === undefined || facts.mayHideMore ? undefined : redactedArguments(args, redaction.values);
 }
 
-/** The most characters that are searched for secrets. Many more than are shown, so that no secret is cut in two. */
+/** Many more characters are searched than shown, so that no secret is cut in two. */
 const mostSearched = 4_000;
 const mostShown = 500;
 

@@ -1,6 +1,6 @@
 /**
- * The events of a run as its policies let reviewers see them. It reads the policies from the run's history. So it needs
- * no worker, and the same history always gives the same events.
+ * The events of a run as its policies, from its history, let reviewers see them: no worker is needed, and the same
+ * history gives the same events.
  */
 import { defaultAssessment } from '../core/assess/assessment.ts';
 import { hideInRequest } from '../core/ledger/hidden-arguments.ts';
@@ -18,8 +18,8 @@ import { TextRedactor } from './text-redactor.ts';
 import { type TokenTail, tokenTail } from './token-tail.ts';
 
 /**
- * The codes of failures with which a run cannot start. Their sentences are shown: they are Countersign's own, and quote
- * no call, but at most the agent's name and the policy that the starter sent.
+ * With these codes a run cannot start. Their sentences are Countersign's own and are shown: they quote no call, but at
+ * most the agent's name and the policy that the starter sent.
  */
 const startCodes: readonly ProblemCode[] = [
   'agent_unknown',
@@ -35,10 +35,7 @@ export class EventRedactor {
   readonly #texts = new TextRedactor(this.#policies);
   readonly #tail = new TailRedactor(this.#texts);
 
-  /**
-   * False while the policies of the run are unknown, because it has not loaded them: until then its events have to
-   * wait, or show nothing.
-   */
+  /** False until the run has loaded its policies: its events wait, or show nothing. */
   get isReady(): boolean {
     return this.#policies.version > 0;
   }
@@ -48,7 +45,7 @@ export class EventRedactor {
     return this.#policies.version + this.#texts.secrets.size;
   }
 
-  /** Grows with each policy that hides more. Then call `note` again for earlier events. */
+  /** Grows with each policy that hides more: then call `note` again for earlier events. */
   get policyVersion(): number {
     return this.#policies.version;
   }
@@ -60,7 +57,7 @@ export class EventRedactor {
     this.#policies.learn(event);
   }
 
-  /** Searches events for secrets, which are then hidden in all events. Call it before any of these events is shown. */
+  /** Searches events for secrets, which are hidden in all events from then on. Call it before any of them is shown. */
   note(events: readonly RecordedEvent[]): void {
     for (const event of events) {
       if (event.type !== 'RunItemEvent') continue;
@@ -83,12 +80,11 @@ export class EventRedactor {
     }
   }
 
-  /** The part of the text that the model is writing that may be shown, redacted; undefined if no part may be. */
+  /** The redacted part of an unfinished text that may be shown; undefined if none may be. */
   tail(turn: number, tail: TokenTail): TokenTail | undefined {
     return this.#tail.next(turn, tail);
   }
 
-  /** The item with placeholders in its texts and arguments. */
   #item(item: RunItem): RunItem {
     if (item.type === 'message') {
       const { files, structuredOutput, outputProblem, ...rest } = item;
@@ -177,7 +173,7 @@ export class EventRedactor {
   }
 }
 
-/** The event without its arguments, as a policy with `include_arguments: false` shows a request. */
+/** As a policy with `include_arguments: false` shows a request. */
 function withoutArguments(event: ApprovalRequestEvent): ApprovalRequestEvent {
   const { assessment = defaultAssessment(event.riskLevel), reviewers = [] } = event;
   const hidden = hideInRequest({ ...event, assessment, reviewers });
@@ -186,21 +182,15 @@ function withoutArguments(event: ApprovalRequestEvent): ApprovalRequestEvent {
 }
 
 /**
- * The longest text that is redacted while it is written, because each new part is searched together with all earlier
- * ones. A longer answer is shown only when it is complete.
+ * The longest text that is redacted while it is written, because each new part is searched with all earlier ones. A
+ * longer answer is shown only when it is complete.
  */
 const mostWritten = 64_000;
-/**
- * The longest match of a built-in pattern that covers several words, and the longest match of a policy's custom
- * pattern.
- */
+/** The longest match of a built-in pattern of several words, and of a policy's custom pattern. */
 const longestOfSeveralWords = 80;
 const longestOfOwnPattern = 1_000;
 
-/**
- * Redacts a text that a model is still writing. The end of the text is not shown as long as it may be the beginning of
- * a secret.
- */
+/** Redacts an unfinished text. Its end is not shown while it may begin a secret. */
 class TailRedactor {
   readonly #redactor: TextRedactor;
   #turn = 0;
@@ -214,9 +204,7 @@ class TailRedactor {
     this.#redactor = redactor;
   }
 
-  /**
-   * The redacted text of an answer so far. Its offset counts in the redacted text. Undefined: nothing can be shown yet.
-   */
+  /** The redacted text so far, in which the offset counts. Undefined: nothing can be shown yet. */
   next(turn: number, { attempt, offset, tail }: TokenTail): TokenTail | undefined {
     if (turn !== this.#turn || attempt !== this.#attempt) this.#startAnswer(turn, attempt);
     // A part before this text was missed, so this text may begin with the rest of a secret.
@@ -224,7 +212,7 @@ class TailRedactor {
     if (!this.#hasLost) {
       this.#written += tail.slice(this.#written.length - offset);
       const shown = this.#shownOf(this.#written);
-      // Less text can be shown than before: keep what is shown, because the next part may still extend a secret.
+      // If less can be shown than before, keep what is shown: the next part may still extend a secret.
       const isLess = shown !== undefined && this.#shown.startsWith(shown);
       this.#hasLost = shown === undefined || (!isLess && !shown.startsWith(this.#shown));
       if (!this.#hasLost && !isLess) this.#shown = shown!;
@@ -252,16 +240,16 @@ class TailRedactor {
 
 /** The characters before a word: a blank, or an ideographic or full-width sign. */
 const beforeWord = /[\s\u3000-\u303f\uff01-\uff0f\uff1a-\uff20]/;
-/** The end of a text that may be part of a card, account or telephone number: from the first word with a digit. */
+/** It may be part of a card, account or telephone number: from the first word with a digit. */
 const lastDigits = /(?<!\S)\S*[\d+(].*$/s;
 /** The beginning of a quoted password, which may have several words. */
 const openQuote = /(?:pass(?:word|wd|phrase)|secret|key|token|pwd)["']?\s{0,4}(?::|:?=|\s)\s{0,4}["'][^"']*$/i;
 const longestQuote = 1_000;
-/** The beginning of a key's first line. Nothing of that line is shown before its end shows the kind of the key. */
+/** Nothing of a key's first line is shown before its end shows the kind of the key. */
 const openKey = /-{1,5}(?:BEGIN [A-Z0-9 ]{0,60})?-{0,5}$/;
 const longestKeyLine = 100;
 
-/** The length of the beginning of a text that is certainly not part of a secret, however the text goes on. */
+/** How much of a text is certainly no part of a secret, however it goes on. */
 function settledEnd(text: string, hasOwnPatterns: boolean, secretAt: number): number {
   if (hasOwnPatterns) return Math.max(0, Math.min(secretAt, text.length - longestOfOwnPattern));
   const indexOf = (expression: RegExp, start: number): number => {
@@ -277,10 +265,7 @@ function settledEnd(text: string, hasOwnPatterns: boolean, secretAt: number): nu
   );
 }
 
-/**
- * Returns the offset of the last word. A loop, because a regular expression that ends with `$` takes quadratic time
- * here.
- */
+/** A loop: a regular expression that ends with `$` takes quadratic time here. */
 function lastWordStart(text: string): number {
   let start = text.length;
   while (start > 0 && !beforeWord.test(text[start - 1]!)) start -= 1;

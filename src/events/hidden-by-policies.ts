@@ -1,6 +1,6 @@
 /**
- * The values that the policies of a run hide from reviewers, as far as its history has been read. Each policy in the
- * history adds to them and none removes any, so a change that loosens a policy reveals nothing.
+ * The values that a run's policies hide from reviewers, by its history so far. Policies only add to them, so a change
+ * that loosens a policy reveals nothing.
  */
 import type { GatedDefinition } from '../core/policy/gated-activity.ts';
 import { limitsOf } from '../core/policy/limits.ts';
@@ -22,7 +22,7 @@ export class HiddenByPolicies {
     return this.#version;
   }
 
-  /** True if the policies are known. False until they have been read, and forever if one of them cannot be read. */
+  /** False until the policies have been read, and forever if one cannot be read. */
   get isKnown(): boolean {
     return this.#policies.config !== undefined && !this.#cannotTell;
   }
@@ -38,8 +38,8 @@ export class HiddenByPolicies {
   }
 
   /**
-   * The name of a tool's argument that is a command in shell text; undefined if there is none. A command is redacted
-   * only if a policy names this argument.
+   * A tool's argument that is a shell command; undefined if there is none. A command is redacted only if a policy names
+   * this argument.
    */
   commandOf(tool: string): string | undefined {
     const { config } = this.#policies;
@@ -47,7 +47,6 @@ export class HiddenByPolicies {
     return found.length > 0 && found.every(({ shellSubject }) => shellSubject === true) ? found[0]!.subject : undefined;
   }
 
-  /** The declaration of a gated activity of a custom workflow. */
   gatedActivity(name: string): GatedDefinition | undefined {
     return this.#gated?.find((each) => each.name === name);
   }
@@ -62,7 +61,6 @@ export class HiddenByPolicies {
     return config !== undefined && 'gated' in config ? config.gated : undefined;
   }
 
-  /** Processes the next event of the history. */
   learn({ what }: HistoryEvent): void {
     const taken = this.#policies.take(what);
     try {
@@ -73,7 +71,7 @@ export class HiddenByPolicies {
     if (taken === 'unreadable') this.#hideAll();
   }
 
-  /** Hides everything, because policies that cannot be read may hide anything. */
+  /** Policies that cannot be read may hide anything. */
   #hideAll(): void {
     this.#cannotTell = true;
     this.#version += 1;

@@ -3,15 +3,15 @@ import type { JournalEntry, JournalHead } from '../core/ledger/journal-entry.ts'
 import { type Problem, problemCodeOf } from '../core/base/problem.ts';
 
 /**
- * One event of a run's history, in the form that all readers of runs use. `client/history/read-history-event.ts` makes
- * it from Temporal's event. Payloads are decoded; one that cannot be decoded is an `Undecodable`.
+ * One event of a run's history, as all readers of runs use it (client/history/read-history-event.ts). Payloads are
+ * decoded; one that cannot be decoded is an `Undecodable`.
  */
 export interface HistoryEvent {
   /** The number of the event, from 1 in each execution. */
   eventId: number;
   /** When the server recorded the event, in ISO 8601. */
   at: string;
-  /** The fact in the event. Absent: no reader needs one. */
+  /** Absent: no reader needs it. */
   what?: Fact;
   /** The journal entries in payloads that the gate itself wrote. */
   journal: readonly JournalEntry[];
@@ -23,7 +23,6 @@ export interface HistoryEvent {
   unread?: number;
 }
 
-/** The fact in one event of a history. */
 export type Fact =
   | Started
   | { kind: 'scheduled'; activity: Activity }
@@ -33,11 +32,10 @@ export type Fact =
   | RecordedMessage
   /** A worker has processed all events before this one. */
   | { kind: 'task_completed' }
-  /** An operator has reset execution `baseRunId`. This execution repeats the events of that one up to here. */
+  /** An operator has reset execution `baseRunId`: this one repeats its events up to here. */
   | { kind: 'reset'; baseRunId: string }
   | RunEnd;
 
-/** An execution began. */
 export interface Started {
   kind: 'started';
   workflowType: string;
@@ -52,8 +50,8 @@ export interface Started {
   /** The input of an agent run; a custom workflow's input is not read. */
   input?: unknown;
   /**
-   * The state that the previous execution handed over, and in which it names itself as the writer. Null: an agent run
-   * goes on with an unknown state.
+   * The state that the previous execution handed over, with its name as the writer. Null: it is unknown to this agent
+   * run.
    */
   carried?: unknown;
 }
@@ -64,9 +62,8 @@ export type Activity = { scheduledEventId: number } & (
   /** A call that passed the gate. `values`: the arguments of the tool, without the permit. */
   | { kind: 'tool'; name: string; permit: ClaimedPermit; values: unknown[] }
   /**
-   * An activity of Countersign, with its input from the run: it loads the policies of an agent or a gate, verifies
-   * carried state, reads the policy of a `setPolicy` or those of the calling run, or validates a reviewer's edited
-   * arguments.
+   * An activity of Countersign, with its input. It loads the policies of an agent or a gate, verifies carried state,
+   * reads the policy of a `setPolicy` or those of the calling run, or validates edited arguments.
    */
   | { kind: 'config' | 'verified' | 'policy' | 'parents' | 'edit'; given: Readonly<Record<string, unknown>> }
   | { kind: 'nested'; workflowId: string; isAgentRun: boolean }

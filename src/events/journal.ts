@@ -1,7 +1,4 @@
-/**
- * Reads the decisions of the ledger from the journal in a history. It needs no policy, because it decides nothing
- * itself.
- */
+/** The decisions of the ledger, read from its journal without a policy. */
 import type { CallOutcome, OutcomeName, Settlement } from '../core/ledger/approval.ts';
 import type { Viewed } from '../core/messages/viewed.ts';
 import type { Identity } from '../core/people/entitlement.ts';
@@ -34,11 +31,9 @@ export interface ProjectedRequest {
   reviewerName?: string;
   identity?: Identity;
   decisionId?: string;
-  /** What the reviewer saw whose vote settled the request, as the reviewer's channel reports it. */
+  /** What the settling reviewer saw, as their channel reports it. */
   viewed?: Viewed;
-  /**
-   * The kind of change that superseded the request, as in `Settlement`. `byId`: the id of the rule, grant or request.
-   */
+  /** What superseded the request, as in `Settlement`. `byId`: the id of the rule, grant or request. */
   by?: Settlement['by'];
   byId?: string | null;
 }
@@ -51,13 +46,13 @@ export interface Projection {
   outcomes: CallOutcome[];
   /** How many messages were refused. */
   refusals: number;
-  /** Ranges of entries that no payload carried, as `[first, last]`. */
+  /** Entries that no payload carried, as `[first, last]`. */
   gaps: [number, number][];
 }
 
 /**
- * Projects the entries of all executions of a run, in any order and with repeats. `ended`: the run was closed from
- * outside (terminated, timed out) and could not write more, so requests that were open are cancelled.
+ * Projects the entries of all executions, in any order and with repeats. `ended`: the run was closed from outside
+ * (terminated, timed out), so open requests are cancelled.
  */
 export function projectJournal(entries: readonly JournalEntry[], ended = false): Projection {
   const ordered = orderedEntries(entries);
@@ -84,7 +79,6 @@ export function projectJournal(entries: readonly JournalEntry[], ended = false):
   };
 }
 
-/** Adds an entry's facts about the settlement and execution of its call. */
 export function takeOutcome(outcomes: Map<string, CallOutcome>, entry: JournalEntry): void {
   const { kind, callId = '', requestId = '', toolName = '', outcome, runs, ran, code, resultOf } = entry;
   const known = outcomes.get(callId);

@@ -1,4 +1,4 @@
-/** Reads the payloads that are sources of run events. Every client of the namespace can write arbitrary payloads. */
+/** Every client of the namespace can write arbitrary payloads. */
 import { type Usage, isUnfinished, type Unfinished, unfinishedOf } from '../core/base/model-answer.ts';
 import type { RunCost } from '../core/policy/run-cost.ts';
 import type { CallOutcome } from '../core/ledger/approval.ts';
@@ -10,7 +10,6 @@ import { isUndecodable } from '../core/base/undecodable.ts';
 import { nfc } from '../core/base/text.ts';
 import type { Completion } from './run-event.ts';
 
-/** One message of a transcript. */
 export interface ModelMessage {
   role: 'user' | 'assistant' | 'tool';
   content: string;
@@ -64,7 +63,7 @@ export interface ReadCall {
   redaction?: CallRedaction;
 }
 
-/** The part of a `Redaction` from which the arguments for reviewers are made. */
+/** The part that makes the arguments for reviewers. */
 export type CallRedaction = Pick<Redaction, 'kinds' | 'values'>;
 
 export interface ModelTurn {
@@ -132,7 +131,7 @@ function isAssessment(value: unknown): value is Assessment {
   return severities.some((each) => each === severity) && lists.every(Array.isArray);
 }
 
-/** The messages in a payload; undefined if one of them has no known role. Other members are read leniently. */
+/** Undefined if a message has no known role. Other members are read leniently. */
 function messagesIn(value: unknown): ModelMessage[] | undefined {
   if (!Array.isArray(value)) return undefined;
   const messages = value.map((each) => {

@@ -1,6 +1,6 @@
 /**
- * The policies of a run, as far as its history has been read. They are the policies that its workers loaded, the
- * changes by `setPolicy` and by the calling run, and the policies that one execution handed over to the next.
+ * The policies in a run's history so far: those that its workers loaded, changes by `setPolicy` and by the calling run,
+ * and those that one execution handed to the next.
  */
 import { isObject } from '../core/base/json.ts';
 import type { ToolDefinition } from '../core/base/tool-call.ts';
@@ -17,10 +17,7 @@ import type { Fact, HistoryEvent } from './history-event.ts';
 
 type Config = RunConfig | GateConfig;
 
-/**
- * The state that one execution handed to the next. A run trusts this state only because `activities/verify-carried.ts`
- * verifies it.
- */
+/** A run trusts this state only because `activities/verify-carried.ts` verifies it. */
 export interface CarriedPast {
   gate: { ledger: Ledger; change?: PolicyChange; tree?: unknown };
   config: Config;
@@ -37,7 +34,7 @@ export interface Changed {
 export class RecordedPolicies {
   /** The config at the beginning of the history read so far. */
   first: Config | undefined;
-  /** The state that the first execution of the history took over. Absent if that execution is the first of the run. */
+  /** The state that the first known execution took over. Absent: it is the first of the run. */
   carried: CarriedPast | undefined;
   /** The config of the present execution. */
   config: Config | undefined;
@@ -52,10 +49,7 @@ export class RecordedPolicies {
   readonly inherited: Policy[][] = [];
   #executions = 0;
 
-  /**
-   * Processes the next fact. Returns `more` if it contains policies, and `unreadable` if it contains policies that
-   * cannot be read.
-   */
+  /** `more`: the fact had policies; `unreadable`: they cannot be read. */
   take(what: Fact | undefined): 'none' | 'more' | 'unreadable' {
     if (what?.kind === 'started') this.#executions += 1;
     try {
@@ -70,9 +64,6 @@ export class RecordedPolicies {
     return 'none';
   }
 
-  /**
-   * Takes the state that the execution before this one carried over: its policies, its agent and its change of policy.
-   */
   #takeCarried(carried: unknown): 'more' {
     const { gate, state, config } = objectIn(carried);
     const past = {
@@ -87,9 +78,6 @@ export class RecordedPolicies {
     return 'more';
   }
 
-  /**
-   * Takes the policies from an activity's result. `none`: it had none.
-   */
   #takeResult(activity: Extract<Fact, { kind: 'ended' }>['activity'], given: unknown): 'none' | 'more' {
     if (activity.kind !== 'config' && activity.kind !== 'policy' && activity.kind !== 'parents') return 'none';
     const result = objectIn(given);
@@ -103,7 +91,7 @@ export class RecordedPolicies {
       this.inherited.push(parents);
       this.changed.parents = parents;
     } else {
-      // For an invalid policy document, the activity returns a problem in place of a policy.
+      // An invalid policy document gives a problem in place of a policy.
       if (result['policy'] === undefined) return 'none';
       const policy = result['policy'] as Policy;
       this.policies.push(policy);
@@ -125,9 +113,7 @@ export function policiesOf(executions: readonly { events: readonly HistoryEvent[
   return policies;
 }
 
-/**
- * The agents of a run: its first one, and those to which it can be handed over. For a custom workflow, its gate alone.
- */
+/** The first agent of a run, and those to which it can be handed over; for a custom workflow, its gate. */
 export function agentsOf(config: Config): (AgentConfig | GateConfig)[] {
   return [config, ...('handoffs' in config ? (config.handoffs ?? []) : [])];
 }
@@ -137,7 +123,6 @@ export function toolsOf(config: Config, agents: readonly Partial<AgentConfig>[])
   return [...agents.flatMap(({ tools = [] }) => tools), ...('gated' in config ? config.gated : [])];
 }
 
-/** The policies that bind an agent. */
 export function layersOf(
   { ceiling, ...config }: Config,
   { run: base }: Pick<AgentConfig, 'run'>,
@@ -147,7 +132,7 @@ export function layersOf(
   return { ...(ceiling && { ceiling }), ...(parents && { parents }), ...(run && { run }) };
 }
 
-/** The value, if it is an object. Throws for any other value. */
+/** Throws for any value but an object. */
 function objectIn(value: unknown): Record<string, unknown> {
   if (!isObject(value) || isUndecodable(value)) throw new TypeError('not an object');
   return value;

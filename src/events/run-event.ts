@@ -17,9 +17,9 @@ interface Recorded {
 }
 
 /**
- * A request was opened. The event has the fields of the request. Fields that history does not keep are absent, such as
- * `assessment` and `reviewers` in a custom workflow. `arguments` is empty and `shown` is `part` if a policy hides
- * arguments, if a reviewer edited them, or in a custom workflow.
+ * A request was opened. Fields that history does not keep are absent, such as `assessment` and `reviewers` in a custom
+ * workflow. `arguments` is empty and `shown` is `part` if a policy hides arguments, if a reviewer edited them, or in a
+ * custom workflow.
  */
 export interface ApprovalRequestEvent
   extends Recorded, Omit<ApprovalRequest, 'workflowId' | 'assessment' | 'reviewers'> {
@@ -38,17 +38,14 @@ export interface ApprovalResultEvent extends Recorded {
   decision: ApprovalDecision;
   reason: string | null;
   reviewerId: string | null;
-  /** The reviewer's name. The sender of the decision claims it. */
+  /** The reviewer's name, as the sender claims. */
   reviewerName?: string;
   /** Whether the tool ran. `pending`: it runs now, and its `tool_result` will say. */
   ran: Ran;
   identity?: Identity;
   /** The grant that the decision's "always" made. */
   grantId?: string;
-  /**
-   * What superseded the request, for `superseded`: a policy, a grant or an edit, and the id of the rule, grant or
-   * request.
-   */
+  /** For `superseded`: a policy, a grant or an edit, and the id of the rule, grant or request. */
   by?: string;
   byId?: string | null;
 }
@@ -78,20 +75,14 @@ export type RunItem =
       turn?: number;
       /** Why the model's answer may be incomplete. Absent: it is complete. */
       finish?: Unfinished;
-      /** The parsed final answer of an agent with an `output` schema. Redacted events may leave it out. */
+      /** The final answer by an `output` schema. Redacted events may leave it out. */
       structuredOutput?: JsonObject;
-      /**
-       * The problem of an answer that does not fit the `output` schema. The model receives this text, and answers
-       * again.
-       */
+      /** The problem of an answer that does not fit the `output` schema; the model receives it, and answers again. */
       outputProblem?: string;
     }
   /** A call of the model. `arguments` is absent if history does not keep the arguments. */
   | { type: 'tool_call'; callId: string; toolName: string; arguments?: Json }
-  /**
-   * The text that the model receives for a call. `arguments`: the arguments with which the tool ran, if they are not
-   * the model's own.
-   */
+  /** The text that the model receives for a call. `arguments`: those that ran, if they are not the model's own. */
   | {
       type: 'tool_result';
       callId: string;
@@ -110,9 +101,8 @@ export type RunItem =
   /** The agent `to` is in charge from now on, in place of `from`. */
   | { type: 'handoff'; from: string; to: string }
   /**
-   * A turn of a session has ended: the model has answered, or its call has failed. The session now waits for its user,
-   * unless the user has written meanwhile. `stopped`: the user has ended the turn; calls that still run may give
-   * results.
+   * A turn of a session has ended: the model has answered, or its call has failed. The session waits for its user,
+   * unless the user has written meanwhile. `stopped`: the user ended the turn; calls that still run may give results.
    */
   | { type: 'turn_ended'; turn: number; failure?: Problem; stopped?: true };
 
@@ -161,10 +151,7 @@ export interface RawResponseEvent {
   /** When this reader received the part, in ISO 8601. */
   at: string;
   turn: number;
-  /**
-   * How much of the answer precedes `delta`, in UTF-16 code units. If it is 0 again, a retry has started the answer
-   * over.
-   */
+  /** How much of the answer precedes `delta`, in UTF-16 code units. 0 again: a retry has started over. */
   offset: number;
   delta: string;
   /** Text before `delta` that this reader has not received, in UTF-16 code units. Absent: none. */
@@ -198,7 +185,7 @@ export function parseEventId(id: string): EventPlace | undefined {
   return runId === undefined ? undefined : { runId, eventId: Number(eventId), index: Number(index) };
 }
 
-/** True if the first place comes after the other one of the same execution. */
+/** True if the first place is after the other of the same execution. */
 export function isAfter(one: Omit<EventPlace, 'runId'>, other: Omit<EventPlace, 'runId'>): boolean {
   return one.eventId === other.eventId ? one.index > other.index : one.eventId > other.eventId;
 }

@@ -30,7 +30,7 @@ export interface RunFacts {
   lineage: string[];
   /** The calls of this turn, by call id. */
   readonly calls: Map<string, KnownCall>;
-  /** The text that the model wrote with the calls of this turn; without one, the last text of the user. */
+  /** The text of the model with this turn's calls; without one, the last text of the user. */
   contextSummary: string;
 }
 
@@ -48,7 +48,6 @@ export interface KnownCall {
   isAnswered: boolean;
 }
 
-/** The facts of a run without events so far. */
 export function noFacts(workflowId: string): RunFacts {
   return {
     workflowId,
@@ -75,8 +74,8 @@ export interface RecordedToolEnd {
 }
 
 /**
- * How a tool's activity ended, as the run that started it sees it (workflows/agent/run-tool.ts). Undefined if the run
- * may start the tool again.
+ * How a tool's activity ended, as its run sees it (workflows/agent/run-tool.ts). Undefined if the run may start it
+ * again.
  */
 export function toolEnd(end: ActivityEnd): RecordedToolEnd | undefined {
   if ('failure' in end) return endOfFailure(end.failure);
@@ -86,10 +85,7 @@ export function toolEnd(end: ActivityEnd): RecordedToolEnd | undefined {
 
 const unknown: RecordedToolEnd = { content: sentences.unknownOutcome, isError: true, ran: 'unknown' };
 
-/**
- * How a tool call ended that failed, as the model and the events report it; undefined if the gate answers such a
- * failure itself.
- */
+/** Undefined if the gate answers such a failure itself. */
 function endOfFailure({ kind, type = '', message }: PlainFailure): RecordedToolEnd | undefined {
   const failed = (why: string, ran: Ran): RecordedToolEnd => ({ content: sentences.failed(why), isError: true, ran });
   if (kind === 'schedule_to_start') return failed('the tool was not started in time', 'no');

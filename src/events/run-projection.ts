@@ -1,7 +1,6 @@
 /**
- * Projects the history of a run, with all its executions, to run events. Each call of `add` returns the run events of
- * one history event. So the beginning of a history gives the beginning of the events, and an event always has the same
- * id.
+ * Projects the history of a run, with all executions, to run events. `add` returns the events of one history event, so
+ * the beginning of a history gives the beginning of the events, and an event always has the same id.
  */
 import { ApprovalEvents } from './approval-events.ts';
 import { eventIdOf, type Completion, type EventDraft, type GapEvent, type RecordedEvent } from './run-event.ts';
@@ -39,13 +38,12 @@ export class RunProjection {
     return this.#transcript.pendingModelCall;
   }
 
-  /** Reports a gap before the next event. With the reason `retention`, the server no longer has the earlier events. */
+  /** Reports a gap before the next event. `retention`: the server no longer has the earlier events. */
   noteGap(gap: Pick<GapEvent, 'reason' | 'message'>): void {
     if (gap.reason === 'retention') this.#approvals.startLate();
     this.#gap = gap;
   }
 
-  /** Processes the next event of the execution `runId`. */
   add(runId: string, event: HistoryEvent): RecordedEvent[] {
     const { eventId, at, what, unread = 0 } = event;
     if (what?.kind === 'started') this.#isAgentRun = what.isAgentRun;

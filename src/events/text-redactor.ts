@@ -18,10 +18,7 @@ import type { HiddenByPolicies } from './hidden-by-policies.ts';
 /** The longest text that is searched; a longer one is not shown at all. */
 const mostSearched = 1_000_000;
 
-/**
- * Redacts the texts and arguments of a run for reviewers, by the run's policies. If the policies are unknown,
- * everything is hidden.
- */
+/** Redacts texts and arguments for reviewers by the run's policies; hides everything while they are unknown. */
 export class TextRedactor {
   readonly policies: HiddenByPolicies;
   readonly secrets = new KnownSecrets();
@@ -55,17 +52,14 @@ export class TextRedactor {
     return settings === undefined ? [] : findSensitive(text, settings.kinds, this.#findMore());
   }
 
-  /** Redacts a text that describes a call, beside the call's arguments: replaces only secrets. */
+  /** In a text beside the call's arguments, replaces only secrets. */
   beside(text: string): string {
     if (this.hidesAll) return '';
     if (this.policies.settings === undefined) return text;
     return withPlaceholders(text, findSensitive(text, secretKinds, this.#findMore()));
   }
 
-  /**
-   * The redacted arguments of a call, and the names of those in which something was replaced. Undefined if no argument
-   * may be shown.
-   */
+  /** The redacted arguments, and the names of those in which something was replaced. Undefined if none may be shown. */
   args(tool: string, args: Json): { shown: Json; names: string[] } | undefined {
     if (this.hidesAll) return undefined;
     if (this.policies.settings === undefined) return { shown: args, names: [] };
@@ -79,7 +73,6 @@ export class TextRedactor {
     return { shown: Array.isArray(args) ? this.#listed(tool, shown) : shown, names };
   }
 
-  /** Stores the hidden parts of a call's arguments. */
   note(tool: string, args: Json): void {
     const { settings } = this.policies;
     const named = typeof args === 'object' && args !== null ? this.#named(tool, args) : undefined;
@@ -96,7 +89,7 @@ export class TextRedactor {
   /** The arguments by name; undefined if the names are unknown. */
   #named(tool: string, args: Json[] | JsonObject): JsonObject | undefined {
     if (!Array.isArray(args)) return args;
-    // Not checked here: the model may have written a value that is not an object.
+    // The model may have written a value that is not an object.
     if (!this.policies.isGate) return args as unknown as JsonObject;
     const declared = this.policies.gatedActivity(tool);
     const given = declared === undefined ? undefined : gatedArguments(declared, args);
@@ -122,7 +115,7 @@ export class TextRedactor {
     return findSensitive(text, [], (each) => this.secrets.spansIn(each));
   }
 
-  /** Returns a search for secrets. It counts its matches, so a new one is needed for each text and each call. */
+  /** A search counts its matches, so each text and each call needs a new one. */
   #findMore(): FindMore {
     const own = findOwn(this.policies.settings?.patterns ?? []);
     return (text) => [...this.secrets.spansIn(text), ...(own?.(text) ?? [])];
@@ -136,16 +129,12 @@ function whole(args: Json): Json {
 
 const mostSecrets = 500;
 const mostCharacters = 200_000;
-/**
- * The most work of one search: the characters of the text, multiplied by the number of secrets. It takes a quarter of a
- * second.
- */
+/** The most work of one search, characters × secrets: about a quarter of a second. */
 const mostCompared = 50_000_000;
 
 /**
- * Texts that only their place in the arguments of a call shows to be secret, such as the value of `password`. They are
- * hidden everywhere else in the run too. Texts that a pattern finds are not stored, because the pattern finds them
- * again.
+ * Texts that only their place in arguments shows to be secret, such as the value of `password`. They are hidden
+ * everywhere in the run. Texts that a pattern finds are not stored, because the pattern finds them again.
  */
 export class KnownSecrets {
   readonly #bySecret = new Map<string, HiddenText>();
@@ -156,7 +145,7 @@ export class KnownSecrets {
     return this.#bySecret.size;
   }
 
-  /** True if the run has more secrets than can be stored. Then no text of the run can be shown any more. */
+  /** True: there are more secrets than can be stored, so no text can be shown any more. */
   get isFull(): boolean {
     return this.#isFull;
   }
@@ -173,19 +162,14 @@ export class KnownSecrets {
     }
   }
 
-  /**
-   * The places of these secrets in a text, those of the longest secret first. If the search would take too long, the
-   * whole text is one place.
-   */
+  /** The places of these secrets, longest first. If the search would take too long, the whole text is one place. */
   spansIn(text: string): Span[] {
     if (text.length * this.size > mostCompared) return [[0, text.length, tooMuch]];
     const longestFirst = [...this.#bySecret.values()].sort((one, other) => other.secret.length - one.secret.length);
     return longestFirst.flatMap((hidden) => hidden.spansIn(text));
   }
 
-  /**
-   * The offset from which the end of a text may be the beginning of a secret; the length of the text if there is none.
-   */
+  /** From here, the end of a text may begin a secret; the length of the text if none does. */
   beginsAt(text: string): number {
     const overlaps = Array.from(this.#bySecret.values(), (hidden) => hidden.overlap(text));
     return text.length - Math.max(0, ...overlaps);

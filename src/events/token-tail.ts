@@ -1,22 +1,20 @@
 import { byteLength } from '../core/base/text.ts';
 import type { RawResponseEvent } from './run-event.ts';
 
-/** The last text of a model's answer that is still being streamed: the heartbeat details of `countersign.callModel`. */
+/** The end of a streamed answer: the heartbeat details of `countersign.callModel`. */
 export interface TokenTail {
   /** The attempt of the activity that streams the answer, from 1. A later attempt starts the answer over. */
   attempt: number;
   /** How much of the answer precedes `tail`, in UTF-16 code units. */
   offset: number;
   /**
-   * The end of the text so far, at most 8 KB in UTF-8. It never begins or ends within a surrogate pair. Half a pair in
-   * the answer is U+FFFD here.
+   * At most 8 KB in UTF-8. It never begins or ends within a surrogate pair; half a pair in the answer is U+FFFD here.
    */
   tail: string;
 }
 
 const maxTailBytes = 8_192;
 
-/** The tail of the text that an attempt has received so far. */
 export function tokenTail(attempt: number, text: string): TokenTail {
   const end = isFirstHalf(text.charCodeAt(text.length - 1)) ? text.length - 1 : text.length;
   let offset = end;
@@ -30,9 +28,7 @@ export function tokenTail(attempt: number, text: string): TokenTail {
   return { attempt, offset, tail: text.slice(offset, end).toWellFormed() };
 }
 
-/**
- * Reads heartbeat details; undefined for an invalid value, because any worker of the namespace can have written them.
- */
+/** Undefined for invalid heartbeat details, because any worker of the namespace can have written them. */
 export function readTokenTail(details: unknown): TokenTail | undefined {
   if (typeof details !== 'object' || details === null) return undefined;
   const { attempt, offset, tail } = details as Record<string, unknown>;
@@ -63,10 +59,7 @@ export class TokenCursor {
   /** How much of the answer the viewer has, in UTF-16 code units. */
   #end = 0;
 
-  /**
-   * The text that is new for the viewer; undefined if there is none. A tail of an earlier attempt than the last one is
-   * dropped.
-   */
+  /** The text that is new for the viewer; undefined if none is. Tails of earlier attempts are dropped. */
   next(turn: number, { attempt, offset, tail }: TokenTail): Delta | undefined {
     const isRetry = turn === this.#turn && attempt > this.#attempt;
     if (turn < this.#turn || (turn === this.#turn && attempt < this.#attempt)) return undefined;

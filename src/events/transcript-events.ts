@@ -1,6 +1,4 @@
-/**
- * Makes the events of messages, tool calls and their results from the activities and nested runs of a run's history.
- */
+/** The events of messages, tool calls and results, from the activities and nested runs of a history. */
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { stopDigest } from '../core/messages/control.ts';
 import { sentences } from '../core/ledger/sentences.ts';
@@ -34,9 +32,7 @@ export class TranscriptEvents {
   readonly #outcomes: ApprovalEvents['outcomes'];
   /** The model call in flight, and the event that scheduled it. */
   #model: { scheduledEventId: number; call: PendingModelCall } | undefined;
-  /**
-   * How many messages of the transcript have their events. Undefined if the beginning of the transcript is unknown.
-   */
+  /** How many messages have their events. Undefined if the beginning of the transcript is unknown. */
   #known: number | undefined;
   #agentName: string | undefined;
   /** The turn of the model call that was scheduled last. */
@@ -55,10 +51,7 @@ export class TranscriptEvents {
     return this.#model?.call;
   }
 
-  /**
-   * The events of journal entries: turns that the user stopped; and in a custom workflow, calls that were answered
-   * without an activity.
-   */
+  /** Turns that the user stopped; in a custom workflow, calls that were answered without an activity. */
   journaled(entries: readonly JournalEntry[]): EventDraft[] {
     if (this.#isAgentRun) {
       const stops = entries.filter(({ kind, digest }) => kind === 'message' && digest === stopDigest);
@@ -75,10 +68,7 @@ export class TranscriptEvents {
     });
   }
 
-  /**
-   * The events at the start of an execution: the messages that the run was started with. None for a continued
-   * execution, which only updates the facts.
-   */
+  /** The messages that the run was started with. A continued execution only updates the facts. */
   started({ isAgentRun, before, input }: Started): EventDraft[] {
     this.#isAgentRun = isAgentRun;
     this.#model = undefined;
@@ -99,8 +89,8 @@ export class TranscriptEvents {
   }
 
   /**
-   * The events of the messages that are new in the input of a model call. The input contains the whole transcript so
-   * far, with the result of each call exactly as the model gets it.
+   * The input of a model call has the whole transcript so far, with the result of each call exactly as the model gets
+   * it.
    */
   #modelScheduled({ scheduledEventId, activityId, input: given }: Of<'model'>): EventDraft[] {
     const input = readModelInput(given);
@@ -130,10 +120,7 @@ export class TranscriptEvents {
     });
   }
 
-  /**
-   * The events of a model's turn: its text, the calls it asks for, and in a session the end of the turn if there are
-   * none.
-   */
+  /** The text of a turn, its calls, and in a session without calls the end of the turn. */
   #modelEnded({ turn }: PendingModelCall, result: unknown): EventDraft[] {
     const answer = readModelTurn(result);
     if (answer === undefined) return [];
@@ -164,10 +151,7 @@ export class TranscriptEvents {
     ];
   }
 
-  /**
-   * The event of a tool call whose activity is the first that the history has of it; none for a call that is known
-   * already.
-   */
+  /** A call that is known already has its event. */
   #toolScheduled({ name: toolName, permit: { callId }, values }: Of<'tool'>): EventDraft[] {
     const given = this.#isAgentRun ? values[0] : values;
     const args = isUndecodable(given) ? undefined : (given as Json);
@@ -176,8 +160,7 @@ export class TranscriptEvents {
       if (args !== undefined && !isSame(args, known.arguments)) known.ran = args;
       return [];
     }
-    // This is a call of a custom workflow, or of a turn that the server no longer has, so its first event is the
-    // activity.
+    // A call of a custom workflow, or of a turn that the server no longer has, begins with its activity.
     this.#facts.calls.set(callId, { callId, toolName, arguments: args ?? null, isAnswered: false });
     return [itemEvent({ type: 'tool_call', callId, toolName, ...(args !== undefined && { arguments: args }) })];
   }
@@ -194,7 +177,7 @@ export class TranscriptEvents {
         if (call === undefined || scheduledEventId !== activity.scheduledEventId) return [];
         this.#model = undefined;
         if ('result' in end) return this.#modelEnded(call, end.result);
-        // Only a session goes on after a failed model call. Any other run ends, and its last event has the failure.
+        // Only a session goes on after a failed model call; other runs end, and their last event has the failure.
         if (!this.#isSession || state === 'cancelled') return [];
         return [itemEvent({ type: 'turn_ended', turn: call.turn, failure: problemOf(end.failure) })];
       }
@@ -213,10 +196,10 @@ export class TranscriptEvents {
     const call = this.#facts.calls.get(callId);
     const ended = toolEnd(end);
     if (call !== undefined && ended?.ran === 'unknown' && reconciles === true) call.mayHaveRun = true;
-    // The input of the next model call has what became of it: it may be started again.
+    // It may be started again: the input of the next model call has its end.
     const isOpen = ended === undefined || (call?.mayHaveRun === true && ended.ran !== 'yes');
     const drafts = call === undefined || isOpen ? [] : this.#answer(call, ended);
-    // A custom workflow has no turns after which all calls are deleted, so delete each call when it ends.
+    // Without turns after which all calls are deleted, each is deleted at its end.
     if (!this.#isAgentRun) this.#facts.calls.delete(callId);
     return drafts;
   }
@@ -227,10 +210,7 @@ export class TranscriptEvents {
     return [itemEvent({ type: 'nested_run', callId: callIdOf(activity), workflowId })];
   }
 
-  /**
-   * The result of a nested run that has completed. For any other end, the input of the next model call contains the
-   * text for the model.
-   */
+  /** For any other end of a nested run, the input of the next model call has the text for the model. */
   #nestedCompleted(nested: Of<'nested'>, result: unknown): EventDraft[] {
     const { status, output } = (isUndecodable(result) ? {} : (result ?? {})) as { status?: unknown; output?: unknown };
     const call = nested.isAgentRun ? this.#facts.calls.get(callIdOf(nested)) : undefined;
@@ -239,7 +219,6 @@ export class TranscriptEvents {
     return this.#answer(call, { content: output, isError: false, ran: 'yes' });
   }
 
-  /** The result of a call as an event; none if the call has been answered already. */
   #answer(call: KnownCall, { content, isError, ran, withheld, resultOf }: RecordedToolEnd): EventDraft[] {
     if (call.isAnswered) return [];
     call.isAnswered = true;
@@ -278,7 +257,7 @@ function itemEvent(of: RunItem): EventDraft {
   return { type: 'RunItemEvent', item: of };
 }
 
-/** True if two values are equal. Both were parsed from JSON, so their members have the order of the texts. */
+/** Both were parsed from JSON, so their members have the order of the texts. */
 function isSame(one: Json, other: Json): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

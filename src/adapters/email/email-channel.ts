@@ -58,20 +58,17 @@ export interface EmailOptions {
   /** Addresses that several people read. They get every mail, with a link to the inbox but no answer link. */
   to?: readonly string[];
   /**
-   * The gateway's key for links, of at least 32 characters: `links` or `sessions` of its identity file. Default: mails
-   * have a link to the inbox only.
+   * The gateway's key for links (`links` or `sessions` of its identity file), of at least 32 characters. Default: mails
+   * only link to the inbox.
    */
   linkKey?: string;
   /** The namespace of the runs, which is part of the key. Default: as for a client. */
   namespace?: string;
-  /**
-   * A mail about a more severe request leaves out the request, and only announces that it waits in the inbox. Default
-   * `critical`.
-   */
+  /** A mail about a more severe request only announces that it waits in the inbox. Default `critical`. */
   highestSeverity?: Severity;
   /**
-   * `also`: the caller of a run, if `people` has their address, is notified by mail that it waits for a decision, and
-   * of its outcome. `only`: all others get no mails. Default: callers get none.
+   * `also`: mails also notify a run's caller, whose address `people` has, that it waits for a decision, and of the
+   * outcome. `only`: others get no mails. Default: callers get none.
    */
   callers?: CallersOption;
 }
@@ -82,10 +79,10 @@ const longestAddress = 254;
 const testSubject = 'Test message of Countersign';
 
 /**
- * Sends a request by mail (docs/email.md): to each reviewer the card and a link that answers once, by a form on the
- * gateway's page. SMTP has no idempotency key, so if the worker is lost, a mail may arrive twice, with the same
- * `Message-ID`. Throws `policy_invalid` for options that cannot work, and a `DefinitionError` for an unknown option.
- * Needs the package `nodemailer`.
+ * Sends each reviewer the card by mail (docs/email.md), with a link that answers once, by a form on the gateway's page.
+ * SMTP has no idempotency key, so if the worker is lost, a mail may arrive twice, with the same `Message-ID`. Throws
+ * `policy_invalid` for options that cannot work, and a `DefinitionError` for an unknown option. Needs the package
+ * `nodemailer`.
  *
  * @example See {@link readChannels}, which makes it from a file.
  */
@@ -125,8 +122,8 @@ export function emailChannel(options: EmailOptions): Channel {
   }
 
   /**
-   * Sends the content of `contentFor` to each recipient who does not have it. Returns the marks of all who have it, and
-   * why others do not: a temporary refusal, such as greylisting, an error of the server, or a refusal of all.
+   * Sends to each recipient who lacks this message. Returns the marks of all who have it, and why others do not: a
+   * temporary refusal, such as greylisting, an error of the server, or a refusal of all.
    */
   async function sendAll(
     recipients: readonly Recipient[],
@@ -169,7 +166,6 @@ export function emailChannel(options: EmailOptions): Channel {
 
   function isShown({ assessment }: ChannelRequest): boolean {
     const rank = severityRank(assessment.severity);
-    // Fail closed: a severity unknown to this version ranks above all.
     return rank >= 0 && rank <= severityRank(highestSeverity);
   }
 
@@ -177,7 +173,6 @@ export function emailChannel(options: EmailOptions): Channel {
     return isShown(request) ? (isShort ? 'size' : undefined) : 'severity';
   }
 
-  /** The caller of the run. Undefined: no address is known. */
   function callerOf(request: ChannelRequest): Recipient | undefined {
     const { callerUserId } = request;
     if (callerUserId === null) return undefined;
@@ -198,7 +193,7 @@ export function emailChannel(options: EmailOptions): Channel {
     try {
       return recipientsOf(request, { kind: 'asked' }, people, []).map(({ address }) => address);
     } catch {
-      // The message to the reviewers contains this.
+      // The message to the reviewers has this error.
       return [];
     }
   }
@@ -230,7 +225,7 @@ export function emailChannel(options: EmailOptions): Channel {
     },
   };
 
-  /** The request without its arguments, if it is above the channel's severity, or the server refused its mail. */
+  /** Without its arguments if it is above the channel's severity, or if the server refused its mail. */
   function withinSeverity(request: ChannelRequest, isShort: boolean): ChannelRequest {
     return isShown(request) && !isShort
       ? request
@@ -266,9 +261,8 @@ export function emailChannel(options: EmailOptions): Channel {
   };
 
   /**
-   * Sends the mails of one step to their recipients. Returns the thread so far, for the next call, also if some
-   * recipients are still missing; throws if this
-   * attempt has reached no new recipient.
+   * Returns the thread for the next call, also if some recipients are still missing. Throws if this attempt has reached
+   * no new one.
    */
   async function mailRequest(request: ChannelRequest, context: NotifyContext): Promise<Json | undefined> {
     const { step, key, sent } = context;
@@ -332,9 +326,7 @@ function sealsOf(key: string, publicUrl: string, namespace = connectionSettings(
   return createSeals({ linkSecret: createSecretKey(Buffer.from(key)), publicUrl, namespace });
 }
 
-/**
- * Reviewers by name, in NFC. Throws `policy_invalid` for a name that no person can have, and for an invalid address.
- */
+/** Throws `policy_invalid` for a name that no person can have, and for an invalid address. */
 function peopleOf(people: Readonly<Record<string, string | MailedPerson>>): Map<string, MailedPerson> {
   return new Map(
     Object.entries(people).map(([name, person]) => {
@@ -355,15 +347,14 @@ function peopleOf(people: Readonly<Record<string, string | MailedPerson>>): Map<
   );
 }
 
-/** A sender, with or without a name. Throws `policy_invalid`. */
 function senderOf(text: string): { name: string; address: string } {
   const [, name = '', address = ''] = /^([^<>\p{C}]*)<([^<>]*)>$/u.exec(text) ?? ['', '', text];
   return { name: name.trim(), address: addressOf(address) };
 }
 
 /**
- * One address: not a list, not a group, no line break. It may have letters of every script (RFC 6531); those of its
- * domain become punycode. Throws `policy_invalid`.
+ * One address: no list, no group, no line break. It may have letters of every script (RFC 6531); its domain becomes
+ * punycode. Throws `policy_invalid`.
  */
 function addressOf(text: string): string {
   if (text.length <= longestAddress && visibleText(text, { asName: true }) === text) {

@@ -24,9 +24,7 @@ export interface AnswerLink {
   expiresMs: number;
 }
 
-/**
- * Why a mail has neither sentence nor card: the channel does not show this severity, or the server refused the size.
- */
+/** Why a mail has no sentence and card: the channel does not show this severity, or the server refused the size. */
 export type LeftOut = 'severity' | 'size';
 
 interface MailParts {
@@ -69,7 +67,7 @@ export function mailContent({ request, notice, inbox, link, leftOut, isReply, cl
   };
 }
 
-/** A notice to the caller of the run. It has no link. */
+/** A notice to the caller of the run, without a link. */
 export function noticeContent({ title, lines }: CallerNotice): MailContent {
   const body = `<main class="card">\n${lines.map((line) => `<p>${escapeHtml(line)}</p>`).join('\n')}\n</main>`;
   return {
@@ -90,7 +88,6 @@ function leftOutLines(leftOut: LeftOut | undefined, request: ChannelRequest): st
   }
 }
 
-/** The reason for a step's mail. */
 export function stepNotice(step: ChannelStep['kind'], request: ChannelRequest, clock: ReaderClock): string {
   const { deadline } = request;
   const agent = `The agent ${visibleText(request.agentName)} asks whether it may do something.`;
@@ -110,7 +107,6 @@ export function stepNotice(step: ChannelStep['kind'], request: ChannelRequest, c
   }
 }
 
-/** How a request was settled, in one sentence. */
 export function settledNotice(
   { outcome, settledAt, reviewerId, reviewerName }: Settlement,
   { people }: Pick<ChannelRequest, 'people'>,

@@ -10,8 +10,8 @@ export interface MailTransport {
   /** Default 465 with `tls: implicit`, else 587. */
   port?: number;
   /**
-   * `starttls`: the connection is encrypted after its greeting, or no mail is sent. `implicit`: from the start. `none`:
-   * never, so the links can be read in transit. Default `starttls`.
+   * `starttls`: encrypted after the greeting, or no mail is sent. `implicit`: from the start. `none`: never, so the
+   * links can be read in transit. Default `starttls`.
    */
   tls?: 'starttls' | 'implicit' | 'none';
   /** Default: the server asks for no password. */
@@ -35,7 +35,6 @@ export interface Mail {
   inReplyTo?: string;
 }
 
-/** The server refused this one recipient. */
 export class RecipientRefused extends Error {
   override readonly name = 'RecipientRefused';
   /** True: SMTP's permanent failure (5xx). False: a later attempt may succeed. */
@@ -48,9 +47,7 @@ export class RecipientRefused extends Error {
 }
 
 export interface MailServer {
-  /**
-   * Throws `RecipientRefused`, or a `NotTaken` for a mail that the server refuses; any other error concerns all mails.
-   */
+  /** Throws `RecipientRefused`, a `NotTaken` for a refused mail, or any other error, which concerns all mails. */
   send(mail: Mail): Promise<void>;
   /** Connects, signs in and sends nothing. */
   verify(): Promise<void>;
@@ -98,10 +95,10 @@ export function openMailServer(transport: MailTransport): MailServer {
   };
   let takesUtf8 = false;
 
-  /** Throws if an address needs SMTPUTF8 and the server lacks it: nodemailer would send the mail anyway. */
+  /** nodemailer would send the mail also to a server without the SMTPUTF8 that an address needs. */
   async function requireUtf8({ to, from }: Mail): Promise<void> {
     if (isAscii(to) && isAscii(from.address)) return;
-    // Keeps an announcement; a server without one may be replaced meanwhile.
+    // Only an announcement is kept: a server without one may be replaced.
     takesUtf8 ||= await announcesUtf8(options).catch((error: unknown) => {
       throw asMailError(error, `${host}:${port}`);
     });
@@ -173,8 +170,7 @@ async function announcesUtf8(options: object): Promise<boolean> {
 }
 
 /**
- * The error of the mail library as one that says who refused what, without the password: a recipient, the message, or
- * neither.
+ * Says who refused what: a recipient, the message, or neither. It leaves out the cause, which may contain the password.
  */
 function asMailError(error: unknown, server: string): Error {
   const { code = 'an error', command, response, responseCode = 0 } = error as SmtpError;
@@ -182,7 +178,6 @@ function asMailError(error: unknown, server: string): Error {
   if (command === 'RCPT TO') {
     return new RecipientRefused(`The mail server ${server} refused a recipient${answer}`, responseCode >= 500);
   }
-  // Not the error itself: it may contain the password.
   const remedy = code === 'EAUTH' ? `; check 'user' and 'password'` : '';
   const message = `The mail server ${server} took no mail (${code}${command === undefined ? '' : `, ${command}`})${answer}${remedy}`;
   // 552: the mail is too large, which a server can also reply to its announced size.

@@ -4,8 +4,8 @@ import type { Json } from '../../core/base/tool-call.ts';
 import type { Recipient } from './recipients.ts';
 
 /**
- * The result of `notify`, by which later mails are put into one thread. `first`: for each message, the recipients who
- * had no earlier one. History keeps it, so recipients and messages are digests here, never addresses or names.
+ * The result of `notify`, by which later mails join one thread. `first`: for each message, the recipients who had no
+ * earlier one. History keeps it, so recipients and messages are digests here, never addresses or names.
  */
 export interface MailThread {
   first: { message: string; to: string[] }[];
@@ -15,7 +15,6 @@ export interface MailThread {
   refused?: number;
 }
 
-/** The thread that an earlier step returned; empty if there is none. */
 export function readThread(sent: Json | undefined): MailThread {
   if (!isObject(sent) || !Array.isArray(sent['first'])) return { first: [] };
   return sent as unknown as MailThread;

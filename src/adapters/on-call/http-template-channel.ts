@@ -48,8 +48,8 @@ export interface HttpTemplate {
 /** The request to a service once a request of a run is settled. */
 export interface SettledTemplate extends HttpTemplate {
   /**
-   * True: sent for each request of the channel, because a failed attempt of `notify` may have arrived. The service must
-   * ignore unknown requests, and `{{sent.id}}` is not known. Default false: sent if `notify` has succeeded.
+   * True: sent for each request, because a failed attempt of `notify` may have arrived. The service must ignore unknown
+   * requests, and `{{sent.id}}` is not known. Default false: sent if `notify` has succeeded.
    */
   always?: boolean;
 }
@@ -80,8 +80,8 @@ const settledMembers = { ...templateMembers, always: true } as const;
 const longestId = 500;
 
 /**
- * Notifies a service of requests and their settlements by custom HTTP requests (docs/on-call.md). Throws
- * `policy_invalid` for templates that cannot be filled, and a `DefinitionError` for an unknown option.
+ * Notifies a service of requests and settlements by custom HTTP requests (docs/on-call.md). Throws `policy_invalid` for
+ * templates that cannot be filled, and a `DefinitionError` for an unknown option.
  *
  * @example See {@link readChannels}, which makes it from a file.
  */
@@ -112,7 +112,6 @@ export function httpTemplateChannel(options: HttpTemplateOptions): Channel {
     return inFullOrShort((isShort) => sendOne(template, { ...facts, isShort }, signal, link));
   }
 
-  /** Sends the filled template and returns the body of the response. */
   async function sendOne(
     template: HttpTemplate,
     facts: Omit<TemplateFacts, 'secrets' | 'inboxUrl'>,
@@ -197,7 +196,6 @@ function checkMessage(name: 'notify' | 'settled', template: SettledTemplate, sec
   }
 }
 
-/** The content of a message; undefined if it has no body. */
 function contentOf({ body, form, text }: HttpTemplate, values: JsonObject): { type: string; body: string } | undefined {
   if (body !== undefined) return { type: 'application/json', body: JSON.stringify(fillTemplate(body, values)) };
   if (text !== undefined) return { type: 'text/plain; charset=utf-8', body: fillText(text, values) };
@@ -209,9 +207,7 @@ function contentOf({ body, form, text }: HttpTemplate, values: JsonObject): { ty
   return { type: 'application/x-www-form-urlencoded', body: new URLSearchParams(fields).toString() };
 }
 
-/**
- * The address of a service. Throws `policy_invalid`; the message does not repeat it, because it may contain a secret.
- */
+/** Throws `policy_invalid`. The message does not repeat the address, which may contain a secret. */
 function checkServiceUrl(text: string): void {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return;
@@ -224,7 +220,7 @@ function asHost(url: string): string {
   return url.replaceAll(/\{\{[^{}]*\}\}/g, 'x');
 }
 
-/** The request that templates show in a test: no run has it, and its sentence says so. */
+/** No run has this request, and its sentence says so. */
 function testRequest(key: string): ChannelRequest {
   return {
     requestId: createHash('sha256').update(key).digest('hex').slice(0, 32),

@@ -22,8 +22,8 @@ interface Known {
 const longestCut = 100_000;
 
 /**
- * Throws `policy_invalid` if a placeholder of the template, such as `{{request.toolName}}`, is not closed, has an
- * unknown name or filter, or has any filter although `takesFilters` is false.
+ * Throws `policy_invalid` for a placeholder, such as `{{request.toolName}}`, that is not closed, or that has an unknown
+ * name or filter, or any filter without `takesFilters`.
  */
 export function checkTemplate(
   template: Json,
@@ -53,8 +53,8 @@ export function checkTemplate(
 }
 
 /**
- * A JSON template with values in it. A text that is only a placeholder becomes the value itself, null if there is none;
- * within a text, a value is part of the text. No value is parsed as JSON or as a placeholder, so none adds a member.
+ * Fills a JSON template. A text that is only a placeholder becomes the value itself, null if there is none. No value is
+ * parsed as JSON or as a placeholder, so none adds a member.
  */
 export function fillTemplate(template: Json, values: JsonObject): Json {
   if (typeof template === 'string') {
@@ -82,7 +82,6 @@ function valueText(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The value of a placeholder: the named value, or its filter's result for that value as a text. */
 function placeholderValue(inside: string, values: JsonObject): Json | undefined {
   const { name, filter } = partsOf(inside);
   const value = memberOf(values, name);
@@ -113,8 +112,8 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 const margin = 16;
 
 /**
- * A text of at most `most` UTF-16 code units, which ends in `…` if it was longer. No character with its marks, and no
- * escape of shown text such as `\u{202E}`, is cut in two.
+ * A text of at most `most` UTF-16 code units, which ends in `…` if it is cut. No character with its marks, and no
+ * escape such as `\u{202E}`, is cut in two.
  */
 export function cutText(text: string, most: number): string {
   if (text.length <= most) return text;
@@ -138,7 +137,6 @@ function* unitsOf(text: string): Generator<string> {
   for (const { segment } of graphemes.segment(text.slice(at))) yield segment;
 }
 
-/** Own members only. */
 export function memberOf(values: Json, name: string): Json | undefined {
   let value: Json | undefined = values;
   for (const part of name.trim().split('.')) {
@@ -219,7 +217,6 @@ const settlementMembers = Object.keys({
 const always = ['sentence', 'deadline', 'inboxUrl', 'key', 'attempt', 'sent.id'];
 const longestSentence = 1_000;
 
-/** The values for templates of one message. */
 export interface TemplateFacts {
   request: ChannelRequest;
   inboxUrl?: string;
@@ -251,7 +248,6 @@ export function knownOutside(secrets: readonly string[]): Known {
   return { deep: [], whole: [...own, ...secrets.map((each) => `secrets.${each}`)] };
 }
 
-/** The values that placeholders may name. `isShort`: with the texts of the request shortened. */
 export function templateValues({
   inboxUrl = '',
   sent = null,

@@ -55,7 +55,7 @@ export async function sendReply(
     await client.apiCall('chat.postEphemeral', { channel, user, ...content, parse: 'none' });
   } catch (error) {
     const problem = slackProblem(error, 'chat.postEphemeral', channel);
-    // Such as `user_not_in_channel`. If the response was lost, a second message could be a duplicate.
+    // Without a code the response was lost, and a second message could be a duplicate.
     if (responseUrl === undefined || refusalCode(error) === undefined || !isOfSlack(responseUrl, settings))
       throw problem;
     await respond(responseUrl, content).catch(() => {
@@ -88,7 +88,6 @@ const aboutInput = ['arguments_invalid', 'invalid_decision', 'undecodable', 'too
 /** How long a click waits for the read of its request before it continues without it, in milliseconds. */
 const lookMs = 1_800;
 
-/** What an interaction is answered with. */
 export interface InteractionContext {
   gateway: ChatGateway;
   settings: SlackSettings;
@@ -145,7 +144,7 @@ async function approve(
   return refused ?? decide(interaction, person, context, { approved: true, ...words });
 }
 
-/** Approves a request, and later calls like it, in the narrowest scope that the rules admit; otherwise says why not. */
+/** Approves a request and later calls, in the narrowest scope that the rules admit; otherwise says why not. */
 async function approveAlways(
   interaction: Interaction,
   person: LinkedPerson,
@@ -192,10 +191,7 @@ async function openFor(
   return undefined;
 }
 
-/**
- * Answers with the input of a modal: a denial, a comment, or edited arguments. The reply says what is wrong with the
- * input, if anything.
- */
+/** Answers with the input of a modal, or replies what is wrong with the input. */
 async function submit(
   interaction: Interaction & { kind: 'submit' },
   person: LinkedPerson,
@@ -213,7 +209,6 @@ async function submit(
   return decide(interaction, person, context, { approved: true, modifiedArguments: read.value });
 }
 
-/** Sends the decision in the person's name, and replies with the receipt as text. */
 async function decide(
   { shown, triggerId }: Interaction,
   person: LinkedPerson,
@@ -254,7 +249,6 @@ async function look(reading: Promise<ApprovalDetails>): Promise<ApprovalDetails 
   return Promise.race([reading.catch(() => undefined), sleep(lookMs, undefined, { ref: false })]);
 }
 
-/** The effect of a decision. */
 function receiptText({ outcome, votes, recorded, successor, message }: Receipt): string {
   if (recorded === true) return 'Your answer is recorded. It counts once a worker of the run applies it.';
   if (successor !== undefined) return 'Your edit is taken. The edited call needs an answer of its own.';
@@ -262,7 +256,6 @@ function receiptText({ outcome, votes, recorded, successor, message }: Receipt):
   return outcome === undefined ? message : `Your answer counts: ${outcome}.`;
 }
 
-/** How a request was settled before somebody clicked. */
 function settledReply({ settled, people }: ApprovalDetails): Reply | undefined {
   if (settled === undefined) return undefined;
   const by =
@@ -284,8 +277,8 @@ const longestError = 150;
 /** Carries out interactions, whether they come over HTTP or over Socket Mode. */
 export interface InteractionHandler {
   /**
-   * `from`: the entries of the app that sent the payload. Calls `acknowledge` once, in time, and returns; the work may
-   * continue. If `acknowledge` fails, its text is sent as a message.
+   * `from`: the entries of the sending app. Calls `acknowledge` once, in time, and returns; the work may continue. If
+   * `acknowledge` fails, its text is sent as a message.
    */
   handle(
     payload: unknown,
@@ -297,7 +290,6 @@ export interface InteractionHandler {
   drain(): Promise<void>;
 }
 
-/** Handles the clicks that Slack sends, for all Slack channels of the gateway. */
 export function interactionHandler(): InteractionHandler {
   const running = new Set<Promise<void>>();
   return {

@@ -53,14 +53,12 @@ export function buttonsOf(request: ApprovalDetails, card: Card, settings: SlackS
   ];
 }
 
-/**
- * The button that opens the inbox at a request or a run. `value`: what Slack returns with each click on the message.
- */
+/** `value`: what Slack returns with each click on the message. */
 export function openButton(url: string, value: string | undefined): Button {
   return button('open', 'Open in the inbox', { url, ...(value !== undefined && { value }) });
 }
 
-/** The page of a request in the web inbox, or of its run; with a name that is too long for Slack, the list. */
+/** The page of a request in the inbox, or of its run; the list, if the name is too long for Slack. */
 export function openUrl(place: { workflowId: string; requestId?: string }, { gatewayUrl }: SlackSettings): string {
   const url = inboxUrl(gatewayUrl, place);
   return url.length <= longestUrl ? url : `${gatewayUrl}/inbox/`;
@@ -116,16 +114,13 @@ export function alwaysScope({ always }: ApprovalDetails, settings: SlackSettings
   return hasCap(settings) ? { kind: 'call' } : pressedScope(always);
 }
 
-/**
- * The id of the block with the buttons of a request. Short, because a message holds many, and Slack bounds its size.
- */
+/** The id of the block with a request's buttons. Short, because a message has many, and Slack bounds its size. */
 export function writeRequest(shown: Pick<ShownRequest, 'requestId' | 'digest' | 'card' | 'userMessages'>): string {
   const { requestId, digest, card, userMessages } = shown;
   const parts = ['open', requestId, base64urlOf(digest), base64urlOf(card), userMessages];
   return parts.filter((part) => part !== undefined).join('.');
 }
 
-/** As `writeRequest`, of a request and its card. */
 export function openBlockId({ requestId, digest, userMessages }: ApprovalDetails, card: Card): string {
   return writeRequest({ requestId, digest, card: cardDigest(card), userMessages: userMessages?.count ?? 0 });
 }
@@ -182,7 +177,7 @@ const shortestCard = 400;
 const longestOutcome = { alone: 2_500, together: 450 };
 /** About how long the block with the buttons of one request is. */
 const buttonsLength = 540;
-/** About how long the JSON around the text of a card is: the names and ids of its block. */
+/** About how long the JSON around the text of a card is. */
 const cardFrameLength = 100;
 
 /** The requests of each message: those of one run, as many as fit. */
@@ -204,9 +199,8 @@ export function inMessages(requests: readonly ApprovalDetails[], settings: Slack
 }
 
 /**
- * The blocks of a request in a message that has `requestCount` requests, and the messages for its thread. An open
- * request has buttons, a settled one has its settlement in their place. A request alone in its message has its card
- * there; of one among others the message has a summary, and the thread has the card if the summary omits a part.
+ * The blocks of a request in a message of `requestCount` requests, and the messages for its thread. An open request has
+ * buttons, a settled one its settlement.
  */
 export function requestBlocks(
   request: ApprovalDetails,
@@ -250,9 +244,8 @@ export function blockOwner(blockId: unknown): { requestId: string; isOutcome: bo
 }
 
 /**
- * The card of a request without its buttons: the whole card if the message has no other request, continued in the
- * thread; else a summary in this request's share of the message, with the whole card in the thread if that omits a
- * part.
+ * A request's card without buttons. If its message has no other request: the whole card, continued in the thread; else
+ * a summary, with the whole card in the thread if that omits a part.
  */
 function cardBlocks(
   request: ApprovalDetails,

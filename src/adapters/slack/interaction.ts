@@ -18,7 +18,7 @@ export type Interaction = {
   account: ChatAccount;
   /** The channel of the message. */
   channel: string;
-  /** Identifies this interaction, and can open a modal for three seconds. */
+  /** It can open a modal for three seconds. */
   triggerId: string;
   /** Accepts replies that only this person sees, for half an hour, even if they are not in the channel. */
   responseUrl?: string;
@@ -68,7 +68,7 @@ const clicks: readonly string[] = ['approve', 'comment', 'deny', 'edit', 'always
   'open'
 >[];
 
-/** Reads a payload of Slack; undefined for anything except an answer to a request, such as a click on a link. */
+/** Reads a payload of Slack; undefined for anything but an answer, such as a click on a link. */
 export function readInteraction(payload: unknown): Interaction | undefined {
   const parsed = payloadShape.safeParse(payload);
   if (!parsed.success) return undefined;
@@ -162,7 +162,6 @@ export function editModal(asked: Asked & { request: ApprovalDetails | undefined 
   });
 }
 
-/** The input of one of the modals; undefined for any other. */
 export function readModal({
   callback_id: modal,
   private_metadata: memory,
@@ -184,9 +183,7 @@ function isModalName(name: string): name is ModalName {
   return Object.hasOwn(verbs, name);
 }
 
-/**
- * A modal that asks for input and remembers which request it is about; undefined if Slack has no room to remember that.
- */
+/** A modal remembers its request; undefined if Slack has no room for that. */
 function modal(name: ModalName, submit: string, asked: Asked, input: object) {
   const { shown, channel, team, responseUrl = '', request } = asked;
   const memory = JSON.stringify([writeRequest(shown), writeRun(shown) ?? '', channel, team, responseUrl]);

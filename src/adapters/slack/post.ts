@@ -44,7 +44,7 @@ export function oldestOf(requests: readonly { requestedAt: string }[]): number {
   return Math.min(...requests.map(({ requestedAt }) => Date.parse(requestedAt))) - marginMs;
 }
 
-/** The place to search for messages of this app: a channel, or the thread of `threadOf`, since `oldestMs`. */
+/** Where to search for this app's messages: a channel, or the thread of `threadOf`. */
 interface Place {
   channel: string;
   oldestMs: number;
@@ -179,7 +179,6 @@ export async function post(
   }
 }
 
-/** The text of notifications. */
 function titleOf(requests: readonly ApprovalDetails[]): string {
   const [{ toolName, agentName }] = requests as [ApprovalDetails];
   const isOneTool = requests.every((each) => each.toolName === toolName);
@@ -240,8 +239,8 @@ function headingOf({ kind, to = [] }: ChannelStep): string {
 }
 
 /**
- * Updates a message with the present state of its requests, and returns the ids of those that it then shows as settled.
- * The blocks of a request that it already shows as settled do not change, because `requests` may be older.
+ * Updates a message with the present state of its requests, and returns the ids of those that it shows as settled.
+ * Their blocks stay as they are, because `requests` may be older.
  */
 export async function updateMessage(
   client: WebClient,
@@ -285,9 +284,7 @@ function idsOf(blocks: readonly MessageBlock[]): string {
   return blocks.map(({ block_id: id }) => id).join(' ');
 }
 
-/**
- * Slack may return texts with `&`, `<` and `>` as entities. Blocks that are equal without them keep their own texts.
- */
+/** Slack may return `&`, `<` and `>` as entities: blocks that are equal without them keep their own texts. */
 function asWritten(own: MessageBlock[], rendered: MessageBlock[] | undefined): MessageBlock[] {
   const read = textsOf(own).map((text) =>
     text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'),

@@ -8,7 +8,7 @@ const rateRetries = 3;
 const timeoutMs = 10_000;
 
 /**
- * A client of Slack's API. Rate-limited calls wait for Slack's delay and are repeated, unless `waitsForRate` is false.
+ * A client of Slack's API. Unless `waitsForRate` is false, it waits for Slack's delay and repeats rate-limited calls.
  * Others are not repeated, because Slack may have performed them: the caller checks before a retry.
  */
 export async function openWebClient(

@@ -13,9 +13,8 @@ import type { Json } from '../../core/base/tool-call.ts';
 import { postReminder, post, postRequests, postedMessage, messageShowing, oldestOf, updateMessage } from './post.ts';
 
 /**
- * Receives the answers of Slack users, for `startGateway`. `entries`: the channels of one or more Slack apps, as
- * `slackChannel` accepts them. Each app sends over HTTP or over Socket Mode. Throws `policy_invalid` if a package that
- * answers need is not installed.
+ * Receives answers for `startGateway`. `entries`: the channels of one or more Slack apps, of which each sends over HTTP
+ * or Socket Mode. Throws `policy_invalid` if a needed package is not installed.
  */
 export function slackApp(entries: readonly SlackSettings[]): ChatApp {
   const handler = interactionHandler();
@@ -64,7 +63,7 @@ function payloadOf(body: Uint8Array): unknown {
 const settingsOf = new WeakMap<Channel, SlackSettings>();
 
 /**
- * Shows requests in a Slack channel. Its users answer by the gateway (`slackApp`), so it has no `resolve`. Throws a
+ * Shows requests in a Slack channel. It has no `resolve`: its users answer by the gateway (`slackApp`). Throws a
  * `DefinitionError` for an unknown option.
  *
  * @example See {@link readChannels}, which makes it from a file.

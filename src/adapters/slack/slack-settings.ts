@@ -58,10 +58,7 @@ export const slackShape = z
 
 export type SlackMembers = z.infer<typeof slackShape>;
 
-/**
- * The settings of an entry. Throws `policy_invalid` if a secret is missing or of another kind, or the gateway is not an
- * https origin.
- */
+/** Throws `policy_invalid` for a missing secret, one of another kind, and a gateway that is not an https origin. */
 export function slackSettings(members: SlackMembers, { name }: Pick<ChannelContext, 'name'>): SlackSettings {
   const { token, channel, gateway, highest_severity: highest, api_url: apiUrl } = members;
   return {
@@ -83,19 +80,17 @@ function listening({ signing_secret: secret, app_token: place }: SlackMembers): 
   throw new ProblemError({ code: 'policy_invalid', message });
 }
 
-/** True if a request is too severe to be approved on a channel. */
 export function isAboveCap(
   { assessment }: Pick<ApprovalDetails, 'assessment'>,
   { highestSeverity = 'critical' }: Pick<SlackSettings, 'highestSeverity'>,
 ): boolean {
   const rank = severityRank(assessment.severity);
-  // An unknown severity ranks above all.
   return rank === -1 || rank > severityRank(highestSeverity);
 }
 
 /**
- * True if a channel has a cap. Then nothing is edited there, and "always" covers the same call only: edited arguments
- * and later calls of a tool may be more severe than the shown call.
+ * True if a channel has a cap. Then nothing is edited there, and "always" covers only the same call: other arguments
+ * and later calls may be more severe.
  */
 export function hasCap({ highestSeverity = 'critical' }: Pick<SlackSettings, 'highestSeverity'>): boolean {
   return highestSeverity !== 'critical';

@@ -15,7 +15,6 @@ export interface Envelope {
   ack: (body?: object) => Promise<void>;
 }
 
-/** An open connection. */
 export interface Socket {
   /** Resolves when the connection ends: with the remedy, if Slack named a reason. */
   readonly closed: Promise<string | undefined>;
@@ -27,8 +26,8 @@ const openMs = 10_000;
 const closeMs = 500;
 
 /**
- * Opens one connection of Socket Mode, without reconnection: the package's own one has a gap of five seconds at each
- * refresh, and an error in it would end the process.
+ * Opens one connection. The package's own reconnection has a gap of five seconds at each refresh, and an error in it
+ * would end the process.
  */
 export async function openSocket(
   { appToken, apiUrl }: Pick<SlackSettings & SocketListening, 'appToken' | 'apiUrl'>,
@@ -134,7 +133,7 @@ const silent = {
 };
 
 function ignore(): void {
-  // Nothing is written.
+  // Writes nothing.
 }
 
 type SocketSettings = SlackSettings & SocketListening;
@@ -160,17 +159,13 @@ export function socketInteractions(
   };
 }
 
-/**
- * Keeps one connection for channels with the same app token, with growing waits between attempts. Never rejects. Ends
- * once `signal` aborts.
- */
+/** Keeps one connection for channels with one app token. Never rejects. Ends once `signal` aborts. */
 async function keepConnected(
   own: SocketSettings[],
   handler: InteractionHandler,
   gateway: ChatGateway,
   signal: AbortSignal,
 ): Promise<void> {
-  // They have one app token and address.
   const [settings] = own as [SocketSettings];
   const names = own.map(({ name }) => name).join(', ');
   const onEnvelope = (envelope: Envelope): void => void take(envelope, own, handler, gateway);
@@ -212,14 +207,13 @@ async function untilClosed(socket: Socket, signal: AbortSignal): Promise<string 
   return reason;
 }
 
-/** Handles what Slack sends over a connection, and acknowledges it so that Slack does not send it again. */
+/** Acknowledges everything, so that Slack does not send it again. */
 async function take(
   { type, body, accepts_response_payload: takesBody, ack }: Envelope,
   own: SocketSettings[],
   handler: InteractionHandler,
   gateway: ChatGateway,
 ): Promise<void> {
-  // Other kinds are acknowledged, so that Slack does not send them again.
   if (type !== 'interactive') return ack().catch(() => undefined);
   return handler.handle(body, own, gateway, async (acknowledgement) => {
     if (acknowledgement === undefined) return ack();

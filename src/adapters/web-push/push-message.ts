@@ -7,7 +7,6 @@ import { byteLength } from '../../core/base/text.ts';
 import { personsShown } from '../../core/people/directory.ts';
 import { shownName } from '../../text/visible-text.ts';
 
-/** What the service worker of the inbox shows. */
 export interface PushMessage {
   title: string;
   body: string;
@@ -120,7 +119,7 @@ function common(request: ChannelRequest, origin: string, key: string): Pick<Push
   };
 }
 
-/** If the run's id is very long, the message links to the list. */
+/** If the run's id is very long: the list. */
 function boundedUrl(url: string, origin: string): string {
   return byteLength(url) > mostBytes ? `${origin}/inbox/` : url;
 }

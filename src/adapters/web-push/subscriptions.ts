@@ -31,18 +31,15 @@ export interface Subscriptions {
 
 const kind = 'push-subscriptions';
 const mostPerPerson = 10;
-/**
- * Bounded, because a person's groups at the identity provider change. The inbox renews the subscription when it is
- * open.
- */
+/** A person's groups at the identity provider change. The open inbox renews the subscription. */
 const lifetimeMs = 30 * 24 * 3_600_000;
 /** In characters: a sealed text has a greatest length. */
 const mostGroups = 3_000;
 
 /**
- * Each person has one record, which is a workflow: everyone who can start workflows can write one. So each subscription
- * names its person, and is sealed with a key derived from the push keys. A forged subscription does not count, nor a
- * copy in another person's record. Only the last ten of a record are read.
+ * Each person has one record, a workflow, which everyone who can start workflows can write. So each subscription names
+ * its person, and is sealed with a key derived from the push keys: a forged one does not count, nor a copy in another
+ * person's record. Only the last ten of a record are read.
  */
 export function subscriptionsOf(
   { privateKey, publicKey, origin }: Pick<WebPushSettings, 'privateKey' | 'publicKey' | 'origin'>,
@@ -132,9 +129,8 @@ const mostMessages = 200;
 const readsAtOnce = 4;
 
 /**
- * The browsers of the people that a step asks: named people, by their name or a group, and delegates of seats; without
- * names, all subscribers. A person whose approval would not count is not asked, and a person who has voted gets no
- * reminder. Throws `policy_invalid` for too many.
+ * The browsers of the people that a step asks, by name, group or delegation; without names, all subscribers. Leaves out
+ * people whose approval would not count, and from reminders those who have voted. Throws `policy_invalid` for too many.
  */
 export async function audienceOf(
   request: ChannelRequest,
@@ -168,7 +164,6 @@ export async function reachedBefore(
   return named.length === marks.length ? named : once([...named, ...(await subscriptions.all()).filter(isReached)]);
 }
 
-/** The browsers of the run's caller, under any of their ids. */
 export async function browsersOfCaller(
   { callerUserId, people = {} }: ChannelRequest,
   subscriptions: Subscriptions,
@@ -186,10 +181,7 @@ function namesOf({ reviewers, delegations = [] }: ChannelRequest): string[] {
   return [...reviewers, ...delegations.map(({ to }) => to)];
 }
 
-/**
- * The subscriptions of the named people and of the members of the named groups; all subscriptions if no names are
- * given.
- */
+/** By name or group; without names, all subscriptions. */
 async function subscribed(
   names: readonly string[],
   request: ChannelRequest,

@@ -53,7 +53,7 @@ const goneStatuses = [404, 410];
 
 /**
  * Sends one message, encrypted for the browser and signed with the push keys. `gone`: the subscription has ended.
- * Throws a `ProblemError` if a retry may help; errors name only the origin of the push service.
+ * Throws a `ProblemError`, without the path of the push service, if a retry may help.
  */
 export async function sendMessage(
   { subject, publicKey, privateKey, agents, requestTimeoutMs }: WebPushSettings,
@@ -83,7 +83,7 @@ export async function sendMessage(
   throw refusedStatus(url, answer);
 }
 
-/** `exchange` counts the bytes itself. */
+/** `exchange` adds the length. */
 function withoutLength(headers: Readonly<Record<string, unknown>>): Record<string, string> {
   const kept = Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'content-length');
   return Object.fromEntries(kept.map(([name, value]) => [name.toLowerCase(), String(value)]));
@@ -97,8 +97,8 @@ const sendsAtOnce = 8;
 const mostMarks = 240;
 
 /**
- * Sends a short message to the browsers of a request's reviewers (docs/web-push.md), also while no inbox is open there.
- * They answer in the inbox, so it has no `resolve`. Throws `policy_invalid` for options that cannot work, and a
+ * Sends a short message to the browsers of the reviewers (docs/web-push.md), also while they have no inbox open. They
+ * answer in the inbox, so it has no `resolve`. Throws `policy_invalid` for options that cannot work, and a
  * `DefinitionError` for an unknown option. Needs the package `web-push`.
  *
  * @example See {@link readChannels}, which makes it from a file.
@@ -222,10 +222,7 @@ export function webPushChannel(options: WebPushOptions): Channel {
     return { reached, failed };
   }
 
-  /**
-   * Tells the browsers that got the request of its settlement. Throws if one cannot be reached, so that the call is
-   * repeated.
-   */
+  /** Throws if a browser that got the request cannot be reached, so that the call is repeated. */
   async function tellReviewers(
     request: ChannelRequest,
     settlement: Settlement,
@@ -244,8 +241,8 @@ export function webPushChannel(options: WebPushOptions): Channel {
 }
 
 /**
- * Takes the subscriptions of browsers, for `startGateway`. Undefined: none of the channels is web push. Throws a
- * `ProblemError` (`policy_invalid`) if several are, because a browser subscribes to one.
+ * Receives subscriptions for `startGateway`. Undefined: no channel is web push. Throws a `ProblemError`
+ * (`policy_invalid`) if several are, because a browser subscribes to one.
  *
  * @example
  * ```ts

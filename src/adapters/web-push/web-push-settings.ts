@@ -25,8 +25,8 @@ export interface WebPushOptions {
   /** Certificates (PEM) of trusted authorities, instead of Node's. */
   ca?: string;
   /**
-   * `also`: the caller of a run is notified, in their subscribed browsers, that it waits for a decision, and of its
-   * outcome. `only`: all others get no messages. Default: callers get none.
+   * `also`: a run's caller is notified, in their subscribed browsers, that it waits for a decision, and of the outcome.
+   * `only`: others get no messages. Default: callers get none.
    */
   callers?: CallersOption;
   /** For one message and its response, in milliseconds. Default 10,000. */
@@ -48,7 +48,6 @@ export interface WebPushSettings {
 
 const curve = 'prime256v1';
 
-/** Throws `policy_invalid` for options that cannot work. */
 export function webPushSettings(options: WebPushOptions): WebPushSettings {
   checkOptions('webPushChannel', options, {
     subject: true,

@@ -17,8 +17,8 @@ const leastBytes = 16;
 const idShape = /^[\w-]{1,100}$/;
 
 /**
- * The keys of secrets, the newest first: `whsec_` and base64, as Standard Webhooks writes them, or any other text,
- * whose UTF-8 is the key. Throws `policy_invalid` without a secret, and for one of fewer than 16 bytes.
+ * The keys of secrets: `whsec_` and base64, as Standard Webhooks writes them, or any other text, whose UTF-8 is the
+ * key. Throws `policy_invalid` without a secret, and for one of fewer than 16 bytes.
  */
 export function signingKeys(secrets: readonly string[]): Webhook[] {
   if (secrets.length === 0)
@@ -46,8 +46,8 @@ export function sign(keys: readonly Webhook[], { id, body }: { id: string; body:
 }
 
 /**
- * The `webhook-id` of a body that was signed with one of the keys, at most five minutes ago or ahead. Throws a
- * `ProblemError` (`forbidden`) for any other.
+ * The `webhook-id` of a body that one of the keys has signed, within five minutes of now. Throws a `ProblemError`
+ * (`forbidden`) for any other.
  */
 export function verify(
   keys: readonly Webhook[],
@@ -93,8 +93,8 @@ export interface LegacySignature {
   /** The header that carries it, such as `X-Signature`. */
   header: string;
   /**
-   * `body`: the signature covers the body. `id_and_tool`: it covers the text of Python's `json.dumps({"request_id": …,
-   * "tool_name": …}, sort_keys=True)` for the request.
+   * `body`: it covers the body. `id_and_tool`: it covers Python's `json.dumps({"request_id": …, "tool_name": …},
+   * sort_keys=True)`.
    */
   over: 'body' | 'id_and_tool';
   /** Default: the first secret of the webhook, as written. */

@@ -24,9 +24,9 @@ export interface VerifiedWebhook {
 }
 
 /**
- * For receivers: checks that a POST comes from a webhook channel with this secret and is at most five minutes old, and
- * reads its body. Throws a `ProblemError`: `forbidden` for one that is not signed so, `undecodable` for another body,
- * `policy_invalid` without a secret.
+ * For receivers: reads a POST of a webhook channel with this secret that is at most five minutes old. Throws a
+ * `ProblemError`: `forbidden` for one that is not signed so, `undecodable` for another body, `policy_invalid` without a
+ * secret.
  *
  * @example
  * ```ts
@@ -58,7 +58,7 @@ export function verifyWebhook({ secret, headers, body }: ReceivedWebhook): Verif
 
 /**
  * For receivers: the headers that sign an answer. `id` is new for each answer, and the same for a retry. Throws
- * `arguments_invalid` for another member beside `id` and `body`.
+ * `arguments_invalid` for another member.
  *
  * @example See {@link verifyWebhook}.
  */

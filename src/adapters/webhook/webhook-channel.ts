@@ -55,7 +55,7 @@ const takesNoTests: readonly number[] = [400, 422];
 const pollRetries = 4;
 
 /**
- * A channel that posts requests to a web service, signed, and receives its answers (docs/webhook.md). Throws
+ * A channel that posts signed requests to a web service, and receives its answers (docs/webhook.md). Throws
  * `policy_invalid` without a secret, for a forbidden address, and for invalid options, and a `DefinitionError` for an
  * unknown option.
  *
@@ -136,7 +136,6 @@ async function post(
   });
 }
 
-/** Asks the polled address until it has an answer to the request. */
 async function poll(
   settings: WebhookSettings,
   { requestId, digest }: ChannelRequest,
@@ -177,7 +176,6 @@ async function poll(
   return retryUntilValue(askTwice, { retries: pollRetries, firstWaitMs: 2 * intervalMs, intervalMs, signal });
 }
 
-/** The decision of an answer that the receiver has posted to the gateway. */
 function receive({ keys }: WebhookSettings, { channel, requestId, headers, body }: PostedAnswer): Decision {
   const id = verify(keys, headers, body);
   const { reviewerId = `channel:${channel}`, ...answer } = readAnswer(body, {
@@ -203,7 +201,6 @@ function signatureOf(
   );
 }
 
-/** A text as the value of a header. */
 function asHeader(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?');
 }
@@ -220,8 +217,8 @@ function unreadableAnswer(): ProblemError {
 }
 
 /**
- * Repeats `attempt` until it returns a value. Throws an error that is not transient, a transient one after too many in
- * a row, and the signal's reason.
+ * Repeats `attempt` until it returns a value. Throws a lasting error, a transient one after too many in a row, and the
+ * signal's reason.
  */
 async function retryUntilValue<Value>(
   attempt: () => Promise<Value | undefined>,
@@ -343,8 +340,8 @@ const spellings: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * Reads the JSON of an answer strictly: refuses a duplicate name, an unknown member, and an answer about another
- * request or call. Throws a `ProblemError` (`invalid_decision`, `too_large`, `digest_mismatch`).
+ * Reads JSON strictly: refuses a duplicate name, an unknown member, and an answer about another request or call. Throws
+ * a `ProblemError` (`invalid_decision`, `too_large`, `digest_mismatch`).
  */
 export function readAnswer(text: string, { requestId, digest, named }: AnsweredRequest): ChannelAnswer {
   const read = readJson(text, { root: 'answer', refusedKeys: ['__proto__'] });
@@ -366,10 +363,7 @@ export function readAnswer(text: string, { requestId, digest, named }: AnsweredR
   return { ...answer, ...(digest !== undefined && { digest }) };
 }
 
-/**
- * The members under their camelCase names, without those that are `null`, also in a scope: Python writes null for a
- * missing value.
- */
+/** The members in camelCase, without null, also in a scope: Python writes null for a missing value. */
 function inOurSpelling(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const value: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(given)) {

@@ -25,15 +25,15 @@ export interface WebhookOptions {
   /** True: poll for the answer. Default: true unless there is a `callbackUrl` and no `pollUrl`. */
   poll?: boolean;
   /**
-   * The URL to poll for the answer, with `{requestId}` for the id. Without that, only a header has the id, and the
+   * The URL to poll for the answer, with `{requestId}` for the id; without that, only a header has the id, and the
    * answer must name it. Default: `url`, with `/` and the id after its path.
    */
   pollUrl?: string;
   /** The poll interval in milliseconds: at least 500. Default 2,000. */
   pollIntervalMs?: number;
   /**
-   * The address under which the receiver reaches the gateway, such as `https://approvals.example.com`. Requests then
-   * include the URL to which the answer may be posted.
+   * The gateway's address for the receiver, such as `https://approvals.example.com`. Requests then have the URL to
+   * which the answer may be posted.
    */
   callbackUrl?: string;
   /** True: an answer to a poll must be signed, like posted answers. Default: true for http, except to this machine. */
@@ -65,8 +65,7 @@ export interface WebhookDelivery {
 }
 
 /**
- * The body of each POST: the request as reviewers may see it, and the reason for the post. With a legacy signature it
- * also has the members that the signature covers.
+ * The body of each POST: the request as reviewers see it, the reason, and the members that a legacy signature covers.
  */
 export type WebhookBody = ApprovalDetails & { request_id?: string; tool_name?: string; delivery: WebhookDelivery };
 

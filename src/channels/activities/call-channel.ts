@@ -54,8 +54,8 @@ export interface SentMessage extends LastSent {
 }
 
 /**
- * The calls of channels, as activities. An error that a channel throws is marked (call-failures.ts), to tell it from an
- * error of the activity. The name of the error is the type of the failure; no name contains a secret.
+ * The calls of channels, as activities. Errors of channels are marked (call-failures.ts), to tell them from those of
+ * the activity. Their names are the types of failures: no name contains a secret.
  */
 export interface ChannelCalls {
   notify: (call: NotifyCall) => Promise<SentMessage>;
@@ -66,10 +66,7 @@ export interface ChannelCalls {
 type Settled = ChannelRequest & { settled: Settlement };
 
 const maxSentBytes = 4_000;
-/**
- * How often the activity heartbeats, in milliseconds. The response to a heartbeat cancels the activity if the call is
- * no longer needed.
- */
+/** In milliseconds. The response to a heartbeat cancels the activity if the call is no longer needed. */
 const heartbeatMs = 1_000;
 
 /** The activities that call the channels of a worker. */
@@ -109,8 +106,7 @@ export function createChannelCalls(
         const isGone = (id: string): boolean =>
           Object.hasOwn(gone, id) && !found.some(({ requestId }) => requestId === id);
         const goneIds = settledIds.filter(isGone);
-        // The facts in `gone` count only if the workflow of the run's channels calls: only that workflow has read them
-        // from the run.
+        // Only the workflow of the run's channels has read the facts in `gone` from the run.
         const isProven = goneIds.length > 0 && (await isCalledByChannelsOf(session(), call.workflowId));
         const reason = isRunGone ? 'The run is gone.' : 'The run does not have this request any more.';
         const requests = [
@@ -136,7 +132,7 @@ export function createChannelCalls(
   };
 
   /**
-   * Calls `act` with the channel and the present state of its requests, and heartbeats meanwhile. Its error becomes a
+   * Calls `act` with the channel and the present state of its requests, and heartbeats meanwhile. An error becomes a
    * failure that says whether the call is repeated.
    */
   async function calling<Result>(
@@ -166,10 +162,7 @@ export function createChannelCalls(
   }
 }
 
-/**
- * A settled request in place of one that its run no longer has. It has no values of arguments: they are gone with the
- * run.
- */
+/** In place of a request that its run no longer has. The values of its arguments are gone with the run. */
 function goneRequest(workflowId: string, requestId: string, facts: RequestFacts, reason: string): Settled {
   const { severity, argumentNames, ...names } = facts;
   const settledAt = new Date().toISOString();
@@ -211,8 +204,8 @@ function isExpired({ deadline }: ChannelRequest): boolean {
 }
 
 /**
- * The step to show on the channel. A signal may contain any names, so an escalation keeps only reviewers of the
- * request. Undefined if no reviewer is left, or if the model has received the user's message meanwhile.
+ * The step to show. A signal may contain any names, so an escalation keeps only reviewers of the request. Undefined if
+ * none is left, or if the model has received the user's message meanwhile.
  */
 function stepToShow(step: ChannelStep, { reviewers, userMessages }: ChannelRequest): ChannelStep | undefined {
   if (step.kind === 'user_wrote' && userMessages === undefined) return undefined;

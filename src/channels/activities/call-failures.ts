@@ -4,8 +4,8 @@ import { thrownByChannel } from '../../core/base/tool-failure.ts';
 import { NotTaken, retryAfterOf } from '../outgoing/not-taken.ts';
 
 /**
- * The types of failures that the activities themselves throw. An error of a channel never gets such a type, because
- * older workflows tell the two apart by the type only.
+ * Types of the activities' own failures. An error of a channel never gets one: older workflows tell the two apart by
+ * it.
  */
 const reservedTypes: readonly string[] = ['NotCalled', 'WorkerShutdown'];
 
@@ -13,10 +13,7 @@ export function workerShutDown(): ApplicationFailure {
   return ApplicationFailure.retryable('the worker was shut down', 'WorkerShutdown');
 }
 
-/**
- * The failure of a call whose signal has aborted. If the worker shuts down, the call is repeated, whatever the channel
- * threw.
- */
+/** The failure of a call whose signal has aborted. A call that the worker's shutdown ends is repeated. */
 export function interrupted({ cancellationDetails, cancellationSignal }: Context, error: unknown): unknown {
   return cancellationDetails?.workerShutdown === true ? workerShutDown() : (cancellationSignal.reason ?? error);
 }
@@ -30,18 +27,15 @@ export async function ofChannel<Result>(call: () => Promise<Result> | Result): P
   }
 }
 
-/**
- * The failure of a call of a channel. An error that the channel did not throw becomes retryable: a retry, perhaps on
- * another worker, may succeed.
- */
+/** The failure of a call. One that the channel did not throw is retryable: another worker may succeed. */
 export function failureOf(error: unknown): unknown {
   if (error instanceof CompleteAsyncError || isMarked(error)) return error;
   return ApplicationFailure.retryable(errorMessage(error), 'NotCalled');
 }
 
 /**
- * The failure for an error that a channel threw. It has the error's name, which the model may see, and its message. Its
- * details have the retry delay of the receiver, because a workflow cannot read `nextRetryDelay`.
+ * The failure for a channel's error. Its type is the error's name, which the model may see. Its details have the retry
+ * delay of the receiver, because a workflow cannot read `nextRetryDelay`.
  */
 function markedFailure(error: unknown): ApplicationFailure {
   const isFailure = error instanceof ApplicationFailure;

@@ -43,8 +43,7 @@ export function channelActivities(
 export function sessionOfWorker(attributes: AttributeNames): Session {
   const client = getClient();
   return sessionOf({
-    // The client's functions use only the common part of both kinds of connection: services, deadlines and abort
-    // signals.
+    // The client uses only what both kinds of connection have: services, deadlines and abort signals.
     connection: client.connection as unknown as Connection,
     client,
     address: 'the server of this worker',

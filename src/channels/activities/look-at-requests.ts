@@ -22,9 +22,7 @@ export interface LookedChannel {
   notifies: boolean;
   resolves: boolean;
   settles: boolean;
-  /**
-   * True: the channel answers without a person. A notification is sent only if that answer does not settle the request.
-   */
+  /** True: the channel answers without a person, and notifies people only if that answer settles nothing. */
   isAutomatic: boolean;
   batch: boolean;
   retries: boolean;
@@ -41,14 +39,10 @@ export interface LookedRequest {
   userMessages?: number;
   /** The facts of an open request for the last message of its channels, if the run is gone by then. */
   facts?: RequestFacts;
-  /**
-   * The names of the request's channels, as the run records them. Channels that reach only callers are among them only
-   * if there is no other channel.
-   */
+  /** The request's channels, as the run records them. Those that reach only callers are among them only if all do. */
   names: string[];
   /**
-   * The channels of these names that this worker has. A channel that also notifies the caller of the run is followed by
-   * a second entry, for the caller (`ofCallers`).
+   * Those that this worker has. A channel that also notifies the caller is followed by an entry for that (`ofCallers`).
    */
   channels: LookedChannel[];
   /** The search attribute of the inbox's tags. Absent: the cluster has none. */
@@ -68,8 +62,8 @@ export interface RequestFacts extends Pick<
 export type LookAtRequests = (input: LookInput) => Promise<LookedRequest[]>;
 
 /**
- * The activity `countersign.lookAtRequests`: reads the state of requests from the run, and the capabilities of their
- * channels. The workflow trusts neither its signals nor its starter. Requests that the run does not have are left out.
+ * The activity `countersign.lookAtRequests`: reads from the run the state of requests that it has, and the capabilities
+ * of their channels, because the workflow trusts neither its signals nor its starter.
  */
 export function createLookAtRequests(
   set: ChannelSet | undefined,
@@ -90,7 +84,6 @@ export function createLookAtRequests(
       const { toolName, agentName, riskLevel, rule, requestedAt, digest } = details;
       const facts = { toolName, agentName, riskLevel, rule, requestedAt, deadline, digest };
       if (settled !== undefined) return { requestId, state: 'settled', names: [], channels: [] };
-      // Leave out the channels that reach only callers, unless there is no other channel.
       const reviewed = channels.filter((name) => !isForCallers(set?.channels.get(name)));
       const names = reviewed.length > 0 ? reviewed : channels;
       const endsAtMs = deadline === null ? null : Date.parse(deadline);
@@ -119,10 +112,7 @@ function argumentNamesOf({ arguments: args, notShown = [], argumentNames = [] }:
   return [...names].filter(({ length }) => length <= longestName).slice(0, mostNames);
 }
 
-/**
- * The facts of one channel of a request, and of its messages to the caller if there are any. Empty if this worker does
- * not have the channel.
- */
+/** The facts of a channel of a request, and of its messages to the caller. Empty if this worker lacks the channel. */
 function factsOfChannel(
   set: ChannelSet | undefined,
   name: string,
@@ -162,10 +152,7 @@ function isForCallers(channel: Channel | undefined): boolean {
   return channel?.caller !== undefined && channel.notify === undefined && channel.resolve === undefined;
 }
 
-/**
- * True if the channel also notifies the caller of the run. A caller who is a reviewer of the request gets no second
- * message.
- */
+/** A caller who is a reviewer of the request gets no second message. */
 function notifiesCaller({ caller }: Channel, request: ApprovalDetails): boolean {
   if (caller === undefined || request.callerUserId === null || asksCaller(request)) return false;
   try {
@@ -184,8 +171,8 @@ function isAutomatic(channel: Channel, request: ApprovalDetails): boolean {
 }
 
 /**
- * Reads requests from their run, without those that the run does not have. Undefined if there is no such run. Throws if
- * the run does not answer, so that the activity is retried.
+ * Reads requests from their run, without unknown ones. Undefined if there is no such run. Throws if the run does not
+ * answer, so that the activity is retried.
  */
 export type RequestsOfRun = (
   workflowId: string,
@@ -193,16 +180,15 @@ export type RequestsOfRun = (
 ) => Promise<ApprovalDetails[] | undefined>;
 
 /**
- * Returns a function that reads requests, only from runs that this worker trusts: executions of one of `workflowTypes`
- * on the task queue of the call. The workflow of a stranger may answer the same query with any content.
+ * Returns a function that reads requests only from executions of one of `workflowTypes` on the task queue of the call.
+ * The workflow of a stranger may answer the same query with any content.
  */
 export function createRequestsOfRun(session: () => Session, workflowTypes: readonly string[]): RequestsOfRun {
   return async (workflowId, requestIds) => {
     const run = await describeRun(session(), workflowId);
     if (run === undefined || run.taskQueue !== activityInfo().taskQueue) return undefined;
     if (!workflowTypes.includes(run.type)) {
-      // This is an error, and not an absent run, because during a roll-out another worker of the queue may trust the
-      // type.
+      // During a roll-out another worker of the queue may trust the type, so the run is not absent.
       throw new Error(`this worker does not trust workflow type '${run.type}': name it in 'workflowTypes'`);
     }
     const found = await queryRequests(session(), run, requestIds);
@@ -215,8 +201,8 @@ export function createRequestsOfRun(session: () => Session, workflowTypes: reado
 }
 
 /**
- * True if the activity is called by the workflow of a run's channels, on the task queue of this worker. A workflow of
- * that type on another queue may belong to a stranger, with any code.
+ * True if the workflow of a run's channels calls, on this worker's task queue: a workflow of that type on another queue
+ * may belong to a stranger.
  */
 export async function isCalledByChannelsOf(session: Session, workflowId: string): Promise<boolean> {
   const { workflowExecution, taskQueue } = activityInfo();
@@ -263,8 +249,7 @@ async function queryRequests(
     }
     return found;
   } catch (error) {
-    // The run ended before its first task, so it has no requests. For an open run the error is thrown: the server
-    // refuses to query some open runs too.
+    // The run ended before its first task, so it has no requests. The server refuses to query some open runs, too.
     if (isProblemError(error) && error.code === 'run_closed' && status.name !== 'RUNNING') return [];
     throw error;
   }

@@ -28,17 +28,14 @@ const atOnce = 10;
 const prefix = channelsWorkflowId('');
 
 /**
- * The activity `countersign.lookForEndedRuns`: finds the open workflows of channels whose run is closed, and signals
- * each of them to check the requests of its run.
+ * The activity `countersign.lookForEndedRuns`: signals each open workflow of channels whose run is closed to check its
+ * requests.
  */
 export function createLookForEndedRuns(session: () => Session): LookForEndedRuns {
   return () => lookForEndedRuns(session(), activityInfo().taskQueue);
 }
 
-/**
- * Signals the end of each run that has ended to the workflow of its channels. Returns how many such workflows are
- * running.
- */
+/** Signals the end of each ended run to the workflow of its channels. Returns how many such workflows are running. */
 export async function lookForEndedRuns(session: Session, taskQueue: string): Promise<{ open: number }> {
   const query = `WorkflowType = '${channelsWorkflowType}' AND ExecutionStatus = 'Running' AND TaskQueue = ${quoted(taskQueue)}`;
   let open = 0;
@@ -69,8 +66,8 @@ interface ChannelsOfRun {
 }
 
 /**
- * The workflow of channels in a row, and the id of its run. Undefined if the row is another workflow, or if its memo
- * cannot be read here.
+ * The workflow of channels in a row, and its run. Undefined for another workflow, and for a memo that cannot be read
+ * here.
  */
 async function channelsOf(session: Session, { execution, memo }: Listed): Promise<ChannelsOfRun | undefined> {
   const channelsId = execution?.workflowId ?? '';
@@ -81,7 +78,7 @@ async function channelsOf(session: Session, { execution, memo }: Listed): Promis
 }
 
 async function runningOf(session: Session, workflowIds: readonly string[]): Promise<Set<string>> {
-  // The query reads the close time and not the status, because a paused run is open too but has another status.
+  // It reads the close time: a paused run is open too, with another status.
   const query = `CloseTime IS NULL AND WorkflowId IN (${workflowIds.map(quoted).join(', ')})`;
   const found = new Set<string>();
   for await (const page of listedExecutions(session, { query })) {
@@ -91,8 +88,8 @@ async function runningOf(session: Session, workflowIds: readonly string[]): Prom
 }
 
 /**
- * Signals the workflow of channels of an ended run, with the requests that it still follows. Once it knows that they
- * are settled, it follows none, and gets no further signal.
+ * Signals an ended run's workflow of channels, with the requests that it still follows. Once it knows that they are
+ * settled, it follows none, and gets no further signal.
  */
 async function signalEndOfRun(session: Session, { channelsId, run }: ChannelsOfRun): Promise<void> {
   try {
@@ -129,8 +126,7 @@ function quoted(text: string): string {
 const ensureEveryMs = 30_000;
 
 /**
- * Returns a function that starts the workflow that looks for ended runs, unless it is running already. That function
- * throws the server's errors.
+ * Returns a function that starts the workflow that looks for ended runs, unless it runs. It throws the server's errors.
  */
 export function createEnsureLooking(session: () => Session): (taskQueue: string) => Promise<void> {
   const ensuredMs = new Map<string, number>();

@@ -12,10 +12,7 @@ import { failureOf, ofChannel, workerShutDown } from './call-failures.ts';
 
 /** How long a call waits for its answer before it releases the slot of its activity, in milliseconds. */
 const quickMs = 100;
-/**
- * The shortest and the longest time between two heartbeats of a waiting call, in milliseconds. The longer it has
- * waited, the less often it heartbeats.
- */
+/** The shortest and the longest time between two heartbeats, in milliseconds; the time grows while a call waits. */
 const [firstBeatMs, longestBeatMs] = [1_000, 10_000];
 const waitedPerBeat = 20;
 
@@ -29,16 +26,13 @@ interface Waiting {
 }
 
 /**
- * The calls of `resolve` on this worker. A waiting call releases the slot of its activity, and later completes the
- * activity by its task token (docs/decisions/0055).
+ * This worker's calls of `resolve`. A waiting call releases its activity slot, and completes the activity by its task
+ * token later (docs/decisions/0055).
  */
 export class WaitingAnswers {
   readonly #waiting = new Map<string, { stop: AbortController; over: Promise<void> }>();
 
-  /**
-   * Gets the answer of a channel; call it in the activity. `key` identifies the question: a newer call with the same
-   * key stops an older one.
-   */
+  /** Gets the answer of a channel; call it in the activity. A newer call with the same `key` stops an older one. */
   async answer(key: string, resolve: Resolve): Promise<ChannelAnswer> {
     const { cancellationSignal, info } = Context.current();
     const stop = new AbortController();
@@ -69,8 +63,8 @@ export class WaitingAnswers {
 }
 
 /**
- * Waits for the answer and reports it to the server. Never rejects: if the report fails, no heartbeat follows, and the
- * server retries the activity.
+ * Reports the answer to the server. Never rejects: after a failed report no heartbeat follows, so the server retries
+ * the activity.
  */
 async function report({ taskToken, server, answer, stop }: Waiting): Promise<void> {
   const isOver = new AbortController();
@@ -92,9 +86,7 @@ async function reportFailure(server: AsyncCompletionClient, taskToken: Uint8Arra
   return server.fail(taskToken, workerShutDown());
 }
 
-/**
- * Heartbeats until the call is answered. Stops the channel once the server reports that the answer is no longer needed.
- */
+/** Heartbeats until the call is answered. Stops the channel once the server needs no answer any more. */
 async function heartbeatUntil(
   server: AsyncCompletionClient,
   taskToken: Uint8Array,
@@ -106,8 +98,7 @@ async function heartbeatUntil(
     try {
       await server.heartbeat(taskToken);
     } catch (error) {
-      // Without a connection the call goes on. After a long outage the server counts the activity as lost, and repeats
-      // it.
+      // Without a connection the call goes on; after a long outage the server repeats it.
       if (!(error instanceof ActivityCompletionError)) return stop.abort(error);
     }
     const beatMs = Math.min(longestBeatMs, Math.max(firstBeatMs, (Date.now() - sinceMs) / waitedPerBeat));

@@ -14,10 +14,7 @@ export interface AddressFilter {
   isRefused(address: string): boolean;
 }
 
-/**
- * The special IPv4 addresses of IANA's registry. Also the address of Azure's internal services, although it is a public
- * one.
- */
+/** The special IPv4 addresses of IANA's registry, and the public address of Azure's internal services. */
 const specialIpv4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -40,16 +37,14 @@ const specialIpv4 = [
 ];
 /** All addresses that IANA has assigned for public use: `::/96`, mapped, translated and local addresses are outside. */
 const publicIpv6 = ['2000::/3'];
-/**
- * The special ranges within `publicIpv6`: tunnels that contain an IPv4 address, documentation, and other protocols.
- */
+/** Within `publicIpv6`: tunnels that contain an IPv4 address, documentation, and other protocols. */
 const specialIpv6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'];
 
 const special = blockList([...specialIpv4, ...specialIpv6]);
 const global = blockList(publicIpv6);
 
 /**
- * A filter that admits public addresses, and those of `allowed`: addresses, or networks such as `10.20.0.0/16`. Throws
+ * Admits public addresses, and those of `allowed`: addresses, or networks such as `10.20.0.0/16`. Throws
  * `policy_invalid` for an entry that is neither.
  */
 export function addressFilter(allowed: readonly string[]): AddressFilter {
@@ -71,10 +66,7 @@ interface Networks {
   ipv6: BlockList;
 }
 
-/**
- * Lists of networks, one for each version of IP: in a common list, Node would also match mapped IPv6 addresses with
- * IPv4 networks.
- */
+/** One list for each version of IP: in a common list, Node would match mapped IPv6 addresses with IPv4 networks. */
 function blockList(networks: readonly string[]): Networks {
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const network of networks) {
@@ -134,8 +126,7 @@ export function filteredAgents({ filter, lookup = systemLookup, proxy, tls }: Ag
     const proxyEnv = { HTTP_PROXY: proxy, HTTPS_PROXY: proxy };
     return choose(filter, new http.Agent({ ...common, proxyEnv }), new https.Agent({ ...common, proxyEnv }));
   }
-  // The library compares addresses as texts and knows no networks. So each address of an allowed network is added when
-  // it is first used.
+  // The library knows no networks, so each address of an allowed network is added when it is first used.
   const allowed: string[] = [];
   const allow = (address: string): void => {
     if (!filter.isAllowed(address) || allowed.includes(address)) return;
@@ -178,8 +169,8 @@ function choose(filter: AddressFilter, plain: http.Agent, secure: http.Agent): F
 }
 
 /**
- * Returns a function that resolves a name, and fails if the filter refuses any of its addresses. It passes accepted
- * addresses to `allow`, which adds them to those that the library connects to.
+ * Returns a function that resolves a name, fails if the filter refuses any of its addresses, and passes the others to
+ * `allow`.
  */
 function checkedLookup(
   lookup: LookupFunction,
@@ -203,8 +194,8 @@ function checkedLookup(
 const longestMs = 5_000;
 
 /**
- * Throws `policy_invalid` if a URL leads to a refused address. Accepts a name that cannot be resolved now, because each
- * connection checks again. Behind a proxy it checks only addresses, and names of this machine.
+ * Throws `policy_invalid` if a URL leads to a refused address. It accepts a name that cannot be resolved now, because
+ * each connection checks again. Behind a proxy it checks only addresses, and names of this machine.
  */
 export async function checkAddress(
   url: URL,

@@ -49,8 +49,8 @@ export async function exchange(outgoing: Outgoing, agents: FilteredAgents, timeo
 }
 
 /**
- * Checks whether a host answers at all. The request has no path, because a path may contain a secret or have an effect.
- * Throws as `exchange` does.
+ * Checks whether a host answers. The request has no path, which may contain a secret or have an effect. Throws as
+ * `exchange` does.
  */
 export async function reachHost(
   { origin }: URL,
@@ -65,8 +65,8 @@ export async function reachHost(
 const aboutContent: readonly number[] = [400, 413, 414, 422, 431];
 
 /**
- * The error for a response that is not a success. For `rate_limited` and `internal` a retry may succeed; for other
- * codes only after one side is changed.
+ * The error for a response without success. For `rate_limited` and `internal` a retry may succeed; for other codes only
+ * after one side is changed.
  */
 export function refusedStatus({ origin }: URL, { status, headers }: Incoming): NotTaken {
   const isRedirect = status >= 300 && status < 400;
@@ -84,7 +84,7 @@ export function refusedStatus({ origin }: URL, { status, headers }: Incoming): N
   return new NotTaken({ code, message }, { retryAfterMs, refusesMessage: aboutContent.includes(status) });
 }
 
-/** Sends the request and reads the whole response. Rejects if the connection fails; any status is a response. */
+/** Rejects if the connection fails; any status is a response. */
 async function send(
   { method, url, headers, body }: Outgoing,
   agent: http.Agent,
@@ -101,7 +101,6 @@ async function send(
   return { status: response.statusCode ?? 0, headers: response.headers, text: await readText(response) };
 }
 
-/** The body as text; undefined if it is too long or not UTF-8. */
 async function readText(response: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -140,12 +139,12 @@ export interface HttpRequest {
 export type SendHttp = (request: HttpRequest) => Promise<string>;
 
 /**
- * Returns a function that sends requests, only to public addresses and those of `allowAddresses`. Each connection is
- * checked, so a name that later resolves to another address does not escape the check. The function follows no
- * redirect. Throws a `ProblemError`: `policy_invalid` for an invalid entry of `allowAddresses`; the function throws
- * `forbidden` for a refused address and for a redirect, `rate_limited` for 429, `internal` if the service is
- * unavailable, too slow or answers 408 or 5xx, else `invalid_message`. A refusal by the receiver is a `NotTaken`.
- * Errors name only the origin, because paths and headers may contain secrets.
+ * Returns a function that sends requests, only to public addresses and those of `allowAddresses`, and follows no
+ * redirect. Each connection is checked, so a name that later resolves to another address does not escape the check.
+ * Throws `policy_invalid` for an invalid entry of `allowAddresses`. The function throws a `ProblemError`: `forbidden`
+ * for a refused address and a redirect, `rate_limited` for 429, `internal` if the service is unavailable, too slow or
+ * answers 408 or 5xx, else `invalid_message`. A refusal by the receiver is a `NotTaken`. Errors name only the origin,
+ * because paths and headers may contain secrets.
  */
 export function httpSender({ allowAddresses = [], requestTimeoutMs = 10_000, lookup }: HttpSettings = {}): SendHttp {
   const agents = filteredAgents({ filter: addressFilter(allowAddresses), lookup, tls: {} });

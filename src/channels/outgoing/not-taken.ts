@@ -31,10 +31,7 @@ export class NotTaken extends ProblemError {
   }
 }
 
-/**
- * Thrown if a message has reached only some of its recipients. `sent` finds the message again, and another call sends
- * it to the others.
- */
+/** A message has reached only some recipients. By `sent`, another call sends it to the others. */
 export class PartlySent extends Error {
   readonly sent: Json;
 
@@ -49,10 +46,7 @@ export function retryAfterOf(error: unknown): number | undefined {
   return error instanceof NotTaken ? error.retryAfterMs : undefined;
 }
 
-/**
- * The delay of a header `Retry-After` (RFC 9110), which is in seconds or a date; in milliseconds. Undefined if there is
- * no header, or if it is invalid.
- */
+/** The delay of a `Retry-After` (RFC 9110: seconds or a date), in milliseconds. Undefined if absent or invalid. */
 export function readRetryAfter(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined || header.length > 40) return undefined;
   if (/^\d+$/.test(header)) return Number(header) * 1_000;
@@ -61,8 +55,7 @@ export function readRetryAfter(header: string | undefined, nowMs: number): numbe
 }
 
 /**
- * Sends a message. If the receiver refuses its content, sends it once more in its short form. If the receiver refuses
- * that too, throws an error that ends the attempts.
+ * Sends a message; once more in its short form if the receiver refuses its content. A second refusal ends the attempts.
  */
 export async function inFullOrShort<Result>(send: (isShort: boolean) => Promise<Result>): Promise<Result> {
   try {
@@ -81,7 +74,7 @@ export async function inFullOrShort<Result>(send: (isShort: boolean) => Promise<
 
 const mostNames = 5;
 
-/** A request without the parts that may be large. It keeps the names and the size of its arguments, and its digest. */
+/** A request without its large parts. It keeps the names and size of its arguments, and its digest. */
 export function shortRequest(request: ChannelRequest): ChannelRequest {
   const { argumentNames = Object.keys(request.arguments), argumentBytes = bytesOf(request.arguments) } = request;
   const without = { schema: undefined, preview: undefined, advice: undefined, userMessages: undefined };
@@ -95,9 +88,7 @@ export function shortRequest(request: ChannelRequest): ChannelRequest {
   return { ...request, ...without, ...texts, arguments: {}, argumentNames, argumentBytes, shown: 'part' };
 }
 
-/**
- * The short form of a request in one line of at most 600 characters: agent, tool, names and size of arguments, digest.
- */
+/** At most 600 characters: agent, tool, names and size of arguments, digest. */
 export function shortSentence(request: ChannelRequest): string {
   const { agentName, toolName, digest, argumentNames = [], argumentBytes = 0 } = shortRequest(request);
   const names = argumentNames.slice(0, mostNames).map(shownName);
