@@ -47,12 +47,9 @@ export function waitingNotice(request: ChannelRequest, nowMs: number, clock: Rea
 }
 
 export function outcomeNotice(request: ChannelRequest, settlement: Settlement, clock: ReaderClock): CallerNotice {
-  const { reviewerId, reviewerName, reason = '', settledAt } = settlement;
-  const who =
-    reviewerId === undefined
-      ? ''
-      : ` by ${bounded(personsShown(request.people)(reviewerId, reviewerName), longestPerson)}`;
+  const { reason = '', settledAt } = settlement;
   const reasonLine = reason.trim() === '' ? [] : [`Reason: ${bounded(reason, longestReason)}`];
+  const who = byReviewer(request, settlement, (person) => bounded(person, longestPerson));
   const [title, sentence] = outcomeWords(settlement, who);
   return {
     title: `${title}: ${shownName(request.toolName)}`,
@@ -65,10 +62,17 @@ export function outcomeNotice(request: ChannelRequest, settlement: Settlement, c
 }
 
 /** How a request was settled, in a few words, such as `Denied by Ann Lee (ann)`. */
-export function outcomeTitle({ people }: Pick<ChannelRequest, 'people'>, settlement: Settlement): string {
-  const { reviewerId, reviewerName } = settlement;
-  const who = reviewerId === undefined ? '' : ` by ${shownName(personsShown(people)(reviewerId, reviewerName))}`;
-  return `${outcomeWords(settlement, '')[0]}${who}`;
+export function outcomeTitle(request: Pick<ChannelRequest, 'people'>, settlement: Settlement): string {
+  return `${outcomeWords(settlement, '')[0]}${byReviewer(request, settlement, shownName)}`;
+}
+
+/** ` by ` and the reviewer who settled a request, as `shown` writes the name; empty if there is none. */
+export function byReviewer(
+  { people }: Pick<ChannelRequest, 'people'>,
+  { reviewerId, reviewerName }: Settlement,
+  shown: (person: string) => string = (person) => person,
+): string {
+  return reviewerId === undefined ? '' : ` by ${shown(personsShown(people)(reviewerId, reviewerName))}`;
 }
 
 /** True if the caller is asked as a reviewer: their approval would count. */

@@ -4,7 +4,8 @@ import type { Problem } from '../core/base/problem.ts';
 import { parseDecision } from '../core/messages/decision.ts';
 import { isObject, kindOf, parseJson } from '../core/base/json.ts';
 import { jsonDigest } from '../core/base/digest.ts';
-import type { Json } from '../core/base/tool-call.ts';
+import { severityRank } from '../core/assess/assessment.ts';
+import type { Json, Severity } from '../core/base/tool-call.ts';
 
 /** An answer of a channel as members of its decision, which records that `channel` showed the request. */
 export function answerDecision(
@@ -61,17 +62,10 @@ export class InvalidAnswer extends Error {
   override readonly name = 'InvalidAnswer' as const;
 }
 
+const answers = { approved: true, always: true, reason: true, modifiedArguments: true, response: true } as const;
+const about = { reviewerId: true, digest: true, userMessages: true } as const;
 /** The members of a decision that a channel may set: not the request, and no signature. */
-export const answerMembers = {
-  approved: true,
-  always: true,
-  reason: true,
-  modifiedArguments: true,
-  response: true,
-  reviewerId: true,
-  digest: true,
-  userMessages: true,
-} satisfies Record<keyof ChannelAnswer, true>;
+export const answerMembers: Readonly<Record<keyof ChannelAnswer, true>> = { ...answers, ...about };
 
 /** A request id for answers without a request, because `parseDecision` validates only whole decisions. */
 const anyRequestId = '0'.repeat(32);
@@ -117,6 +111,12 @@ export function whatWasShown({
 export function answerDigest(answer: ChannelAnswer | boolean): string {
   // JSON leaves out members that are undefined.
   return jsonDigest(parseJson(JSON.stringify(answer)) as Json);
+}
+
+/** True if a severity is above a cap. Fail closed: one that this version does not know is. */
+export function exceeds(severity: Severity, cap: Severity): boolean {
+  const rank = severityRank(severity);
+  return rank === -1 || rank > severityRank(cap);
 }
 
 const mostRecent = 10_000;

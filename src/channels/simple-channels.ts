@@ -1,9 +1,8 @@
 import { checkOptions, DefinitionError } from '../agents/check-options.ts';
 import { type Channel, type ChannelFunction, type ChannelRequest, type TestContext, stepKinds } from './channel.ts';
-import { answerTo, type ReasonOptions, checkAnswer, answerReason, whatWasShown } from './channel-answer.ts';
+import { answerTo, type ReasonOptions, checkAnswer, answerReason, exceeds, whatWasShown } from './channel-answer.ts';
 import { aborted } from '../text/aborted.ts';
 import { severities, type Severity } from '../core/base/tool-call.ts';
-import { severityRank } from '../core/assess/assessment.ts';
 import type { OptionNames } from '../text/check-call-options.ts';
 import { z } from 'zod';
 import { type ChannelKind, durationShape } from './channel-kind.ts';
@@ -96,11 +95,8 @@ export function conditional(options: ConditionalOptions): Channel {
     throw new DefinitionError(`conditional: 'below' must be one of ${severities.join(', ')}.`);
   }
   const other = toChannel(otherwise);
-  const isBelow = (request: ChannelRequest): boolean => {
-    const rank = severityRank(request.assessment.severity);
-    // A severity that this version does not know is below none, so the call is not approved.
-    return rank >= 0 && rank < severityRank(below);
-  };
+  const isBelow = ({ assessment: { severity } }: ChannelRequest): boolean =>
+    severity !== below && !exceeds(severity, below);
   return {
     isAutomatic: isBelow,
     ...(other.check && { check: () => other.check!() }),
@@ -122,21 +118,9 @@ export function conditional(options: ConditionalOptions): Channel {
   };
 }
 
-const memberNames: OptionNames<Channel> = {
-  check: true,
-  reach: true,
-  test: true,
-  notify: true,
-  isAutomatic: true,
-  resolve: true,
-  settled: true,
-  caller: true,
-  receive: true,
-  batch: true,
-  steps: true,
-  retries: true,
-  timeoutMs: true,
-};
+const functions = { notify: true, resolve: true, settled: true, check: true, reach: true, test: true } as const;
+const more = { isAutomatic: true, caller: true, receive: true, batch: true, steps: true, retries: true } as const;
+const memberNames: OptionNames<Channel> = { ...functions, ...more, timeoutMs: true };
 
 /**
  * A channel as it is, or a function as a channel. Throws a `DefinitionError` for anything else: a channel with a member
@@ -155,11 +139,8 @@ export function toChannel(source: Channel | ChannelFunction): Channel {
   if (typeof source !== 'object' || source === null) {
     throw new DefinitionError('A channel is a function, or an object with notify, resolve or settled.');
   }
-  const { caller } = source;
-  const members: readonly (readonly [name: string, value: unknown])[] = (['notify', 'resolve', 'settled'] as const)
-    .map((name) => [name, source[name]] as const)
-    .filter(([, value]) => value !== undefined);
-  if (members.length === 0 && caller === undefined) {
+  const { caller, timeoutMs, steps } = source;
+  if ((['notify', 'resolve', 'settled', 'caller'] as const).every((name) => source[name] === undefined)) {
     throw new DefinitionError('A channel has at least one of notify, resolve, settled and caller.');
   }
   if (caller !== undefined && !(typeof caller?.notify === 'function' && typeof caller.settled === 'function')) {
@@ -168,16 +149,11 @@ export function toChannel(source: Channel | ChannelFunction): Channel {
   if (caller !== undefined && isPlain(caller)) {
     checkOptions(`A channel's caller`, caller, { knows: true, notify: true, settled: true });
   }
-  for (const [name, value] of members) {
-    if (typeof value !== 'function') throw new DefinitionError(`A channel's ${name} is a function.`);
-  }
-  for (const name of ['check', 'reach', 'test'] as const) {
+  for (const name of Object.keys(functions) as (keyof typeof functions)[]) {
     const value: unknown = source[name];
-    if (value !== undefined && typeof value !== 'function') {
-      throw new DefinitionError(`A channel's ${name} is a function.`);
-    }
+    if (value === undefined || typeof value === 'function') continue;
+    throw new DefinitionError(`A channel's ${name} is a function.`);
   }
-  const { timeoutMs, steps } = source;
   if (steps !== undefined && !(Array.isArray(steps) && steps.every((each) => stepKinds.includes(each)))) {
     throw new DefinitionError(`A channel's steps is a list of ${stepKinds.join(', ')}.`);
   }

@@ -41,6 +41,15 @@ function oneLine(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, 300);
 }
 
+/** The text of bytes in UTF-8; undefined for other bytes. */
+export function utf8Text(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
 /** True if the text is JSON, of any kind and size. */
 export function isJson(text: string): boolean {
   try {

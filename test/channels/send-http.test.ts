@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { LookupFunction } from 'node:net';
-import { type HttpSettings, httpSender } from '../../src/channels/outgoing/exchange.ts';
+import { type HttpSettings, HttpSender } from '../../src/channels/outgoing/exchange.ts';
 import { type HttpServiceInTest, openHttpService } from '../support/http-service.ts';
 
 let service: HttpServiceInTest;
@@ -14,7 +14,12 @@ beforeEach(() => {
 afterAll(() => service.stop());
 
 const send = (url: string, settings: HttpSettings = {}): Promise<string> =>
-  httpSender(settings)({ method: 'GET', url: new URL(url), headers: {}, signal: new AbortController().signal });
+  new HttpSender(settings).send({
+    method: 'GET',
+    url: new URL(url),
+    headers: {},
+    signal: new AbortController().signal,
+  });
 const port = (): string => new URL(service.url).port;
 /** Names lead to these addresses, one look-up after the other. */
 const resolving = (...addresses: string[]): LookupFunction => {
@@ -62,13 +67,13 @@ test('another address is refused beside those that are allowed', async () => {
 });
 
 test('a name is checked at each connection: what it leads to the second time counts', async () => {
-  const sendHttp = httpSender({ allowAddresses: ['127.0.0.1'], lookup: resolving('127.0.0.1', '169.254.169.254') });
+  const sender = new HttpSender({ allowAddresses: ['127.0.0.1'], lookup: resolving('127.0.0.1', '169.254.169.254') });
   const url = new URL(`http://service.test:${port()}`);
   const request = { method: 'GET', url, headers: {}, signal: new AbortController().signal };
   // A connection that stays open goes where it went before.
   service.answer.headers = { connection: 'close' };
-  expect(await sendHttp(request)).toBe('yes');
-  await expect(sendHttp(request)).rejects.toMatchObject({ code: 'forbidden' });
+  expect(await sender.send(request)).toBe('yes');
+  await expect(sender.send(request)).rejects.toMatchObject({ code: 'forbidden' });
 });
 
 test('a redirect is not followed', async () => {

@@ -11,13 +11,12 @@ import {
   testText,
 } from '../../channels/channel.ts';
 import { checkOptions } from '../../agents/check-options.ts';
-import { recentIds } from '../../channels/channel-answer.ts';
+import { exceeds, recentIds } from '../../channels/channel-answer.ts';
 import { inFullOrShort, PartlySent } from '../../channels/outgoing/not-taken.ts';
 import { createSeals, type Seals } from '../../channels/sealed-text.ts';
 import { requirePackage, policyInvalid } from '../../channels/channel-kind.ts';
 import { connectionSettings } from '../../connection/connection-settings.ts';
 import type { Settlement } from '../../contract.ts';
-import { severityRank } from '../../core/assess/assessment.ts';
 import type { Json, Severity } from '../../core/base/tool-call.ts';
 import {
   type AnswerLink,
@@ -87,17 +86,9 @@ const testSubject = 'Test message of Countersign';
  * @example See {@link readChannels}, which makes it from a file.
  */
 export function emailChannel(options: EmailOptions): Channel {
-  checkOptions('emailChannel', options, {
-    transport: true,
-    from: true,
-    gatewayUrl: true,
-    people: true,
-    to: true,
-    linkKey: true,
-    namespace: true,
-    highestSeverity: true,
-    callers: true,
-  });
+  const links = { gatewayUrl: true, linkKey: true, namespace: true } as const;
+  const mails = { transport: true, from: true, people: true, to: true, highestSeverity: true, callers: true } as const;
+  checkOptions('emailChannel', options, { ...links, ...mails });
   const { linkKey, namespace, highestSeverity = 'critical', callers } = options;
   checkCallers('emailChannel', callers);
   const origin = gatewayOrigin(options.gatewayUrl);
@@ -164,20 +155,15 @@ export function emailChannel(options: EmailOptions): Channel {
     return { reached, refused: refusals.length, missing };
   }
 
-  function isShown({ assessment }: ChannelRequest): boolean {
-    const rank = severityRank(assessment.severity);
-    return rank >= 0 && rank <= severityRank(highestSeverity);
-  }
-
-  function leftOut(request: ChannelRequest, isShort: boolean): LeftOut | undefined {
-    return isShown(request) ? (isShort ? 'size' : undefined) : 'severity';
+  function leftOut({ assessment }: ChannelRequest, isShort: boolean): LeftOut | undefined {
+    if (exceeds(assessment.severity, highestSeverity)) return 'severity';
+    return isShort ? 'size' : undefined;
   }
 
   function callerOf(request: ChannelRequest): Recipient | undefined {
-    const { callerUserId } = request;
-    if (callerUserId === null) return undefined;
     const keyOf = personKeyIn(request);
-    const found = [...people].find(([name]) => keyOf(name) === keyOf(callerUserId));
+    const caller = request.callerUserId === null ? undefined : keyOf(request.callerUserId);
+    const found = [...people].find(([name]) => keyOf(name) === caller);
     return found && recipientOf(...found);
   }
 
@@ -216,8 +202,7 @@ export function emailChannel(options: EmailOptions): Channel {
       // If the first notice failed, its recipients are unknown; the outcome is worth a mail anyway.
       const recipients = sent === undefined ? callerToNotify(request) : reachedBefore(readThread(sent));
       const { missing } = await sendAll(recipients, context, async ({ timeZone }, _isReply, isShort) => {
-        const isWhole = isShown(request) && !isShort;
-        const shown = isWhole ? settlement : { ...settlement, reason: undefined };
+        const shown = leftOut(request, isShort) === undefined ? settlement : { ...settlement, reason: undefined };
         return noticeContent(outcomeNotice(withinSeverity(request, isShort), shown, { timeZone }));
       });
       if (missing !== undefined) throw missing;
@@ -227,9 +212,8 @@ export function emailChannel(options: EmailOptions): Channel {
 
   /** Without its arguments if it is above the channel's severity, or if the server refused its mail. */
   function withinSeverity(request: ChannelRequest, isShort: boolean): ChannelRequest {
-    return isShown(request) && !isShort
-      ? request
-      : { ...request, arguments: {}, argumentNames: [], shownArguments: undefined };
+    if (leftOut(request, isShort) === undefined) return request;
+    return { ...request, arguments: {}, argumentNames: [], shownArguments: undefined };
   }
 
   /** All recipients that a thread has reached. */
@@ -271,7 +255,7 @@ export function emailChannel(options: EmailOptions): Channel {
     const recipients = recipientsOf(request, step, people, shared);
     const sending = await sendAll(recipients, context, async ({ reviewer, timeZone }, isReply, isShort) => {
       const clock = { timeZone };
-      const mayAnswer = reviewer !== undefined && isShown(request);
+      const mayAnswer = reviewer !== undefined && leftOut(request, false) === undefined;
       const link = mayAnswer ? await linkFor(request, reviewer) : undefined;
       return mailContent({
         request,
@@ -338,9 +322,8 @@ function peopleOf(people: Readonly<Record<string, string | MailedPerson>>): Map<
         throw policyInvalid(`'${visibleText(name)}' in 'people' is not the name of a person.`);
       }
       if (timeZone !== undefined && !isTimeZone(timeZone)) {
-        throw policyInvalid(
-          `The time zone of '${visibleText(name)}' in 'people' does not exist: name one such as Europe/Berlin.`,
-        );
+        const whose = `'${visibleText(name)}' in 'people'`;
+        throw policyInvalid(`The time zone of ${whose} does not exist: name one such as Europe/Berlin.`);
       }
       return [nfc(name), { address: addressOf(address), groups, ...(timeZone !== undefined && { timeZone }) }];
     }),

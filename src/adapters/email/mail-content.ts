@@ -1,8 +1,7 @@
-import type { CallerNotice } from '../../channels/caller-notice.ts';
+import { byReviewer, type CallerNotice } from '../../channels/caller-notice.ts';
 import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import type { Settlement } from '../../contract.ts';
 import { escapeHtml, htmlPage } from '../../text/html-page.ts';
-import { personsShown } from '../../core/people/directory.ts';
 import { deadlineText, instantText, type ReaderClock } from '../../text/instant-text.ts';
 import { visibleText, visibleUnit } from '../../text/visible-text.ts';
 import type { Card } from '../../card/card.ts';
@@ -70,11 +69,7 @@ export function mailContent({ request, notice, inbox, link, leftOut, isReply, cl
 /** A notice to the caller of the run, without a link. */
 export function noticeContent({ title, lines }: CallerNotice): MailContent {
   const body = `<main class="card">\n${lines.map((line) => `<p>${escapeHtml(line)}</p>`).join('\n')}\n</main>`;
-  return {
-    subject: title,
-    text: `${lines.join('\n\n')}\n`,
-    html: htmlPage({ title, style: cardStyle, body }),
-  };
+  return { subject: title, text: `${lines.join('\n\n')}\n`, html: htmlPage({ title, style: cardStyle, body }) };
 }
 
 function leftOutLines(leftOut: LeftOut | undefined, request: ChannelRequest): string[] {
@@ -90,30 +85,24 @@ function leftOutLines(leftOut: LeftOut | undefined, request: ChannelRequest): st
 
 export function stepNotice(step: ChannelStep['kind'], request: ChannelRequest, clock: ReaderClock): string {
   const { deadline } = request;
-  const agent = `The agent ${visibleText(request.agentName)} asks whether it may do something.`;
-  switch (step) {
-    case 'asked':
-      return agent;
-    case 'reminded':
-      return `${agent} It still waits for an answer.`;
-    case 'warned':
-      return deadline === null
-        ? `${agent} It still waits for an answer.`
-        : `${agent} It waits until ${deadlineText(deadline, Date.now(), clock)}.`;
-    case 'escalated':
-      return `${agent} There is no answer yet, so you are asked as well.`;
-    case 'user_wrote':
-      return `${agent} Its user has written since.`;
-  }
+  const waits = ' It still waits for an answer.';
+  const more = {
+    asked: '',
+    reminded: waits,
+    warned: deadline === null ? waits : ` It waits until ${deadlineText(deadline, Date.now(), clock)}.`,
+    escalated: ' There is no answer yet, so you are asked as well.',
+    user_wrote: ' Its user has written since.',
+  } satisfies Record<ChannelStep['kind'], string>;
+  return `The agent ${visibleText(request.agentName)} asks whether it may do something.${more[step]}`;
 }
 
 export function settledNotice(
-  { outcome, settledAt, reviewerId, reviewerName }: Settlement,
-  { people }: Pick<ChannelRequest, 'people'>,
+  settlement: Settlement,
+  request: Pick<ChannelRequest, 'people'>,
   clock: ReaderClock,
 ): string {
-  const who = reviewerId === undefined ? '' : ` by ${visibleText(personsShown(people)(reviewerId, reviewerName))}`;
-  return `The request was settled on ${instantText(settledAt, clock)}: ${outcome}${who}. Links in earlier mails change nothing any more.`;
+  const who = byReviewer(request, settlement, (person) => visibleText(person));
+  return `The request was settled on ${instantText(settlement.settledAt, clock)}: ${settlement.outcome}${who}. Links in earlier mails change nothing any more.`;
 }
 
 /** One line without invisible characters, and without cut escapes. */

@@ -63,15 +63,8 @@ interface SmtpError {
 
 /** Throws `policy_invalid` for a password that would be sent in clear. */
 export function openMailServer(transport: MailTransport): MailServer {
-  checkOptions('emailChannel: transport', transport, {
-    host: true,
-    port: true,
-    tls: true,
-    user: true,
-    password: true,
-    ca: true,
-    timeoutMs: true,
-  });
+  const known = { host: true, port: true, tls: true, user: true, password: true, ca: true, timeoutMs: true } as const;
+  checkOptions('emailChannel: transport', transport, known);
   const { host, tls = 'starttls', port = tls === 'implicit' ? 465 : 587, user, password, ca } = transport;
   const { timeoutMs = 20_000 } = transport;
   if (tls === 'none' && password !== undefined && !/^(?:127\.[\d.]+|localhost|::1)$/.test(host)) {
@@ -95,13 +88,17 @@ export function openMailServer(transport: MailTransport): MailServer {
   };
   let takesUtf8 = false;
 
+  /** The result of a call, whose errors become those of `asMailError`. */
+  const orMailError = <Result>(call: Promise<Result>): Promise<Result> =>
+    call.catch((error: unknown) => {
+      throw asMailError(error, `${host}:${port}`);
+    });
+
   /** nodemailer would send the mail also to a server without the SMTPUTF8 that an address needs. */
   async function requireUtf8({ to, from }: Mail): Promise<void> {
     if (isAscii(to) && isAscii(from.address)) return;
     // Only an announcement is kept: a server without one may be replaced.
-    takesUtf8 ||= await announcesUtf8(options).catch((error: unknown) => {
-      throw asMailError(error, `${host}:${port}`);
-    });
+    takesUtf8 ||= await orMailError(announcesUtf8(options));
     if (takesUtf8) return;
     const why = `does not announce SMTPUTF8, which an address needs that has other letters than ASCII before its @`;
     if (!isAscii(from.address)) throw new Error(`The mail server ${host}:${port} ${why}: the sender's has.`);
@@ -115,34 +112,26 @@ export function openMailServer(transport: MailTransport): MailServer {
 
   return {
     verify: async () => {
-      const server = await connect();
-      try {
-        await server.verify();
-      } catch (error) {
-        throw asMailError(error, `${host}:${port}`);
-      }
+      await orMailError((await connect()).verify());
     },
     send: async (mail) => {
       const { to, from, subject, text, html, messageId, inReplyTo } = mail;
       await requireUtf8(mail);
       const server = await connect();
-      try {
-        await server.sendMail({
-          // As an object: in a text a comma would begin another address.
-          to: { name: '', address: to },
-          from,
-          envelope: { from: from.address, to: [to] },
-          subject,
-          text,
-          html,
-          messageId,
-          ...(inReplyTo !== undefined && { inReplyTo, references: [inReplyTo] }),
-          headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
-          xMailer: false,
-        });
-      } catch (error) {
-        throw asMailError(error, `${host}:${port}`);
-      }
+      const sending = server.sendMail({
+        // As an object: in a text a comma would begin another address.
+        to: { name: '', address: to },
+        from,
+        envelope: { from: from.address, to: [to] },
+        subject,
+        text,
+        html,
+        messageId,
+        ...(inReplyTo !== undefined && { inReplyTo, references: [inReplyTo] }),
+        headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+        xMailer: false,
+      });
+      await orMailError(sending);
     },
   };
 }

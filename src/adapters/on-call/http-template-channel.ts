@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { checkOptions } from '../../agents/check-options.ts';
 import { type Channel, type ChannelRequest, type ChannelStep, testText, stepKinds } from '../../channels/channel.ts';
 import { gatewayOrigin, inboxUrl } from '../../channels/answer-link.ts';
-import { httpReacher, type HttpSettings, httpSender } from '../../channels/outgoing/exchange.ts';
+import { type HttpSettings, httpSettingNames, HttpSender } from '../../channels/outgoing/exchange.ts';
 import { inFullOrShort } from '../../channels/outgoing/not-taken.ts';
 import {
   policyInvalid,
@@ -67,16 +67,9 @@ export interface HttpTemplateOptions extends HttpSettings {
   steps?: readonly ChannelStep['kind'][];
 }
 
-const templateMembers = {
-  method: true,
-  url: true,
-  headers: true,
-  body: true,
-  form: true,
-  text: true,
-  keep: true,
-} as const;
-const settledMembers = { ...templateMembers, always: true } as const;
+const contents = { body: true, form: true, text: true } as const;
+const notifyMembers = { method: true, url: true, headers: true, ...contents, keep: true } as const;
+const settledMembers = { ...notifyMembers, always: true } as const;
 const longestId = 500;
 
 /**
@@ -86,65 +79,44 @@ const longestId = 500;
  * @example See {@link readChannels}, which makes it from a file.
  */
 export function httpTemplateChannel(options: HttpTemplateOptions): Channel {
-  checkOptions('httpTemplateChannel', options, {
-    notify: true,
-    settled: true,
-    secrets: true,
-    gatewayUrl: true,
-    steps: true,
-    allowAddresses: true,
-    requestTimeoutMs: true,
-    lookup: true,
-  });
+  const templateNames = { notify: true, settled: true, secrets: true, gatewayUrl: true, steps: true } as const;
+  checkOptions('httpTemplateChannel', options, { ...templateNames, ...httpSettingNames });
   const { notify, settled, secrets = {}, steps } = options;
   const origin = options.gatewayUrl === undefined ? undefined : gatewayOrigin(options.gatewayUrl);
-  const sendHttp = httpSender(options);
-  const reach = httpReacher(options);
+  const http = new HttpSender(options);
   checkMessage('notify', notify, Object.keys(secrets));
   if (settled !== undefined) checkMessage('settled', settled, Object.keys(secrets));
 
+  /** Sends the filled template and returns the body of the response. */
   async function send(
     template: HttpTemplate,
     facts: Omit<TemplateFacts, 'secrets' | 'inboxUrl' | 'isShort'>,
     signal: AbortSignal,
     link = origin === undefined ? undefined : inboxUrl(origin, facts.request),
   ): Promise<string> {
-    return inFullOrShort((isShort) => sendOne(template, { ...facts, isShort }, signal, link));
-  }
-
-  async function sendOne(
-    template: HttpTemplate,
-    facts: Omit<TemplateFacts, 'secrets' | 'inboxUrl'>,
-    signal: AbortSignal,
-    link: string | undefined,
-  ): Promise<string> {
-    const values = templateValues({ ...facts, inboxUrl: link, secrets });
     const { method = 'POST', headers = {} } = template;
-    const content = contentOf(template, values);
-    const filled = Object.entries(headers).map(
-      ([name, value]) => [name.toLowerCase(), fillText(value, values)] as const,
-    );
-    return sendHttp({
-      method,
-      url: new URL(fillText(template.url, values, asUrlPart)),
-      headers: { ...(content !== undefined && { 'content-type': content.type }), ...Object.fromEntries(filled) },
-      body: content?.body,
-      signal,
+    return inFullOrShort(async (isShort) => {
+      const values = templateValues({ ...facts, isShort, inboxUrl: link, secrets });
+      const content = contentOf(template, values);
+      const filled = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), fillText(value, values)]);
+      return http.send({
+        method,
+        url: new URL(fillText(template.url, values, asUrlPart)),
+        headers: { ...(content !== undefined && { 'content-type': content.type }), ...Object.fromEntries(filled) },
+        body: content?.body,
+        signal,
+      });
     });
   }
 
   return {
     ...(steps !== undefined && { steps }),
-    reach: (signal) => reach(new URL(asHost(notify.url)), signal),
+    reach: (signal) => http.reach(new URL(asHost(notify.url)), signal),
     test: async ({ key, signal }) => {
       const link = origin === undefined ? undefined : `${origin}/inbox/`;
       const request = testRequest(key);
-      const settlement = {
-        outcome: 'cancelled',
-        runs: false,
-        reason: testText,
-        settledAt: request.requestedAt,
-      } as const;
+      const outcome = { outcome: 'cancelled', runs: false, reason: testText } as const;
+      const settlement = { ...outcome, settledAt: request.requestedAt };
       const answer = await send(notify, { request, step: { kind: 'asked' }, key, attempt: 1 }, signal, link);
       const sent = { id: idOf(answer, notify.keep) };
       if (settled !== undefined) await send(settled, { request, settlement, key, attempt: 1, sent }, signal, link);
@@ -168,8 +140,11 @@ export function httpTemplateChannel(options: HttpTemplateOptions): Channel {
 
 /** Throws `policy_invalid` if a template has an invalid member, address, header or placeholder. */
 function checkMessage(name: 'notify' | 'settled', template: SettledTemplate, secrets: readonly string[]): void {
-  const known = name === 'settled' ? settledMembers : Object.keys(templateMembers);
-  checkOptions(`httpTemplateChannel: ${name}`, template, known);
+  checkOptions(
+    `httpTemplateChannel: ${name}`,
+    template,
+    Object.keys(name === 'settled' ? settledMembers : notifyMembers),
+  );
   const { url, headers = {}, body, form, text, always } = template;
   if ([body, form, text].filter((each) => each !== undefined).length > 1) {
     throw policyInvalid(`'${name}' must have at most one of 'body', 'form' and 'text'.`);
@@ -200,11 +175,11 @@ function contentOf({ body, form, text }: HttpTemplate, values: JsonObject): { ty
   if (body !== undefined) return { type: 'application/json', body: JSON.stringify(fillTemplate(body, values)) };
   if (text !== undefined) return { type: 'text/plain; charset=utf-8', body: fillText(text, values) };
   if (form === undefined) return undefined;
-  const fields = Object.entries(form).map(([field, value]): [string, string] => [
-    field,
-    fillText(value, values).toWellFormed(),
-  ]);
-  return { type: 'application/x-www-form-urlencoded', body: new URLSearchParams(fields).toString() };
+  const fields = Object.entries(form).map(([field, value]) => [field, fillText(value, values).toWellFormed()]);
+  return {
+    type: 'application/x-www-form-urlencoded',
+    body: new URLSearchParams(Object.fromEntries(fields)).toString(),
+  };
 }
 
 /** Throws `policy_invalid`. The message does not repeat the address, which may contain a secret. */
@@ -289,20 +264,14 @@ const httpTemplate = z.strictObject({
 /** `kind: http_template` of a channel file (docs/on-call.md). */
 export const httpTemplateKind: ChannelKind<z.infer<typeof httpTemplate>> = {
   shape: httpTemplate,
-  make: ({
-    secrets = {},
-    gateway_url: gatewayUrl,
-    request_timeout: requestTimeoutMs,
-    allow_addresses: allowAddresses,
-    ...others
-  }) => {
-    const read = Object.entries(secrets).map(([name, place]) => [name, readSecret(place)] as const);
-    return httpTemplateChannel({
-      ...others,
-      secrets: Object.fromEntries(read),
-      gatewayUrl,
-      requestTimeoutMs,
-      allowAddresses,
-    });
-  },
+  make: ({ notify, settled, secrets = {}, steps, ...others }) =>
+    httpTemplateChannel({
+      notify,
+      settled,
+      secrets: Object.fromEntries(Object.entries(secrets).map(([name, place]) => [name, readSecret(place)])),
+      gatewayUrl: others.gateway_url,
+      steps,
+      requestTimeoutMs: others.request_timeout,
+      allowAddresses: others.allow_addresses,
+    }),
 };

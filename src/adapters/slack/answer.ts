@@ -2,16 +2,8 @@ import { instantText } from '../../text/instant-text.ts';
 import { visibleText } from '../../text/visible-text.ts';
 import { fallbackText, section } from '../../card/render-slack.ts';
 import { plainText, openUrl, alwaysScope, slackCard } from './cards.ts';
-import {
-  type Interaction,
-  commentModal,
-  denyModal,
-  editModal,
-  type ModalName,
-  readInteraction,
-  inputBlock,
-} from './interaction.ts';
-import { openWebClient, refusalCode, slackProblem } from './slack-api.ts';
+import { type Interaction, inputBlock, modalFor, type ModalName, readInteraction } from './interaction.ts';
+import { openWebClient, orSlackProblem, refusalCode, slackProblem } from './slack-api.ts';
 import { type SlackSettings, hasCap, isAboveCap } from './slack-settings.ts';
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,7 +13,8 @@ import { isObject } from '../../core/base/json.ts';
 import { isProblemError } from '../../core/base/problem.ts';
 import { readJson } from '../../text/read-json.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
-import { personsShown } from '../../core/people/directory.ts';
+import { byReviewer } from '../../channels/caller-notice.ts';
+import { errorText } from '../../channels/outgoing/not-taken.ts';
 
 /** The reply to a person's click. */
 export interface Reply {
@@ -113,16 +106,9 @@ export async function answerInteraction(
   try {
     if (interaction.kind === 'submit') return await submit(interaction, person, context);
     const { action } = interaction;
-    switch (action) {
-      case 'comment':
-      case 'deny':
-      case 'edit':
-        return await openFor(interaction, action, context);
-      case 'approve':
-        return await approve(interaction, person, context);
-      case 'always':
-        return await approveAlways(interaction, person, context);
-    }
+    if (action === 'approve') return await approve(interaction, person, context);
+    if (action === 'always') return await approveAlways(interaction, person, context);
+    return await openFor(interaction, action, context);
   } catch (error) {
     const reply = refusalText(error);
     if (reply === undefined) throw error;
@@ -162,8 +148,6 @@ async function approveAlways(
   return decide(interaction, person, context, { approved: true, always });
 }
 
-const modals = { comment: commentModal, deny: denyModal, edit: editModal } as const;
-
 /** Opens the modal of a button, unless an answer can no longer count. */
 async function openFor(
   { shown, triggerId, channel, account: { team }, responseUrl }: Interaction,
@@ -177,16 +161,12 @@ async function openFor(
   const refused = action === 'comment' && request !== undefined ? aboveCap(request, settings) : undefined;
   if (refused !== undefined) return refused;
   const asked = { shown, channel, team, ...(responseUrl !== undefined && { responseUrl }) };
+  const link = toInbox(shown, settings);
   if (action === 'edit' && request === undefined) {
-    return {
-      text: 'The arguments cannot be read now: try again, or edit them in the inbox.',
-      link: toInbox(shown, settings),
-    };
+    return { text: 'The arguments cannot be read now: try again, or edit them in the inbox.', link };
   }
-  const view = modals[action]({ ...asked, request });
-  if (view === undefined) {
-    return { text: 'This does not fit into a window of Slack: answer in the inbox.', link: toInbox(shown, settings) };
-  }
+  const view = modalFor(action, { ...asked, request });
+  if (view === undefined) return { text: 'This does not fit into a window of Slack: answer in the inbox.', link };
   await openModal(triggerId, view);
   return undefined;
 }
@@ -256,12 +236,14 @@ function receiptText({ outcome, votes, recorded, successor, message }: Receipt):
   return outcome === undefined ? message : `Your answer counts: ${outcome}.`;
 }
 
-function settledReply({ settled, people }: ApprovalDetails): Reply | undefined {
+function settledReply(request: ApprovalDetails): Reply | undefined {
+  const { settled } = request;
   if (settled === undefined) return undefined;
-  const by =
-    settled.reviewerId === undefined ? '' : ` by ${personsShown(people)(settled.reviewerId, settled.reviewerName)}`;
-  const text = `Nothing was changed: the request was settled already, ${settled.outcome}${by}, `;
-  return { text, at: settled.settledAt };
+  const by = byReviewer(request, settled);
+  return {
+    text: `Nothing was changed: the request was settled already, ${settled.outcome}${by}, `,
+    at: settled.settledAt,
+  };
 }
 
 /** Why a decision was refused. Undefined for an error that is no refusal. */
@@ -347,7 +329,7 @@ async function replyAfter(
   try {
     await sendReply(settings, interaction, reply);
   } catch (error) {
-    gateway.log(error instanceof Error ? error.message : String(error));
+    gateway.log(errorText(error));
   }
 }
 
@@ -358,12 +340,9 @@ async function answerOrSay(
   gateway: ChatGateway,
 ): Promise<Reply | undefined> {
   const openModal = async (triggerId: string, view: object): Promise<void> => {
-    try {
-      const client = await openWebClient(settings);
-      await client.apiCall('views.open', { trigger_id: triggerId, view });
-    } catch (error) {
-      throw slackProblem(error, 'views.open', settings.channel);
-    }
+    const options = { trigger_id: triggerId, view };
+    const opening = openWebClient(settings).then((client) => client.apiCall('views.open', options));
+    await orSlackProblem(opening, 'views.open', settings.channel);
   };
   try {
     return await answerInteraction(interaction, { gateway, settings, openModal });

@@ -23,7 +23,7 @@ export type Interaction = {
   /** Accepts replies that only this person sees, for half an hour, even if they are not in the channel. */
   responseUrl?: string;
   shown: ShownRequest;
-} & ({ kind: 'click'; action: Exclude<ActionId, 'open'> } | { kind: 'submit'; modal: ModalName; text: string });
+} & ({ kind: 'click'; action: ClickAction } | { kind: 'submit'; modal: ModalName; text: string });
 
 const sender = {
   user: z.looseObject({
@@ -63,10 +63,8 @@ const submitShape = z.looseObject({
 });
 const payloadShape = z.union([clickShape, submitShape]);
 
-const clicks: readonly string[] = ['approve', 'comment', 'deny', 'edit', 'always'] satisfies Exclude<
-  ActionId,
-  'open'
->[];
+type ClickAction = Exclude<ActionId, 'open'>;
+const clicks: readonly string[] = ['approve', 'comment', 'deny', 'edit', 'always'] satisfies ClickAction[];
 
 /** Reads a payload of Slack; undefined for anything but an answer, such as a click on a link. */
 export function readInteraction(payload: unknown): Interaction | undefined {
@@ -94,7 +92,7 @@ export function readInteraction(payload: unknown): Interaction | undefined {
     triggerId,
     ...(data.response_url !== undefined && { responseUrl: data.response_url }),
     shown,
-    action: action as Exclude<ActionId, 'open'>,
+    action: action as ClickAction,
   };
 }
 
@@ -102,7 +100,7 @@ export function readInteraction(payload: unknown): Interaction | undefined {
 export const inputBlock = 'answer';
 const inputAction = 'text';
 /** Slack's limits: of a text input, and of a modal's stored data. */
-export const longestInput = 3_000;
+const longestInput = 3_000;
 const longestMemory = 3_000;
 const longestReason = 2_000;
 
@@ -118,47 +116,27 @@ interface Asked {
   /** The team of the account that clicked. */
   team: string;
   responseUrl?: string;
-  request: Pick<ApprovalDetails, 'toolName'> | undefined;
+  request: ApprovalDetails | undefined;
 }
 
-/** The modal for the reason of a denial. Undefined: it does not fit. */
-export function denyModal(asked: Asked): object | undefined {
-  return modal('deny', 'Deny', asked, {
-    label: plainText('Reason, for the model'),
-    optional: true,
-    element: { type: 'plain_text_input', action_id: inputAction, multiline: true, max_length: longestReason },
-  });
-}
-
-/** The modal for a comment beside an approval. Undefined: it does not fit. */
-export function commentModal(asked: Asked): object | undefined {
-  return modal('comment', 'Approve', asked, {
-    label: plainText("Comment, which the model reads before the tool's result"),
-    optional: true,
-    element: { type: 'plain_text_input', action_id: inputAction, multiline: true, max_length: longestReason },
-  });
-}
-
-/** The modal for other arguments. Undefined: they do not fit, or are unknown. */
-export function editModal(asked: Asked & { request: ApprovalDetails | undefined }): object | undefined {
+/** The modal of a button. Undefined: its content does not fit, or is unknown. */
+export function modalFor(name: ModalName, asked: Asked): object | undefined {
+  const input = { type: 'plain_text_input', action_id: inputAction, multiline: true };
+  const words = { optional: true, element: { ...input, max_length: longestReason } };
+  if (name === 'deny') return modal(name, 'Deny', asked, { label: plainText('Reason, for the model'), ...words });
+  if (name === 'comment') {
+    const label = plainText("Comment, which the model reads before the tool's result");
+    return modal(name, 'Approve', asked, { label, ...words });
+  }
   if (asked.request === undefined) return undefined;
   const { arguments: args, redacted = [] } = asked.request;
   const text = [JSON.stringify(args, null, 2), JSON.stringify(args)].find((each) => each.length <= longestInput);
   if (text === undefined) return undefined;
-  const hint =
-    redacted.length === 0
-      ? 'All arguments.'
-      : 'All arguments. Leave a placeholder where the tool is to get the value that it hides.';
-  return modal('edit', 'Approve with these', asked, {
+  const placeholders = ' Leave a placeholder where the tool is to get the value that it hides.';
+  return modal(name, 'Approve with these', asked, {
     label: plainText('Arguments as JSON'),
-    hint: plainText(hint),
-    element: {
-      type: 'plain_text_input',
-      action_id: inputAction,
-      multiline: true,
-      initial_value: text,
-      max_length: longestInput,
-    },
+    hint: plainText(`All arguments.${redacted.length === 0 ? '' : placeholders}`),
+    element: { ...input, initial_value: text, max_length: longestInput },
   });
 }
 
@@ -166,11 +144,7 @@ export function readModal({
   callback_id: modal,
   private_metadata: memory,
   state,
-}: {
-  callback_id: string;
-  private_metadata: string;
-  state: { values: Record<string, Record<string, { value?: string | null }>> };
-}): (Pick<Asked, 'shown' | 'channel' | 'team' | 'responseUrl'> & { modal: ModalName; text: string }) | undefined {
+}: z.infer<typeof submitShape>['view']): (Omit<Asked, 'request'> & { modal: ModalName; text: string }) | undefined {
   const [blockId, run, channel, team, responseUrl = ''] = readTexts(memory, 5) ?? [];
   const shown = blockId === undefined ? undefined : readShown(blockId, run);
   if (shown === undefined || channel === undefined || team === undefined) return undefined;

@@ -5,7 +5,7 @@ import type { NotifyContext, ChannelStep } from '../../channels/channel.ts';
 import type { ApprovalDetails } from '../../contract.ts';
 import { visibleText } from '../../text/visible-text.ts';
 import { fallbackText, type SlackMessage, section } from '../../card/render-slack.ts';
-import { slackProblem } from './slack-api.ts';
+import { orSlackProblem } from './slack-api.ts';
 import { inFullOrShort } from '../../channels/outgoing/not-taken.ts';
 import type { SlackSettings } from './slack-settings.ts';
 
@@ -16,10 +16,6 @@ interface PostedMessages {
 }
 
 const idLength = 8;
-
-function sentMessage(ts: string, requestIds: readonly string[]): PostedMessages['messages'][number] {
-  return { ts, of: requestIds.map((each) => each.slice(0, idLength)).join(' ') };
-}
 
 /** The message of a request; undefined if there is none, or if this channel did not make the value. */
 export function postedMessage(sent: Json | undefined, requestId: string): { channel: string; ts: string } | undefined {
@@ -76,19 +72,17 @@ async function* ownMessages(
   client: WebClient,
   { channel, oldestMs, threadOf }: Place,
 ): AsyncGenerator<{ ts: string; key: string; blocks: readonly { block_id?: string }[] }> {
-  const { bot_id: ours } = await client.auth.test();
+  const method = threadOf === undefined ? 'conversations.history' : 'conversations.replies';
+  const { bot_id: ours } = await orSlackProblem(client.auth.test(), method, channel);
   let cursor: string | undefined;
   for (let page = 0; page < mostPages; page += 1) {
-    const options = {
-      channel,
-      include_all_metadata: true,
-      limit: pageSize,
-      oldest: (oldestMs / 1_000).toFixed(6),
-      ...(cursor !== undefined && { cursor }),
-    };
-    const { messages = [], response_metadata: more } = await (threadOf === undefined
-      ? client.conversations.history(options)
-      : client.conversations.replies({ ...options, ts: threadOf }));
+    const range = { channel, include_all_metadata: true, limit: pageSize, oldest: (oldestMs / 1_000).toFixed(6) };
+    const options = { ...range, ...(cursor !== undefined && { cursor }) };
+    const reading =
+      threadOf === undefined
+        ? client.conversations.history(options)
+        : client.conversations.replies({ ...options, ts: threadOf });
+    const { messages = [], response_metadata: more } = await orSlackProblem(reading, method, channel);
     for (const { ts, bot_id: sender, metadata, blocks = [] } of messages) {
       const key =
         metadata?.event_type === metadataType ? (metadata.event_payload as { key?: unknown })?.key : undefined;
@@ -111,17 +105,8 @@ export async function postRequests(
 ): Promise<Json> {
   const { channel } = settings;
   const oldestMs = oldestOf(requests);
-  const sentBefore = (threadOf?: string): Promise<Map<string, string>> =>
-    attempt === 1
-      ? Promise.resolve(new Map())
-      : sentSince(client, { channel, oldestMs, threadOf }).catch((error: unknown) => {
-          throw slackProblem(
-            error,
-            threadOf === undefined ? 'conversations.history' : 'conversations.replies',
-            channel,
-          );
-        });
-
+  const sentBefore = async (threadOf?: string): Promise<Map<string, string>> =>
+    attempt === 1 ? new Map() : sentSince(client, { channel, oldestMs, threadOf });
   const before = await sentBefore();
   const messages: PostedMessages['messages'] = [];
   const all = inMessages(requests, settings);
@@ -142,12 +127,7 @@ export async function postRequests(
       const replyKey = `${messageKey}.${place}`;
       if (!repliesBefore.has(replyKey)) await post(client, { channel, thread_ts: ts, ...reply }, replyKey);
     }
-    messages.push(
-      sentMessage(
-        ts,
-        together.map(({ requestId }) => requestId),
-      ),
-    );
+    messages.push({ ts, of: together.map(({ requestId }) => requestId.slice(0, idLength)).join(' ') });
   }
   const left = all.slice(mostMessages).flat().length;
   const restKey = `${key}.rest`;
@@ -171,12 +151,9 @@ export async function post(
 ): Promise<string> {
   const metadata = { event_type: metadataType, event_payload: { key } };
   const options = { ...message, metadata, unfurl_links: false, unfurl_media: false, parse: 'none' };
-  try {
-    const { ts } = (await client.apiCall('chat.postMessage', options)) as { ts?: string };
-    return ts!;
-  } catch (error) {
-    throw slackProblem(error, 'chat.postMessage', message.channel);
-  }
+  const method = 'chat.postMessage';
+  const { ts } = (await orSlackProblem(client.apiCall(method, options), method, message.channel)) as { ts?: string };
+  return ts!;
 }
 
 function titleOf(requests: readonly ApprovalDetails[]): string {
@@ -198,11 +175,8 @@ export async function postReminder(
   { key, attempt, step, requests }: Pick<NotifyContext, 'key' | 'attempt' | 'step' | 'requests'>,
 ): Promise<void> {
   if (attempt > 1) {
-    const scope = { channel, oldestMs: Number(ts) * 1_000 - clockMarginMs, threadOf: ts };
-    const before = await sentSince(client, scope).catch((error: unknown) => {
-      throw slackProblem(error, 'conversations.replies', channel);
-    });
-    if (before.has(key)) return;
+    const place = { channel, oldestMs: Number(ts) * 1_000 - clockMarginMs, threadOf: ts };
+    if ((await sentSince(client, place)).has(key)) return;
   }
   const lines = requests.slice(0, mostNames).map(({ toolName, deadline }) => {
     const until = deadline === null ? { text: 'without a deadline' } : { text: 'until ', at: deadline };
@@ -210,17 +184,10 @@ export async function postReminder(
   });
   const left = requests.length - lines.length;
   const heading = headingOf(step);
-  const blocks = [
-    {
-      type: 'rich_text' as const,
-      elements: [
-        section([{ text: heading, bold: true }]),
-        ...lines,
-        ...(left > 0 ? [section([{ text: `and ${left} more` }])] : []),
-      ],
-    },
-  ];
-  await post(client, { channel, thread_ts: ts, reply_broadcast: true, text: fallbackText(heading), blocks }, key);
+  const more = left > 0 ? [section([{ text: `and ${left} more` }])] : [];
+  const elements = [section([{ text: heading, bold: true }]), ...lines, ...more];
+  const content = { text: fallbackText(heading), blocks: [{ type: 'rich_text' as const, elements }] };
+  await post(client, { channel, thread_ts: ts, reply_broadcast: true, ...content }, key);
 }
 
 /** The sentence that begins a message about a step of a request. */
@@ -264,18 +231,15 @@ export async function updateMessage(
   const settledIds = parts.filter(({ isSettled }) => isSettled).map(({ requestId }) => requestId);
   // Nothing to show, or no message: it was deleted, though Slack may keep an empty one.
   if (parts.every(({ isNews }) => !isNews)) return settledIds;
-  try {
-    await client.apiCall('chat.update', {
-      channel,
-      ts,
-      text: titleOf(parts.flatMap(({ request }) => request ?? [])),
-      blocks: [...parts.flatMap(({ blocks }) => blocks), ...common],
-      metadata: message?.metadata,
-      parse: 'none',
-    });
-  } catch (error) {
-    throw slackProblem(error, 'chat.update', channel);
-  }
+  const update = {
+    channel,
+    ts,
+    text: titleOf(parts.flatMap(({ request }) => request ?? [])),
+    blocks: [...parts.flatMap(({ blocks }) => blocks), ...common],
+    metadata: message?.metadata,
+    parse: 'none',
+  };
+  await orSlackProblem(client.apiCall('chat.update', update), 'chat.update', channel);
   return settledIds;
 }
 
@@ -300,11 +264,8 @@ function textsOf(value: unknown): string[] {
 }
 
 async function fetchMessage(client: WebClient, channel: string, ts: string) {
-  try {
-    const range = { channel, latest: ts, oldest: ts, inclusive: true, limit: 1, include_all_metadata: true };
-    const { messages = [] } = await client.conversations.history(range);
-    return messages.find((each) => each.ts === ts);
-  } catch (error) {
-    throw slackProblem(error, 'conversations.history', channel);
-  }
+  const range = { channel, latest: ts, oldest: ts, inclusive: true, limit: 1, include_all_metadata: true };
+  const reading = client.conversations.history(range);
+  const { messages = [] } = await orSlackProblem(reading, 'conversations.history', channel);
+  return messages.find((each) => each.ts === ts);
 }

@@ -75,6 +75,15 @@ export function slackProblem(error: unknown, method: string, channel: string): N
   return new NotTaken({ code: 'internal', message: sentence }, { retryAfterMs, refusesMessage, cause: error });
 }
 
+/** The result of a call, whose errors become a `slackProblem`. */
+export async function orSlackProblem<Result>(call: Promise<Result>, method: string, channel: string): Promise<Result> {
+  try {
+    return await call;
+  } catch (error) {
+    throw slackProblem(error, method, channel);
+  }
+}
+
 /** How old a signed request may be, and how far ahead its clock, in seconds. */
 const windowSeconds = 300;
 

@@ -4,11 +4,12 @@ import { interactionHandler, type InteractionHandler } from './answer.ts';
 import { type SlackSettings, type SlackMembers, slackSettings, slackShape } from './slack-settings.ts';
 import { socketInteractions } from './socket.ts';
 import { ProblemError } from '../../core/base/problem.ts';
-import { isSignedBySlack, openWebClient, slackProblem } from './slack-api.ts';
+import { isSignedBySlack, openWebClient, orSlackProblem } from './slack-api.ts';
 import type { WebClient } from '@slack/web-api';
 import { checkOptions } from '../../agents/check-options.ts';
 import { type Channel, type ChannelRequest, testText } from '../../channels/channel.ts';
 import { recentIds } from '../../channels/channel-answer.ts';
+import { utf8Text } from '../../text/read-json.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import { postReminder, post, postRequests, postedMessage, messageShowing, oldestOf, updateMessage } from './post.ts';
 
@@ -52,8 +53,7 @@ function httpInteractions(
 
 function payloadOf(body: Uint8Array): unknown {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
-    return JSON.parse(new URLSearchParams(text).get('payload') ?? '');
+    return JSON.parse(new URLSearchParams(utf8Text(body) ?? '').get('payload') ?? '');
   } catch {
     return undefined;
   }
@@ -69,16 +69,9 @@ const settingsOf = new WeakMap<Channel, SlackSettings>();
  * @example See {@link readChannels}, which makes it from a file.
  */
 export function slackChannel(settings: SlackSettings): Channel {
-  checkOptions('slackChannel', settings, {
-    name: true,
-    token: true,
-    channel: true,
-    gatewayUrl: true,
-    highestSeverity: true,
-    apiUrl: true,
-    signingSecret: true,
-    appToken: true,
-  });
+  const secrets = { token: true, signingSecret: true, appToken: true } as const;
+  const places = { name: true, channel: true, gatewayUrl: true, apiUrl: true } as const;
+  checkOptions('slackChannel', settings, { ...secrets, ...places, highestSeverity: true });
   // Updates of one message run one by one, so that none overwrites another.
   const inTurn = keyedQueue();
   const shownHere = recentIds();
@@ -89,9 +82,7 @@ export function slackChannel(settings: SlackSettings): Channel {
   async function findMessage(client: WebClient, request: ChannelRequest, sent: Json | undefined) {
     if (sent !== undefined) return postedMessage(sent, request.requestId);
     const place = { channel: settings.channel, oldestMs: oldestOf([request]) };
-    return messageShowing(client, place, request.requestId).catch((error: unknown) => {
-      throw slackProblem(error, 'conversations.history', settings.channel);
-    });
+    return messageShowing(client, place, request.requestId);
   }
 
   const channel: Channel = {
@@ -119,10 +110,8 @@ export function slackChannel(settings: SlackSettings): Channel {
       connected(signal, async (client) => {
         const message = await findMessage(client, request, sent);
         if (message === undefined) return;
-        const now = [
-          ...requests.filter((each) => each.requestId !== request.requestId),
-          { ...request, settled: settlement },
-        ];
+        const others = requests.filter((each) => each.requestId !== request.requestId);
+        const now = [...others, { ...request, settled: settlement }];
         const keyOf = (requestId: string): string => `${message.ts} ${requestId}`;
         await inTurn(message.ts, async () => {
           // The previous update showed everything that was settled by then.
@@ -138,11 +127,7 @@ export function slackChannel(settings: SlackSettings): Channel {
 
 /** Throws unless the app may read the channel, which requires a valid token and an invitation. */
 async function requirePlace(client: WebClient, channel: string): Promise<void> {
-  try {
-    await client.conversations.history({ channel, limit: 1 });
-  } catch (error) {
-    throw slackProblem(error, 'conversations.history', channel);
-  }
+  await orSlackProblem(client.conversations.history({ channel, limit: 1 }), 'conversations.history', channel);
 }
 
 /**

@@ -4,7 +4,7 @@ import { gatewayOrigin } from '../../channels/answer-link.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { severities, type Severity } from '../../core/base/tool-call.ts';
 import type { ApprovalDetails } from '../../contract.ts';
-import { severityRank } from '../../core/assess/assessment.ts';
+import { exceeds } from '../../channels/channel-answer.ts';
 
 /** A Slack channel for reviewers. Its app sends answers over HTTP or over Socket Mode. */
 export type SlackSettings = SlackChannelSettings & (HttpListening | SocketListening);
@@ -84,8 +84,7 @@ export function isAboveCap(
   { assessment }: Pick<ApprovalDetails, 'assessment'>,
   { highestSeverity = 'critical' }: Pick<SlackSettings, 'highestSeverity'>,
 ): boolean {
-  const rank = severityRank(assessment.severity);
-  return rank === -1 || rank > severityRank(highestSeverity);
+  return exceeds(assessment.severity, highestSeverity);
 }
 
 /**

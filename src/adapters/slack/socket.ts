@@ -1,4 +1,5 @@
 import type { SocketModeClient } from '@slack/socket-mode';
+import { errorText } from '../../channels/outgoing/not-taken.ts';
 import { refusalCode } from './slack-api.ts';
 import type { SlackSettings, SocketListening } from './slack-settings.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -100,7 +101,7 @@ const remedies: Record<string, string> = {
 /** Why there is no connection, without the token. */
 export function socketProblem(error: unknown): string {
   const code = error instanceof SocketEnded ? error.message : refusalCode(error);
-  const why = code ?? (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
+  const why = code ?? errorText(error).replace(/\.$/, '');
   const remedy = remedies[code ?? ''];
   return remedy === undefined ? why : `${why}; ${remedy}`;
 }
@@ -132,9 +133,7 @@ const silent = {
   getLevel: (): string => 'error',
 };
 
-function ignore(): void {
-  // Writes nothing.
-}
+function ignore(): void {}
 
 type SocketSettings = SlackSettings & SocketListening;
 

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
-import { outcomeTitle } from '../../channels/caller-notice.ts';
+import { byReviewer, outcomeTitle } from '../../channels/caller-notice.ts';
 import { inboxUrl } from '../../channels/answer-link.ts';
 import type { Settlement } from '../../contract.ts';
 import { byteLength } from '../../core/base/text.ts';
-import { personsShown } from '../../core/people/directory.ts';
 import { shownName } from '../../text/visible-text.ts';
 
 export interface PushMessage {
@@ -53,25 +52,19 @@ export function askingMessage(
 ): PushMessage {
   const { agentName, toolName, assessment, deadline } = request;
   const what = `${shownName(agentName)} wants to call ${shownName(toolName)} · severity ${shownName(assessment.severity)}`;
-  const body = deadline === null ? `${what} · no deadline` : what;
-  return {
-    title: titles[kind],
-    body,
-    ...(deadline !== null && { until: shownName(deadline) }),
-    ...common(request, origin, key),
-  };
+  const end = deadline === null ? { body: `${what} · no deadline` } : { body: what, until: shownName(deadline) };
+  return { title: titles[kind], ...end, ...common(request, origin, key) };
 }
 
 /** Replaces the notification of the request, so that it no longer invites an answer. */
 export function settledMessage(
   request: ChannelRequest,
-  { outcome, reviewerId, reviewerName }: Settlement,
+  settlement: Settlement,
   { origin, key }: { origin: string; key: string },
 ): PushMessage {
-  const who =
-    reviewerId === undefined ? '' : ` by ${shownName(personsShown(request.people)(reviewerId, reviewerName))}`;
+  const title = `Settled: ${shownName(settlement.outcome)}${byReviewer(request, settlement, shownName)}`;
   const body = `${shownName(request.agentName)} wanted to call ${shownName(request.toolName)}`;
-  return { title: `Settled: ${shownName(outcome)}${who}`, body, ...common(request, origin, key), silent: true };
+  return { title, body, ...common(request, origin, key), silent: true };
 }
 
 /** To the caller of the run. It links to the run, and contains neither an argument nor a reason. */

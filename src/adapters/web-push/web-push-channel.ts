@@ -43,7 +43,6 @@ import {
 import { inParallel } from '../../client/server/session.ts';
 import type { Records } from '../../client/server/records.ts';
 import { isObject } from '../../core/base/json.ts';
-import type { Settlement } from '../../contract.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import { checkCallers, callersOptions } from '../../channels/caller-notice.ts';
 import { z } from 'zod';
@@ -115,7 +114,7 @@ export function webPushChannel(options: WebPushOptions): Channel {
     audience: readonly Subscription[],
     subscriptions: Subscriptions,
     { key, signal }: Pick<NotifyContext, 'key' | 'signal'>,
-    push: ReturnType<typeof deliveryOf> & { message: PushMessage },
+    push: Delivery & { message: PushMessage },
   ): Promise<{ marks: string[]; failed: number; failure?: Error }> {
     const gone: Subscription[] = [];
     const failures: Error[] = [];
@@ -143,6 +142,37 @@ export function webPushChannel(options: WebPushOptions): Channel {
     return { marks, failed: failures.length, failure: failures[0] };
   }
 
+  /** Sends a message about an open request, and returns who has it by now. */
+  async function ask(
+    request: ChannelRequest,
+    audience: readonly Subscription[],
+    subscriptions: Subscriptions,
+    context: NotifyContext,
+    message: PushMessage,
+  ): Promise<Json> {
+    const push = { message, ...deliveryOf(request, false) };
+    const { marks, failed, failure } = await sendAll(audience, subscriptions, context, push);
+    const reached = [...new Set([...marksOf(context.sent), ...marks])].slice(-mostMarks);
+    // A browser that has the message shows it once, by its key.
+    if (failure !== undefined) throw marks.length === 0 ? failure : new PartlySent({ reached, failed }, failure);
+    return { reached, failed };
+  }
+
+  /** Sends a message about a settled request. Throws if a browser cannot be reached, so that the call is repeated. */
+  async function close(
+    request: ChannelRequest,
+    audience: readonly Subscription[],
+    subscriptions: Subscriptions,
+    context: SettledContext,
+    message: PushMessage,
+  ): Promise<void> {
+    const push = { message, ...deliveryOf(request, true) };
+    const { marks, failure } = await sendAll(audience, subscriptions, context, push);
+    // After the last attempt in a row, one reached browser is enough.
+    const isEnough = context.isLastAttempt === true && marks.length > 0;
+    if (failure !== undefined && !isEnough) throw failure;
+  }
+
   /** The browsers of the caller, unless the message to the reviewers reaches one of them, too. */
   async function browsersToNotify(request: ChannelRequest, subscriptions: Subscriptions): Promise<Subscription[]> {
     const own = await browsersOfCaller(request, subscriptions);
@@ -159,11 +189,7 @@ export function webPushChannel(options: WebPushOptions): Channel {
       const subscriptions = subscriptionsOf(settings, requireRecords(context.records));
       const browsers = await browsersToNotify(request, subscriptions);
       const message = callerMessage(request, undefined, { origin, key: context.key });
-      const push = { message, ...deliveryOf(request, false) };
-      const { marks, failed, failure } = await sendAll(browsers, subscriptions, context, push);
-      const reached = [...new Set([...marksOf(context.sent), ...marks])];
-      if (failure !== undefined) throw marks.length === 0 ? failure : new PartlySent({ reached, failed }, failure);
-      return { reached, failed };
+      return ask(request, browsers, subscriptions, context, message);
     },
     settled: async (request, settlement, context) => {
       const { key, sent, records } = context;
@@ -173,11 +199,22 @@ export function webPushChannel(options: WebPushOptions): Channel {
         sent === undefined
           ? await browsersToNotify(request, subscriptions)
           : await reachedBefore(request, marksOf(sent), subscriptions);
-      const message = callerMessage(request, settlement, { origin, key });
-      const push = { message, ...deliveryOf(request, true) };
-      const { marks, failure } = await sendAll(browsers, subscriptions, context, push);
-      const isEnough = context.isLastAttempt === true && marks.length > 0;
-      if (failure !== undefined && !isEnough) throw failure;
+      await close(request, browsers, subscriptions, context, callerMessage(request, settlement, { origin, key }));
+    },
+  };
+
+  const toReviewers: Pick<Channel, 'notify' | 'settled'> = {
+    notify: async (request, context) => {
+      const subscriptions = subscriptionsOf(settings, requireRecords(context.records));
+      const audience = await audienceOf(request, context.step, subscriptions);
+      const message = askingMessage(request, context.step, { origin, key: context.key });
+      return ask(request, audience, subscriptions, context, message);
+    },
+    settled: async (request, settlement, context) => {
+      const subscriptions = subscriptionsOf(settings, requireRecords(context.records));
+      const audience = await reachedBefore(request, marksOf(context.sent), subscriptions);
+      const message = settledMessage(request, settlement, { origin, key: context.key });
+      await close(request, audience, subscriptions, context, message);
     },
   };
 
@@ -191,53 +228,18 @@ export function webPushChannel(options: WebPushOptions): Channel {
           `No browser has subscribed: open ${origin}/inbox/ and switch notifications on in its settings.`,
         );
       }
-      const message = {
-        title: 'Test of Countersign',
-        body: testText,
-        tag: 'countersign-test',
-        url: `${origin}/inbox/`,
-        key,
-      };
+      const words = { title: 'Test of Countersign', body: testText, tag: 'countersign-test' };
+      const message = { ...words, url: `${origin}/inbox/`, key };
       const push = { message, ttl: 60, urgency: 'normal', topic: 'countersign-test' } as const;
       const { marks, failed } = await sendAll(all, subscriptions, { key, signal }, push);
       if (marks.length === 0) throw policyInvalid('No browser is subscribed any more: switch notifications on again.');
       return `a notification to ${marks.length} of ${all.length} browsers${failed === 0 ? '' : `; ${failed} push services failed`}`;
     },
-    ...(callers !== 'only' && { notify: notifyReviewers, settled: tellReviewers }),
+    ...(callers !== 'only' && toReviewers),
     ...(callers !== undefined && { caller: toCallers }),
   };
   settingsOf.set(channel, settings);
   return channel;
-
-  async function notifyReviewers(request: ChannelRequest, context: NotifyContext): Promise<Json> {
-    const { step, key, sent, records } = context;
-    const subscriptions = subscriptionsOf(settings, requireRecords(records));
-    const audience = await audienceOf(request, step, subscriptions);
-    const message = askingMessage(request, step, { origin, key });
-    const push = { message, ...deliveryOf(request, false) };
-    const { marks, failed, failure } = await sendAll(audience, subscriptions, context, push);
-    const reached = [...new Set([...marksOf(sent), ...marks])].slice(-mostMarks);
-    // A browser that has the message shows it once, by its key.
-    if (failure !== undefined) throw marks.length === 0 ? failure : new PartlySent({ reached, failed }, failure);
-    return { reached, failed };
-  }
-
-  /** Throws if a browser that got the request cannot be reached, so that the call is repeated. */
-  async function tellReviewers(
-    request: ChannelRequest,
-    settlement: Settlement,
-    context: SettledContext,
-  ): Promise<void> {
-    const { key, sent, records } = context;
-    const subscriptions = subscriptionsOf(settings, requireRecords(records));
-    const audience = await reachedBefore(request, marksOf(sent), subscriptions);
-    const message = settledMessage(request, settlement, { origin, key });
-    const push = { message, ...deliveryOf(request, true) };
-    const { marks, failure } = await sendAll(audience, subscriptions, context, push);
-    // After the last attempt in a row, one reached browser is enough.
-    const isEnough = context.isLastAttempt === true && marks.length > 0;
-    if (failure !== undefined && !isEnough) throw failure;
-  }
 }
 
 /**

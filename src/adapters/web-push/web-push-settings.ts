@@ -1,5 +1,4 @@
 import { createECDH } from 'node:crypto';
-import type { LookupFunction } from 'node:net';
 import { checkOptions } from '../../agents/check-options.ts';
 import type { CallersOption } from '../../channels/caller-notice.ts';
 import { gatewayOrigin } from '../../channels/answer-link.ts';
@@ -10,9 +9,10 @@ import {
   filteredAgents,
 } from '../../channels/outgoing/address-filter.ts';
 import { policyInvalid } from '../../channels/channel-kind.ts';
+import { type HttpSettings, httpSettingNames } from '../../channels/outgoing/exchange.ts';
 
 /** Options of `webPushChannel`. */
-export interface WebPushOptions {
+export interface WebPushOptions extends HttpSettings {
   /** The operator's contact for push services: `mailto:` and an address, or an https URL. */
   subject: string;
   /** The keys that `web-push generate-vapid-keys` makes. A change of keys loses all subscriptions. */
@@ -20,8 +20,6 @@ export interface WebPushOptions {
   privateKey: string;
   /** The gateway's `public_url`. */
   gatewayUrl: string;
-  /** Private addresses that may be reached: `10.1.2.3` or `10.20.0.0/16`. Default: none. */
-  allowAddresses?: readonly string[];
   /** Certificates (PEM) of trusted authorities, instead of Node's. */
   ca?: string;
   /**
@@ -29,17 +27,10 @@ export interface WebPushOptions {
    * `only`: others get no messages. Default: callers get none.
    */
   callers?: CallersOption;
-  /** For one message and its response, in milliseconds. Default 10,000. */
-  requestTimeoutMs?: number;
-  /** Default: the system's resolver. */
-  lookup?: LookupFunction;
 }
 
 /** The options, checked, with their defaults. */
-export interface WebPushSettings {
-  subject: string;
-  publicKey: string;
-  privateKey: string;
+export interface WebPushSettings extends Pick<WebPushOptions, 'subject' | 'publicKey' | 'privateKey'> {
   origin: string;
   filter: AddressFilter;
   agents: FilteredAgents;
@@ -49,17 +40,8 @@ export interface WebPushSettings {
 const curve = 'prime256v1';
 
 export function webPushSettings(options: WebPushOptions): WebPushSettings {
-  checkOptions('webPushChannel', options, {
-    subject: true,
-    publicKey: true,
-    privateKey: true,
-    gatewayUrl: true,
-    allowAddresses: true,
-    ca: true,
-    callers: true,
-    requestTimeoutMs: true,
-    lookup: true,
-  });
+  const own = { subject: true, publicKey: true, privateKey: true, gatewayUrl: true, ca: true, callers: true } as const;
+  checkOptions('webPushChannel', options, { ...own, ...httpSettingNames });
   const { subject, publicKey, privateKey, gatewayUrl, allowAddresses = [], ca, requestTimeoutMs = 10_000 } = options;
   const isSubject = /^mailto:[^\s@]+@[^\s@]+$/.test(subject) || (URL.canParse(subject) && subject.startsWith('https:'));
   if (!isSubject) throw policyInvalid(`'subject' must be mailto: and an address, or an https URL.`);

@@ -1,7 +1,7 @@
 import { checkCallOptions } from '../../text/check-call-options.ts';
 import { isObject } from '../../core/base/json.ts';
 import { ProblemError } from '../../core/base/problem.ts';
-import { readJson } from '../../text/read-json.ts';
+import { readJson, utf8Text } from '../../text/read-json.ts';
 import { isRequestId } from '../../core/messages/decision.ts';
 import { type SignatureHeaders, sign, signingKeys, verify } from './signature.ts';
 import type { WebhookBody } from './webhook-settings.ts';
@@ -45,7 +45,8 @@ export interface VerifiedWebhook {
  * ```
  */
 export function verifyWebhook({ secret, headers, body }: ReceivedWebhook): VerifiedWebhook {
-  const text = typeof body === 'string' ? body : decodeUtf8(body);
+  const text = typeof body === 'string' ? body : utf8Text(body);
+  if (text === undefined) throw undecodable('it is not UTF-8');
   const webhookId = verify(signingKeys([secret].flat()), flat(headers), text);
   const read = readJson(text, { root: 'body' });
   if ('problem' in read) throw undecodable(read.problem);
@@ -70,14 +71,6 @@ export function signWebhook(secret: string, signed: { id: string; body: string }
 function flat(headers: ReceivedWebhook['headers']): Record<string, string | undefined> {
   const entries = headers instanceof Headers ? [...headers] : Object.entries(headers);
   return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), [value].flat().join(', ')]));
-}
-
-function decodeUtf8(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw undecodable('it is not UTF-8');
-  }
 }
 
 function undecodable(why: string): ProblemError {

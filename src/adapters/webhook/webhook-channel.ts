@@ -12,7 +12,7 @@ import {
 } from '../../channels/channel.ts';
 import type { Decision } from '../../contract.ts';
 import { isProblemError, ProblemError, isTransient } from '../../core/base/problem.ts';
-import { exchange, reachHost, refusedStatus } from '../../channels/outgoing/exchange.ts';
+import { exchange, type Incoming, reachHost, refusedStatus } from '../../channels/outgoing/exchange.ts';
 import { inFullOrShort, retryAfterOf, shortRequest } from '../../channels/outgoing/not-taken.ts';
 import { legacyMembers, legacySignature, sign, verify } from './signature.ts';
 import {
@@ -33,18 +33,6 @@ import {
 import { isObject } from '../../core/base/json.ts';
 import { readJson } from '../../text/read-json.ts';
 
-interface RetryOptions {
-  /** The most consecutive transient failures that are retried. */
-  retries: number;
-  /** The wait after the first failure, in milliseconds; it doubles each time, up to a minute. */
-  firstWaitMs: number;
-  /** The wait after an attempt without a value, in milliseconds. Default: `firstWaitMs`. */
-  intervalMs?: number;
-  signal: AbortSignal;
-}
-
-const longestWaitMs = 60_000;
-
 const requestIdHeader = 'countersign-request-id';
 /** Why the answer to the last GET does not count, for the receiver's operator. */
 const problemHeader = 'countersign-answer-problem';
@@ -52,7 +40,9 @@ const problemHeader = 'countersign-answer-problem';
 const answerProblems: ReadonlySet<string> = new Set(['invalid_decision', 'digest_mismatch', 'too_large']);
 /** With these, a receiver reports that the body is not a request. */
 const takesNoTests: readonly number[] = [400, 422];
+/** The most consecutive transient failures of a poll that are retried. */
 const pollRetries = 4;
+const longestWaitMs = 60_000;
 
 /**
  * A channel that posts signed requests to a web service, and receives its answers (docs/webhook.md). Throws
@@ -81,16 +71,9 @@ export async function webhookChannel(options: WebhookOptions): Promise<Channel> 
 
 /** Posts no request: a receiver that supports tests answers 2xx, another one reports an invalid request. */
 async function test(settings: WebhookSettings, { key, signal }: TestContext): Promise<string> {
-  const { url, keys, headers, agents, requestTimeoutMs, name } = settings;
+  const { url, name } = settings;
   const body = JSON.stringify({ delivery: { event: 'test' }, channel: name, text: testText });
-  const id = `msg_${createHash('sha256').update(key).digest('hex').slice(0, 40)}`;
-  const sent = {
-    ...headers,
-    'content-type': 'application/json',
-    'user-agent': 'countersign',
-    ...sign(keys, { id, body }),
-  };
-  const answer = await exchange({ method: 'POST', url, headers: sent, body, signal }, agents, requestTimeoutMs);
+  const answer = await postSigned(settings, body, key, signal);
   if (answer.status >= 200 && answer.status < 300) return `a signed message to ${url.origin}`;
   if (takesNoTests.includes(answer.status)) {
     return `a signed message to ${url.origin}, which answered ${answer.status}: it is there, and takes no test`;
@@ -116,24 +99,31 @@ async function post(
   key: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { url, keys, legacy, headers, agents, requestTimeoutMs } = settings;
+  const { url, legacy } = settings;
   const { requestId, toolName } = request;
-  const id = `msg_${createHash('sha256').update(key).digest('hex').slice(0, 40)}`;
   await inFullOrShort(async (isShort) => {
     const shown = isShort ? shortRequest(request) : request;
     const body = JSON.stringify({ ...shown, ...(legacy && legacyMembers(shown)), delivery } satisfies WebhookBody);
-    const signed = {
-      ...headers,
-      'content-type': 'application/json',
-      'user-agent': 'countersign',
+    const answer = await postSigned(settings, body, key, signal, {
       [requestIdHeader]: requestId,
-      // Signed for each attempt: receivers refuse an old timestamp.
-      ...sign(keys, { id, body }),
       ...(legacy && { [legacy.header]: legacySignature(legacy, legacy.secret, { requestId, toolName, body }) }),
-    };
-    const answer = await exchange({ method: 'POST', url, headers: signed, body, signal }, agents, requestTimeoutMs);
+    });
     if (answer.status < 200 || answer.status >= 300) throw refusedStatus(url, answer);
   });
+}
+
+/** Signs the body at each attempt, because receivers refuse an old timestamp. */
+function postSigned(
+  { url, keys, headers: own, agents, requestTimeoutMs }: WebhookSettings,
+  body: string,
+  key: string,
+  signal: AbortSignal,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Incoming> {
+  const id = `msg_${createHash('sha256').update(key).digest('hex').slice(0, 40)}`;
+  const common = { 'content-type': 'application/json', 'user-agent': 'countersign' };
+  const headers = { ...own, ...common, ...sign(keys, { id, body }), ...more };
+  return exchange({ method: 'POST', url, headers, body, signal }, agents, requestTimeoutMs);
 }
 
 async function poll(
@@ -145,12 +135,8 @@ async function poll(
   const { keys, agents, requestTimeoutMs } = settings;
   const { urlFor, intervalMs, isSigned, isShared } = settings.poll!;
   const url = urlFor(requestId);
-  const headers = {
-    ...settings.headers,
-    accept: 'application/json',
-    'user-agent': 'countersign',
-    [requestIdHeader]: requestId,
-  };
+  const common = { accept: 'application/json', 'user-agent': 'countersign', [requestIdHeader]: requestId };
+  const headers = { ...settings.headers, ...common };
   /** Asks once. Undefined: there is no answer yet, or still the one that the run has refused. */
   const ask = async (problem?: string): Promise<ChannelAnswer | undefined> => {
     const sentHeaders = problem === undefined ? headers : { ...headers, [problemHeader]: asHeader(problem) };
@@ -173,7 +159,7 @@ async function poll(
       if (!isProblemError(error) || !answerProblems.has(error.code)) throw error;
       return ask(error.message);
     });
-  return retryUntilValue(askTwice, { retries: pollRetries, firstWaitMs: 2 * intervalMs, intervalMs, signal });
+  return untilAnswer(askTwice, intervalMs, signal);
 }
 
 function receive({ keys }: WebhookSettings, { channel, requestId, headers, body }: PostedAnswer): Decision {
@@ -193,12 +179,9 @@ function callbackUrlFor({ callbackUrl, name }: WebhookSettings, request: Channel
   return `${callbackUrl}/channels/${channel}/answers/${requestId}?workflowId=${workflowId}`;
 }
 
-function signatureOf(
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-): Record<string, string | undefined> {
-  return Object.fromEntries(
-    ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [name, [headers[name]].flat()[0]]),
-  );
+function signatureOf(headers: Incoming['headers']): Record<string, string | undefined> {
+  const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+  return Object.fromEntries(names.map((name) => [name, [headers[name]].flat()[0]]));
 }
 
 function asHeader(text: string): string {
@@ -217,37 +200,29 @@ function unreadableAnswer(): ProblemError {
 }
 
 /**
- * Repeats `attempt` until it returns a value. Throws a lasting error, a transient one after too many in a row, and the
- * signal's reason.
+ * Asks until there is an answer, with waits that double after each failure. Throws a lasting error, a transient one
+ * after too many in a row, and the signal's reason.
  */
-async function retryUntilValue<Value>(
-  attempt: () => Promise<Value | undefined>,
-  { retries, firstWaitMs, intervalMs = firstWaitMs, signal }: RetryOptions,
-): Promise<Value> {
+async function untilAnswer(
+  ask: () => Promise<ChannelAnswer | undefined>,
+  intervalMs: number,
+  signal: AbortSignal,
+): Promise<ChannelAnswer> {
   let failures = 0;
   for (;;) {
     signal.throwIfAborted();
     let waitMs = intervalMs;
     try {
-      const value = await attempt();
-      if (value !== undefined) return value;
+      const answer = await ask();
+      if (answer !== undefined) return answer;
       failures = 0;
     } catch (error) {
       signal.throwIfAborted();
-      if (!isProblemError(error) || !isTransient(error.code) || failures === retries) throw error;
-      waitMs = Math.max(Math.min(firstWaitMs * 2 ** failures, longestWaitMs), retryAfterOf(error) ?? 0);
+      if (!isProblemError(error) || !isTransient(error.code) || failures === pollRetries) throw error;
       failures++;
+      waitMs = Math.max(Math.min(intervalMs * 2 ** failures, longestWaitMs), retryAfterOf(error) ?? 0);
     }
-    await untilLater(waitMs, signal);
-  }
-}
-
-async function untilLater(waitMs: number, signal: AbortSignal): Promise<void> {
-  try {
-    await sleep(waitMs, undefined, { signal });
-  } catch (error) {
-    signal.throwIfAborted();
-    throw error;
+    await sleep(waitMs, undefined, { signal }).catch(() => undefined);
   }
 }
 

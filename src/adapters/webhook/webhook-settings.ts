@@ -13,6 +13,7 @@ import {
   hostOf,
 } from '../../channels/outgoing/address-filter.ts';
 import { policyInvalid, readPem } from '../../channels/channel-kind.ts';
+import { httpSettingNames } from '../../channels/outgoing/exchange.ts';
 
 /** Options of `webhookChannel`. docs/webhook.md has the same as members of a channel file. */
 export interface WebhookOptions {
@@ -90,23 +91,15 @@ const reserved = /^(?:webhook-.*|countersign-.*|content-.*|host|connection|trans
 
 /** Throws `policy_invalid`, also for a forbidden address. */
 export async function webhookSettings(options: WebhookOptions): Promise<WebhookSettings> {
-  checkOptions('webhookChannel', options, {
-    url: true,
-    secret: true,
-    name: true,
+  const receiving = {
     poll: true,
     pollUrl: true,
     pollIntervalMs: true,
     callbackUrl: true,
     signedAnswers: true,
-    legacySignature: true,
-    headers: true,
-    requestTimeoutMs: true,
-    allowAddresses: true,
-    proxy: true,
-    tls: true,
-    lookup: true,
-  });
+  } as const;
+  const sending = { url: true, secret: true, name: true, legacySignature: true, headers: true } as const;
+  checkOptions('webhookChannel', options, { ...receiving, ...sending, ...httpSettingNames, proxy: true, tls: true });
   const { pollUrl, callbackUrl, pollIntervalMs = 2_000, requestTimeoutMs = 10_000, proxy, lookup } = options;
   const secrets = [options.secret ?? []].flat();
   const keys = signingKeys(secrets);
@@ -184,11 +177,7 @@ function checkHeader(name: string, value: string): void {
     throw policyInvalid(`The header '${name}' cannot be set: HTTP or the webhook itself sets it.`);
 }
 
-function readTls({
-  cert,
-  key,
-  ca,
-}: NonNullable<WebhookOptions['tls']>): Partial<Record<'cert' | 'key' | 'ca', string>> {
+function readTls({ cert, key, ca }: NonNullable<WebhookOptions['tls']>): NonNullable<WebhookOptions['tls']> {
   if ((cert === undefined) !== (key === undefined)) throw policyInvalid(`'cert' and 'key' must be set together.`);
   return {
     ...(cert !== undefined && { cert: readPem(cert, 'cert') }),

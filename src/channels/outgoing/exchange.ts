@@ -3,7 +3,9 @@ import https from 'node:https';
 import { formatDuration } from '../../core/base/duration.ts';
 import { type ProblemCode, ProblemError, isProblemError } from '../../core/base/problem.ts';
 import { type FilteredAgents, filteredAgents, addressFilter } from './address-filter.ts';
-import { NotTaken, readRetryAfter } from './not-taken.ts';
+import { utf8Text } from '../../text/read-json.ts';
+import { errorText, NotTaken, readRetryAfter } from './not-taken.ts';
+import type { OptionNames } from '../../text/check-call-options.ts';
 import type { LookupFunction } from 'node:net';
 
 /** One request to a receiver. */
@@ -38,11 +40,7 @@ export async function exchange(outgoing: Outgoing, agents: FilteredAgents, timeo
   } catch (error) {
     signal.throwIfAborted();
     if (isProblemError(error)) throw error;
-    const why = timeout.aborted
-      ? `it did not answer within ${formatDuration(timeoutMs)}`
-      : error instanceof Error
-        ? error.message
-        : String(error);
+    const why = timeout.aborted ? `it did not answer within ${formatDuration(timeoutMs)}` : errorText(error);
     const message = `The service at ${url.origin} cannot be reached: ${why}.`;
     throw new ProblemError({ code: 'internal', message }, { cause: error });
   }
@@ -110,11 +108,7 @@ async function readText(response: IncomingMessage): Promise<string | undefined> 
     if (bytes > mostBytes) return undefined;
     chunks.push(chunk);
   }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
-  } catch {
-    return undefined;
-  }
+  return utf8Text(Buffer.concat(chunks));
 }
 
 /** The rules by which a channel sends. */
@@ -127,39 +121,40 @@ export interface HttpSettings {
   lookup?: LookupFunction;
 }
 
-export interface HttpRequest {
-  method: string;
-  url: URL;
-  headers: Readonly<Record<string, string>>;
-  body?: string;
-  signal: AbortSignal;
-}
-
-/** Sends a request and returns the body of a successful response; empty if it is longer than 64 kB. */
-export type SendHttp = (request: HttpRequest) => Promise<string>;
+export const httpSettingNames: OptionNames<HttpSettings> = {
+  allowAddresses: true,
+  requestTimeoutMs: true,
+  lookup: true,
+};
 
 /**
- * Returns a function that sends requests, only to public addresses and those of `allowAddresses`, and follows no
- * redirect. Each connection is checked, so a name that later resolves to another address does not escape the check.
- * Throws `policy_invalid` for an invalid entry of `allowAddresses`. The function throws a `ProblemError`: `forbidden`
- * for a refused address and a redirect, `rate_limited` for 429, `internal` if the service is unavailable, too slow or
- * answers 408 or 5xx, else `invalid_message`. A refusal by the receiver is a `NotTaken`. Errors name only the origin,
- * because paths and headers may contain secrets.
+ * Sends requests, only to public addresses and those of `allowAddresses`, and follows no redirect. Each connection is
+ * checked, so a name that later resolves to another address does not escape the check. Throws `policy_invalid` for an
+ * invalid entry of `allowAddresses`.
  */
-export function httpSender({ allowAddresses = [], requestTimeoutMs = 10_000, lookup }: HttpSettings = {}): SendHttp {
-  const agents = filteredAgents({ filter: addressFilter(allowAddresses), lookup, tls: {} });
-  return async (request) => {
-    const answer = await exchange(request, agents, requestTimeoutMs);
+export class HttpSender {
+  readonly #agents: FilteredAgents;
+  readonly #timeoutMs: number;
+
+  constructor({ allowAddresses = [], requestTimeoutMs = 10_000, lookup }: HttpSettings) {
+    this.#agents = filteredAgents({ filter: addressFilter(allowAddresses), lookup, tls: {} });
+    this.#timeoutMs = requestTimeoutMs;
+  }
+
+  /**
+   * Returns the body of a successful response; empty if it is longer than 64 kB. Throws a `ProblemError`: `forbidden`
+   * for a refused address and a redirect, `rate_limited` for 429, `internal` if the service is unavailable, too slow or
+   * answers 408 or 5xx, else `invalid_message`. A refusal by the receiver is a `NotTaken`. Errors name only the origin,
+   * because paths and headers may contain secrets.
+   */
+  async send(request: Outgoing): Promise<string> {
+    const answer = await exchange(request, this.#agents, this.#timeoutMs);
     if (answer.status >= 200 && answer.status < 300) return answer.text ?? '';
     throw refusedStatus(request.url, answer);
-  };
-}
+  }
 
-/** Returns a function that checks whether a host answers, under the rules of `httpSender`. */
-export function httpReacher({ allowAddresses = [], requestTimeoutMs = 10_000, lookup }: HttpSettings = {}): (
-  url: URL,
-  signal: AbortSignal,
-) => Promise<void> {
-  const agents = filteredAgents({ filter: addressFilter(allowAddresses), lookup, tls: {} });
-  return (url, signal) => reachHost(url, agents, requestTimeoutMs, signal);
+  /** Checks whether a host answers. */
+  reach(url: URL, signal: AbortSignal): Promise<void> {
+    return reachHost(url, this.#agents, this.#timeoutMs, signal);
+  }
 }

@@ -7,13 +7,6 @@ import type { ChannelRequest } from '../channel.ts';
 /** The longest retry delay that a receiver can request, in milliseconds. */
 const longestWaitMs = 3_600_000;
 
-interface NotTakenFacts {
-  retryAfterMs?: number;
-  refusesMessage?: boolean;
-  isFinal?: boolean;
-  cause?: unknown;
-}
-
 /** A receiver did not accept a message. */
 export class NotTaken extends ProblemError {
   /** The retry delay that the receiver requests, at most an hour. Undefined: it requests none. */
@@ -23,11 +16,11 @@ export class NotTaken extends ProblemError {
   /** True: the receiver refuses the short form too, so there is no further attempt. */
   readonly isFinal: boolean;
 
-  constructor(problem: Problem, { retryAfterMs, refusesMessage, isFinal, cause }: NotTakenFacts) {
+  constructor(problem: Problem, { retryAfterMs, refusesMessage = false, isFinal = false, cause }: Partial<NotTaken>) {
     super(problem, { cause });
     this.retryAfterMs = retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, longestWaitMs);
-    this.refusesMessage = refusesMessage === true;
-    this.isFinal = isFinal === true;
+    this.refusesMessage = refusesMessage;
+    this.isFinal = isFinal;
   }
 }
 
@@ -36,9 +29,14 @@ export class PartlySent extends Error {
   readonly sent: Json;
 
   constructor(sent: Json, cause: unknown) {
-    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    super(errorText(cause), { cause });
     this.sent = sent;
   }
+}
+
+/** The message of an error; any other thrown value as a text. */
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** The retry delay that an error's receiver requests, in milliseconds. */
@@ -78,14 +76,8 @@ const mostNames = 5;
 export function shortRequest(request: ChannelRequest): ChannelRequest {
   const { argumentNames = Object.keys(request.arguments), argumentBytes = bytesOf(request.arguments) } = request;
   const without = { schema: undefined, preview: undefined, advice: undefined, userMessages: undefined };
-  const texts = {
-    sentence: undefined,
-    shownArguments: undefined,
-    notShown: undefined,
-    contextSummary: '',
-    metadata: {},
-  };
-  return { ...request, ...without, ...texts, arguments: {}, argumentNames, argumentBytes, shown: 'part' };
+  const texts = { sentence: undefined, shownArguments: undefined, notShown: undefined, contextSummary: '' };
+  return { ...request, ...without, ...texts, metadata: {}, arguments: {}, argumentNames, argumentBytes, shown: 'part' };
 }
 
 /** At most 600 characters: agent, tool, names and size of arguments, digest. */
