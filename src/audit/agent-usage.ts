@@ -123,11 +123,9 @@ export function policyInForce(runs: readonly RecordingRun[]): PolicyInForce {
   }
   const newest = newestFirst[0]?.ceiling ?? undefined;
   const recorded = newest === undefined ? undefined : all.get(newest.digest);
+  const present = newest && recorded && { ...placedPolicy(newest.policy, newest.lines), ...recorded };
   return {
-    ...(newest !== undefined &&
-      recorded !== undefined && {
-        present: { ...placedPolicy(newest.policy, newest.lines), ...recorded },
-      }),
+    ...(present !== undefined && { present }),
     others: [...all.values()].filter((each) => each !== recorded).slice(0, mostOthers),
     withoutPolicy: newestFirst.filter(({ ceiling }) => ceiling === null).length,
   };

@@ -98,19 +98,16 @@ export class AuditVerifier {
     if (line.line !== 'export') {
       this.#addFinding(1, { kind: 'deleted', message: 'the first line of the export is missing' });
     } else if (line.format !== auditFormat) {
-      this.#addFinding(1, {
-        kind: 'unreadable',
-        message: `the export has another format than ${auditFormat}, which this verifier knows`,
-      });
+      const message = `the export has another format than ${auditFormat}, which this verifier knows`;
+      this.#addFinding(1, { kind: 'unreadable', message });
     } else {
       this.#export = line;
     }
     const { publicKey } = this.#options;
     const named = this.#export?.publicKey;
-    if (publicKey !== undefined && named !== undefined && named !== publicKey) {
-      this.#addFinding(1, { kind: 'signature', message: `the export is signed with the key ${named}` });
-    } else if (publicKey !== undefined && named === undefined) {
-      this.#addFinding(1, { kind: 'signature', message: 'the export is not signed' });
+    if (publicKey !== undefined && named !== publicKey) {
+      const message = named === undefined ? 'the export is not signed' : `the export is signed with the key ${named}`;
+      this.#addFinding(1, { kind: 'signature', message });
     }
     this.#chain = new ChainCheck({ publicKey: this.#publicKey, isSigned: this.#options.isSigned });
   }
@@ -230,73 +227,58 @@ function workflowIdIn(key: string): string {
   return key.slice(key.indexOf(' ') + 1);
 }
 
-export interface ChainOptions {
-  /** The key that must have signed every line; undefined: no line needs a signature. */
-  publicKey: string | undefined;
-  isSigned: (publicKey: string, text: string, signature: string) => boolean;
-}
-
 /** Only the first break of the chain is reported: no line after it fits. */
-export interface ChainBreak {
-  line: number;
-  kind: FindingKind;
-  message: string;
-}
+type ChainBreak = Pick<AuditFinding, 'line' | 'kind' | 'message'>;
 
 /** Checks each line against the tree over the lines before it. */
-export class ChainCheck {
-  readonly #options: ChainOptions;
+class ChainCheck {
+  readonly #options: Pick<VerifierOptions, 'publicKey' | 'isSigned'>;
   #tree: TreeState = emptyTree;
   #broken: (ChainBreak & { lost?: number }) | undefined;
 
-  constructor(options: ChainOptions) {
+  /** `publicKey`: the key that must have signed every line; undefined: no line needs a signature. */
+  constructor(options: Pick<VerifierOptions, 'publicKey' | 'isSigned'>) {
     this.#options = options;
   }
 
   /** The first break; undefined if there is none. It is final once all lines were read. */
   get broken(): ChainBreak | undefined {
     if (this.#broken === undefined) return undefined;
-    const { line, kind, message } = this.#broken;
-    return { line, kind, message };
+    const { lost: _, ...broken } = this.#broken;
+    return broken;
   }
 
   take(number: number, line: SealedLine): void {
     const { proof } = line;
     if (this.#broken !== undefined) {
+      if (proof.size !== this.#broken.lost) return;
       // The missing line was moved here.
-      if (proof.size === this.#broken.lost) {
-        this.#broken = {
-          line: this.#broken.line,
-          kind: 'reordered',
-          message: `the line that belongs here is line ${number} now`,
-        };
-      }
+      const message = `the line that belongs here is line ${number} now`;
+      this.#broken = { line: this.#broken.line, kind: 'reordered', message };
       return;
     }
     const next = withLeaf(this.#tree, lineLeaf(line));
+    const wrong = this.#problem(line, next);
+    if (wrong === undefined) this.#tree = next;
+    else this.#broken = { line: number, ...wrong };
+  }
+
+  /** What is wrong with a line after which the tree is `next`. `lost`: the number of a missing line. */
+  #problem(line: SealedLine, next: TreeState): (Omit<ChainBreak, 'line'> & { lost?: number }) | undefined {
+    const { proof } = line;
     const { size } = next;
     if (proof.size > size) {
       const last = proof.size - 1;
       const what = last === size ? `line ${size} is` : `lines ${size} to ${last} are`;
-      this.#broken = { line: number, kind: 'deleted', message: `${what} missing before this one`, lost: size };
-      return;
+      return { kind: 'deleted', message: `${what} missing before this one`, lost: size };
     }
     if (proof.size < size) {
-      const message = `this is line ${proof.size} of the export, which has been here already`;
-      this.#broken = { line: number, kind: 'repeated', message };
-      return;
+      return { kind: 'repeated', message: `this is line ${proof.size} of the export, which has been here already` };
     }
-    if (rootOf(next) !== proof.root) {
-      this.#broken = { line: number, kind: 'edited', message: 'the line is not what the exporter wrote' };
-      return;
-    }
-    if (!this.#isSigned(line)) {
-      const message =
-        proof.signature === undefined ? 'the line is not signed' : 'the line is not signed with this key as it is here';
-      this.#broken = { line: number, kind: 'signature', message };
-      return;
-    }
-    this.#tree = next;
+    if (rootOf(next) !== proof.root) return { kind: 'edited', message: 'the line is not what the exporter wrote' };
+    if (this.#isSigned(line)) return undefined;
+    const how = proof.signature === undefined ? 'is not signed' : 'is not signed with this key as it is here';
+    return { kind: 'signature', message: `the line ${how}` };
   }
 
   #isSigned({ proof }: SealedLine): boolean {

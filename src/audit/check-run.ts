@@ -2,15 +2,11 @@ import type { JournalHead } from '../core/ledger/journal-entry.ts';
 import type { EntryLine, GapLine, HeadLine, RunLine } from './audit-line.ts';
 import { runTag } from '../core/ledger/commit-entry.ts';
 import { leafOfLine } from './entry-line.ts';
-import type { FindingKind } from './finding.ts';
+import type { AuditFinding } from './finding.ts';
 import { type TreeState, emptyTree, rootOf, withLeaf } from '../core/ledger/merkle.ts';
 
 /** The verifier adds the line. */
-export interface RunFinding {
-  kind: FindingKind;
-  message: string;
-  seq?: number;
-}
+export type RunFinding = Pick<AuditFinding, 'kind' | 'message' | 'seq'>;
 
 /** In these states a run may have had no opportunity to write its last entries. */
 const cutOff: readonly string[] = ['RUNNING', 'TERMINATED', 'TIMED_OUT'];

@@ -13,44 +13,33 @@ const member =
   ({ entry }) =>
     entry[name];
 
+/** Columns with the names of members, which are separated by blanks. */
+const members = (names: string): Record<string, Column> =>
+  Object.fromEntries(names.split(' ').map((name) => [name, member(name)]));
+
 const viewed =
   (name: string): Column =>
   ({ entry }) =>
     (entry['viewed'] as Record<string, Json> | undefined)?.[name];
 
+/** In the order of the table. */
 const columns: Readonly<Record<string, Column>> = {
   workflowId: ({ workflowId }) => workflowId,
-  seq: member('seq'),
-  at: member('at'),
-  kind: member('kind'),
-  callId: member('callId'),
-  requestId: member('requestId'),
+  ...members('seq at kind callId requestId'),
   tool: member('toolName'),
-  agent: member('agent'),
-  action: member('action'),
-  outcome: member('outcome'),
-  approved: member('approved'),
-  runs: member('runs'),
-  ran: member('ran'),
+  ...members('agent action outcome approved runs ran'),
   reviewer: member('reviewerId'),
-  reviewerName: member('reviewerName'),
-  identity: member('identity'),
+  ...members('reviewerName identity'),
   channel: viewed('channel'),
   card: viewed('card'),
   viewedMs: viewed('durationMs'),
   batch: viewed('batch'),
-  reason: member('reason'),
-  rule: member('rule'),
-  layer: member('layer'),
-  severity: member('severity'),
+  ...members('reason rule layer severity'),
   policyDigest: ({ entry, context }) => entry['policyDigest'] ?? context.policyDigest,
-  engine: member('engine'),
-  deadline: member('deadline'),
+  ...members('engine deadline'),
   openForMs: ({ context }) => context.openForMs,
   reviewers: ({ entry }) => (Array.isArray(entry['to']) ? entry['to'].map(cellText).join('; ') : entry['to']),
-  code: member('code'),
-  digest: member('digest'),
-  decisionId: member('decisionId'),
+  ...members('code digest decisionId'),
   grant: member('grantId'),
   via: ({ context }) => context.message?.via,
   sender: ({ context }) => context.message?.sender,
@@ -97,9 +86,9 @@ export function csvRows(separator: (typeof csvSeparators)[number] = ','): {
 }
 
 function push<Value>(to: Map<number, Value[]>, run: number, value: Value): void {
-  const known = to.get(run);
-  if (known === undefined) to.set(run, [value]);
-  else known.push(value);
+  const known = to.get(run) ?? [];
+  known.push(value);
+  to.set(run, known);
 }
 
 function cellsOf(line: EntryLine, ran: ActivityLine | undefined): string[] {

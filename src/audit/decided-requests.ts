@@ -6,7 +6,7 @@ import type { OutcomeName, Ran } from '../core/ledger/approval.ts';
 import { isReplaced } from '../core/ledger/journal-entry.ts';
 import { projectJournal } from '../events/journal.ts';
 import { type CountedRun, isWellFormedEntry } from './decision-statistics.ts';
-import { answersOf, longestRowName, timeOf } from './statistics-rows.ts';
+import { answersOf, longestRowName, namesOf, timeOf } from './statistics-rows.ts';
 
 /** One settled request. Times are ISO 8601. */
 export interface DecidedRequest {
@@ -60,9 +60,6 @@ function ofRun({ workflowId, ended, directory, ...run }: CountedRun & { workflow
     const opening = openings.get(requestId);
     const agent = opening?.agent ?? run.agent;
     const answers = answersOf(request);
-    const names = answers.map(({ reviewerId, reviewerName }) =>
-      reviewerId === null ? 'unnamed' : shortened(shown(reviewerId, reviewerName), longestRowName),
-    );
     return [
       {
         workflowId,
@@ -70,7 +67,7 @@ function ofRun({ workflowId, ended, directory, ...run }: CountedRun & { workflow
         toolName: shortened(toolName, longestRowName),
         ...(agent !== undefined && { agent: shortened(agent, longestRowName) }),
         outcome,
-        reviewers: [...new Set(names)],
+        reviewers: namesOf(answers, shown),
         mine: answers.some(({ reviewerId }) => reviewerId !== null && isSamePerson(reviewerId, readerId, keyOf)),
         ...(reason !== undefined && { reason: shortened(reason, longestReason) }),
         ...(opening?.by === 'edit' && { edited: true }),

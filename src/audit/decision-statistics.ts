@@ -110,11 +110,7 @@ export function decisionStatistics(runs: readonly CountedRun[], sinceMs: number)
     rules: rules.slice(0, mostRules),
     reviewers: people.slice(0, mostReviewers),
     agents: agents.slice(0, mostAgents),
-    left: {
-      rules: left(rules, mostRules),
-      reviewers: left(people, mostReviewers),
-      agents: left(agents, mostAgents),
-    },
+    left: { rules: left(rules, mostRules), reviewers: left(people, mostReviewers), agents: left(agents, mostAgents) },
   };
 }
 

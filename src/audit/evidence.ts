@@ -126,10 +126,10 @@ export function evidenceParts(evidence: RunEvidence): EvidencePart[] {
     Object.entries(evidence[list]).map(([key, value]) => ({ part, key, value: value as unknown as Json })),
   );
   const began = start === undefined ? [] : [{ part: 'start', key: String(start.seq), value: start as unknown as Json }];
-  const ruled = rulings.map(({ seq, ...ruling }) => ({
+  const ruled = rulings.map(({ seq, ...value }) => ({
     part: 'ruling',
     key: String(seq),
-    value: ruling as unknown as Json,
+    value: value as unknown as Json,
   }));
   const lost = missing.map(({ seq, why }) => ({ part: 'missing', key: String(seq), value: why }));
   return [...parts, ...began, ...ruled, ...lost];

@@ -165,6 +165,10 @@ function oversight(entries: readonly EntryLine[]): string {
   const answers = entries.filter(isAnswer);
   const times = answers.flatMap(({ context }) => context.openForMs ?? []).toSorted((one, other) => one - other);
   const median = times[Math.floor(times.length / 2)];
+  const messages = count(({ kind }) => kind === 'message');
+  const votes = count(({ kind }) => kind === 'vote');
+  const late = count(({ kind, approved }) => kind === 'refused' && approved !== undefined);
+  const [verified, claimed, unnamed] = (['verified', 'claimed', 'anonymous'] as const).map(people);
   return [
     '<h2>Human oversight</h2>',
     rows([
@@ -172,32 +176,19 @@ function oversight(entries: readonly EntryLine[]): string {
       ['Approved', `${count(isOutcome('approved'))}`],
       ['Denied or answered', `${count(isOutcome('denied', 'responded'))}`],
       ['Expired or cancelled', `${count(isOutcome('expired', 'cancelled'))}`],
-      [
-        'Identity of who decided',
-        `${people('verified')} verified by a key, ${people('claimed')} claimed, ${people('anonymous')} unnamed`,
-      ],
+      ['Identity of who decided', `${verified} verified by a key, ${claimed} claimed, ${unnamed} unnamed`],
       ['Median time to an answer', median === undefined ? 'no answer' : `${median} ms`],
-      [
-        'Decided by more than one',
-        `${count(({ kind }) => kind === 'vote')} votes before the one that settled a request`,
-      ],
+      ['Decided by more than one', `${votes} votes before the one that settled a request`],
       [
         'Stopped or taken back',
         `${count(({ kind }) => kind === 'revoked')} grants revoked, ${count(({ kind }) => kind === 'policy')} changes of policy`,
       ],
-      ...messageRow(count(({ kind }) => kind === 'message')),
+      // Only a session has messages.
+      ...(messages === 0 ? [] : [['Further messages of the user', `${messages}`] as const]),
       ['Refused messages', `${count(({ kind }) => kind === 'refused')}`],
-      [
-        'Decisions after the deadline',
-        `${count(({ kind, approved }) => kind === 'refused' && approved !== undefined)}`,
-      ],
+      ['Decisions after the deadline', `${late}`],
     ]),
   ].join('\n');
-}
-
-/** Only a session has messages. */
-function messageRow(messages: number): (readonly [string, string])[] {
-  return messages === 0 ? [] : [['Further messages of the user', `${messages}`]];
 }
 
 function proofSection(run: RunLine | undefined, head: HeadLine | undefined, count: number): string {

@@ -127,13 +127,14 @@ function afterOpened(standing: Standing, entry: JournalEntry, ruled: Ruled | und
 }
 
 /** For an edited call, the severity to which advisors raised the call before the edit. */
-export function raisedFor(
-  { open, settled }: Standing,
-  { kind, requestId, by, byId, advice }: JournalEntry,
-): Raised | undefined {
-  if (advice !== undefined) return raisedBy(advice);
+export function raisedFor(standing: Standing, entry: JournalEntry): Raised | undefined {
+  return entry.advice === undefined ? askedBefore(standing, entry)?.raised : raisedBy(entry.advice);
+}
+
+/** The request of an entry; for an edited call, the request that the edit answered. */
+function askedBefore({ open, settled }: Standing, { kind, requestId, by, byId }: JournalEntry) {
   const asked = kind === 'opened' && by === 'edit' ? byId : requestId;
-  return [...open, ...(settled === undefined ? [] : [settled])].find((each) => each.requestId === asked)?.raised;
+  return [...open, ...(settled === undefined ? [] : [settled])].find((each) => each.requestId === asked);
 }
 
 /**
@@ -141,13 +142,13 @@ export function raisedFor(
  * edits.
  */
 export function onlyPeople(
-  { open, settled }: Standing,
-  { kind, requestId, by, byId }: JournalEntry,
+  standing: Standing,
+  entry: JournalEntry,
 ): Pick<StandingRequest, 'peopleOnly' | 'mayHaveRun'> {
+  const { kind, by } = entry;
   if (kind === 'opened' && by === 'preview') return { peopleOnly: true };
   if (kind === 'opened' && by === 'unknown') return { peopleOnly: true, mayHaveRun: true };
-  const asked = kind === 'opened' && by === 'edit' ? byId : requestId;
-  const found = [...open, ...(settled === undefined ? [] : [settled])].find((each) => each.requestId === asked);
+  const found = askedBefore(standing, entry);
   return { ...(found?.peopleOnly && { peopleOnly: true }), ...(found?.mayHaveRun && { mayHaveRun: true }) };
 }
 
@@ -168,11 +169,8 @@ function afterSettled(standing: Standing, entry: JournalEntry, ruled: Ruled | un
   const edited = isEdit ? ruled?.answer : undefined;
   const change = edited === undefined ? 0 : irreversibleCount(edited.assessment) - was;
   const editedBy = edited?.ruling.layer === 'grant' ? edited.ruling.rule : undefined;
-  const used = withSettledShare(
-    useGrant(standing, by === 'grant' ? byId : editedBy),
-    entry,
-    isEdit ? ruled : undefined,
-  );
+  const granted = useGrant(standing, by === 'grant' ? byId : editedBy);
+  const used = withSettledShare(granted, entry, isEdit ? ruled : undefined);
   const isRunning = runs && !isEdit && settled?.isEdit !== true && was > 0;
   const closed = {
     ...used,
@@ -210,18 +208,8 @@ function afterEnd(standing: Standing, { callId = '', ran }: JournalEntry): Stand
 
 /** Unchanged if the entry does not say the scope. */
 function afterGrant(standing: Standing, entry: JournalEntry): Standing {
-  const {
-    grantId = '',
-    toolName = '',
-    approved = false,
-    scope,
-    reason,
-    requestId,
-    at,
-    voters,
-    uses,
-    expiresAt,
-  } = entry;
+  const { grantId = '', toolName = '', approved = false, scope, reason } = entry;
+  const { requestId, at, voters, uses, expiresAt } = entry;
   if (scope === undefined) return standing;
   const settled = standing.settled?.requestId === requestId ? standing.settled : undefined;
   const grant: Grant = {

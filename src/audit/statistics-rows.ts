@@ -1,5 +1,5 @@
 import { shortened } from '../core/base/text.ts';
-import { membersOf, personKeyIn, type Directory } from '../core/people/directory.ts';
+import { membersOf, personKeyIn, type Directory, type shownPerson } from '../core/people/directory.ts';
 import { personKey } from '../core/people/person-key.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import type { Viewed } from '../core/messages/viewed.ts';
@@ -66,6 +66,7 @@ export interface ReviewerStatistics {
 const hastyMs = 3_000;
 /** The most characters of a name in the rows. */
 export const longestRowName = 200;
+export const unnamed = 'unnamed';
 
 /** The rule that decided on a call, as entries name it. */
 export type Deciding = Pick<JournalEntry, 'rule' | 'layer' | 'agent'>;
@@ -126,7 +127,7 @@ export class AnswersOfPeople {
   /** The figures of each person; the one with the most answers comes first. */
   rows(): ReviewerStatistics[] {
     return [...this.#people.values()]
-      .map(({ id, answers }) => reviewerRow([id, answers]))
+      .map(({ id, answers }) => reviewerRow(id, answers))
       .sort((one, other) => other.answers - one.answers);
   }
 }
@@ -137,7 +138,7 @@ function idIn(directory: Directory | undefined, reviewerId: string): string {
   return shortened(id, longestRowName);
 }
 
-function reviewerRow([reviewerId, answers]: [string | null, Answer[]]): ReviewerStatistics {
+function reviewerRow(reviewerId: string | null, answers: readonly Answer[]): ReviewerStatistics {
   const read = answers.filter((answer) => !isBulkDenial(answer));
   const viewed = read.flatMap(({ viewedMs }) => viewedMs ?? []);
   const reviewerName = answers.findLast((answer) => answer.reviewerName !== undefined)?.reviewerName;
@@ -204,6 +205,14 @@ export function answersOf(request: ProjectedRequest): Answer[] {
       },
     ];
   });
+}
+
+/** The people who gave answers, as people read them, each once. */
+export function namesOf(answers: readonly Answer[], shown: typeof shownPerson): string[] {
+  const names = answers.map(({ reviewerId, reviewerName }) =>
+    reviewerId === null ? unnamed : shortened(shown(reviewerId, reviewerName), longestRowName),
+  );
+  return [...new Set(names)];
 }
 
 /** True if a channel reports that others were decided with it. */

@@ -16,10 +16,12 @@ import {
   isByPeople,
   longestRowName,
   median,
+  namesOf,
   noCounts,
   type ReviewerStatistics,
   type RuleStatistics,
   timeOf,
+  unnamed,
 } from './statistics-rows.ts';
 
 /** The figures that are counted for rules, too. */
@@ -104,15 +106,8 @@ export function decisionSummary(
   const open: OpenSummary[] = [];
   let expiredAllowed = 0;
   const toolOf = (toolName: string) => {
-    const row = tools.get(toolName) ?? {
-      toolName,
-      asked: 0,
-      approved: 0,
-      denied: 0,
-      expired: 0,
-      medianMs: null,
-      times: [],
-    };
+    const none = { asked: 0, approved: 0, denied: 0, expired: 0, medianMs: null, times: [] };
+    const row = tools.get(toolName) ?? { toolName, ...none };
     tools.set(toolName, row);
     return row;
   };
@@ -150,7 +145,8 @@ export function decisionSummary(
       tool.times.push(Math.max(0, timeOf(settledAt) - timeOf(openedAt)));
       if (outcome !== 'approved' || !severe.includes(opening?.severity)) continue;
       const ran = ranOf.get(requestId);
-      const reviewers = approvers(request, shown);
+      const approving = answersOf(request).filter(({ approved }) => approved);
+      const reviewers = namesOf(approving, shown);
       const severity = opening!.severity!;
       severeApprovals.push({ ...listed, severity, reviewers, settledAt, ...(ran !== undefined && { ran }) });
     }
@@ -205,14 +201,6 @@ function listedRequest(
   };
 }
 
-function approvers(request: ProjectedRequest, shown: typeof shownPerson): string[] {
-  const names = answersOf(request).flatMap(({ approved, reviewerId, reviewerName }) =>
-    approved ? [reviewerId === null ? unnamed : shortened(shown(reviewerId, reviewerName), longestRowName)] : [],
-  );
-  return [...new Set(names)];
-}
-
-const unnamed = 'unnamed';
 const mostShown = 10;
 
 /** The summary as Markdown for a chat or a mail. Untrusted texts are in code spans. Instants are in UTC. */
@@ -222,12 +210,8 @@ export function summaryMarkdown(summary: DecisionSummary): string {
     `## Approvals from ${instantText(since)} to ${instantText(at)}`,
     decisionLines(summary).join(' '),
     openLine(summary),
-    tools.length === 0
-      ? ''
-      : table(['Tool', 'Asked', 'Approved', 'Denied', 'Expired', 'Median time'], tools, toolCells),
-    reviewers.length === 0
-      ? ''
-      : table(['Reviewer', 'Answers', 'Approved', 'Under 3 s', 'Median time'], reviewers, reviewerCells),
+    table(['Tool', 'Asked', 'Approved', 'Denied', 'Expired', 'Median time'], tools, toolCells),
+    table(['Reviewer', 'Answers', 'Approved', 'Under 3 s', 'Median time'], reviewers, reviewerCells),
     severeLines(summary),
     sourceLines(summary).join(' '),
   ]
@@ -238,11 +222,8 @@ export function summaryMarkdown(summary: DecisionSummary): string {
 function decisionLines(summary: DecisionSummary): string[] {
   const { asked, approved, denied, responded, expired, expiredAllowed, cancelled, superseded } = summary;
   const { allowed, deniedByPolicy, answeredBefore, medianMs, longestMs } = summary;
-  const decided = [
-    ...part(approved, 'approved #'),
-    ...part(denied, 'denied #'),
-    ...part(responded, 'answered # instead of the tool'),
-  ];
+  const answered = part(responded, 'answered # instead of the tool');
+  const decided = [...part(approved, 'approved #'), ...part(denied, 'denied #'), ...answered];
   return [
     asked === 0 ? 'No new call had to be approved.' : `People were asked to approve ${countedNoun(asked, 'call')}.`,
     ...(decided.length === 0 ? [] : [`${asked === 0 ? 'People' : 'They'} ${joined(decided)}.`]),
@@ -299,8 +280,9 @@ function timeCell(ms: number | null): string {
   return ms === null ? '–' : timeLeft(ms);
 }
 
-/** A table of the first rows. Its first column has names. */
+/** A table of the first rows; empty without rows. Its first column has names. */
 function table<Row>(head: readonly string[], rows: readonly Row[], cells: (row: Row) => readonly string[]): string {
+  if (rows.length === 0) return '';
   const marks = head.map((_, column) => (column === 0 ? '---' : '---:'));
   const lines = [head, marks, ...rows.slice(0, mostShown).map(cells)].map((each) => `| ${each.join(' | ')} |`);
   return [...lines, ...moreLine(rows.length, '\n')].join('\n');

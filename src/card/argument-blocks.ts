@@ -81,13 +81,8 @@ function tableOf(fields: readonly CardField[], name: string, depth: number): Arg
   for (const field of fields) {
     const [index, column] = [pathOf(field)[depth]!, pathOf(field)[depth + 1]!];
     const { title, description } = field;
-    if (!columns.has(column)) {
-      columns.set(column, {
-        name: column,
-        ...(title !== undefined && { title }),
-        ...(description !== undefined && { description }),
-      });
-    }
+    const texts = { ...(title !== undefined && { title }), ...(description !== undefined && { description }) };
+    if (!columns.has(column)) columns.set(column, { name: column, ...texts });
     const row = rows.get(index) ?? new Map<string, CardField>();
     rows.set(index, row.set(column, field));
   }

@@ -175,10 +175,8 @@ const numberFormats: readonly (readonly [ReadonlySet<string>, FieldFormat])[] = 
 ];
 const textFormats: readonly (readonly [ReadonlySet<string>, FieldFormat])[] = [
   [words('url uri href link endpoint webhook'), 'url'],
-  [
-    words('to cc bcc recipient recipients email emails mail address addresses payee beneficiary iban account'),
-    'address',
-  ],
+  [words('to cc bcc recipient recipients email emails mail'), 'address'],
+  [words('address addresses payee beneficiary iban account'), 'address'],
   [words('path paths file files filename directory dir folder cwd'), 'path'],
   [words('command cmd script code sql patch diff source expression regex'), 'code'],
   [words('amount price cost fee total refund payment'), 'money'],

@@ -96,11 +96,8 @@ const initialisms: ReadonlySet<string> = new Set(
 /** A tool's name as the beginning of a sentence. */
 function titleOf(toolName: string): string {
   const isWord = /^[\w-]+$/.test(toolName);
-  const words = isWord
-    ? nameWords(toolName)
-        .map((word) => (initialisms.has(word) ? word.toUpperCase() : word))
-        .join(' ')
-    : visibleText(toolName);
+  const parts = nameWords(toolName).map((word) => (initialisms.has(word) ? word.toUpperCase() : word));
+  const words = isWord ? parts.join(' ') : visibleText(toolName);
   return words === '' ? 'A call' : `${words[0]!.toUpperCase()}${words.slice(1)}`;
 }
 

@@ -9,7 +9,8 @@ import { jsonText } from './member-schema.ts';
 /** Texts that differ in more lines are not compared: all lines of the first are removed, all of the second added. */
 const mostEdits = 1_000;
 
-type TableRow = (CardChange & { kind: 'table' })['rows'][number];
+type TableChange = CardChange & { kind: 'table' };
+type TableRow = TableChange['rows'][number];
 
 export function cardChange(change: Change, bounds: CardBounds): CardChange {
   return change.kind === 'text' ? textChange(change, bounds) : tableChange(change, bounds);
@@ -37,8 +38,7 @@ function textChange({ name, before, after }: Change & { kind: 'text' }, bounds: 
 }
 
 function cutVisible(text: string, { value }: CardBounds) {
-  const tabs = text.split('\t');
-  if (tabs.length === 1) return cutLine(text, value);
+  if (!text.includes('\t')) return cutLine(text, value);
   const shown = visibleText(text, { lines: true });
   return shown.length <= value ? { text: shown } : cutLine(text, value);
 }
@@ -70,10 +70,7 @@ function tableChange({ name, columns, rows }: Change & { kind: 'table' }, bounds
     if (isCut(cell)) cutCells += 1;
     return inline(cell);
   };
-  const cellOf = (
-    before: Json | undefined,
-    after: Json | undefined,
-  ): { before: string | null; after: string | null } => {
+  const cellOf = (before: Json | undefined, after: Json | undefined): TableRow['cells'][number] => {
     const cell = { before: textOf(before), after: textOf(after) };
     const isHidden = cell.before === cell.after && JSON.stringify(before) !== JSON.stringify(after);
     return isHidden ? { ...cell, after: `${cell.after} [changes where it is hidden]` } : cell;
@@ -100,19 +97,15 @@ const mostDecimals = 6;
 
 /** How many rows change, and the sums of columns of numbers, also over rows that the card does not show. */
 export function tableTotals(columns: readonly string[], rows: Rows): string[] {
-  const of = (count: number, what: string): string[] => (count === 0 ? [] : [`${countedNoun(count, 'row')} ${what}`]);
-  const added = rows.filter(({ before }) => before === null).length;
-  const removed = rows.filter(({ before, after }) => before !== null && after === null).length;
-  const same = rows.filter(
-    ({ before, after }) => before !== null && after !== null && JSON.stringify(before) === JSON.stringify(after),
-  ).length;
-  const changed = rows.length - added - removed - same;
-  const counts = [
-    ...of(added, 'added'),
-    ...of(changed, 'changed'),
-    ...of(removed, 'removed'),
-    ...of(same, 'as before'),
-  ];
+  const kinds = rows.map(({ before, after }) => {
+    if (before === null) return 'added';
+    if (after === null) return 'removed';
+    return JSON.stringify(before) === JSON.stringify(after) ? 'as before' : 'changed';
+  });
+  const counts = (['added', 'changed', 'removed', 'as before'] as const).flatMap((kind) => {
+    const count = kinds.filter((each) => each === kind).length;
+    return count === 0 ? [] : [`${countedNoun(count, 'row')} ${kind}`];
+  });
   const sums = columns.flatMap((column, index) => {
     const [before, after] = [sumOf(rows, 'before', index), sumOf(rows, 'after', index)];
     if (before === undefined || after === undefined || rows.length < 2) return [];
@@ -139,8 +132,7 @@ function sumOf(rows: Rows, side: 'before' | 'after', index: number): string | un
   return `${sum < 0n ? '-' : ''}${whole}${decimals === '' ? '' : `.${decimals}`}`;
 }
 
-type TableChange = CardChange & { kind: 'table' };
-type RowKind = TableChange['rows'][number]['kind'];
+type RowKind = TableRow['kind'];
 
 const rowMarks: Record<RowKind, string> = { same: '', removed: '-', added: '+', changed: '~' };
 const cellGap = '  ';
@@ -171,12 +163,10 @@ export function tableText(
   columnsOf: (text: string) => number,
 ): { kind: RowKind | 'head'; text: string }[] {
   const rows = changeTable(change);
-  const widths = rows[0]!.cells.map((_, column) =>
-    Math.min(
-      widestColumn,
-      rows.reduce((most, { cells }) => Math.max(most, columnsOf(cells[column]!)), 0),
-    ),
-  );
+  const widths = rows[0]!.cells.map((_, column) => {
+    const widest = rows.reduce((most, { cells }) => Math.max(most, columnsOf(cells[column]!)), 0);
+    return Math.min(widestColumn, widest);
+  });
   return rows.map(({ kind, cells }) => {
     const padded = cells.map((cell, column) => cell + ' '.repeat(Math.max(0, widths[column]! - columnsOf(cell))));
     return { kind, text: padded.join(cellGap).trimEnd() };

@@ -110,12 +110,10 @@ function previewOf(preview: CallPreview, bounds: CardBounds): NonNullable<Card['
 function timeOf({ requestedAt, deadline, settled }: CardRequest, nowMs: number | undefined): Card['time'] {
   const deadlineMs = instantMs(deadline);
   const isKnown = nowMs !== undefined && deadlineMs !== undefined && settled === undefined;
-  const leftMs = isKnown ? deadlineMs - nowMs : 0;
-  const left = timeLeft(leftMs);
   return {
     requestedAt: visibleText(requestedAt),
     deadline: deadline === null ? null : visibleText(deadline),
-    ...(isKnown && { left }),
+    ...(isKnown && { left: timeLeft(deadlineMs - nowMs) }),
   };
 }
 
@@ -125,36 +123,40 @@ function rawOf({ toolName, arguments: args, shown }: CardRequest, written: strin
 }
 
 function ownWarnings(request: CardRequest, args: ArgumentFields, fields: readonly CardField[]): string[] {
-  const { assessment, settled, cannotBeApproved } = request;
+  const { preview, settled } = request;
   return [
-    ...(cannotBeApproved === undefined || settled !== undefined ? [] : [visibleText(cannotBeApproved)]),
-    ...criticalReason(request),
-    ...(assessment.reversible || settled !== undefined ? [] : ['What this call does may not be reversible.']),
-    ...ranBefore(request),
-    ...deniedBefore(request),
-    ...userMessagesWarning(request),
-    ...previewWarning(request),
+    ...(settled === undefined ? openWarnings(request) : []),
     ...misleading(request, fields),
     ...args.warnings,
     ...redactedWarning(request),
-    ...(request.preview?.state === 'ready' && request.preview.cut !== undefined
-      ? [visibleText(request.preview.cut)]
-      : []),
+    ...(preview?.state === 'ready' && preview.cut !== undefined ? [visibleText(preview.cut)] : []),
     ...(args.isDeep ? ['A value is nested so deeply that it is shown as JSON.'] : []),
   ];
 }
 
-/** The first reason of an open critical call beyond the tool's declared risk, for the top of the card. */
-function criticalReason({ assessment: { severity, reasons }, riskLevel, settled }: CardRequest): string[] {
-  const declared = defaultAssessment(riskLevel).reasons;
-  const [first] = reasons.filter((each) => !declared.includes(each));
-  return severity !== 'critical' || first === undefined || settled !== undefined
-    ? []
-    : [`Critical: ${cutInline(first, longestChange)}.`];
+/** The warnings about what a decision would do now. */
+function openWarnings(request: CardRequest): string[] {
+  const { assessment, cannotBeApproved } = request;
+  return [
+    ...(cannotBeApproved === undefined ? [] : [visibleText(cannotBeApproved)]),
+    ...criticalReason(request),
+    ...(assessment.reversible ? [] : ['What this call does may not be reversible.']),
+    ...ranBefore(request),
+    ...deniedBefore(request),
+    ...userMessagesWarning(request),
+    ...previewWarning(request),
+  ];
 }
 
-function ranBefore({ ranBefore, settled }: CardRequest): string[] {
-  if (ranBefore === undefined || settled !== undefined) return [];
+/** The first reason of a critical call beyond the tool's declared risk. */
+function criticalReason({ assessment: { severity, reasons }, riskLevel }: CardRequest): string[] {
+  const declared = defaultAssessment(riskLevel).reasons;
+  const first = reasons.find((each) => !declared.includes(each));
+  return severity !== 'critical' || first === undefined ? [] : [`Critical: ${cutInline(first, longestChange)}.`];
+}
+
+function ranBefore({ ranBefore }: CardRequest): string[] {
+  if (ranBefore === undefined) return [];
   const { at, requestId, ran } = ranBefore;
   const how =
     ran === 'yes' ? 'already ran in this run' : 'already started in this run, and whether it took effect is unknown';
@@ -165,32 +167,28 @@ function ranBefore({ ranBefore, settled }: CardRequest): string[] {
   return [visibleText(`The very same call ${how}: it was ${when}.`)];
 }
 
-function deniedBefore({ deniedBefore, settled }: CardRequest): string[] {
-  if (deniedBefore === undefined || settled !== undefined) return [];
+function deniedBefore({ deniedBefore }: CardRequest): string[] {
+  if (deniedBefore === undefined) return [];
   const { times } = deniedBefore;
   const often = times === 1 ? '' : `, ${times} times`;
   return [`Reviewers denied the very same call before in this run${often}: see why you are asked.`];
 }
 
-function userMessagesWarning({ userMessages, settled }: CardRequest): string[] {
-  if (userMessages === undefined || settled !== undefined) return [];
-  const { count, last } = userMessages;
-  const where = last.length === 0 ? 'which are not shown here' : 'see why you are asked';
-  return [
-    `The user has written ${countedNoun(count, 'message')} that the model had not got when it made this call: ${where}.`,
-  ];
+function userMessagesWarning({ userMessages }: CardRequest): string[] {
+  if (userMessages === undefined) return [];
+  const written = `The user has written ${countedNoun(userMessages.count, 'message')}`;
+  const where = userMessages.last.length === 0 ? 'which are not shown here' : 'see why you are asked';
+  return [`${written} that the model had not got when it made this call: ${where}.`];
 }
 
 const longestChange = 200;
 
-function previewWarning({ replaces, settled, preview }: CardRequest): string[] {
-  if (preview?.state === 'failed' && settled === undefined)
-    return ['What would change is not known: the preview of the tool failed.'];
-  if (replaces?.by !== 'preview' || settled !== undefined) return [];
-  const changes = replaces.changes ?? [];
-  const [first, ...others] = changes;
-  const what =
-    first === undefined || first.length > longestChange || others.length > 0 ? 'see why you are asked' : first;
+function previewWarning({ replaces, preview }: CardRequest): string[] {
+  if (preview?.state === 'failed') return ['What would change is not known: the preview of the tool failed.'];
+  if (replaces?.by !== 'preview') return [];
+  const [first, ...others] = replaces.changes ?? [];
+  const isShort = first !== undefined && first.length <= longestChange && others.length === 0;
+  const what = isShort ? first : 'see why you are asked';
   return [visibleText(`Nothing ran after the approval, because what would change is not what was shown: ${what}.`)];
 }
 
@@ -239,32 +237,26 @@ function defaultGrant(risk: Risk): 'call' | 'unknown' {
 function cardAnswers(request: CardRequest, always: OfferedAlways | undefined, offersAlways: boolean): CardAnswer[] {
   const { toolName, riskLevel, shown, replaces } = request;
   const tool = quoted(toolName);
-  const mayHaveRun = replaces?.by === 'unknown';
-  const answers: CardAnswer[] = [
-    {
-      name: 'approve',
-      effect: mayHaveRun
-        ? `${tool} is started again, with exactly these arguments and the same idempotency key.`
-        : `${tool} runs once, with exactly these arguments.`,
-    },
-    {
-      name: 'deny',
-      effect: mayHaveRun
-        ? 'It is not started again. The model is told that its outcome is unknown, and "Denied:" with your reason.'
-        : 'It does not run. The model is told "Denied:" and your reason.',
-    },
-  ];
-  if (always !== false && offersAlways && !mayHaveRun)
-    answers.push({ name: 'always', effect: alwaysEffects[always ?? defaultGrant(riskLevel)](tool) });
-  if (shown === 'all' && !mayHaveRun) {
-    answers.push({
-      name: 'edit',
-      effect: 'It runs with your arguments, if the policy allows these. The model is told.',
-    });
+  const nobody: CardAnswer = { name: 'nobody', effect: ifNobodyAnswers(request) };
+  if (replaces?.by === 'unknown') {
+    const again = `${tool} is started again, with exactly these arguments and the same idempotency key.`;
+    const denied = 'The model is told that its outcome is unknown, and "Denied:" with your reason.';
+    return [
+      { name: 'approve', effect: again },
+      { name: 'deny', effect: `It is not started again. ${denied}` },
+      { name: 'respond', effect: 'It is not started again. The model gets your text as its result.' },
+      nobody,
+    ];
   }
-  const notRun = mayHaveRun ? 'It is not started again.' : 'It does not run.';
-  answers.push({ name: 'respond', effect: `${notRun} The model gets your text as its result.` });
-  return [...answers, { name: 'nobody', effect: ifNobodyAnswers(request) }];
+  const answers: CardAnswer[] = [
+    { name: 'approve', effect: `${tool} runs once, with exactly these arguments.` },
+    { name: 'deny', effect: 'It does not run. The model is told "Denied:" and your reason.' },
+  ];
+  if (always !== false && offersAlways)
+    answers.push({ name: 'always', effect: alwaysEffects[always ?? defaultGrant(riskLevel)](tool) });
+  const edit = 'It runs with your arguments, if the policy allows these. The model is told.';
+  if (shown === 'all') answers.push({ name: 'edit', effect: edit });
+  return [...answers, { name: 'respond', effect: 'It does not run. The model gets your text as its result.' }, nobody];
 }
 
 function ifNobodyAnswers({ requestedAt, deadline, onTimeout = 'deny', replaces }: CardRequest): string {
@@ -352,9 +344,9 @@ function warningsOf(name: string, shown: string): string[] {
   const word = places[0] === undefined ? '' : describeOddWord(text, places[0]);
   return [
     ...(odd.size === 0 ? [] : [`${name} has characters that pass for others: ${word}.`]),
-    ...(unseen.length === 0
-      ? []
-      : [`${name} has invisible or misleading characters, shown as ${visibleText(unseen[0]!)}.`]),
+    ...unseen
+      .slice(0, 1)
+      .map((each) => `${name} has invisible or misleading characters, shown as ${visibleText(each)}.`),
   ];
 }
 

@@ -87,6 +87,7 @@ export function whoRows(request: CardRequest, bounds: CardBounds): CardRow[] {
     ({ reviewerId, reviewerName, identity, approved }) =>
       `${reviewerId === undefined ? 'an unnamed reviewer' : person(reviewerId, reviewerName)} ${approved ? 'approves' : 'denies'} (${identity})`,
   );
+  const seats = delegations.map(({ from, to }) => `${person(to)} in the place of ${person(from)}`);
   const isVote = approvals !== undefined && (approvals.need > 1 || votes.length > 0);
   return [
     ...rows('Tool', [request.toolName], bounds),
@@ -96,11 +97,7 @@ export function whoRows(request: CardRequest, bounds: CardBounds): CardRow[] {
     ...rows('For', [request.callerUserId === null ? null : person(request.callerUserId)], bounds),
     ...jsonRow('Metadata', Object.keys(metadata).length === 0 ? undefined : metadata, bounds),
     ...rows('Reviewers', [request.reviewers.map((each) => person(each)).join(', ')], bounds),
-    ...rows(
-      'Seats',
-      delegations.map(({ from, to }) => `${person(to)} in the place of ${person(from)}`),
-      bounds,
-    ),
+    ...rows('Seats', seats, bounds),
     ...rows('Approvals', [...(isVote ? [`${approvals.have} of ${approvals.need}`] : []), ...answers], bounds),
     ...rows('Rule', [rule === null ? null : `${rule}${rulePlace === undefined ? '' : ` (${rulePlace})`}`], bounds),
     ...rows('Risk', [`${riskLevel}, severity ${assessment.severity}`], bounds),
@@ -141,26 +138,15 @@ export function settledRows(
       : `${personsShown(people)(reviewerId, reviewerName)}${identity === undefined ? '' : ` (${identity})`}`;
   // A policy may hide all arguments.
   const isEditShown = edited !== undefined && Object.keys(edited.arguments).length > 0;
+  const end = cutLine(edited === undefined ? outcome : `${outcome} with an edit`, bounds.value);
+  const superseded = by === undefined ? [] : [cutLine(way[by], bounds.value)];
   return [
-    {
-      label: 'Settled',
-      texts: [
-        {
-          ...cutLine(edited === undefined ? outcome : `${outcome} with an edit`, bounds.value),
-          at: visibleText(settledAt),
-        },
-        ...(by === undefined ? [] : [cutLine(way[by], bounds.value)]),
-      ],
-    },
+    { label: 'Settled', texts: [{ ...end, at: visibleText(settledAt) }, ...superseded] },
     ...rows('By', [who], bounds),
     ...rows('Because', [reason], bounds),
     ...jsonRow('Answer', response, bounds),
-    ...(isEditShown
-      ? [
-          ...rows('Changed', [editText(asked, edited.arguments)], bounds),
-          ...jsonRow('What ran', edited.arguments, bounds),
-        ]
-      : []),
+    ...rows('Changed', [isEditShown ? editText(asked, edited.arguments) : undefined], bounds),
+    ...jsonRow('What ran', isEditShown ? edited.arguments : undefined, bounds),
   ];
 }
 

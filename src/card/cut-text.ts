@@ -21,16 +21,9 @@ export const cardBounds: CardBounds = {
   diffLines: 160,
   rows: 20,
 };
+const unbounded = { sentence: Infinity, value: Infinity, lines: Infinity };
 /** Everything is shown, except values that are nested too deeply for any layout. */
-export const noBounds: CardBounds = {
-  sentence: Infinity,
-  value: Infinity,
-  lines: Infinity,
-  fields: Infinity,
-  depth: 30,
-  diffLines: Infinity,
-  rows: Infinity,
-};
+export const noBounds: CardBounds = { ...unbounded, fields: Infinity, depth: 30, diffLines: Infinity, rows: Infinity };
 
 /** How many of the shown characters of a cut text are from its end, as a share. */
 const endShare = 0.2;

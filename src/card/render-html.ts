@@ -30,6 +30,7 @@ export function renderHtml(shown: Card, clock: ReaderClock = {}): string {
   const card = cardFor(shown, clock);
   const note = argumentsNote(card);
   const { words } = card;
+  const answers = card.answers.map(({ name, effect }) => ({ label: answerLabels[name], texts: [{ text: effect }] }));
   const sections: [heading: string, content: string][] = [
     [headings.arguments, note === '' ? fieldsHtml(card) : `<p>${escapeHtml(note)}</p>`],
     [headings.changes, changesHtml(card)],
@@ -38,10 +39,7 @@ export function renderHtml(shown: Card, clock: ReaderClock = {}): string {
     [headings.words, words === undefined ? '' : `<blockquote><bdi>${textHtml(words)}</bdi></blockquote>`],
     [headings.time, `<p><bdi>${marked(timeNote(card, clock))}</bdi></p>`],
     [headings.settled, rowsHtml(card.settled ?? [])],
-    [
-      headings.answers,
-      rowsHtml(card.answers.map(({ name, effect }) => ({ label: answerLabels[name], texts: [{ text: effect }] }))),
-    ],
+    [headings.answers, rowsHtml(answers)],
   ];
   const warnings = cardWarnings(card)
     .map((each) => `<li>${marked(each)}</li>`)

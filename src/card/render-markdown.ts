@@ -22,13 +22,12 @@ import {
 import { tableText } from './card-change.ts';
 import { hiddenNote, wholeText } from './cut-text.ts';
 
-const seeAll = 'the raw call shows them';
-
 /** A card as Markdown. `clock`: the reader's; default UTC. */
 export function renderMarkdown(shown: Card, clock: ReaderClock = {}): string {
   const card = cardFor(shown, clock);
   const note = argumentsNote(card);
-  const notShown = card.notShown.length === 0 ? [] : [{ label: headings.notShown, texts: texts(card.notShown) }];
+  const hidden = card.notShown.map((text) => ({ text }));
+  const notShown = hidden.length === 0 ? [] : [{ label: headings.notShown, texts: hidden }];
   const sections: [heading: string, blocks: string[]][] = [
     [headings.arguments, note === '' ? [...card.arguments.map(fieldBlock), ...notShown.map(rowBlock)] : [note]],
     [headings.changes, changeBlocks(card)],
@@ -51,10 +50,6 @@ export function renderMarkdown(shown: Card, clock: ReaderClock = {}): string {
   ]
     .filter((block) => block !== '')
     .join('\n\n');
-}
-
-function texts(list: readonly string[]): CardText[] {
-  return list.map((text) => ({ text }));
 }
 
 /** Items of a list follow each other without a blank line; a fence has one before and after it. */
@@ -83,7 +78,8 @@ function rowBlock({ label, texts }: CardRow): string {
 
 function codeText(text: CardText): string {
   if (text.hidden === undefined) return codeSpan(text.text);
-  return `${codeSpan(text.text)} … *${hiddenNote(text).slice(1, -1)}: ${seeAll}* … ${codeSpan(text.end ?? '')}`;
+  const note = `*${hiddenNote(text).slice(1, -1)}: the raw call shows them*`;
+  return `${codeSpan(text.text)} … ${note} … ${codeSpan(text.end ?? '')}`;
 }
 
 function changeBlocks(card: Card): string[] {
@@ -98,11 +94,8 @@ function changeBlocks(card: Card): string[] {
 
 function changeFence(change: CardChange): string {
   if (change.kind === 'table') {
-    return fence(
-      tableText(change, (text) => Array.from(text).length)
-        .map(({ text }) => text)
-        .join('\n'),
-    );
+    const rows = tableText(change, (text) => Array.from(text).length);
+    return fence(rows.map(({ text }) => text).join('\n'));
   }
   return fence(change.lines.map(({ kind, text }) => diffMarks[kind] + wholeText(text)).join('\n'), 'diff');
 }

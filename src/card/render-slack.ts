@@ -28,7 +28,7 @@ export function renderSlack(card: Card): SlackMessage[] {
   const sentence = titleOf(card) === card.sentence.text ? [] : [section(text(card.sentence))];
   const groups: RichElement[][] = [
     [...sentence, ...cardWarnings(card).map((each) => section([{ text: `⚠ ${each}` }]))],
-    argumentElements(card),
+    headed(headings.arguments, argumentRows(card)),
     headed(headings.changes, changeElements(card)),
     headed(headings.why, whyOf(card).map(rowElement)),
     headed(headings.who, card.who.map(rowElement)),
@@ -79,16 +79,11 @@ const longestTitle = 150;
 
 function titleOf({ sentence, toolName }: Card): string {
   if (sentence.hidden === undefined && sentence.text.length <= longestTitle) return sentence.text;
-  const name = toolName.length <= 100 ? toolName : 'a tool';
-  return `Approval of ${name}`;
+  return `Approval of ${toolName.length <= 100 ? toolName : 'a tool'}`;
 }
 
 function headed(heading: string, elements: RichElement[]): RichElement[] {
   return elements.length === 0 ? [] : [section([{ text: heading, bold: true }]), ...elements];
-}
-
-function argumentElements(card: Card): RichElement[] {
-  return headed(headings.arguments, argumentRows(card));
 }
 
 function argumentRows(card: Card): RichElement[] {
@@ -149,11 +144,11 @@ function changeElements(card: Card): RichElement[] {
 }
 
 function changeText(change: CardChange): string {
-  if (change.kind === 'table')
-    return tableText(change, (each) => Array.from(each).length)
-      .map(({ text }) => text)
-      .join('\n');
-  return change.lines.map(({ kind, text }) => diffMarks[kind] + wholeText(text).replaceAll('\n', ' ')).join('\n');
+  const lines =
+    change.kind === 'table'
+      ? tableText(change, (each) => Array.from(each).length).map(({ text }) => text)
+      : change.lines.map(({ kind, text }) => diffMarks[kind] + wholeText(text).replaceAll('\n', ' '));
+  return lines.join('\n');
 }
 
 interface RichText {
@@ -196,18 +191,16 @@ const longestMessage = 9_000;
 export function section(
   parts: readonly { text: string; at?: string; bold?: boolean; italic?: boolean; code?: boolean }[],
 ): RichElement {
-  const elements = parts.flatMap(
-    ({ text, at, bold = false, italic = false, code = false }): RichElement['elements'] => {
-      const after = at === undefined || at === '' ? [] : [dateOf(at)];
-      if (text === '') return after;
-      const style = {
-        ...(bold && { bold: true as const }),
-        ...(italic && { italic: true as const }),
-        ...(code && { code: true as const }),
-      };
-      return [{ type: 'text', text, ...(Object.keys(style).length > 0 && { style }) }, ...after];
-    },
-  );
+  const elements = parts.flatMap(({ text, at, ...styles }): RichElement['elements'] => {
+    const after = at === undefined || at === '' ? [] : [dateOf(at)];
+    if (text === '') return after;
+    const style: RichText['style'] = {
+      ...(styles.bold === true && { bold: true }),
+      ...(styles.italic === true && { italic: true }),
+      ...(styles.code === true && { code: true }),
+    };
+    return [{ type: 'text', text, ...(Object.keys(style).length > 0 && { style }) }, ...after];
+  });
   return { type: 'rich_text_section', elements };
 }
 

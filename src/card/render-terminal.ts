@@ -63,6 +63,7 @@ export function renderTerminal(shown: Card, options: TerminalOptions = {}): stri
   };
   const { style } = terminal;
   const note = argumentsNote(card);
+  const answers = card.answers.map(({ name, effect }) => ({ label: answerLabels[name], texts: [{ text: effect }] }));
   const warnings = cardWarnings(card).flatMap((each) =>
     indented(terminal, '! ', each).map((line) => style('yellow', marked(terminal, line))),
   );
@@ -74,13 +75,7 @@ export function renderTerminal(shown: Card, options: TerminalOptions = {}): stri
     [headings.words, card.words === undefined ? [] : blockLines(terminal, card.words)],
     [headings.time, wrapText(timeNote(card, terminal.clock), terminal.width, terminal.columnsOf)],
     [headings.settled, rowLines(terminal, card.settled ?? [])],
-    [
-      headings.answers,
-      rowLines(
-        terminal,
-        card.answers.map(({ name, effect }) => row(answerLabels[name], effect)),
-      ),
-    ],
+    [headings.answers, rowLines(terminal, answers)],
     [headings.raw, rawLines(terminal, card)],
   ];
   const title = textLines(terminal, card.sentence, terminal.width).map((line) => style('bold', line));
@@ -102,10 +97,6 @@ function withJoinersEscaped(value: unknown, escape: (text: string) => string): u
 
 function jsonEscapes(text: string): string {
   return escapeJson(text).slice(1, -1);
-}
-
-function row(label: string, text: string): CardRow {
-  return { label, texts: [{ text }] };
 }
 
 function fieldLines(terminal: Terminal, { arguments: fields, notShown }: Card): string[] {
@@ -137,21 +128,15 @@ function valueLines(terminal: Terminal, value: CardText, columns: number): strin
 }
 
 function rowLines(terminal: Terminal, rows: readonly CardRow[]): string[] {
-  const width = labelWidth(
-    terminal,
-    rows.map(({ label }) => label),
-  );
+  const labels = rows.map(({ label }) => label);
+  const width = labelWidth(terminal, labels);
   return rows.flatMap((each) => linesOfRow(terminal, each, width));
 }
 
 function linesOfRow(terminal: Terminal, { label, texts }: CardRow, width: number): string[] {
   const room = terminal.width - width - gap.length;
-  return beside(
-    terminal,
-    label,
-    texts.flatMap((text) => textLines(terminal, text, room)),
-    width,
-  );
+  const lines = texts.flatMap((text) => textLines(terminal, text, room));
+  return beside(terminal, label, lines, width);
 }
 
 /** Wide enough for all labels, but at most a third of the terminal. */

@@ -90,9 +90,6 @@ export function approvalQueue(client: CountersignClient, options: QueueOptions =
     }
     return approvals;
   };
-  const show = (row: ApprovalSummary): void => {
-    if (!shown.has(requestKey(row))) shown.set(requestKey(row), row);
-  };
   const answerAll = (rows: Iterable<ReviewedRequest>, approved: boolean, reason: string | undefined) =>
     client.decideAll(
       [...rows].map(({ requestId, digest, workflowId }) => ({ requestId, digest, workflowId })),
@@ -120,7 +117,7 @@ export function approvalQueue(client: CountersignClient, options: QueueOptions =
   return {
     pending: async () => {
       const rows = await look();
-      for (const row of rows) show(row);
+      for (const row of rows) if (!shown.has(requestKey(row))) shown.set(requestKey(row), row);
       return rows;
     },
     next: async (signal) => {
@@ -153,8 +150,8 @@ export function approvalQueue(client: CountersignClient, options: QueueOptions =
       const place = { sign, ...(row && { workflowId: row.workflowId }) };
       const receipt = await client.decide(decision, place).catch((error: unknown) => {
         // The user has written since the request was shown: `next` returns it again.
-        if (row !== undefined && isProblemError(error) && error.code === 'request_changed')
-          given.delete(requestKey(row));
+        const isChanged = isProblemError(error) && error.code === 'request_changed';
+        if (row !== undefined && isChanged) given.delete(requestKey(row));
         throw error;
       });
       if (row !== undefined) shown.delete(requestKey(row));

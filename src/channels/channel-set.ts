@@ -2,6 +2,7 @@ import { checkOptions, DefinitionError } from '../agents/check-options.ts';
 import { type ChannelRoutes, requestRouteProblem, type RequestRoute } from '../core/people/channel-routes.ts';
 import type { KnownChannels } from '../policy-file/lint-channels.ts';
 import { type Channel, type ChannelFunction, stepKinds } from './channel.ts';
+import { errorText } from './outgoing/not-taken.ts';
 import { quietHoursProblem, type QuietHours } from './quiet-hours.ts';
 import { toChannel } from './simple-channels.ts';
 
@@ -46,14 +47,9 @@ const longestBatchMs = 600_000;
 /**
  * The checked channels of a worker; undefined if it has none. Throws a `DefinitionError` for invalid names and routes.
  */
-export function channelSetOf({
-  channels: given = {},
-  routes = {},
-  quietHours,
-  quietHoursOf = {},
-  batchMs = 0,
-}: ChannelOptions): ChannelSet | undefined {
-  const channels = new Map(Object.entries(given).map(([name, channel]) => [name, toChannel(channel)]));
+export function channelSetOf(options: ChannelOptions): ChannelSet | undefined {
+  const { routes = {}, quietHours, quietHoursOf = {}, batchMs = 0 } = options;
+  const channels = new Map(Object.entries(options.channels ?? {}).map(([name, each]) => [name, toChannel(each)]));
   for (const name of channels.keys()) {
     if (!nameForm.test(name)) {
       throw new DefinitionError(`'${name}' is not a valid name of a channel: write 1 to 64 of a-z, 0-9, - and _`);
@@ -65,8 +61,7 @@ export function channelSetOf({
   for (const [name, channel] of channels) checkChannel(name, channel);
   if (quietHours !== undefined) checkQuietHours('quietHours', quietHours);
   for (const [name, hours] of Object.entries(quietHoursOf)) {
-    if (!channels.has(name))
-      throw new DefinitionError(`quietHoursOf names the channel '${name}', which does not exist`);
+    if (!channels.has(name)) throw new DefinitionError(`quietHoursOf ${unknownChannel(name)}`);
     if (hours !== false) checkQuietHours(`quietHoursOf.${name}`, hours);
   }
   const ofChannel = (name: string): QuietHours | undefined =>
@@ -81,7 +76,11 @@ export function channelSetOf({
 function checkQuietHours(place: string, hours: QuietHours): void {
   const known = { from: true, to: true, timeZone: true, workdays: true, holidays: true, above: true } as const;
   checkOptions(place, hours, known);
-  const found = quietHoursProblem(hours);
+  refuse(place, quietHoursProblem(hours));
+}
+
+/** Throws a `DefinitionError` for a problem, if there is one. */
+function refuse(place: string, found: { member?: string; problem: string } | undefined): void {
   if (found === undefined) return;
   throw new DefinitionError(`${place}${found.member === undefined ? '' : `.${found.member}`} ${found.problem}`);
 }
@@ -101,8 +100,7 @@ function checkChannel(name: string, channel: Channel): void {
   try {
     channel.check?.();
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw new DefinitionError(`channel '${name}': ${message}`, { cause });
+    throw new DefinitionError(`channel '${name}': ${errorText(cause)}`, { cause });
   }
 }
 
@@ -120,13 +118,8 @@ function routesOf(channels: ReadonlyMap<string, Channel>, routes: Partial<Worker
   const routed = [...ofReviewers, ...requests.flatMap((route) => route.channels)];
   const { default: others = [...channels.keys()].filter((name) => !routed.includes(name)) } = routes;
   const unknown = [...others, ...routed].find((name) => !channels.has(name));
-  if (unknown !== undefined) throw new DefinitionError(`a route names the channel '${unknown}', which does not exist`);
-  for (const [index, route] of requests.entries()) {
-    const found = requestRouteProblem(route);
-    if (found === undefined) continue;
-    const member = found.member === undefined ? '' : `.${found.member}`;
-    throw new DefinitionError(`routes.requests[${index}]${member} ${found.problem}`);
-  }
+  if (unknown !== undefined) throw new DefinitionError(`a route ${unknownChannel(unknown)}`);
+  for (const [index, route] of requests.entries()) refuse(`routes.requests[${index}]`, requestRouteProblem(route));
   const timeouts = [...channels].map(([name, { timeoutMs }]) => [name, timeoutMs === undefined ? {} : { timeoutMs }]);
   return {
     channels: Object.fromEntries(timeouts) as ChannelRoutes['channels'],
@@ -134,6 +127,10 @@ function routesOf(channels: ReadonlyMap<string, Channel>, routes: Partial<Worker
     ...(ofReviewers.length > 0 && { reviewers }),
     ...(requests.length > 0 && { requests }),
   };
+}
+
+function unknownChannel(name: string): string {
+  return `names the channel '${name}', which does not exist`;
 }
 
 /** The routes of requests to channels. */
@@ -146,13 +143,8 @@ export interface WorkerRoutes {
   requests?: readonly RequestRoute[];
 }
 
-/** The content of a channel file. */
-export interface ChannelSetUp {
+/** The content of a channel file, as options of a worker. */
+export interface ChannelSetUp extends Omit<ChannelOptions, 'channels' | 'routes'> {
   channels: Record<string, Channel>;
   routes: WorkerRoutes;
-  quietHours?: QuietHours;
-  /** The quiet hours of single channels, by name, in place of `quietHours`. `false`: no quiet hours. */
-  quietHoursOf?: Readonly<Record<string, QuietHours | false>>;
-  /** How long the requests of a run are collected into one message, in milliseconds. Absent: they are not collected. */
-  batchMs?: number;
 }

@@ -14,6 +14,7 @@ import { formatProblems, type PolicyProblem } from '../policy-file/parse-policy.
 import { type PolicyText, readPolicyText } from '../policy-file/text.ts';
 import type { Channel } from './channel.ts';
 import type { ChannelSetUp } from './channel-set.ts';
+import { errorText } from './outgoing/not-taken.ts';
 import { nfc } from '../core/base/text.ts';
 
 /** The name of a channel in a channel file. */
@@ -37,12 +38,9 @@ const requestRoute = z
     min_severity: z.enum(severities).optional(),
     channels: listOfNames.min(1, 'must name a channel').refine(isWithoutRepetition, repeated),
   })
-  .superRefine(({ tool, agent, min_severity: minSeverity }, context) => {
-    const found = requestRouteProblem({ tool, agent, minSeverity });
-    if (found === undefined) return;
-    const path = found.member === undefined ? [] : [found.member];
-    context.addIssue({ code: 'custom', message: found.problem, path });
-  });
+  .superRefine(({ tool, agent, min_severity: minSeverity }, context) =>
+    addProblem(context, requestRouteProblem({ tool, agent, minSeverity })),
+  );
 const quietHours = z
   .strictObject({
     from: z.string().optional(),
@@ -52,12 +50,13 @@ const quietHours = z
     holidays: z.array(z.string()).optional(),
     above: z.enum(severities).optional(),
   })
-  .superRefine((written, context) => {
-    const found = quietHoursProblem(quietHoursOf(written));
-    if (found === undefined) return;
-    const path = found.member === undefined ? [] : [found.member === 'timeZone' ? 'time_zone' : found.member];
-    context.addIssue({ code: 'custom', message: found.problem, path });
-  });
+  .superRefine((written, context) => addProblem(context, quietHoursProblem(quietHoursOf(written))));
+
+function addProblem(context: z.RefinementCtx, found: { member?: string; problem: string } | undefined): void {
+  if (found === undefined) return;
+  const path = found.member === undefined ? [] : [found.member === 'timeZone' ? 'time_zone' : found.member];
+  context.addIssue({ code: 'custom', message: found.problem, path });
+}
 
 /** The form of a time zone in a channel file. */
 export const timeZoneShape = z.string().refine(isTimeZone, 'must be a time zone that exists, such as Europe/Berlin');
@@ -80,6 +79,7 @@ export const channelFileShape = z.strictObject({
 });
 
 export type ChannelDocument = z.infer<typeof channelFileShape>;
+type Entries = Pick<ChannelDocument, 'channels' | 'routes'>;
 
 /** The quiet hours with the member names that code uses. The values are validated separately. */
 export function quietHoursOf({ time_zone: timeZone, ...hours }: z.infer<typeof quietHours>): QuietHours {
@@ -88,7 +88,7 @@ export function quietHoursOf({ time_zone: timeZone, ...hours }: z.infer<typeof q
 
 /** The valid entries of a channel file, and the problems of the other entries and of the routes. */
 export async function readEntries(
-  document: Pick<ChannelDocument, 'channels' | 'routes'>,
+  document: Entries,
   kinds: Readonly<Record<string, ChannelKind>>,
 ): Promise<{ entries: Map<string, ChannelEntry>; problems: ShapeProblem[] }> {
   const entries = new Map<string, ChannelEntry>();
@@ -104,7 +104,7 @@ export async function readEntries(
       entries.set(name, { kind, members: shaped.data });
       for (const member of kind.refersTo ?? []) {
         const other = String((shaped.data as Record<string, unknown>)[member]);
-        problems.push(...unknownChannels(document, [{ other, path: ['channels', name, member] }]));
+        problems.push(...unknownChannel(document, other, ['channels', name, member]));
       }
     } else {
       const what = { document: members, shape: kind.shape, what: `channel '${name}'` };
@@ -125,22 +125,17 @@ function unknownKind(name: string, kinds: Readonly<Record<string, ChannelKind>>)
   return `'kind' must be one of ${Object.keys(kinds).join(', ')}`;
 }
 
-function unknownChannels(
-  { channels }: Pick<ChannelDocument, 'channels'>,
-  named: readonly { other: string; path: readonly PropertyKey[] }[],
-): ShapeProblem[] {
-  const unknown = named.filter(({ other }) => !Object.hasOwn(channels, other));
-  return unknown.map(({ other, path }) => ({ path, message: `there is no channel '${other.slice(0, 64)}'` }));
+function unknownChannel({ channels }: Entries, name: string, path: readonly PropertyKey[]): ShapeProblem[] {
+  if (Object.hasOwn(channels, name)) return [];
+  return [{ path, message: `there is no channel '${name.slice(0, 64)}'` }];
 }
 
 /** The routes that name an unknown channel, and reviewers that have two routes under two spellings. */
-function routeProblems({ channels, routes }: Pick<ChannelDocument, 'channels' | 'routes'>): ShapeProblem[] {
+function routeProblems(document: Entries): ShapeProblem[] {
+  const { routes } = document;
   if (routes === undefined) return [];
   const unknown = (names: readonly string[], path: readonly PropertyKey[]): ShapeProblem[] =>
-    unknownChannels(
-      { channels },
-      names.map((other, index) => ({ other, path: [...path, index] })),
-    );
+    names.flatMap((name, index) => unknownChannel(document, name, [...path, index]));
   const reviewers = Object.entries(routes.reviewers ?? {});
   const forms = reviewers.map(([name]) => personKey(name));
   return [
@@ -209,8 +204,7 @@ async function setUpOf(
     try {
       made.set(name, await builder.make(name));
     } catch (cause) {
-      const message = cause instanceof Error ? cause.message : String(cause);
-      problems.push({ path: ['channels', name], message: `channel '${name}': ${message}`, part: 'key' });
+      problems.push({ path: ['channels', name], message: `channel '${name}': ${errorText(cause)}`, part: 'key' });
     }
   }
   if (problems.length > 0) throw shapeError(placed, problems);
@@ -239,10 +233,8 @@ function routeOf({
 }
 
 function shapeError({ placeOf, file }: Placed, problems: readonly ShapeProblem[]): ProblemError {
-  return fileError(
-    file,
-    problems.map(({ path, message, part }) => ({ ...placeOf(path, part), message })),
-  );
+  const placed = problems.map(({ path, message, part }) => ({ ...placeOf(path, part), message }));
+  return fileError(file, placed);
 }
 
 function fileError(file: string, problems: readonly Omit<PolicyProblem, 'path'>[]): ProblemError {

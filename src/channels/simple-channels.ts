@@ -118,9 +118,10 @@ export function conditional(options: ConditionalOptions): Channel {
   };
 }
 
-const functions = { notify: true, resolve: true, settled: true, check: true, reach: true, test: true } as const;
-const more = { isAutomatic: true, caller: true, receive: true, batch: true, steps: true, retries: true } as const;
-const memberNames: OptionNames<Channel> = { ...functions, ...more, timeoutMs: true };
+const checks = { check: true, reach: true, test: true } as const;
+const calls = { notify: true, isAutomatic: true, resolve: true, settled: true, caller: true, receive: true } as const;
+const settings = { batch: true, steps: true, retries: true, timeoutMs: true } as const;
+const memberNames: OptionNames<Channel> = { ...checks, ...calls, ...settings };
 
 /**
  * A channel as it is, or a function as a channel. Throws a `DefinitionError` for anything else: a channel with a member
@@ -149,7 +150,7 @@ export function toChannel(source: Channel | ChannelFunction): Channel {
   if (caller !== undefined && isPlain(caller)) {
     checkOptions(`A channel's caller`, caller, { knows: true, notify: true, settled: true });
   }
-  for (const name of Object.keys(functions) as (keyof typeof functions)[]) {
+  for (const name of ['notify', 'resolve', 'settled', 'check', 'reach', 'test'] as const) {
     const value: unknown = source[name];
     if (value === undefined || typeof value === 'function') continue;
     throw new DefinitionError(`A channel's ${name} is a function.`);
@@ -176,8 +177,6 @@ const reasonShape = z.strictObject({ reason });
 const conditionalShape = z.strictObject({ below: z.enum(severities), otherwise: z.string(), reason });
 const consoleShape = z.strictObject({ timeout: durationShape('365d').optional() });
 
-const autoApproveKind: ChannelKind<z.infer<typeof reasonShape>> = { shape: reasonShape, make: autoApprove };
-const autoDenyKind: ChannelKind<z.infer<typeof reasonShape>> = { shape: reasonShape, make: autoDeny };
 const conditionalKind: ChannelKind<z.infer<typeof conditionalShape>> = {
   shape: conditionalShape,
   refersTo: ['otherwise'],
@@ -191,8 +190,8 @@ const consoleKind: ChannelKind<z.infer<typeof consoleShape>> = {
 
 /** The kinds of channels that need no other package, by their names in channel files. */
 export const simpleKinds: Readonly<Record<string, ChannelKind>> = {
-  auto_approve: autoApproveKind,
-  auto_deny: autoDenyKind,
+  auto_approve: { shape: reasonShape, make: (members) => autoApprove(members as ReasonOptions) },
+  auto_deny: { shape: reasonShape, make: (members) => autoDeny(members as ReasonOptions) },
   conditional: conditionalKind,
   console: consoleKind,
 };

@@ -3,6 +3,7 @@ import { aborted } from '../text/aborted.ts';
 import type { Records } from '../client/server/records.ts';
 import type { Channel } from './channel.ts';
 import type { ChannelSet } from './channel-set.ts';
+import { errorText } from './outgoing/not-taken.ts';
 
 /** The result of a test of a channel. */
 export interface TestedChannel {
@@ -52,6 +53,6 @@ export async function warnOfUnreached(
 }
 
 function errorSentence(error: unknown): string {
-  const message = (error instanceof Error ? error.message : String(error)).trim();
+  const message = errorText(error).trim();
   return /[.!?]$/.test(message) ? message : `${message}.`;
 }

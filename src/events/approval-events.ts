@@ -53,19 +53,9 @@ export class ApprovalEvents {
     const drafts = this.#announceAll();
     for (const [requestId, { opened, row }] of this.#open) {
       const { callId = '', toolName = row?.toolName ?? '' } = opened ?? {};
-      const decision = 'cancelled' as const;
-      const mayHaveRun = opened?.kind === 'opened' && opened.by === 'unknown';
-      const reason = 'the run ended';
-      drafts.push({
-        type: 'ApprovalResultEvent',
-        requestId,
-        callId,
-        toolName,
-        decision,
-        reason,
-        reviewerId: null,
-        ran: mayHaveRun ? 'unknown' : 'no',
-      });
+      const end = { decision: 'cancelled', reason: 'the run ended', reviewerId: null } as const;
+      const ran = mayHaveRun(opened) ? 'unknown' : 'no';
+      drafts.push({ type: 'ApprovalResultEvent', requestId, callId, toolName, ...end, ran });
     }
     this.#open.clear();
     for (const [first, last] of this.#seen.missing) {
@@ -102,7 +92,6 @@ export class ApprovalEvents {
     const { reviewerName, identity, by, byId } = entry;
     if (this.#settled.has(requestId)) return [];
     const known = this.#open.get(requestId) ?? { opened: entry, isAnnounced: false };
-    const mayHaveRun = known.opened?.kind === 'opened' && known.opened.by === 'unknown';
     const grantId = beside.find((each) => each.kind === 'grant' && each.requestId === requestId)?.grantId;
     this.#open.delete(requestId);
     this.#settled.add(requestId);
@@ -116,7 +105,7 @@ export class ApprovalEvents {
         decision: decisionOf(entry, grantId),
         reason,
         reviewerId,
-        ran: entry.runs === true ? 'pending' : mayHaveRun ? 'unknown' : 'no',
+        ran: entry.runs === true ? 'pending' : mayHaveRun(known.opened) ? 'unknown' : 'no',
         ...(reviewerName !== undefined && { reviewerName }),
         ...(identity !== undefined && { identity }),
         ...(grantId !== undefined && { grantId }),
@@ -135,6 +124,11 @@ export class ApprovalEvents {
     const { workflowId: _, ...event } = eventRequest(requestId, request, this.#facts);
     return [{ type: 'ApprovalRequestEvent', ...event }];
   }
+}
+
+/** True for a request about a call that was started before, with an unknown outcome. */
+function mayHaveRun(opened: JournalEntry | undefined): boolean {
+  return opened?.kind === 'opened' && opened.by === 'unknown';
 }
 
 /** `grantId`: the grant that the decision made, if any. */

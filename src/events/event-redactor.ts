@@ -231,10 +231,8 @@ class TailRedactor {
     if (settings === undefined) return text;
     const end = settledEnd(text, settings.patterns.length > 0, this.#redactor.secrets.beginsAt(text));
     const cut = spans.find(([start, until]) => start < end && until > end)?.[0] ?? end;
-    return withPlaceholders(
-      text.slice(0, cut),
-      spans.filter(([, until]) => until <= cut),
-    );
+    const whole = spans.filter(([, until]) => until <= cut);
+    return withPlaceholders(text.slice(0, cut), whole);
   }
 }
 

@@ -96,9 +96,8 @@ function joinSettings(
   other: RedactionSettings | undefined,
 ): RedactionSettings | undefined {
   if (one === undefined || other === undefined) return one ?? other;
-  const patterns = new Map(
-    [...one.patterns, ...other.patterns].map((own) => [JSON.stringify([own.name, own.pattern]), own]),
-  );
+  const own = [...one.patterns, ...other.patterns];
+  const patterns = new Map(own.map((each) => [JSON.stringify([each.name, each.pattern]), each]));
   return {
     kinds: sensitiveKinds.filter((kind) => one.kinds.includes(kind) || other.kinds.includes(kind)),
     patterns: [...patterns.values()],

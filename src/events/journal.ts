@@ -5,8 +5,16 @@ import type { Identity } from '../core/people/entitlement.ts';
 import { resultWithheldType } from '../core/base/tool-failure.ts';
 import { type JournalEntry, isReplaced, ranSince } from '../core/ledger/journal-entry.ts';
 
-/** One request of a run, read from the journal. Times are ISO 8601. */
-export interface ProjectedRequest {
+/** Who answered. `viewed`: what they saw, as their channel reports it. */
+interface Voter {
+  reviewerId?: string;
+  reviewerName?: string;
+  identity?: Identity;
+  viewed?: Viewed;
+}
+
+/** One request of a run, and who settled it, read from the journal. Times are ISO 8601. */
+export interface ProjectedRequest extends Voter {
   requestId: string;
   callId: string;
   toolName: string;
@@ -15,24 +23,12 @@ export interface ProjectedRequest {
   deadline: string | null;
   rule: string | null;
   /** The votes before the one that settled the request. */
-  votes?: {
-    reviewerId?: string;
-    reviewerName?: string;
-    identity?: Identity;
-    approved: boolean;
-    at: string;
-    viewed?: Viewed;
-  }[];
+  votes?: (Voter & { approved: boolean; at: string })[];
   outcome?: OutcomeName;
   runs?: boolean;
   settledAt?: string;
   reason?: string;
-  reviewerId?: string;
-  reviewerName?: string;
-  identity?: Identity;
   decisionId?: string;
-  /** What the settling reviewer saw, as their channel reports it. */
-  viewed?: Viewed;
   /** What superseded the request, as in `Settlement`. `byId`: the id of the rule, grant or request. */
   by?: Settlement['by'];
   byId?: string | null;
@@ -107,14 +103,8 @@ function opened(entry: JournalEntry): ProjectedRequest {
 
 function vote(request: ProjectedRequest, entry: JournalEntry): void {
   const { reviewerId, reviewerName, identity, approved = false, at, viewed } = entry;
-  const known = {
-    reviewerId,
-    ...(reviewerName !== undefined && { reviewerName }),
-    identity,
-    approved,
-    at,
-    ...(viewed !== undefined && { viewed }),
-  };
+  const named = reviewerName !== undefined && { reviewerName };
+  const known = { reviewerId, ...named, identity, approved, at, ...(viewed !== undefined && { viewed }) };
   request.votes = [...(request.votes ?? []), known];
 }
 

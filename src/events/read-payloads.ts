@@ -6,6 +6,7 @@ import type { Assessment } from '../core/assess/assessment.ts';
 import type { Redaction } from '../core/redact/redaction.ts';
 import { severities, type Json, type JsonObject } from '../core/base/tool-call.ts';
 import { mostFiles, shownFile, type ShownFile } from '../core/base/user-files.ts';
+import { isObject } from '../core/base/json.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
 import { nfc } from '../core/base/text.ts';
 import type { Completion } from './run-event.ts';
@@ -98,11 +99,8 @@ export function readStructuredOutput(value: unknown): { structuredOutput?: JsonO
 function readCall(value: unknown): ReadCall {
   const { tool, args, raw, assessment, redaction } = objectIn(value) ?? {};
   const call = { toolName: typeof tool === 'string' ? tool : '', arguments: (args ?? raw ?? {}) as Json };
-  return {
-    ...call,
-    ...(isAssessment(assessment) && { assessment }),
-    ...(isRedaction(redaction) && { redaction }),
-  };
+  const assessed = isAssessment(assessment) && { assessment };
+  return { ...call, ...assessed, ...(isRedaction(redaction) && { redaction }) };
 }
 
 function isRedaction(value: unknown): value is CallRedaction {
@@ -149,8 +147,7 @@ function messagesIn(value: unknown): ModelMessage[] | undefined {
 }
 
 function objectIn(value: unknown): Record<string, unknown> | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || isUndecodable(value)) return undefined;
-  return value as Record<string, unknown>;
+  return isObject(value) && !isUndecodable(value) ? value : undefined;
 }
 
 const statuses = ['completed', 'closed', 'limit', 'cancelled'] as const;
@@ -158,9 +155,8 @@ const statuses = ['completed', 'closed', 'limit', 'cancelled'] as const;
 /** Reads the result of `agentRun`. */
 export function readRunResult(value: unknown): Completion {
   if (isUndecodable(value)) return { status: 'completed', output: '' };
-  const { status, output, finish, structuredOutput, usage, nestedUsage, cost, outcomes } = (value ?? {}) as Partial<
-    Record<keyof Completion, unknown>
-  >;
+  const result = (value ?? {}) as Partial<Record<keyof Completion, unknown>>;
+  const { status, output, finish, structuredOutput, usage, nestedUsage, cost, outcomes } = result;
   return {
     status: statuses.find((each) => each === status) ?? 'completed',
     output: typeof output === 'string' ? output : '',

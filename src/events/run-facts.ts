@@ -49,17 +49,9 @@ export interface KnownCall {
 }
 
 export function noFacts(workflowId: string): RunFacts {
-  return {
-    workflowId,
-    hidesArguments: false,
-    redacts: false,
-    mayHideMore: false,
-    callerUserId: null,
-    metadata: {},
-    lineage: [],
-    calls: new Map(),
-    contextSummary: '',
-  };
+  const flags = { hidesArguments: false, redacts: false, mayHideMore: false };
+  const start = { callerUserId: null, metadata: {}, lineage: [], contextSummary: '' };
+  return { workflowId, ...flags, ...start, calls: new Map() };
 }
 
 /** How a tool ended: the text that the model receives, and whether the tool ran. */
@@ -91,9 +83,7 @@ function endOfFailure({ kind, type = '', message }: PlainFailure): RecordedToolE
   if (kind === 'schedule_to_start') return failed('the tool was not started in time', 'no');
   if (kind === 'other' || leftInMidCallTypes.includes(type)) return unknown;
   if ([payloadUnreadType, definitionChangedType, previewChangedType].includes(type)) return undefined;
-  if (type === payloadNotKeptType) {
-    return { content: sentences.resultNotGiven(message), isError: false, ran: 'yes' };
-  }
+  if (type === payloadNotKeptType) return { content: sentences.resultNotGiven(message), isError: false, ran: 'yes' };
   if (type === resultWithheldType) {
     return { content: sentences.resultWithheld(message), isError: false, ran: 'yes', withheld: true };
   }

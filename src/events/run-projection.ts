@@ -76,11 +76,9 @@ export class RunProjection {
       case 'ended':
         return this.#transcript.ended(what);
       case 'completed': {
-        const { result, next } = what;
-        return this.#end(
-          this.#isAgentRun ? readRunResult(result) : { status: 'completed', output: textOf(result) },
-          next,
-        );
+        const { result } = what;
+        const ofGate = { status: 'completed', output: textOf(result) } as const;
+        return this.#end(this.#isAgentRun ? readRunResult(result) : ofGate, what.next);
       }
       case 'failed':
         return this.#end({ status: 'failed', output: '', failure: problemOf(what.failure) }, what.next);
@@ -108,10 +106,8 @@ export class RunProjection {
 
 function undecodable(payloads: number): Pick<GapEvent, 'reason' | 'message'> {
   const what = payloads === 1 ? 'A payload' : `${payloads} payloads`;
-  return {
-    reason: 'undecodable',
-    message: `${what} of this event cannot be decoded here: give the codecs of the workers.`,
-  };
+  const message = `${what} of this event cannot be decoded here: give the codecs of the workers.`;
+  return { reason: 'undecodable', message };
 }
 
 function failed(message: string): Completion {

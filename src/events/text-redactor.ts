@@ -4,9 +4,9 @@ import { gatedArguments, gatedValues } from '../core/policy/gated-activity.ts';
 import {
   type FindMore,
   findSensitive,
-  withPlaceholders,
-  type Span,
   redactText,
+  type Span,
+  withPlaceholders,
 } from '../core/redact/find-sensitive.ts';
 import { wholeRedaction, type HiddenText, hiddenTexts, leastHidden } from '../core/redact/join-redactions.ts';
 import { secretKinds, tooMuch } from '../core/redact/kinds.ts';
@@ -66,7 +66,9 @@ export class TextRedactor {
     if (typeof args === 'string') return { shown: this.text(args), names: [] };
     if (typeof args !== 'object' || args === null) return { shown: this.text(JSON.stringify(args)), names: [] };
     const named = this.#named(tool, args);
-    if (named === undefined) return { shown: whole(args), names: [] };
+    // Every text and number is replaced.
+    const all = wholeRedaction(args as JsonObject);
+    if (named === undefined) return { shown: redactedArguments(args, all.values), names: [] };
     const values = this.#valuesIn(tool, named);
     const shown = this.#withoutSecrets(redactedArguments(named, values));
     const names = [...new Set(values.map(({ path }) => String(path[0])))];
@@ -120,11 +122,6 @@ export class TextRedactor {
     const own = findOwn(this.policies.settings?.patterns ?? []);
     return (text) => [...this.secrets.spansIn(text), ...(own?.(text) ?? [])];
   }
-}
-
-/** The arguments with every text and number replaced. */
-function whole(args: Json): Json {
-  return redactedArguments(args, wholeRedaction(args as JsonObject).values);
 }
 
 const mostSecrets = 500;

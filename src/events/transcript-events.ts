@@ -8,14 +8,8 @@ import type { Json } from '../core/base/tool-call.ts';
 import { toldText } from '../core/base/user-files.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
 import type { ApprovalEvents } from './approval-events.ts';
-import {
-  type Activity,
-  type ActivityEnd,
-  type ClaimedPermit,
-  type Fact,
-  type Started,
-  problemOf,
-} from './history-event.ts';
+import type { Activity, ActivityEnd, ClaimedPermit, Fact, Started } from './history-event.ts';
+import { problemOf } from './history-event.ts';
 import { readModelInput, readModelTurn, readRunInput, type ModelMessage } from './read-payloads.ts';
 import type { EventDraft, RunItem } from './run-event.ts';
 import { type KnownCall, type RunFacts, toolEnd, type RecordedToolEnd } from './run-facts.ts';
@@ -140,14 +134,13 @@ export class TranscriptEvents {
       ...(structuredOutput && { structuredOutput }),
       ...(outputProblem !== undefined && { outputProblem }),
     };
+    const isTurnEnd = this.#isSession && calls.length === 0 && outputProblem === undefined;
     return [
       ...(hasText ? [itemEvent({ type: 'message', role: 'assistant', content: text, agentName, turn, ...more })] : []),
       ...[...this.#facts.calls.values()].map(({ callId, toolName, arguments: args }) =>
         itemEvent({ type: 'tool_call', callId, toolName, arguments: args }),
       ),
-      ...(this.#isSession && calls.length === 0 && outputProblem === undefined
-        ? [itemEvent({ type: 'turn_ended', turn })]
-        : []),
+      ...(isTurnEnd ? [itemEvent({ type: 'turn_ended', turn })] : []),
     ];
   }
 
@@ -223,19 +216,12 @@ export class TranscriptEvents {
     if (call.isAnswered) return [];
     call.isAnswered = true;
     const { callId, toolName } = call;
-    return [
-      itemEvent({
-        type: 'tool_result',
-        callId,
-        toolName,
-        content,
-        isError,
-        ran,
-        ...(withheld && { withheld }),
-        ...(resultOf !== undefined && { resultOf }),
-        ...(call.ran !== undefined && { arguments: call.ran }),
-      }),
-    ];
+    const more = {
+      ...(withheld && { withheld }),
+      ...(resultOf !== undefined && { resultOf }),
+      ...(call.ran !== undefined && { arguments: call.ran }),
+    };
+    return [itemEvent({ type: 'tool_result', callId, toolName, content, isError, ran, ...more })];
   }
 
   #message({ role, content, files = [], messageId }: ModelMessage): EventDraft[] {

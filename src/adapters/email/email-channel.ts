@@ -86,9 +86,9 @@ const testSubject = 'Test message of Countersign';
  * @example See {@link readChannels}, which makes it from a file.
  */
 export function emailChannel(options: EmailOptions): Channel {
-  const links = { gatewayUrl: true, linkKey: true, namespace: true } as const;
-  const mails = { transport: true, from: true, people: true, to: true, highestSeverity: true, callers: true } as const;
-  checkOptions('emailChannel', options, { ...links, ...mails });
+  const mails = { transport: true, from: true, gatewayUrl: true, people: true, to: true } as const;
+  const more = { linkKey: true, namespace: true, highestSeverity: true, callers: true } as const;
+  checkOptions('emailChannel', options, { ...mails, ...more });
   const { linkKey, namespace, highestSeverity = 'critical', callers } = options;
   checkCallers('emailChannel', callers);
   const origin = gatewayOrigin(options.gatewayUrl);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { checkOptions } from '../../agents/check-options.ts';
 import { type Channel, type ChannelRequest, type ChannelStep, testText, stepKinds } from '../../channels/channel.ts';
 import { gatewayOrigin, inboxUrl } from '../../channels/answer-link.ts';
-import { type HttpSettings, httpSettingNames, HttpSender } from '../../channels/outgoing/exchange.ts';
+import { type HttpSettings, HttpSender } from '../../channels/outgoing/exchange.ts';
 import { inFullOrShort } from '../../channels/outgoing/not-taken.ts';
 import {
   policyInvalid,
@@ -80,10 +80,11 @@ const longestId = 500;
  */
 export function httpTemplateChannel(options: HttpTemplateOptions): Channel {
   const templateNames = { notify: true, settled: true, secrets: true, gatewayUrl: true, steps: true } as const;
-  checkOptions('httpTemplateChannel', options, { ...templateNames, ...httpSettingNames });
+  const http = { allowAddresses: true, requestTimeoutMs: true, lookup: true } as const;
+  checkOptions('httpTemplateChannel', options, { ...templateNames, ...http });
   const { notify, settled, secrets = {}, steps } = options;
   const origin = options.gatewayUrl === undefined ? undefined : gatewayOrigin(options.gatewayUrl);
-  const http = new HttpSender(options);
+  const sender = new HttpSender(options);
   checkMessage('notify', notify, Object.keys(secrets));
   if (settled !== undefined) checkMessage('settled', settled, Object.keys(secrets));
 
@@ -99,7 +100,7 @@ export function httpTemplateChannel(options: HttpTemplateOptions): Channel {
       const values = templateValues({ ...facts, isShort, inboxUrl: link, secrets });
       const content = contentOf(template, values);
       const filled = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), fillText(value, values)]);
-      return http.send({
+      return sender.send({
         method,
         url: new URL(fillText(template.url, values, asUrlPart)),
         headers: { ...(content !== undefined && { 'content-type': content.type }), ...Object.fromEntries(filled) },
@@ -111,7 +112,7 @@ export function httpTemplateChannel(options: HttpTemplateOptions): Channel {
 
   return {
     ...(steps !== undefined && { steps }),
-    reach: (signal) => http.reach(new URL(asHost(notify.url)), signal),
+    reach: (signal) => sender.reach(new URL(asHost(notify.url)), signal),
     test: async ({ key, signal }) => {
       const link = origin === undefined ? undefined : `${origin}/inbox/`;
       const request = testRequest(key);

@@ -76,14 +76,8 @@ function button(action_id: ActionId, text: string, more: Partial<Button> = {}): 
 function confirmation({ answers }: Card, name: AnswerName, verb: string): Pick<Button, 'confirm'> {
   const effect = visibleText(answers.find((each) => each.name === name)?.effect ?? '');
   const text = effect.length <= longestEffect ? effect : `${effect.slice(0, longestEffect - 2)}…`;
-  return {
-    confirm: {
-      title: plainText(`${verb}?`),
-      text: plainText(text.toWellFormed()),
-      confirm: plainText(verb),
-      deny: plainText('Not now'),
-    },
-  };
+  const words = { title: plainText(`${verb}?`), text: plainText(text.toWellFormed()) };
+  return { confirm: { ...words, confirm: plainText(verb), deny: plainText('Not now') } };
 }
 
 /** The subject of a click: the request as the message showed it. Slack returns it with the click. */

@@ -144,7 +144,11 @@ export function readModal({
   callback_id: modal,
   private_metadata: memory,
   state,
-}: z.infer<typeof submitShape>['view']): (Omit<Asked, 'request'> & { modal: ModalName; text: string }) | undefined {
+}: {
+  callback_id: string;
+  private_metadata: string;
+  state: { values: Record<string, Record<string, { value?: string | null }>> };
+}): (Omit<Asked, 'request'> & { modal: ModalName; text: string }) | undefined {
   const [blockId, run, channel, team, responseUrl = ''] = readTexts(memory, 5) ?? [];
   const shown = blockId === undefined ? undefined : readShown(blockId, run);
   if (shown === undefined || channel === undefined || team === undefined) return undefined;

@@ -69,9 +69,9 @@ const settingsOf = new WeakMap<Channel, SlackSettings>();
  * @example See {@link readChannels}, which makes it from a file.
  */
 export function slackChannel(settings: SlackSettings): Channel {
-  const secrets = { token: true, signingSecret: true, appToken: true } as const;
-  const places = { name: true, channel: true, gatewayUrl: true, apiUrl: true } as const;
-  checkOptions('slackChannel', settings, { ...secrets, ...places, highestSeverity: true });
+  const places = { name: true, token: true, channel: true, gatewayUrl: true } as const;
+  const more = { highestSeverity: true, apiUrl: true, signingSecret: true, appToken: true } as const;
+  checkOptions('slackChannel', settings, { ...places, ...more });
   // Updates of one message run one by one, so that none overwrites another.
   const inTurn = keyedQueue();
   const shownHere = recentIds();

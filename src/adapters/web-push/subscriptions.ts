@@ -76,12 +76,8 @@ export function subscriptionsOf(
   return {
     add: async ({ id, groups }, { endpoint, keys: { p256dh, auth } }) => {
       const others = (await keptOf(id)).filter(({ subscription }) => subscription.endpoint !== endpoint);
-      const content = {
-        person: nfc(id),
-        groups: groups.join('').length > mostGroups ? [] : [...groups],
-        endpoint,
-        keys: { p256dh, auth },
-      };
+      const kept = groups.join('').length > mostGroups ? [] : [...groups];
+      const content = { person: nfc(id), groups: kept, endpoint, keys: { p256dh, auth } };
       const sealed = await seals.seal('push', content, Date.now() + lifetimeMs);
       await keep(id, [...others.map(({ text }) => text), sealed].slice(-mostPerPerson));
     },
@@ -89,10 +85,8 @@ export function subscriptionsOf(
       const before = await keptOf(person);
       const left = before.filter(({ subscription }) => !endpoints.includes(subscription.endpoint));
       if (left.length === before.length) return false;
-      await keep(
-        person,
-        left.map(({ text }) => text),
-      );
+      const texts = left.map(({ text }) => text);
+      await keep(person, texts);
       return true;
     },
     of: async (person) => (await keptOf(person)).map(({ subscription }) => subscription),

@@ -9,7 +9,7 @@ import {
   filteredAgents,
 } from '../../channels/outgoing/address-filter.ts';
 import { policyInvalid } from '../../channels/channel-kind.ts';
-import { type HttpSettings, httpSettingNames } from '../../channels/outgoing/exchange.ts';
+import type { HttpSettings } from '../../channels/outgoing/exchange.ts';
 
 /** Options of `webPushChannel`. */
 export interface WebPushOptions extends HttpSettings {
@@ -40,8 +40,9 @@ export interface WebPushSettings extends Pick<WebPushOptions, 'subject' | 'publi
 const curve = 'prime256v1';
 
 export function webPushSettings(options: WebPushOptions): WebPushSettings {
-  const own = { subject: true, publicKey: true, privateKey: true, gatewayUrl: true, ca: true, callers: true } as const;
-  checkOptions('webPushChannel', options, { ...own, ...httpSettingNames });
+  const keys = { subject: true, publicKey: true, privateKey: true } as const;
+  const sending = { gatewayUrl: true, allowAddresses: true, ca: true, callers: true } as const;
+  checkOptions('webPushChannel', options, { ...keys, ...sending, requestTimeoutMs: true, lookup: true });
   const { subject, publicKey, privateKey, gatewayUrl, allowAddresses = [], ca, requestTimeoutMs = 10_000 } = options;
   const isSubject = /^mailto:[^\s@]+@[^\s@]+$/.test(subject) || (URL.canParse(subject) && subject.startsWith('https:'));
   if (!isSubject) throw policyInvalid(`'subject' must be mailto: and an address, or an https URL.`);

@@ -13,7 +13,6 @@ import {
   hostOf,
 } from '../../channels/outgoing/address-filter.ts';
 import { policyInvalid, readPem } from '../../channels/channel-kind.ts';
-import { httpSettingNames } from '../../channels/outgoing/exchange.ts';
 
 /** Options of `webhookChannel`. docs/webhook.md has the same as members of a channel file. */
 export interface WebhookOptions {
@@ -91,15 +90,17 @@ const reserved = /^(?:webhook-.*|countersign-.*|content-.*|host|connection|trans
 
 /** Throws `policy_invalid`, also for a forbidden address. */
 export async function webhookSettings(options: WebhookOptions): Promise<WebhookSettings> {
-  const receiving = {
-    poll: true,
-    pollUrl: true,
-    pollIntervalMs: true,
-    callbackUrl: true,
-    signedAnswers: true,
-  } as const;
-  const sending = { url: true, secret: true, name: true, legacySignature: true, headers: true } as const;
-  checkOptions('webhookChannel', options, { ...receiving, ...sending, ...httpSettingNames, proxy: true, tls: true });
+  const receiver = { url: true, secret: true, name: true } as const;
+  const answers = { poll: true, pollUrl: true, pollIntervalMs: true, callbackUrl: true, signedAnswers: true } as const;
+  const sending = { legacySignature: true, headers: true, requestTimeoutMs: true, allowAddresses: true } as const;
+  checkOptions('webhookChannel', options, {
+    ...receiver,
+    ...answers,
+    ...sending,
+    proxy: true,
+    tls: true,
+    lookup: true,
+  });
   const { pollUrl, callbackUrl, pollIntervalMs = 2_000, requestTimeoutMs = 10_000, proxy, lookup } = options;
   const secrets = [options.secret ?? []].flat();
   const keys = signingKeys(secrets);

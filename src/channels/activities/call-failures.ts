@@ -1,7 +1,7 @@
 import { ApplicationFailure, CompleteAsyncError, type Context } from '@temporalio/activity';
 import { msToNumber } from '@temporalio/common/lib/time.js';
 import { thrownByChannel } from '../../core/base/tool-failure.ts';
-import { NotTaken, retryAfterOf } from '../outgoing/not-taken.ts';
+import { errorText, NotTaken, retryAfterOf } from '../outgoing/not-taken.ts';
 
 /**
  * Types of the activities' own failures. An error of a channel never gets one: older workflows tell the two apart by
@@ -30,7 +30,7 @@ export async function ofChannel<Result>(call: () => Promise<Result> | Result): P
 /** The failure of a call. One that the channel did not throw is retryable: another worker may succeed. */
 export function failureOf(error: unknown): unknown {
   if (error instanceof CompleteAsyncError || isMarked(error)) return error;
-  return ApplicationFailure.retryable(errorMessage(error), 'NotCalled');
+  return ApplicationFailure.retryable(messageOf(error), 'NotCalled');
 }
 
 /**
@@ -44,7 +44,7 @@ function markedFailure(error: unknown): ApplicationFailure {
   const { nonRetryable = isFinal, category, details } = isFailure ? error : ({} as Partial<ApplicationFailure>);
   const nextRetryDelay = isFailure ? error.nextRetryDelay : retryAfterOf(error);
   return ApplicationFailure.create({
-    message: errorMessage(error),
+    message: messageOf(error),
     type: type == null || reservedTypes.includes(type) ? 'Error' : type,
     nonRetryable: nonRetryable ?? false,
     nextRetryDelay: nextRetryDelay ?? undefined,
@@ -57,6 +57,6 @@ function isMarked(error: unknown): boolean {
   return error instanceof ApplicationFailure && error.details?.[0] === thrownByChannel;
 }
 
-function errorMessage(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).slice(0, 2_000);
+function messageOf(error: unknown): string {
+  return errorText(error).slice(0, 2_000);
 }

@@ -40,21 +40,15 @@ export async function lookForEndedRuns(session: Session, taskQueue: string): Pro
   const query = `WorkflowType = '${channelsWorkflowType}' AND ExecutionStatus = 'Running' AND TaskQueue = ${quoted(taskQueue)}`;
   let open = 0;
   for await (const page of listedExecutions(session, { query })) {
-    const listed = (await Promise.all(page.map((each) => channelsOf(session, each)))).filter(
-      (each) => each !== undefined,
-    );
+    const rows = await Promise.all(page.map((each) => channelsOf(session, each)));
+    const listed = rows.filter((each) => each !== undefined);
     open += listed.length;
     for (let from = 0; from < listed.length; from += mostIds) {
       const some = listed.slice(from, from + mostIds);
-      const running = await runningOf(
-        session,
-        some.map(({ run }) => run),
-      );
-      await inParallel(
-        some.filter(({ run }) => !running.has(run)),
-        atOnce,
-        (each) => signalEndOfRun(session, each),
-      );
+      const runs = some.map(({ run }) => run);
+      const running = await runningOf(session, runs);
+      const ended = some.filter(({ run }) => !running.has(run));
+      await inParallel(ended, atOnce, (each) => signalEndOfRun(session, each));
     }
   }
   return { open };

@@ -5,7 +5,6 @@ import { type ProblemCode, ProblemError, isProblemError } from '../../core/base/
 import { type FilteredAgents, filteredAgents, addressFilter } from './address-filter.ts';
 import { utf8Text } from '../../text/read-json.ts';
 import { errorText, NotTaken, readRetryAfter } from './not-taken.ts';
-import type { OptionNames } from '../../text/check-call-options.ts';
 import type { LookupFunction } from 'node:net';
 
 /** One request to a receiver. */
@@ -120,12 +119,6 @@ export interface HttpSettings {
   /** The function that resolves names of hosts. Default: the system's resolver. */
   lookup?: LookupFunction;
 }
-
-export const httpSettingNames: OptionNames<HttpSettings> = {
-  allowAddresses: true,
-  requestTimeoutMs: true,
-  lookup: true,
-};
 
 /**
  * Sends requests, only to public addresses and those of `allowAddresses`, and follows no redirect. Each connection is

@@ -26,7 +26,7 @@ import {
 import { decimalSum } from '../../../src/core/ledger/argument-sums.ts';
 import { fitChanges } from '../../../src/text/fit-changes.ts';
 import { escapeHtml } from '../../../src/text/html-page.ts';
-import { isJson, readJson } from '../../../src/text/read-json.ts';
+import { isJson, readJson, utf8Text } from '../../../src/text/read-json.ts';
 import { jsonPlace, parseJson, endOfText, strictJsonProblem } from '../../../src/core/base/json.ts';
 import {
   wordJoiners,
@@ -133,6 +133,7 @@ export const baseInputs: Inputs = {
   'text/instant-text.ts deadlineText': (text) => deadlineText(text, 0),
   'text/instant-text.ts isTimeZone': isTimeZone,
   'text/read-json.ts isJson': documents(isJson),
+  'text/read-json.ts utf8Text': (text) => utf8Text(Buffer.concat([Buffer.from(text), Buffer.from([0xff])])),
   'core/base/json.ts jsonPlace': [(text) => jsonPlace(text, [text]), (text) => jsonPlace('a', pieces(text))],
   'text/visible-text.ts wordJoiners': wordJoiners,
   'text/look-alikes.ts lookAlikes': lookAlikes,
