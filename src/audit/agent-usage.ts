@@ -12,7 +12,7 @@ import type { RuleLines } from '../core/policy/rule-place.ts';
 export interface UsingRun {
   /** The agent with which the run was started. Absent: a custom workflow. */
   agent?: string;
-  /** Of the run and its nested runs. Absent: the run has not ended, or it ended without a result. */
+  /** Tokens and cost, with nested runs. Absent: the run has not ended, or it ended without a result. */
   used?: { usage: Usage; cost?: RunCost };
   /** True: the result of the calling run includes what this one used. */
   isNested?: boolean;

@@ -87,7 +87,7 @@ export interface EntryContext {
   /** The event that holds the entry, by Temporal's run id of its execution, and its number. */
   runId: string;
   eventId: number;
-  /** Of the policies in force: those of the agent with which the run started, until other ones are set. */
+  /** The digest of the policies in force: at first those of the agent that was started. */
   policyDigest?: string;
   /** For a vote or a settled request: how long the request had been open, in milliseconds. */
   openForMs?: number;

@@ -44,7 +44,6 @@ export class AuditVerifier {
     this.#options = options;
   }
 
-  /** Reads the next line of the file, or the reason why it cannot be read. */
   take(read: { text: string } | { problem: string }): void {
     const number = ++this.#lines;
     if (this.#ended)

@@ -5,7 +5,7 @@ import { leafOfLine } from './entry-line.ts';
 import type { AuditFinding } from './finding.ts';
 import { type TreeState, emptyTree, rootOf, withLeaf } from '../core/ledger/merkle.ts';
 
-/** The verifier adds the line. */
+/** A finding without its line. */
 export type RunFinding = Pick<AuditFinding, 'kind' | 'message' | 'seq'>;
 
 /** In these states a run may have had no opportunity to write its last entries. */

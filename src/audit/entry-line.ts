@@ -66,7 +66,6 @@ function shownContext({ message, ...context }: EntryContext, withheld: ReadonlyS
   return { ...context, message: withheld.has('sender') || sender === undefined ? place : { ...place, sender } };
 }
 
-/** The leaf of an entry, from its line. */
 export function leafOfLine(
   tag: string,
   { entry, salts = {}, withheld = {} }: Pick<EntryLine, 'entry' | 'salts' | 'withheld'>,

@@ -15,13 +15,11 @@ import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import type { Ledger } from '../core/ledger/ledger.ts';
 import { isObject } from '../core/base/json.ts';
 
-/** A call as the gate ruled on it. */
 export interface EvidenceCall {
   tool: string;
   /** The arguments. Absent if no history keeps them, such as those of a guarded activity that did not run. */
   args?: JsonObject;
   risk: Risk;
-  /** The digest of the tool's definition. */
   definition: string;
   /** The argument that is the tool's subject. */
   subject?: string;
@@ -38,7 +36,6 @@ export type AuditedEntry = JournalEntry & {
   withheld?: readonly string[];
 };
 
-/** The policies that were in force, by their digests. */
 export interface EvidencePolicies {
   ceiling?: string;
   parents?: string[];
@@ -51,7 +48,6 @@ export interface Evidence {
   policies: EvidencePolicies;
   call: string;
   context: string;
-  /** The agent in charge. */
   agent: string;
 }
 
@@ -61,7 +57,7 @@ export interface StandingRequest {
   callId: string;
   /** The digest of the call that would run. */
   digest: string;
-  /** Its digest in `calls`. Absent: call and terms are unknown. */
+  /** The digest of the request's call in `calls`. Absent: call and terms are unknown. */
   call?: string;
   terms?: AskTerms;
   definition?: string;
@@ -90,7 +86,7 @@ export interface Standing extends Pick<Ledger, 'engine' | 'counts' | 'sums' | 'd
   running: { requestId: string; callId: string }[];
   /** The ids of grants whose scope is unknown: it is hidden, or was not recorded. */
   vague: string[];
-  /** The request that was settled last: an entry of a grant that its votes made follows. */
+  /** The request that was settled last: the entry of a grant by its votes may follow. */
   settled?: StandingRequest;
 }
 

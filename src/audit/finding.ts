@@ -41,7 +41,6 @@ export interface RunToRule {
 /** The rulings of a run, made again. */
 export interface RuledAgain {
   findings: { seq?: number; message: string }[];
-  /** How many rulings match the record. */
   agreed: number;
   /** For each ruling that could not be made again, the reason. */
   notMade: string[];
@@ -55,13 +54,11 @@ export interface VerifierOptions {
   publicKey?: string;
   /** The heads of an older export, by `runKey`: its entries must be the first of the same run here. */
   since?: ReadonlyMap<string, JournalHead>;
-  /** Rules again on the calls of a run. */
   ruleAgain?: (run: RunToRule) => RuledAgain;
 }
 
 /** The result of a verification. */
 export interface AuditVerdict {
-  /** True: no problem was found. */
   ok: boolean;
   /** The findings, in the order of the file. At most 100. */
   findings: AuditFinding[];

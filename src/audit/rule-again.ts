@@ -51,7 +51,6 @@ export function ruleAgain(recorded: RecordedRuling): { answer: Case; verdict: Ve
   return { answer, verdict: verdictOf(recorded, answer, digest, atMs) };
 }
 
-/** The verdict that an entry records. */
 export function verdictOfEntry(standing: Standing, entry: JournalEntry): Verdict {
   const { kind, outcome = '', rule, layer, severity, reason, grantId, runs, by, byId, to } = entry;
   if (kind === 'opened') return { answer: 'asked', rule, layer, severity, reason };
@@ -150,7 +149,6 @@ export function isRuling(
   return outcome === 'approved' && request !== undefined && digest !== undefined && digest !== request.digest;
 }
 
-/** The entries that record a ruling, in order. */
 export function rulingsOf(entries: readonly JournalEntry[], start?: Standing): JournalEntry[] {
   const open = (start?.open ?? []).map(({ requestId, digest }) => ({ requestId, digest }));
   return orderedEntries(entries).filter((entry) => {

@@ -23,7 +23,6 @@ import { raisedBy, type Raised } from '../core/policy/advice.ts';
 import type { Grant } from '../core/policy/grants.ts';
 import type { Standing, StandingRequest } from './evidence.ts';
 
-/** A ruling that was made again. */
 export interface Ruled {
   /** The digest of the call in the evidence. */
   call: string;
@@ -69,7 +68,6 @@ export function standingAfter(before: Standing, entry: JournalEntry, ruled?: Rul
   }));
 }
 
-/** The open request that an entry is about. */
 export function openRequestOf({ open }: Standing, { requestId }: JournalEntry): StandingRequest | undefined {
   return open.find((each) => each.requestId === requestId);
 }
@@ -126,7 +124,7 @@ function afterOpened(standing: Standing, entry: JournalEntry, ruled: Ruled | und
   return { ...counting, open: [...standing.open, request], counts: counted(standing, more) };
 }
 
-/** For an edited call, the severity to which advisors raised the call before the edit. */
+/** The severity to which advisors raised the call of an entry; for an edited call, the call before the edit. */
 export function raisedFor(standing: Standing, entry: JournalEntry): Raised | undefined {
   return entry.advice === undefined ? askedBefore(standing, entry)?.raised : raisedBy(entry.advice);
 }
@@ -187,7 +185,7 @@ function afterSettled(standing: Standing, entry: JournalEntry, ruled: Ruled | un
   return outcome === 'denied' ? withDenial(next, denial) : next;
 }
 
-/** Sums lose a call that does not run, and have the new arguments of an edited one. */
+/** A call that does not run leaves the sums; an edited one counts with its new arguments. */
 function withSettledShare(
   standing: Standing,
   { callId = '', runs = false }: JournalEntry,
@@ -206,7 +204,7 @@ function afterEnd(standing: Standing, { callId = '', ran }: JournalEntry): Stand
   return ran === 'no' ? withoutShare(standing, callId) : withShareSpent(standing, callId);
 }
 
-/** Unchanged if the entry does not say the scope. */
+/** The state stays as it is if the entry does not say the scope. */
 function afterGrant(standing: Standing, entry: JournalEntry): Standing {
   const { grantId = '', toolName = '', approved = false, scope, reason } = entry;
   const { requestId, at, voters, uses, expiresAt } = entry;

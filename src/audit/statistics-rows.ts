@@ -52,9 +52,7 @@ export interface ReviewerStatistics {
   medianMs: number | null;
   /** Of the answers, without denials in bulk: those given less than three seconds after the request was opened. */
   underThreeSeconds: Share;
-  /**
-   * Of these answers, if their channel reports the time: those whose card was displayed for less than three seconds.
-   */
+  /** Cards displayed for less than three seconds, of the answers with a reported time, without denials in bulk. */
   glanced: Share;
   /** The share of answers that were given together with others. */
   inBatches: Share;
@@ -64,7 +62,6 @@ export interface ReviewerStatistics {
 
 /** A decision in less time than this is hardly more than a click. */
 const hastyMs = 3_000;
-/** The most characters of a name in the rows. */
 export const longestRowName = 200;
 export const unnamed = 'unnamed';
 
@@ -73,7 +70,6 @@ export type Deciding = Pick<JournalEntry, 'rule' | 'layer' | 'agent'>;
 type Place = Pick<RuleStatistics, 'rule' | 'layer' | 'policy' | 'agent'>;
 type Counts = Omit<RuleStatistics, keyof Place | 'approvalRate' | 'medianMs' | 'underThreeSeconds' | 'expiredShare'>;
 
-/** The counts of one rule. */
 export interface Tally {
   place: Place;
   counts: Counts;
@@ -220,7 +216,6 @@ export function isInBatch(viewed: Viewed | undefined): boolean {
   return (viewed?.batch ?? 1) > 1;
 }
 
-/** True for an outcome decided by people. */
 export function isByPeople(outcome: string | undefined): boolean {
   return outcome === 'approved' || outcome === 'denied' || outcome === 'responded';
 }

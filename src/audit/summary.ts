@@ -34,11 +34,9 @@ type Counts = Omit<ReturnType<typeof noCounts>, 'open'>;
 export interface DecisionSummary extends Counts {
   since: string;
   at: string;
-  /** The number of runs that were read. */
   runs: number;
   /** Runs that were found and could not be read, or not in time. */
   unread: number;
-  /** True: there are further runs. */
   more: boolean;
   /** The expired requests whose calls ran, by `on_timeout: allow`. */
   expiredAllowed: number;
@@ -50,10 +48,10 @@ export interface DecisionSummary extends Counts {
   /** Counted from the answers of this time. At most 200. */
   reviewers: ReviewerStatistics[];
   agents: AgentUsage[];
-  /** Of high or critical severity: the most severe first, then the newest. At most 200. */
+  /** Approvals of high or critical severity: the most severe first, then the newest. At most 200. */
   severe: SevereApproval[];
   severeCount: number;
-  /** All that are open now: the oldest first. At most 200. */
+  /** The requests that are open now: the oldest first. At most 200. */
   open: OpenSummary[];
   openCount: number;
 }
@@ -328,7 +326,6 @@ function costText(agents: readonly AgentUsage[]): string {
   return `, for ${least}${joined([...sums].map(([currency, amount]) => `${grouped(amount.toFixed(2))} ${currency}`))}`;
 }
 
-/** An untrusted name in a code span. */
 function name(text: string): string {
   return codeSpan(shownName(text));
 }

@@ -19,7 +19,6 @@ export interface ArgumentFields {
   warnings: string[];
   /** True if a value is not opened, because it is nested too deeply. */
   isDeep: boolean;
-  /** True if a name is cut. */
   isNameCut: boolean;
 }
 
@@ -120,7 +119,6 @@ function fieldName(key: string, longest: number = longestWords): string {
   return /^[^ .[\]"]+$/.test(key) ? shown : `"${shown.replaceAll('"', '\\u{0022}')}"`;
 }
 
-/** Adds a warning for two keys of an object that look alike. */
 function warnOfLookAlikes(keys: readonly string[], place: string, result: ArgumentFields): void {
   const seen = new Map<string, string>();
   for (const key of keys) {

@@ -93,7 +93,6 @@ const initialisms: ReadonlySet<string> = new Set(
   'api crm csv dns html http https iban id json pdf sql ssh url xml'.split(' '),
 );
 
-/** A tool's name as the beginning of a sentence. */
 function titleOf(toolName: string): string {
   const isWord = /^[\w-]+$/.test(toolName);
   const parts = nameWords(toolName).map((word) => (initialisms.has(word) ? word.toUpperCase() : word));

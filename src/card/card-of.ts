@@ -37,13 +37,11 @@ import { lookAlikes, looksLike } from '../text/look-alikes.ts';
 export interface CardOptions {
   /** The current time, in milliseconds since 1970. Without it, the card does not show the time left. */
   nowMs?: number;
-  /** True: nothing is cut. */
   all?: boolean;
   /**
    * The widest grant of the answer "always". Default: the one of the request, else the one that rules admit by default.
    */
   always?: OfferedAlways;
-  /** Further warnings, as sentences. */
   warnings?: readonly string[];
   /** The call's JSON as it was written, if the parsed value lacks a part. */
   written?: string;
@@ -198,7 +196,6 @@ function redactedWarning(request: CardRequest): string[] {
   return [`Hidden from you: ${names.join(', ')}. The tool will receive the real values.`];
 }
 
-/** The arguments that a policy redacts for reviewers. */
 function redactedNames({ redacted = [] }: CardRequest): string[] {
   return redacted.map((name) => visibleText(name));
 }
@@ -287,7 +284,6 @@ export function misleading(
   return [...texts.flatMap(textWarnings), ...fields.flatMap(({ warnings = [] }) => warnings)];
 }
 
-/** The field with the warnings about its name and its value. */
 export function withWarnings(field: CardField): CardField {
   const { name, format, value } = field;
   const shown = value.text + (value.end ?? '');

@@ -176,7 +176,6 @@ export type SlackBlock =
 
 /** The arguments of `chat.postMessage` besides the channel. */
 export interface SlackMessage {
-  /** The text of notifications. */
   text: string;
   blocks: SlackBlock[];
 }

@@ -103,13 +103,11 @@ export interface ChannelKind<Members = unknown> {
 
 /** The context in which a kind makes a channel of a file. */
 export interface ChannelContext {
-  /** The name of the entry. */
   name: string;
   /** The channel of another entry of the file, by name. Throws `policy_invalid` if there is no such entry. */
   channel(name: string): Promise<Channel>;
 }
 
-/** A valid entry of a channel file. */
 export interface ChannelEntry {
   kind: ChannelKind;
   members: unknown;
@@ -136,7 +134,6 @@ export class ChannelBuilder {
     return made;
   }
 
-  /** The names that other channels refer to. */
   needed(): Set<string> {
     return new Set([...this.#needs.values()].flatMap((names) => [...names]));
   }

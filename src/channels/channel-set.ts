@@ -26,7 +26,6 @@ export interface ChannelOptions {
   batchMs?: number;
 }
 
-/** The valid channels of a worker, with their routes. */
 export interface ChannelSet {
   channels: ReadonlyMap<string, Channel>;
   /** Returns the routes of a run that starts now. Throws a `DefinitionError` for invalid routes. */

@@ -178,9 +178,7 @@ export interface SettledContext {
 
 /** The body of `POST /channels/{channel}/answers/{requestId}` at the gateway, which trusts none of it. */
 export interface PostedAnswer {
-  /** The name of the channel. */
   channel: string;
-  /** The id of the request in the path. */
   requestId: string;
   /** The headers, by their names in lower case. */
   headers: Readonly<Record<string, string>>;

@@ -92,7 +92,7 @@ function clockOf(timeZone: string): (atMs: number) => LocalTime {
 
 /** The problem of quiet hours, and the member that has it; undefined if they are valid. */
 export function quietHoursProblem(hours: QuietHours): { member?: keyof QuietHours; problem: string } | undefined {
-  const { from, to, timeZone, workdays, holidays, above } = hours;
+  const { from, to, timeZone, workdays, holidays = [], above } = hours;
   for (const [member, clock] of Object.entries({ from, to }) as ['from' | 'to', unknown][]) {
     if (clock !== undefined && !isClock(clock)) return { member, problem: 'must be a time of day, such as "22:00"' };
   }
@@ -105,16 +105,13 @@ export function quietHoursProblem(hours: QuietHours): { member?: keyof QuietHour
   if (!isDays || workdays?.length === 0) {
     return { member: 'workdays', problem: `must be a list of at least one of ${weekdays.join(', ')}` };
   }
-  if (
-    holidays !== undefined &&
-    !(Array.isArray(holidays) && holidays.length <= mostHolidays && holidays.every(isDate))
-  ) {
+  if (!Array.isArray(holidays) || holidays.length > mostHolidays || !holidays.every(isDate)) {
     return { member: 'holidays', problem: `must be a list of at most ${mostHolidays} dates, such as 2026-12-25` };
   }
   if (above !== undefined && !severities.includes(above)) {
     return { member: 'above', problem: `must be one of ${severities.join(', ')}` };
   }
-  if (from === undefined && workdays === undefined && (holidays ?? []).length === 0) {
+  if (from === undefined && workdays === undefined && holidays.length === 0) {
     return { problem: "needs 'from' and 'to', 'workdays' or 'holidays'" };
   }
   return undefined;

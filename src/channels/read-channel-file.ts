@@ -17,7 +17,6 @@ import type { ChannelSetUp } from './channel-set.ts';
 import { errorText } from './outgoing/not-taken.ts';
 import { nfc } from '../core/base/text.ts';
 
-/** The name of a channel in a channel file. */
 export const channelName = z.string().regex(/^[a-z0-9_-]{1,64}$/, 'must be 1 to 64 characters of a-z, 0-9, - and _');
 const longestName = 200;
 const reviewer = z
@@ -58,7 +57,6 @@ function addProblem(context: z.RefinementCtx, found: { member?: string; problem:
   context.addIssue({ code: 'custom', message: found.problem, path });
 }
 
-/** The form of a time zone in a channel file. */
 export const timeZoneShape = z.string().refine(isTimeZone, 'must be a time zone that exists, such as Europe/Berlin');
 
 /** The form of a channel file, without the members that the kind of each channel defines. */

@@ -14,15 +14,12 @@ export interface Seals {
 
 const longestText = 8_000;
 
-/** The secrets and the identity of a gateway. */
 export interface SealOptions {
   /** The secret from which the keys are derived. Absent: a random one, for this process only. */
   secret?: KeyObject;
   /** Another secret for links, so that a process that makes links cannot make sessions. Absent: `secret`. */
   linkSecret?: KeyObject;
-  /** The gateway's address. */
   publicUrl?: string;
-  /** The namespace of Temporal. */
   namespace: string;
 }
 

@@ -5,7 +5,6 @@ import type { Channel } from './channel.ts';
 import type { ChannelSet } from './channel-set.ts';
 import { errorText } from './outgoing/not-taken.ts';
 
-/** The result of a test of a channel. */
 export interface TestedChannel {
   channel: string;
   ok: boolean;

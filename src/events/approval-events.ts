@@ -161,14 +161,12 @@ class SeenEntries {
     return true;
   }
 
-  /** Marks entries before the first seen one as seen. */
   startLate(): void {
     if (this.#upTo > 0 || this.#beyond.size === 0) return;
     this.#upTo = Math.min(...this.#beyond) - 1;
     while (this.#beyond.delete(this.#upTo + 1)) this.#upTo += 1;
   }
 
-  /** Each is `[first, last]`. */
   get missing(): [number, number][] {
     return gapsIn(
       [...this.#beyond].sort((one, other) => one - other),

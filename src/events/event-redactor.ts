@@ -238,7 +238,7 @@ class TailRedactor {
 
 /** The characters before a word: a blank, or an ideographic or full-width sign. */
 const beforeWord = /[\s\u3000-\u303f\uff01-\uff0f\uff1a-\uff20]/;
-/** It may be part of a card, account or telephone number: from the first word with a digit. */
+/** The end that may be part of a card, account or telephone number: from the first word with a digit. */
 const lastDigits = /(?<!\S)\S*[\d+(].*$/s;
 /** The beginning of a quoted password, which may have several words. */
 const openQuote = /(?:pass(?:word|wd|phrase)|secret|key|token|pwd)["']?\s{0,4}(?::|:?=|\s)\s{0,4}["'][^"']*$/i;

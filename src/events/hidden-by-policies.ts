@@ -27,7 +27,6 @@ export class HiddenByPolicies {
     return this.#policies.config !== undefined && !this.#cannotTell;
   }
 
-  /** True once a policy hides arguments from reviewers. */
   get hidesArguments(): boolean {
     return this.#hidesArguments;
   }

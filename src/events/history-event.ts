@@ -11,7 +11,7 @@ export interface HistoryEvent {
   eventId: number;
   /** When the server recorded the event, in ISO 8601. */
   at: string;
-  /** Absent: no reader needs it. */
+  /** Absent: no reader needs the event's fact. */
   what?: Fact;
   /** The journal entries in payloads that the gate itself wrote. */
   journal: readonly JournalEntry[];
@@ -105,7 +105,6 @@ export type RunEnd =
 /** The failure that determines how an activity or a run ended, without the failures that wrap it. */
 export interface PlainFailure {
   kind: 'application' | 'schedule_to_start' | 'other';
-  /** The type of an application failure. */
   type?: string;
   message: string;
   /** Only if a worker refused a call because its tool or its preview had changed after the approval. */

@@ -40,7 +40,6 @@ export interface Projection {
   requests: ProjectedRequest[];
   /** The outcomes of calls, in the order in which the calls were settled. */
   outcomes: CallOutcome[];
-  /** How many messages were refused. */
   refusals: number;
   /** Entries that no payload carried, as `[first, last]`. */
   gaps: [number, number][];

@@ -129,7 +129,7 @@ function isAssessment(value: unknown): value is Assessment {
   return severities.some((each) => each === severity) && lists.every(Array.isArray);
 }
 
-/** Undefined if a message has no known role. Other members are read leniently. */
+/** The messages in a payload; undefined if one has no known role. Other members are read leniently. */
 function messagesIn(value: unknown): ModelMessage[] | undefined {
   if (!Array.isArray(value)) return undefined;
   const messages = value.map((each) => {

@@ -36,7 +36,6 @@ export class RecordedPolicies {
   first: Config | undefined;
   /** The state that the first known execution took over. Absent: it is the first of the run. */
   carried: CarriedPast | undefined;
-  /** The config of the present execution. */
   config: Config | undefined;
   /** The changes since that config was loaded. */
   changed: Changed = {};

@@ -10,7 +10,6 @@ import type { ShownFile } from '../core/base/user-files.ts';
 interface Recorded {
   /** `RUNID.EVENTID.INDEX`: Temporal's run id of the execution, its history event, and the place in that event. */
   id: string;
-  /** The run's workflow id. */
   workflowId: string;
   /** ISO 8601: when the server recorded the history event. */
   at: string;

@@ -28,13 +28,11 @@ export interface RunFacts {
   callerUserId: string | null;
   metadata: JsonObject;
   lineage: string[];
-  /** The calls of this turn, by call id. */
   readonly calls: Map<string, KnownCall>;
   /** The text of the model with this turn's calls; without one, the last text of the user. */
   contextSummary: string;
 }
 
-/** A call of the model. */
 export interface KnownCall {
   callId: string;
   toolName: string;

@@ -17,7 +17,6 @@ export class RunProjection {
   readonly #approvals: ApprovalEvents;
   readonly #transcript: TranscriptEvents;
   #isAgentRun = false;
-  /** The gap to report before the next event. */
   #gap: Pick<GapEvent, 'reason' | 'message'> | undefined;
   #isComplete = false;
 
@@ -33,7 +32,6 @@ export class RunProjection {
     return this.#isComplete;
   }
 
-  /** The model call in flight. */
   get pendingModelCall(): PendingModelCall | undefined {
     return this.#transcript.pendingModelCall;
   }

@@ -166,7 +166,7 @@ export class KnownSecrets {
     return longestFirst.flatMap((hidden) => hidden.spansIn(text));
   }
 
-  /** From here, the end of a text may begin a secret; the length of the text if none does. */
+  /** The offset from which the end of a text may begin a secret; the text's length if none does. */
   beginsAt(text: string): number {
     const overlaps = Array.from(this.#bySecret.values(), (hidden) => hidden.overlap(text));
     return text.length - Math.max(0, ...overlaps);

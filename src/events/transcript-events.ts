@@ -17,7 +17,6 @@ import { type KnownCall, type RunFacts, toolEnd, type RecordedToolEnd } from './
 /** A model call that has been scheduled and has not ended. */
 export interface PendingModelCall {
   turn: number;
-  /** Temporal's id of the activity. */
   activityId: string;
 }
 
@@ -29,7 +28,6 @@ export class TranscriptEvents {
   /** How many messages have their events. Undefined if the beginning of the transcript is unknown. */
   #known: number | undefined;
   #agentName: string | undefined;
-  /** The turn of the model call that was scheduled last. */
   #turn = 0;
   /** False for a custom workflow, whose calls do not come from a model. */
   #isAgentRun = true;
@@ -40,7 +38,6 @@ export class TranscriptEvents {
     this.#outcomes = outcomes;
   }
 
-  /** The model call in flight. */
   get pendingModelCall(): PendingModelCall | undefined {
     return this.#model?.call;
   }

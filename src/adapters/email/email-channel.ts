@@ -216,7 +216,6 @@ export function emailChannel(options: EmailOptions): Channel {
     return { ...request, arguments: {}, argumentNames: [], shownArguments: undefined };
   }
 
-  /** All recipients that a thread has reached. */
   function reachedBefore(thread: MailThread): Recipient[] {
     const everybody = [
       ...[...people].map(([reviewer, person]) => recipientOf(reviewer, person)),

@@ -16,7 +16,6 @@ export interface MailContent {
   html: string;
 }
 
-/** A link with which one person answers. */
 export interface AnswerLink {
   url: string;
   reviewer: string;
@@ -28,9 +27,7 @@ export type LeftOut = 'severity' | 'size';
 
 interface MailParts {
   request: ChannelRequest;
-  /** Why the mail is sent. */
   notice: string;
-  /** The request in the inbox. */
   inbox: string;
   link?: AnswerLink;
   /** Absent: the sentence and the card are in the mail. */

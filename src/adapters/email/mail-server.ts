@@ -23,7 +23,6 @@ export interface MailTransport {
   timeoutMs?: number;
 }
 
-/** One mail to one address. */
 export interface Mail {
   to: string;
   from: { name: string; address: string };
@@ -31,7 +30,6 @@ export interface Mail {
   text: string;
   html: string;
   messageId: string;
-  /** The message that this one continues. */
   inReplyTo?: string;
 }
 

@@ -25,12 +25,10 @@ export function threadMessage(key: string): string {
   return digest(key, 32);
 }
 
-/** A recipient in a thread. */
 export function recipientMark({ reviewer, address }: Recipient): string {
   return digest(reviewer === undefined ? `to ${address}` : `reviewer ${reviewer}`, 16);
 }
 
-/** The `Message-ID` of a message to one recipient. */
 export function messageId(message: string, mark: string, domain: string): string {
   return `<${message}.${mark}@${domain}>`;
 }

@@ -18,7 +18,6 @@ export interface Recipient {
   timeZone?: string;
 }
 
-/** The most mails of one step. */
 const mostMails = 50;
 
 /** The recipients of a step's question. Throws `policy_invalid` if there are none, or too many. */

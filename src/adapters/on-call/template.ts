@@ -18,7 +18,6 @@ interface Known {
   whole?: readonly string[];
 }
 
-/** The longest limit for a cut value. */
 const longestCut = 100_000;
 
 /**
@@ -230,7 +229,6 @@ export interface TemplateFacts {
   isShort?: boolean;
 }
 
-/** The names that the body of a message may use. */
 export function knownInBody(message: 'notify' | 'settled', secrets: readonly string[]): Known {
   const own = message === 'notify' ? ['step.kind', 'step.to'] : settlementMembers.map((each) => `settlement.${each}`);
   const deep = [...requestMembers.map((each) => `request.${each}`), ...own, ...always];

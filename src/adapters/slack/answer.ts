@@ -16,12 +16,10 @@ import type { JsonObject } from '../../core/base/tool-call.ts';
 import { byReviewer } from '../../channels/caller-notice.ts';
 import { errorText } from '../../channels/outgoing/not-taken.ts';
 
-/** The reply to a person's click. */
 export interface Reply {
   text: string;
   /** An instant (ISO 8601) that follows the text. */
   at?: string;
-  /** The link to continue with. */
   link?: { label: string; url: string };
   /** True: it is about the input of the modal, which stays open. */
   isAboutInput?: boolean;
@@ -268,7 +266,6 @@ export interface InteractionHandler {
     gateway: ChatGateway,
     acknowledge: (body?: object) => Promise<void> | void,
   ): Promise<void>;
-  /** Waits for the work in flight. */
   drain(): Promise<void>;
 }
 

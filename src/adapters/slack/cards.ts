@@ -165,7 +165,6 @@ export type MessageBlock = (SlackBlock | { type: 'actions'; elements: Button[] }
 /** The most characters of JSON in a message, approximately (render-slack.ts), and the most requests. */
 const longestMessage = 13_000;
 const mostRequests = 10;
-/** The least size of a useful card. */
 const shortestCard = 400;
 /** The outcome takes no more room than the buttons did. */
 const longestOutcome = { alone: 2_500, together: 450 };
@@ -228,7 +227,6 @@ export function runBlock(requests: readonly ApprovalDetails[], settings: SlackSe
   return { type: 'actions', block_id: runBlockId, elements };
 }
 
-/** The id of the block that stores a message's run. */
 export const runBlockId = 'run';
 
 /** The request of a block, and whether the block shows its settlement. */

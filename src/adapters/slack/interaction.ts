@@ -13,10 +13,8 @@ import {
 import type { ApprovalDetails } from '../../contract.ts';
 import { visibleText } from '../../text/visible-text.ts';
 
-/** A person's action on a request in Slack. */
 export type Interaction = {
   account: ChatAccount;
-  /** The channel of the message. */
   channel: string;
   /** It can open a modal for three seconds. */
   triggerId: string;
@@ -106,7 +104,6 @@ const longestReason = 2_000;
 
 const verbs = { comment: 'Approve', deny: 'Deny', edit: 'Edit' } as const;
 
-/** The buttons that open a modal. */
 export type ModalName = keyof typeof verbs;
 
 /** The subject of a modal. Slack returns it with the answer. */

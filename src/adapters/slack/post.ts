@@ -190,7 +190,6 @@ export async function postReminder(
   await post(client, { channel, thread_ts: ts, reply_broadcast: true, ...content }, key);
 }
 
-/** The sentence that begins a message about a step of a request. */
 function headingOf({ kind, to = [] }: ChannelStep): string {
   switch (kind) {
     case 'warned':

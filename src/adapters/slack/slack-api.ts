@@ -37,7 +37,6 @@ function onlyForRate(error: Error): void {
   if (!error.message.includes('rate limit')) throw error;
 }
 
-/** Remedies for errors of an incomplete set-up. */
 const remedies: Record<string, string> = {
   not_in_channel: 'invite the app to the channel',
   channel_not_found: 'check the id of the channel, and invite the app to it if it is private',

@@ -39,7 +39,6 @@ export interface SocketListening {
   signingSecret?: undefined;
 }
 
-/** The members of an entry of kind `slack` in a channel file. */
 export const slackShape = z
   .strictObject({
     token: secretShape,

@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChatConnection, ChatGateway } from '../../channels/chat-app.ts';
 import type { InteractionHandler } from './answer.ts';
 
-/** A message of Slack over a connection. */
 export interface Envelope {
   type: string;
   body: unknown;
@@ -87,7 +86,6 @@ export async function openSocket(
 /** Slack has ended a connection for a reason that needs an operator; the message names it. */
 export class SocketEnded extends Error {}
 
-/** Remedies for refused connections. */
 const remedies: Record<string, string> = {
   invalid_auth: 'check the app-level token',
   not_authed: 'check the app-level token',
@@ -106,7 +104,6 @@ export function socketProblem(error: unknown): string {
   return remedy === undefined ? why : `${why}; ${remedy}`;
 }
 
-/** The delay that Slack requests, in milliseconds. */
 export function slackRetryAfterMs(error: unknown): number {
   const { retryAfter } = error as { retryAfter?: unknown };
   return typeof retryAfter === 'number' ? retryAfter * 1_000 : 0;

@@ -11,7 +11,6 @@ export interface PushMessage {
   body: string;
   /** A notification replaces an earlier one with the same tag. */
   tag: string;
-  /** The request in the inbox. */
   url: string;
   /** The same for each attempt to send this message, and for no other. */
   key: string;
@@ -21,7 +20,6 @@ export interface PushMessage {
   silent?: boolean;
 }
 
-/** How a push service treats a message. */
 export interface Delivery {
   /** How long it keeps a message for an offline browser, in seconds. */
   ttl: number;

@@ -12,14 +12,12 @@ import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import { policyInvalid } from '../../channels/channel-kind.ts';
 import { groupOf, isAmong, isOneOf, personKeyIn } from '../../core/people/directory.ts';
 
-/** A person's browser that receives messages. */
 export interface Subscription extends BrowserSubscription {
   person: string;
   /** As known to the gateway when the person subscribed. */
   groups: readonly string[];
 }
 
-/** The browsers that people have subscribed. */
 export interface Subscriptions {
   add(person: SubscribedPerson, subscription: BrowserSubscription): Promise<void>;
   /** False if there was none. */

@@ -92,7 +92,6 @@ function withoutLength(headers: Readonly<Record<string, unknown>>): Record<strin
 const settingsOf = new WeakMap<Channel, WebPushSettings>();
 
 const sendsAtOnce = 8;
-/** The most browsers stored for a request. */
 const mostMarks = 240;
 
 /**

@@ -36,7 +36,6 @@ import { readJson } from '../../text/read-json.ts';
 const requestIdHeader = 'countersign-request-id';
 /** Why the answer to the last GET does not count, for the receiver's operator. */
 const problemHeader = 'countersign-answer-problem';
-/** Codes of an invalid answer. */
 const answerProblems: ReadonlySet<string> = new Set(['invalid_decision', 'digest_mismatch', 'too_large']);
 /** With these, a receiver reports that the body is not a request. */
 const takesNoTests: readonly number[] = [400, 422];
@@ -82,13 +81,10 @@ async function test(settings: WebhookSettings, { key, signal }: TestContext): Pr
 }
 
 function withRemedy(problem: ProblemError, status: number): ProblemError {
-  const remedy =
-    status === 404
-      ? " Check the path of 'url'."
-      : status === 401 || status === 403
-        ? " Check 'secret' and 'headers'."
-        : '';
-  return remedy === '' ? problem : new ProblemError({ code: problem.code, message: `${problem.message}${remedy}` });
+  const isSecret = status === 401 || status === 403;
+  if (!isSecret && status !== 404) return problem;
+  const part = isSecret ? `'secret' and 'headers'` : `the path of 'url'`;
+  return new ProblemError({ code: problem.code, message: `${problem.message} Check ${part}.` });
 }
 
 /** Posts a request, signed, in full or shortened if the receiver refuses its size. Throws for any status but 2xx. */
@@ -297,7 +293,6 @@ function resolveSecret(value: string | z.infer<typeof secretShape>): string {
   return typeof value === 'string' ? value : readSecret(value);
 }
 
-/** The request of an answer. */
 interface AnsweredRequest {
   requestId: string;
   /** Absent: unknown here; the run compares it. */

@@ -19,7 +19,6 @@ export interface ChannelCall {
   workflowId: string;
   /** The ids of the requests. The call is about the first one; the others are in the same message of the channel. */
   requestIds: string[];
-  /** The last result of `notify` for the request. */
   sent?: Json;
 }
 
@@ -47,7 +46,6 @@ export interface LastSent {
   sent?: Json;
 }
 
-/** The result of `notify`. */
 export interface SentMessage extends LastSent {
   /** Why some recipients do not have the message yet. Absent: all have it. */
   rest?: { why: string; retryAfterMs?: number };
@@ -69,7 +67,6 @@ const maxSentBytes = 4_000;
 /** In milliseconds. The response to a heartbeat cancels the activity if the call is no longer needed. */
 const heartbeatMs = 1_000;
 
-/** The activities that call the channels of a worker. */
 export function createChannelCalls(
   set: ChannelSet | undefined,
   { session, requestsOf, waiting }: { session: () => Session; requestsOf: RequestsOfRun; waiting: WaitingAnswers },

@@ -16,7 +16,6 @@ export interface LookInput {
   requestIds: string[];
 }
 
-/** The facts of a request's channel that its workflow needs. */
 export interface LookedChannel {
   name: string;
   notifies: boolean;
@@ -134,7 +133,7 @@ function factsOfChannel(
     retries: false,
     delayMs: quietMs,
   };
-  const answersAlone = isAutomatic(channel, request);
+  const answersAlone = orFalse(() => channel.isAutomatic?.(request) === true);
   const own = {
     name,
     notifies: channel.notify !== undefined,
@@ -155,16 +154,13 @@ function isForCallers(channel: Channel | undefined): boolean {
 /** A caller who is a reviewer of the request gets no second message. */
 function notifiesCaller({ caller }: Channel, request: ApprovalDetails): boolean {
   if (caller === undefined || request.callerUserId === null || asksCaller(request)) return false;
-  try {
-    return caller.knows?.(request) !== false;
-  } catch {
-    return false;
-  }
+  return orFalse(() => caller.knows?.(request) !== false);
 }
 
-function isAutomatic(channel: Channel, request: ApprovalDetails): boolean {
+/** An error of a channel counts as false. */
+function orFalse(test: () => boolean): boolean {
   try {
-    return channel.isAutomatic?.(request) === true;
+    return test();
   } catch {
     return false;
   }

@@ -6,7 +6,6 @@ import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-f
 import { policyInvalid } from '../channel-kind.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 
-/** The addresses that a channel may reach. */
 export interface AddressFilter {
   /** True for an address that the operator allows by name. */
   isAllowed(address: string): boolean;

@@ -7,7 +7,6 @@ import { utf8Text } from '../../text/read-json.ts';
 import { errorText, NotTaken, readRetryAfter } from './not-taken.ts';
 import type { LookupFunction } from 'node:net';
 
-/** One request to a receiver. */
 export interface Outgoing {
   method: string;
   url: URL;
@@ -16,7 +15,6 @@ export interface Outgoing {
   signal: AbortSignal;
 }
 
-/** The response of a receiver. */
 export interface Incoming {
   status: number;
   headers: IncomingHttpHeaders;
@@ -146,7 +144,6 @@ export class HttpSender {
     throw refusedStatus(request.url, answer);
   }
 
-  /** Checks whether a host answers. */
   reach(url: URL, signal: AbortSignal): Promise<void> {
     return reachHost(url, this.#agents, this.#timeoutMs, signal);
   }

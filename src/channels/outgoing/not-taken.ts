@@ -39,7 +39,6 @@ export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The retry delay that an error's receiver requests, in milliseconds. */
 export function retryAfterOf(error: unknown): number | undefined {
   return error instanceof NotTaken ? error.retryAfterMs : undefined;
 }
