@@ -206,7 +206,9 @@ class TailRedactor {
 
   /** The redacted text so far, in which the offset counts. Undefined: nothing can be shown yet. */
   next(turn: number, { attempt, offset, tail }: TokenTail): TokenTail | undefined {
-    if (turn !== this.#turn || attempt !== this.#attempt) this.#startAnswer(turn, attempt);
+    if (turn !== this.#turn || attempt !== this.#attempt) {
+      [this.#turn, this.#attempt, this.#written, this.#shown, this.#hasLost] = [turn, attempt, '', '', false];
+    }
     // A part before this text was missed, so this text may begin with the rest of a secret.
     this.#hasLost ||= offset > this.#written.length || offset + tail.length > mostWritten;
     if (!this.#hasLost) {
@@ -218,10 +220,6 @@ class TailRedactor {
       if (!this.#hasLost && !isLess) this.#shown = shown!;
     }
     return this.#shown === '' ? undefined : tokenTail(attempt, this.#shown);
-  }
-
-  #startAnswer(turn: number, attempt: number): void {
-    [this.#turn, this.#attempt, this.#written, this.#shown, this.#hasLost] = [turn, attempt, '', '', false];
   }
 
   #shownOf(text: string): string | undefined {

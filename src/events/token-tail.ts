@@ -64,7 +64,7 @@ export class TokenCursor {
     const isRetry = turn === this.#turn && attempt > this.#attempt;
     if (turn < this.#turn || (turn === this.#turn && attempt < this.#attempt)) return undefined;
     const startsOver = isRetry && this.#end > 0;
-    if (turn !== this.#turn || isRetry) this.#begin(turn, attempt);
+    if (turn !== this.#turn || isRetry) [this.#turn, this.#attempt, this.#end] = [turn, attempt, 0];
     const from = Math.max(this.#end, offset);
     const delta = tail.slice(from - offset);
     const hidden = from - this.#end;
@@ -72,11 +72,5 @@ export class TokenCursor {
     // An empty text at offset 0 shows that the answer starts over.
     if (delta === '') return startsOver ? { turn, offset: 0, delta } : undefined;
     return { turn, offset: from, delta, ...(hidden > 0 && { hidden }) };
-  }
-
-  #begin(turn: number, attempt: number): void {
-    this.#turn = turn;
-    this.#attempt = attempt;
-    this.#end = 0;
   }
 }
