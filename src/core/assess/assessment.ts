@@ -53,7 +53,6 @@ export function severityRank(severity: Severity): number {
   return severities.indexOf(severity);
 }
 
-/** The more severe of two severities. */
 export function moreSevere(one: Severity, other: Severity): Severity {
   return severityRank(one) >= severityRank(other) ? one : other;
 }
@@ -64,9 +63,9 @@ export function wantsApproval(severity: Severity): boolean {
 }
 
 /**
- * Joins assessments into one: the highest severity, all reasons (the most severe first), all resources and
- * recommendations; reversible if all are; approval required if any requires it. Lists are cut to `assessmentBounds`.
- * The order of the assessments does not matter. Without any, the severity is `safe`.
+ * Joins assessments in any order: the highest severity (without any, `safe`), all reasons, resources and
+ * recommendations, the most severe first, cut to `assessmentBounds`; reversible if all are, approval required if any
+ * requires it.
  */
 export function joinAssessments(all: readonly Assessment[]): Assessment {
   const sorted = all
@@ -121,13 +120,11 @@ function compare(one: string, other: string): number {
 
 /** A call as assessors see it. */
 export interface AssessedCall {
-  /** The tool's name. */
   tool: string;
   args: JsonObject;
   risk: Risk;
   /** The argument that `name:args` patterns match. */
   subject?: string;
-  /** The split of a shell subject, if there is one. */
   shell?: ShellSplit;
   /** For a shell command: the other arguments that the tool declares harmless. Default: none. */
   beside?: readonly string[];
@@ -141,7 +138,6 @@ export interface AssessRule {
   pattern: string;
   /** Globs on single arguments. */
   args?: Record<string, string>;
-  /** The severity of the calls that it matches. */
   severity: Severity;
   /** Default: a text that names the rule. */
   reason?: string;

@@ -1,9 +1,7 @@
-/**
- * A preview that binds: an approved call runs only if the preview that is taken just before its start has the same
- * facts as the one that its reviewers saw.
- */
+/** A preview that binds: an approved call runs only if a preview at its start has the facts that reviewers saw. */
 import { jsonDigest } from './digest.ts';
 import { isObject } from './json.ts';
+import { isWellFormed } from './text.ts';
 import type { Json } from './tool-call.ts';
 
 /** The facts of a preview that an approval binds. */
@@ -14,10 +12,7 @@ export type BoundFacts = {
   facts: Record<string, string>;
 };
 
-/**
- * What an approval of a request binds. `pending`: its preview is not finished. `unknown`: it failed, or it was taken
- * twice with different facts. `hidden`: the policy hides the preview from reviewers.
- */
+/** `pending`: the preview is not finished. `unknown`: it failed, or its facts vary. `hidden`: the policy hides it. */
 export type BoundPreview = BoundFacts | 'pending' | 'unknown' | 'hidden';
 
 /** False for a request that cannot be approved yet: reviewers are to see its preview, which is not finished. */
@@ -45,7 +40,7 @@ export function isBoundFacts(value: unknown): value is BoundFacts {
   const entries = Object.entries(facts);
   return (
     entries.length <= mostFacts &&
-    entries.every(([name, fact]) => name.length <= longestName && isText(fact) && fact.length <= longestFact)
+    entries.every(([name, fact]) => name.length <= longestName && isWellFormed(fact) && fact.length <= longestFact)
   );
 }
 
@@ -62,10 +57,6 @@ export function factsChanged(before: BoundFacts, now: BoundFacts): string[] {
   if (differences.length === 0) return ['Something changed that these facts do not name: see what would change'];
   const left = differences.length - mostDifferences;
   return left > 0 ? [...differences.slice(0, mostDifferences), `and ${left} more`] : differences;
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.isWellFormed();
 }
 
 function factOf({ facts }: BoundFacts, name: string): string | undefined {

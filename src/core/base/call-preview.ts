@@ -2,7 +2,7 @@ import type { Json, JsonObject } from './tool-call.ts';
 import type { BoundFacts } from './bound-preview.ts';
 import { canonicalJsonProblem } from './canonical-json.ts';
 import { isObject, kindOf } from './json.ts';
-import { shortened } from './text.ts';
+import { isWellFormed, shortened } from './text.ts';
 
 /** What a waiting call would change, as the tool's own `preview` says. */
 export type CallPreview =
@@ -61,7 +61,7 @@ export function readChanges(value: unknown): { changes: Change[] } | { problem: 
 function readChange(place: string, change: unknown): Read<Change> {
   if (!isObject(change)) return { problem: `${place}: expected an object, not ${kindOf(change)}` };
   const { kind, name } = change;
-  if (!isText(name)) return { problem: `${place}.name: expected text` };
+  if (!isWellFormed(name)) return { problem: `${place}.name: expected text` };
   if (kind === 'text') return readText(place, name, change);
   if (kind === 'table') return readTable(place, name, change);
   return { problem: `${place}.kind: expected 'text' or 'table'` };
@@ -69,18 +69,14 @@ function readChange(place: string, change: unknown): Read<Change> {
 
 function readText(place: string, name: string, { before, after }: Record<string, unknown>): Read<Change> {
   for (const [member, text] of Object.entries({ before, after })) {
-    if (text !== null && !isText(text)) return { problem: `${place}.${member}: expected text or null` };
+    if (text !== null && !isWellFormed(text)) return { problem: `${place}.${member}: expected text or null` };
   }
   if (before === null && after === null) return { problem: `${place}: before and after are both null` };
   return { value: { kind: 'text', name, before: before as string | null, after: after as string | null } };
 }
 
-/**
- * Reads a change of rows: a table whose rows have cells before and after it. Otherwise a problem that begins with its
- * place.
- */
 function readTable(place: string, name: string, { columns, rows }: Record<string, unknown>): Read<Change> {
-  if (!Array.isArray(columns) || columns.length === 0 || !columns.every(isText)) {
+  if (!Array.isArray(columns) || columns.length === 0 || !columns.every(isWellFormed)) {
     return { problem: `${place}.columns: expected a list of texts` };
   }
   if (!Array.isArray(rows)) return { problem: `${place}.rows: expected a list` };
@@ -102,8 +98,4 @@ function readTable(place: string, name: string, { columns, rows }: Record<string
 function cellsProblem(cells: unknown, count: number): string | undefined {
   if (!Array.isArray(cells) || cells.length !== count) return `expected null or ${count} values, one for each column`;
   return canonicalJsonProblem(cells);
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.isWellFormed();
 }

@@ -7,8 +7,8 @@ import { isWellFormed } from './text.ts';
 export const maxCanonicalDepth = 200;
 
 /**
- * RFC 8785 text of a JSON value: equal values give equal texts, in every language. Object members that are `undefined`
- * are left out, as in JSON. Throws a `ProblemError` (`arguments_invalid`) if `canonicalJsonProblem` finds a problem.
+ * RFC 8785 text of a JSON value, the same for equal values in every language. `undefined` members are left out. Throws
+ * a `ProblemError` (`arguments_invalid`) if `canonicalJsonProblem` finds a problem.
  */
 export function canonicalJson(value: Json): string {
   const written = writeCanonicalJson(value);
@@ -24,9 +24,8 @@ export function writeCanonicalJson(value: Json): { text: string } | { problem: s
 }
 
 /**
- * Why a value has no canonical JSON, as one sentence; undefined if it has one. Problems are nesting deeper than
- * `maxCanonicalDepth` (cycles included), half a surrogate pair, NaN, an infinity, and values that are not JSON. Never
- * throws.
+ * Why a value has no canonical JSON, in one sentence: nesting deeper than `maxCanonicalDepth` (cycles included), half a
+ * surrogate pair, NaN, an infinity, a value that is not JSON. Never throws.
  */
 export function canonicalJsonProblem(value: unknown): string | undefined {
   if (isSmallAndSound(value, 1, { left: 1_000 })) return undefined;
@@ -67,10 +66,7 @@ export function isTooDeep(value: unknown, limit: number = maxCanonicalDepth): bo
   return false;
 }
 
-/**
- * Yields the levels of a value: the value itself, then its members, then their members, and so on. No recursion; no
- * container occurs twice in one level.
- */
+/** The value, its members, their members, and so on. No recursion; no container occurs twice in a level. */
 function* levelsOf(value: unknown): Generator<unknown[]> {
   for (let level = [value]; level.length > 0;) {
     yield level;
@@ -107,10 +103,7 @@ function ownProblem(item: unknown): string | undefined {
   }
 }
 
-/**
- * True for a plain object. Compares the prototype's shape, not its identity, because values cross realms (workflow
- * sandbox, test runner).
- */
+/** True for a plain object, by the shape of its prototype: values cross realms (workflow sandbox, test runner). */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

@@ -6,8 +6,7 @@ import { hashes, Point, verify } from '@noble/ed25519';
 
 /**
  * Identifies exactly what would run (I8): SHA-256 over the canonical JSON of `{ arguments, definition, tool }`, as 64
- * lower-case hex digits. `definition` is the tool's `definitionDigest`. Throws a `ProblemError` (`arguments_invalid`)
- * for arguments without canonical JSON.
+ * lower-case hex digits. Throws a `ProblemError` (`arguments_invalid`) for arguments without canonical JSON.
  */
 export function callDigest(call: { tool: string; args: JsonObject; definition: string }): string {
   const { tool, args, definition } = call;
@@ -17,10 +16,7 @@ export function callDigest(call: { tool: string; args: JsonObject; definition: s
   );
 }
 
-/**
- * The digest of a tool's definition: SHA-256 over the canonical JSON of its description, name and JSON Schema, and of
- * `pinned` if the tool pins more.
- */
+/** SHA-256 over the canonical JSON of a tool's description, name and JSON Schema, and of `pinned` if there is any. */
 export function definitionDigest(tool: {
   name: string;
   description?: string;
@@ -34,7 +30,6 @@ export function definitionDigest(tool: {
   );
 }
 
-/** The digest of any JSON value. */
 export function jsonDigest(value: Json): string {
   return sha256Hex(canonicalJson(value));
 }
@@ -52,8 +47,8 @@ function sha256Hex(text: string): string {
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
 /**
- * The bytes of a base64 text (RFC 4648 section 4), or undefined if it is not valid. Padding is required and unused bits
- * must be zero, so each sequence of bytes has exactly one text. The workflow sandbox has no Buffer.
+ * The bytes of a base64 text (RFC 4648 section 4); undefined if it is not valid. Padding is required and unused bits
+ * are zero, so a sequence of bytes has exactly one text. The workflow sandbox has no Buffer.
  */
 export function bytesFromBase64(text: string): Uint8Array | undefined {
   if (text.length % 4 !== 0) return undefined;
@@ -77,8 +72,8 @@ export function bytesFromBase64(text: string): Uint8Array | undefined {
   return (buffer & ((1 << bits) - 1)) === 0 ? bytes : undefined;
 }
 
-// Ed25519. A worker loads this module once for all its runs (`preloadModules`): the first check
-// builds a table of 1.3 MB in 20 to 30 ms. That table holds constants of the curve and no data of a run.
+// Ed25519. A worker loads this module once for all runs (`preloadModules`): the first check takes 20 to 30 ms to build
+// a table of 1.3 MB, which holds constants of the curve and no data of a run.
 
 // Without this assignment, the library uses Web Crypto, which is asynchronous and missing in the sandbox.
 hashes.sha512 = sha512;

@@ -6,10 +6,7 @@ const units = [
   ['s', 1_000],
 ] as const;
 
-/**
- * Formats milliseconds for people: `5m`, `1h30m`, `1.5s`, `0s`, `90d`. Days are used from two days on; one day is
- * `24h`. With a single unit, `parseDuration` can read the result.
- */
+/** A duration for people: `5m`, `1h30m`, `1.5s`, `0s`; days from two days on. `parseDuration` reads single units. */
 export function formatDuration(durationMs: number): string {
   let restMs = Math.max(0, durationMs);
   let text = '';
@@ -25,16 +22,11 @@ const unitsMs: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_0
 export const durationSentence = 'must be a whole number and a unit, such as 30s, 5m, 1h or 1d, or never';
 const longestMs = 3_650 * 86_400_000;
 
-/**
- * Milliseconds of a duration in a policy: `500ms`, `30s`, `5m`, `1h`, `1d`; null for `never`. One whole number and one
- * unit; longer than 0 and at most 3,650 days.
- */
+/** Milliseconds of `500ms`, `30s`, `5m`, `1h` or `1d`, at most 3,650 days and more than 0; null for `never`. */
 export function parseDuration(text: string): { durationMs: number | null } | { problem: string } {
   if (text === 'never') return { durationMs: null };
   const [, count, unit] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text) ?? [];
-  if (count === undefined || unit === undefined) {
-    return { problem: durationSentence };
-  }
+  if (count === undefined || unit === undefined) return { problem: durationSentence };
   const durationMs = Number(count) * unitsMs[unit]!;
   if (durationMs === 0) return { problem: 'must be longer than 0' };
   return durationMs > longestMs ? { problem: 'must be at most 3650d' } : { durationMs };

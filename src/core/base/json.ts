@@ -22,9 +22,8 @@ export function jsonPlace(root: string, path: readonly PropertyKey[]): string {
 }
 
 /**
- * `JSON.parse` without a bug of V8 (12.8 and later, nodejs/node#63785): V8 reads the key `"a\u0062"` as `a\` if an
- * earlier text of the process had the key `a\` in that place, so two processes could read one text differently. Throws
- * a SyntaxError for text that is not JSON.
+ * `JSON.parse` without a bug of V8 (12.8 and later, nodejs/node#63785): it reads the key `"a\u0062"` as `a\` if an
+ * earlier text of the process had the key `a\` there. Two processes could read one text differently. Throws alike.
  */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
@@ -57,9 +56,7 @@ interface Level {
   key?: string;
 }
 
-/**
- * Parses text that is known to be JSON. Each string is parsed alone, because V8's bug concerns the keys of objects.
- */
+/** Parses valid JSON. Each string is parsed alone, because V8's bug concerns the keys of objects. */
 function parseByToken(text: string): unknown {
   const levels: Level[] = [];
   const scalar = /[^\s,\]}]+/y;
@@ -97,8 +94,6 @@ function parseByToken(text: string): unknown {
   }
   return root;
 }
-
-/** What `strictJsonProblem` refuses, beside texts that two parsers could read differently. */
 
 export interface StrictJsonOptions {
   /** Maximum nesting of arrays and objects. */
@@ -194,7 +189,6 @@ export function endOfText(text: string, start: number): { at: number; hasEscapes
   return { at, hasEscapes };
 }
 
-/** The value of a JSON string; undefined if it is malformed. */
 function unescaped(quoted: string): string | undefined {
   try {
     return JSON.parse(quoted) as string;

@@ -4,18 +4,12 @@ export interface Usage {
   outputTokens: number;
 }
 
-/** Tokens of one model call. */
 export interface ModelUsage extends Usage {
-  /**
-   * The part of `inputTokens` that the provider read from its cache. Absent: none, or the provider does not report it.
-   */
+  /** The part of `inputTokens` from the provider's cache. Absent: none, or not reported. */
   cachedInputTokens?: number;
 }
 
-/**
- * The sum, at most the largest safe integer. A nested run's usage comes from another worker, so a count that is not a
- * safe integer counts as 0.
- */
+/** The sum, at most the largest safe integer. A nested run's worker may send other counts, which are taken as 0. */
 export function totalUsage(...all: readonly (Usage | undefined)[]): Usage {
   const sum = (name: keyof Usage): number => {
     const counts = all.map((usage) => (Number.isSafeInteger(usage?.[name]) ? Math.max(0, usage![name]) : 0));

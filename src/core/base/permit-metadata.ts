@@ -1,7 +1,7 @@
 /**
- * A gated activity gets its permit beside its arguments: in the metadata of its first argument's payload. So a worker
- * that knows nothing of permits passes the very arguments that the author wrote, and a payload codec encodes the permit
- * with them. Arguments are JSON, so no model and no starter can write metadata into one.
+ * A gated activity gets its permit in the metadata of its first argument's payload. So a worker that knows no permits
+ * passes the author's arguments, and a payload codec encodes the permit with them. Arguments are JSON, so no model and
+ * no starter can write metadata into one.
  */
 const metadataKey = 'countersign';
 
@@ -18,7 +18,6 @@ export class Permitted {
 
 type Metadata = Readonly<Record<string, Uint8Array>>;
 
-/** The metadata that carries a permit in the payload of an activity's first argument. */
 export function permitMetadata(permit: object): Metadata {
   return { [metadataKey]: new TextEncoder().encode(JSON.stringify(permit)) };
 }

@@ -1,7 +1,4 @@
-/**
- * The closed list of problem codes. Each edge (HTTP status, exit code, MCP error) maps all of them with `satisfies
- * Record<ProblemCode, …>`, so a new code does not compile until every edge handles it.
- */
+/** Each edge (HTTP status, exit code, MCP error) maps all codes with `satisfies Record<ProblemCode, …>`. */
 export const problemCodes = [
   'unknown_request',
   'already_settled',
@@ -39,9 +36,8 @@ export const problemCodes = [
 ] as const;
 
 /**
- * The kind of a problem. docs/wire.md says when a run gives which code, docs/models.md when a model does. Clients and
- * workers add `already_started`, `unauthenticated`, `server_unreachable`, `no_worker`, and `internal` for anything
- * else.
+ * docs/wire.md says when a run gives a code, docs/models.md when a model does. Clients and workers add
+ * `already_started`, `unauthenticated`, `server_unreachable`, `no_worker`, and `internal` for anything else.
  */
 export type ProblemCode = (typeof problemCodes)[number];
 
@@ -61,14 +57,13 @@ export function isProblemCode(value: unknown): value is ProblemCode {
   return problemCodes.some((code) => code === value);
 }
 
-/** The problem code that a failure's `type` names; `internal` if the type is none of `problemCodes`. */
 export function problemCodeOf(type: unknown): ProblemCode {
   return isProblemCode(type) ? type : 'internal';
 }
 
 /**
- * Thrown by clients and workers for a problem that has a code. `message` is one sentence with the remedy. Functions of
- * this package that read policies and decisions return problems instead.
+ * An error of clients and workers, in one sentence with the remedy. Functions that read policies and decisions return
+ * problems instead.
  *
  * @example
  * ```ts
@@ -92,7 +87,7 @@ export class ProblemError extends Error {
 }
 
 /**
- * True for a `ProblemError`, also of another realm or another copy of this package, where `instanceof` is false.
+ * True also for a `ProblemError` of another realm or copy of this package, where `instanceof` is false.
  *
  * @example
  * ```ts

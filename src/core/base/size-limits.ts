@@ -1,6 +1,4 @@
-/**
- * How much a run may hold in one piece, in bytes of UTF-8. What exceeds a limit is refused in a sentence, never cut.
- */
+/** The most that a run holds in one piece, in bytes of UTF-8. What exceeds a limit is refused, never cut. */
 export interface SizeLimits {
   /** The raw arguments of one call. */
   argumentBytes: number;
@@ -26,10 +24,7 @@ export const inlineLimits: SizeLimits = {
   carriedBytes: 1_900_000,
 };
 
-/**
- * Limits if large payloads travel by reference (the worker's `largePayloads`). A run still holds its transcript in
- * memory and sends all of it to each model call.
- */
+/** Limits if large payloads travel by reference (`largePayloads`). A run still holds its transcript in memory. */
 export const storedLimits: SizeLimits = {
   argumentBytes: 4_194_304,
   turnBytes: 8_000_000,

@@ -29,17 +29,12 @@ export function fitting<T>(values: readonly T[], bytes: number): T[] {
   return values.slice(0, end === -1 ? values.length : end);
 }
 
-/** False if the text holds half a surrogate pair, which UTF-8, and so every other language, cannot represent. */
-export function isWellFormed(text: string): boolean {
-  return text.isWellFormed();
+/** True for text without half a surrogate pair, which UTF-8, and so every other language, cannot represent. */
+export function isWellFormed(value: unknown): value is string {
+  return typeof value === 'string' && value.isWellFormed();
 }
 
-/** Unicode's normal forms, in a time that is linear in the text. */
-
-/**
- * The longest run of combining marks that is normalized. Putting a run in order takes quadratic time: 1 MB in one run
- * took three minutes. Words need up to five.
- */
+/** The longest run of combining marks that is normalized. Ordering takes quadratic time: three minutes for 1 MB. */
 export const maxCombiningMarks = 100;
 
 /** No character below U+0300 combines, or is changed by NFC. */
@@ -69,22 +64,19 @@ export function nfkc(text: string): string {
   return hasLongMarks(text, compatibleMarks) ? text : text.normalize('NFKC');
 }
 
-// Makes text from elsewhere (a model, a run, a reviewer) safe to show on a terminal or in a log line, without hiding
-// anything. Characters that are invisible, or that would move, recolour or reorder the text, are written as escapes.
-// Letters of every script stay as they are. Never throws, and is injective: different texts give different results.
+// Text from elsewhere, safe for a terminal or a log line, with nothing hidden: characters that are invisible, or would
+// move, recolour or reorder the text, become escapes. Never throws, and is injective.
 
 /**
- * Invisible or misleading characters: controls, format characters (bidi, zero-width, tags), surrogates without a
- * partner, private use, unassigned and noncharacters, line and paragraph separators, spaces other than U+0020,
- * everything that Unicode calls ignorable (soft hyphen, fillers, variation selectors), and two symbols that look blank:
- * U+2800 and U+FFFC.
+ * Controls, format characters (bidi, zero-width, tags), lone surrogates, private use, unassigned and noncharacters,
+ * line and paragraph separators, spaces other than U+0020, everything ignorable (soft hyphen, fillers, variation
+ * selectors), and two symbols that look blank: U+2800 and U+FFFC.
  */
 const unseen = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufffc]|(?! )\p{Zs}/u;
 const mark = /\p{M}/u;
 /** Longest run of combining marks on one letter. Real words need up to five; more only deface a line. */
 export const marksPerLetter = 6;
 
-/** True for an invisible or misleading character (see `unseen`). */
 export function isUnseen(character: string): boolean {
   return unseen.test(character);
 }
@@ -126,26 +118,17 @@ function replaceUnsafe(text: string, isUnsafe: (character: string) => boolean, e
   return escapedText;
 }
 
-/**
- * One line: newline and tab become `\n` and `\t`, a backslash becomes `\\`, and an invisible character becomes, for
- * example, `\u{202E}`. Not idempotent: escape once, where the text is shown.
- */
+/** One line: `\n`, `\t` and `\\` for newline, tab and backslash, `\u{202E}` for what is invisible. Not idempotent. */
 export function escapeText(text: string): string {
   return replaceUnsafe(text, (character) => character === '\\' || unseen.test(character), escapeCodePoint);
 }
 
-/**
- * Like `escapeText`, but a backslash stays. Idempotent, so it can show text that may be escaped already; different
- * texts can give the same result.
- */
+/** Like `escapeText`, but a backslash stays. So it is idempotent, and different texts can give the same result. */
 export function escapeUnseen(text: string): string {
   return replaceUnsafe(text, (character) => unseen.test(character), escapeCodePoint);
 }
 
-/**
- * JSON text of `value` without invisible characters; `parseJson` returns `value` unchanged. `indent` is a number of
- * spaces; without it the text is one line.
- */
+/** JSON without invisible characters; `parseJson` returns `value` unchanged. Without `indent`, the text is one line. */
 export function escapeJson(value: Json, indent = 0): string {
   return replaceUnsafe(
     JSON.stringify(value, null, indent),
@@ -171,14 +154,12 @@ export function perCharacter<Answer>(answerOf: (character: string) => Answer): (
 const shortWordLength = 16;
 
 /**
- * Finds one word in texts, in linear time. `indexOf` alone takes quadratic time where a long word and a text repeat
- * themselves, so it finds only the beginning of a long word; the Knuth-Morris-Pratt algorithm compares the rest.
+ * Finds a word in linear time. `indexOf` takes quadratic time where a long word and a text repeat themselves, so it
+ * finds only the beginning of one; the Knuth-Morris-Pratt algorithm compares the rest.
  */
 export class TextSearch {
   readonly word: string;
-  /**
-   * For each prefix of the word: the length of its longest proper prefix that it also ends with. Computed on first use.
-   */
+  /** The `shorterPrefixes` of the word, computed on first use. */
   #fallbacks: Uint32Array | undefined;
 
   constructor(word: string) {
@@ -224,10 +205,7 @@ export class TextSearch {
   }
 }
 
-/**
- * How many characters of the word a text ends with after the character `code`, if it ended with `length` of them
- * before.
- */
+/** How much of the word a text ends with after the character `code`, if it ended with `length` before. */
 function extendedMatch(word: string, fallbacks: Uint32Array, length: number, code: number): number {
   let kept = length;
   while (kept > 0 && word.charCodeAt(kept) !== code) kept = fallbacks[kept - 1]!;

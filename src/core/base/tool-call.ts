@@ -19,15 +19,11 @@ export type Severity = (typeof severities)[number];
 export interface ToolCall {
   /** Assigned by the run: `TURN.INDEX`. Never the model's id, which models reuse. */
   callId: string;
-  /** The tool's name. */
   tool: string;
   args: JsonObject;
 }
 
-/**
- * A tool's definition, recorded at the start of a run. A changed definition replaces the recorded one only when a call
- * with it passes the gate.
- */
+/** A tool's definition, as a run records it. A changed one replaces it only when a call with it passes the gate. */
 export interface ToolDefinition {
   name: string;
   description: string;
@@ -36,9 +32,7 @@ export interface ToolDefinition {
   risk: Risk;
   /** The argument that `name:args` patterns match. Default: the canonical JSON of all arguments. */
   subject?: string;
-  /**
-   * True: the subject is shell text, and the call carries its split (`splitShell`). Absent: the subject is other text.
-   */
+  /** True: the subject is shell text, and the call carries its split (`splitShell`). */
   shellSubject?: true;
   /** For a shell subject: the other arguments that are harmless beside any command. Default: none. */
   beside?: readonly string[];
@@ -50,15 +44,9 @@ export interface ToolDefinition {
   heartbeatTimeoutMs: number | null;
   /** Maximum duration of one attempt, in milliseconds. */
   timeoutMs: number;
-  /**
-   * The longest time that the tool's `preview` may take, in milliseconds. Absent: it has none. Not part of
-   * `definition`.
-   */
+  /** The longest time of the tool's `preview`, in milliseconds. Absent: no preview. Not part of `definition`. */
   previewTimeoutMs?: number;
-  /**
-   * `preview`: an approved call runs only if its preview has not changed since. Absent: it runs whatever the preview.
-   * Not part of `definition`.
-   */
+  /** `preview`: an approved call runs only if its preview has not changed. Not part of `definition`. */
   bind?: 'preview';
   /** True: the tool says what became of a call with an unknown outcome. Not part of `definition`. */
   reconciles?: true;
@@ -77,8 +65,5 @@ export function isRepeatable({ idempotent, risk }: Pick<ToolDefinition, 'idempot
   return idempotent || risk === 'read_only';
 }
 
-/**
- * The tool name of the request by which a run asks whether it may go on beyond a limit. In a rule's pattern, the colon
- * belongs to this name.
- */
+/** The tool of the request to go on beyond a limit. In a rule's pattern, the colon belongs to this name. */
 export const continueTool = 'countersign:continue';

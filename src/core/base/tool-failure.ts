@@ -1,5 +1,3 @@
-/** Failure types that a tool's activity reports to the run: why an admitted call did not succeed. */
-
 /** The second gate refused the call before the tool started (I1). */
 export const secondGateTypes = [
   'forbidden',
@@ -39,13 +37,8 @@ export const toolFailedType = 'tool_failed';
 /** The first failure detail of a refusal by the second gate, so that a tool's own failure cannot pass for one. */
 export const refusedBySecondGate = 'refused by the second gate';
 
-/**
- * How Temporal's TypeScript SDK marks the failures that its workers report. An operator's failure has another source.
- */
+/** The source of failures that workers of the TypeScript SDK report. An operator's failure has another source. */
 export const workerSource = 'TypeScriptSDK';
 
-/**
- * The first detail of a failure that a channel's own function threw. Any other failure of a channel's activity says
- * nothing about the channel, so the call is retried.
- */
+/** The first detail of a channel's own error. After any other failure of a channel's activity, the call is retried. */
 export const thrownByChannel = 'thrown by the channel';

@@ -3,8 +3,7 @@ const brand = Symbol.for('countersign.undecodable');
 export type UndecodableCode = 'undecodable' | 'arguments_invalid';
 
 /**
- * Stands for a payload that could not be decoded, or whose value is nested too deep to be encoded again (I5). The brand
- * is a symbol, so no JSON can imitate it or contain it.
+ * A payload that could not be decoded, or is nested too deep to be encoded again (I5). No JSON can have its brand.
  */
 export class Undecodable {
   readonly [brand] = true;
@@ -39,10 +38,7 @@ export function isUndecodable(value: unknown): value is Undecodable {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, brand);
 }
 
-/**
- * The size of a value: bytes of an undecodable payload, else characters of the value's JSON. Of a refused value, only
- * the size is kept (I4).
- */
+/** The bytes of an undecodable payload, else the characters of JSON. A refused value leaves only its size (I4). */
 export function sizeOf(value: unknown): number {
   if (isUndecodable(value)) return value.size;
   // The JSON text of a byte array, one number per byte, would take seconds to write.
@@ -53,12 +49,7 @@ export function sizeOf(value: unknown): number {
 /** Maximum nesting of values: deeper ones can be decoded, but encoding them again overflows the stack. */
 export const maxDepth = 200;
 
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
-const openBracket = 0x5b;
-const closeBracket = 0x5d;
-const quote = 0x22;
-const backslash = 0x5c;
+const [openBrace, closeBrace, openBracket, closeBracket, quote, backslash] = [0x7b, 0x7d, 0x5b, 0x5d, 0x22, 0x5c];
 
 /** True if JSON text, as UTF-8 bytes, nests deeper than `maxDepth`. One pass, no recursion, accepts any bytes. */
 export function nestsTooDeep(bytes: Uint8Array): boolean {

@@ -1,4 +1,3 @@
-/** Files that a user sends with a message: their shape, which of them an agent takes, and what people see of them. */
 import { isObject, kindOf } from './json.ts';
 import type { Problem } from './problem.ts';
 import { storedLimits } from './size-limits.ts';
@@ -46,14 +45,11 @@ const mediaTypeShape = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,63}\/[a-z0-9][a-z0-9!#$&^_.
 /** No user name, no IPv6 literal, no blank. */
 const addressShape = /^https:\/\/([a-z0-9.-]{1,253})(?::[0-9]{1,5})?(?:[/?#][!-~]*)?$/i;
 
-/** True for a media type without parameters, such as `image/png`. */
 export function isMediaType(value: unknown): value is string {
   return typeof value === 'string' && mediaTypeShape.test(value);
 }
 
-/**
- * The files of a message whose text is `content`, or the first problem. Lengths are checked before anything is read.
- */
+/** The files of a message with text `content`, or the first problem. Lengths are checked before anything is read. */
 export function readUserFiles(value: unknown, content: string): { files: UserFile[] } | { problem: Problem } {
   if (!Array.isArray(value)) return invalid(`'files' must be a list, not ${kindOf(value)}`);
   if (value.length === 0 || value.length > mostFiles) return invalid(`'files' must have 1 to ${mostFiles} files`);
@@ -71,10 +67,7 @@ export function readUserFiles(value: unknown, content: string): { files: UserFil
   return place === -1 ? { files } : invalid(`'files.${place}.url' is no base64: each four characters are three bytes`);
 }
 
-/**
- * What is wrong with one file, apart from its base64, as a clause; undefined if nothing is. `least`: the `at` of the
- * file before it.
- */
+/** What is wrong with a file, apart from its base64, as a clause. `least`: the `at` of the file before it. */
 function shapeProblem(value: unknown, content: string, least: number): string | undefined {
   if (!isObject(value)) return `must be an object, not ${kindOf(value)}`;
   const unknown = Object.keys(value).find((key) => !members.includes(key));
@@ -100,10 +93,7 @@ function isName(value: unknown): boolean {
   return typeof value === 'string' && value !== '' && value.length <= longestName && isWellFormed(value);
 }
 
-/**
- * Why an agent does not take these files; undefined if it does. `fileBytes`: the run's limit for the files of one
- * message.
- */
+/** Why an agent does not take these files. `fileBytes`: the run's limit for the files of one message. */
 export function filesProblem(
   files: readonly UserFile[],
   agent: string,
@@ -135,7 +125,6 @@ export function filesProblem(
   return sum > fileBytes ? tooLarge(`the files of one message have ${sizeText(sum)}`, fileBytes).problem : undefined;
 }
 
-/** True if the agent takes addresses of this host. */
 function isTakenHost(host: string, hosts: readonly string[]): boolean {
   return hosts.some((each) => each === '*' || each === host || (each.startsWith('*.') && host.endsWith(each.slice(1))));
 }
@@ -174,9 +163,7 @@ export function saidText({ content, files = [] }: { content: string; files?: rea
   return toldText(content, files.slice(0, mostFiles).map(shownFile));
 }
 
-/**
- * The text of a user's message with its files, as `saidText` gives it, but from the files in the form that people see.
- */
+/** The text of `saidText`, made from the files as people see them. */
 export function toldText(content: string, files: readonly ShownFile[]): string {
   if (files.length === 0) return content;
   const filesLine = `[${filesText(files)}]`;
@@ -198,9 +185,7 @@ function startOfData(mediaType: string): string {
   return `data:${mediaType};base64,`;
 }
 
-/**
- * The size of a file in bytes, computed from the length of its base64; undefined if the URL holds no data of this type.
- */
+/** The bytes of a file, by the length of its base64; undefined if the URL holds no data of this type. */
 function bytesOf(mediaType: string, url: string): number | undefined {
   const start = startOfData(mediaType);
   if (!url.startsWith(start)) return undefined;
@@ -208,10 +193,7 @@ function bytesOf(mediaType: string, url: string): number | undefined {
   return Math.max(0, Math.floor(((url.length - start.length) * 3) / 4) - padding);
 }
 
-/**
- * False for data that is not base64, which some providers would take for the id of one of their files. True for an
- * address.
- */
+/** False for bad base64, which some providers would take for the id of one of their files. True for an address. */
 function isBase64(mediaType: string, url: string): boolean {
   const data = dataOf({ mediaType, url });
   if (data === undefined) return true;

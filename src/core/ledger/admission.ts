@@ -1,4 +1,3 @@
-/** Answers calls without a request, by a reviewer's earlier decision or by a limit of the run. */
 import type { OutcomeName, Ran } from './approval.ts';
 import { standingDenial } from '../policy/grants.ts';
 import { denialOfCall, finalDenials } from './denials.ts';
@@ -26,13 +25,12 @@ export interface AdmittedCall {
   atMs: number;
 }
 
-/** The parts of the ledger that answer calls. */
 export type LedgerBefore = Pick<Ledger, 'counts' | 'denied' | 'grants'> & { open: readonly unknown[] };
 
 /**
- * The answer to a call that the policy allows or asks about; undefined if the call may go on. Standing denials and the
- * limit of irreversible calls also bind allowed calls; everything else answers only calls that would be asked about.
- * The work of matching denials is added to `meter`.
+ * Answers a call without a request, by an earlier decision or a limit; undefined if the call may go on. Standing
+ * denials and the limit of irreversible calls also bind allowed calls; all else answers only calls that would be asked
+ * about. Adds the work of matching denials to `meter`.
  */
 export function answerBefore(
   ledger: LedgerBefore,

@@ -1,6 +1,6 @@
 /**
- * Builds what the inbox can find without waking a worker: search attributes and memo, both with byte limits. The server
- * ends a run whose attribute value exceeds 2 KB (tested: 59 ids did), so every list here is bounded.
+ * What the inbox finds without waking a worker: search attributes and memo. All lists are bounded: the server ends a
+ * run whose attribute value exceeds 2 KB (tested: 59 ids did).
  */
 import type { ApprovalRequest } from './approval.ts';
 import { byteLength, escapeUnseen, fitting, shortened } from '../base/text.ts';
@@ -34,15 +34,11 @@ export type ApprovalSummary = Pick<
   | 'shownArguments'
   | 'notShown'
 > & {
-  /**
-   * The tool's own sentence, without secrets. Present only where `show` lets every argument be read here in full,
-   * because it may repeat any of them.
-   */
+  /** The tool's sentence without secrets. It may repeat any argument, so all of them must be readable here. */
   sentence?: string;
   /**
-   * Who is asked: names, or `group:NAME`; delegates in the place of those who delegated. Empty: anyone. What stands
-   * here of people is what the run knew when its open requests last changed. It decides nothing, and what has no room
-   * is absent.
+   * Who is asked: names, or `group:NAME`; delegates for those who delegated. Empty: anyone. What is here of people is
+   * from the last change of open requests. It decides nothing, and what has no room is absent.
    */
   reviewers?: string[];
   /** All ids of the people whose approval would count. Absent: anyone's would, or there are too many. */
@@ -65,7 +61,6 @@ export type ApprovalSummary = Pick<
   undelivered?: true;
 };
 
-/** What a row says of people. */
 export type RowPeople = Pick<
   ApprovalSummary,
   'reviewers' | 'approvers' | 'escalated' | 'cannotBeApproved' | 'callerName'
@@ -90,7 +85,6 @@ export interface ApprovalMemo {
 
 const attributeBytes = 1_900;
 const tagBytes = 128;
-/** Settled ids that can still be found. */
 const settledTagged = 20;
 /** The beginning of a settled request's tag. The id follows. */
 export const settledTag = 'settled:';
@@ -102,10 +96,7 @@ const peopleBytes = 800;
 /** So long that it has room for 300 characters of any script. */
 const sentenceBytes = 1_000;
 
-/**
- * The search attributes of a run: its open request ids, tags to find it by, and the earliest deadline, within the
- * server's limits.
- */
+/** A run's search attributes: its open request ids, tags, and the earliest deadline, within the server's limits. */
 export function approvalIndex(ledger: Ledger): Omit<ApprovalIndex, 'memo'> {
   const { open, settled } = ledger;
   const dues = open.flatMap(({ deadlineMs }) => (deadlineMs === null ? [] : [deadlineMs]));
@@ -143,10 +134,7 @@ export function approvalMemo(
   return { memo: { open, journal, ...(more > 0 ? { more } : {}) }, rest: entries.slice(journal.length) };
 }
 
-/**
- * As many rows as fit into the memo. The bytes that are left go first to the people of each row, then to the values of
- * its arguments, in the order of the requests.
- */
+/** As many rows as fit. The people of each row get the bytes that are left first, then the values of arguments. */
 function openRows(rows: ApprovalSummary[]): ApprovalSummary[] {
   let open = fitting(rows.map(bareRow), memoOpenBytes);
   let left = memoOpenBytes - byteLength(JSON.stringify(open));
@@ -178,7 +166,6 @@ function valuesIn({ shownArguments, notShown, sentence, shown }: ApprovalSummary
   return shownArguments === undefined ? {} : { shownArguments, notShown, sentence, shown };
 }
 
-/** The people of a row: who is asked, whose approval would count, and why none can approve it, if so. */
 function peopleOf(record: RequestRecord, { directories, nowMs }: People): RowPeople {
   const { request, delegations, votes } = record;
   const { ceiling } = directories;

@@ -19,9 +19,7 @@ export type OutcomeName =
   | 'refused'
   | 'cached';
 
-/**
- * Says whether the tool ran. `pending`: settled, but not finished. `unknown`: it started, and its outcome is unknown.
- */
+/** Whether the tool ran. `pending`: settled, but not finished. `unknown`: started, with an unknown outcome. */
 export type Ran = 'yes' | 'no' | 'unknown' | 'pending';
 
 /** How one call ended. */
@@ -29,7 +27,7 @@ export interface CallOutcome {
   /** The id of the call, such as `2.1` for the first call of the second turn. */
   callId: string;
   toolName: string;
-  /** Absent if nobody was asked. */
+  /** Absent: no reviewer was asked. */
   requestId?: string;
   outcome: OutcomeName;
   ran: Ran;
@@ -70,9 +68,9 @@ export interface ApprovalRequest {
   /** For a nested run: workflow ids of the runs above it, the root's first. Empty for any other run. */
   lineage: string[];
   /**
-   * The request that this one replaces, and why: its arguments were edited, its tool or its preview changed after the
-   * approval, or the call was started and its outcome is unknown. `requestId` is absent for such a call if no request
-   * let it start. `changes`: of the preview, in words, redacted like the summary.
+   * The request that this one replaces, and why: its arguments were edited, its tool or preview changed after approval,
+   * or its call was started with an unknown outcome; `requestId` is then absent if no request let it start. `changes`:
+   * of the preview, in words, redacted.
    */
   replaces?: {
     requestId?: string;
@@ -83,22 +81,16 @@ export interface ApprovalRequest {
   metadata: JsonObject;
   /** The advisors' answers about the call, redacted like the summary. Absent: the run consulted no advisor. */
   advice?: readonly Advice[];
-  /** The reviewers who may decide: names, or `group:NAME`. Empty: anybody. */
+  /** The reviewers who may decide: names, or `group:NAME`. Empty: anyone. */
   reviewers: string[];
   /** `part`: this view leaves arguments out; query `approvals` with the id shows all that reviewers may see. */
   shown: 'all' | 'part';
-  /**
-   * Names of the arguments in which a placeholder such as `[EMAIL …com · 5623]` replaces what reviewers may not see.
-   * Absent: none.
-   */
+  /** The arguments that contain a placeholder such as `[EMAIL …com · 5623]`. Absent: none. */
   redacted?: string[];
   /** The names of the arguments, and the bytes of their JSON. Absent: `arguments` has all of them. */
   argumentNames?: string[];
   argumentBytes?: number;
-  /**
-   * The arguments that lists show without a worker, because `show` of the tool or of a policy names them: one line of
-   * text each, secrets replaced, long values cut. Absent if there are none.
-   */
+  /** Arguments that lists show, by `show` of the tool and the policies: one line each, cut, secrets replaced. */
   shownArguments?: Record<string, string>;
   /** The names of all arguments that `shownArguments` does not show in full. Present only with `shownArguments`. */
   notShown?: string[];
@@ -108,9 +100,7 @@ export interface ApprovalRequest {
 export interface UserMessages {
   /** How many there are, at most 100. */
   count: number;
-  /**
-   * The last ten, oldest first, each at most 500 characters; empty if the policy hides arguments. Redacted like them.
-   */
+  /** The last ten, oldest first, redacted, each at most 500 characters; empty if the policy hides arguments. */
   last: string[];
 }
 
@@ -178,10 +168,7 @@ export interface Receipt {
   settled?: { requestId: string; outcome: OutcomeName }[];
   /** After an edit: the request that continues the question about the call. */
   successor?: string;
-  /**
-   * The server has the message, and the client does not know how it was applied: no worker applied it in time, or the
-   * receipt cannot be read. Only clients set this.
-   */
+  /** Clients only: the server has the message, but no worker applied it in time, or the receipt cannot be read. */
   recorded?: true;
   /** The reviewer who settled the request, if it was settled already. */
   settledBy?: string;

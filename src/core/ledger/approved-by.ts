@@ -1,4 +1,3 @@
-/** Who approved a call, or answered it in the tool's place. */
 import { allIdsOf } from '../people/directory.ts';
 import type { Voter } from '../people/entitlement.ts';
 import type { RequestRecord, Directories, Ledger, SettledRequest } from './ledger-state.ts';
@@ -8,10 +7,7 @@ import { personKeyOfRun, senderOf } from './panel.ts';
 /** One id of a person who approved. A person with several ids has several entries. */
 export type Approver = Pick<Partial<Voter>, 'reviewerId' | 'keyId'>;
 
-/**
- * The reviewers whose votes settled a request, and those who gave their seats to one of them. Empty if a policy or a
- * denial settled the request.
- */
+/** The reviewers whose votes settled a request, and the givers of their seats. Empty after a policy or a denial. */
 export function approversOf(found: RequestRecord | SettledRequest, directories: Directories): Approver[] {
   if (!('settlement' in found)) return [];
   const voters = votersOf(found);
@@ -29,8 +25,7 @@ function giversTo(
   const givenTo = Map.groupBy(delegations, ({ to }) => keyOf(to));
   const holders = new Set(voters.flatMap(({ reviewerId }) => (reviewerId === undefined ? [] : [keyOf(reviewerId)])));
   const givers: Approver[] = [];
-  // A seat may have been given on several times, in any order. The loop also visits the holders that it adds to the
-  // set.
+  // A seat may have been given on several times. The loop also visits the holders that it adds.
   for (const holder of holders) {
     for (const each of givenTo.get(holder) ?? []) {
       givers.push(senderOf(each));
@@ -55,10 +50,7 @@ export function approversOfGrant(grantId: string | null, ledger: Ledger, directo
   return inAllIds(grant?.by ?? [], directories);
 }
 
-/**
- * The people under all ids that the run's directory knows: the worker's policy, which may have another directory, can
- * revoke any of these ids.
- */
+/** The people under all ids that the run's directory has: a worker's policy can revoke any of them. */
 function inAllIds(people: readonly Approver[], directories: Directories): Approver[] {
   const ids = new Set(people.flatMap(({ reviewerId }) => reviewerId ?? []));
   const others = allIdsOf(directories.ceiling, [...ids], personKeyOfRun(directories)).filter((id) => !ids.has(id));

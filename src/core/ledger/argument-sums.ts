@@ -1,7 +1,6 @@
 /**
- * What `sum('refund', 'amount')` of a condition adds up: the numbers in the arguments of the calls that were admitted.
- * A call counts from its ruling on, in the model's order, while it is asked about and while it runs; one that does not
- * run gives its share back. Sums are exact decimals, so that nothing is left of what was given back.
+ * What `sum('refund', 'amount')` of a condition adds up: numbers in the arguments of admitted calls. A call counts from
+ * its ruling on, in the model's order, and gives its share back if it does not run. So sums are exact decimals.
  */
 import type { JsonObject } from '../base/tool-call.ts';
 
@@ -58,10 +57,7 @@ export function withShareSpent<L extends Summing>(ledger: L, callId: string): L 
   return { ...ledger, sums: { ...sums, held: sums.held.filter((each) => each.callId !== callId) } };
 }
 
-/**
- * The ledger with the sums that a ruling on a waiting call reads: without the numbers of this call, and of the requests
- * that were opened after it.
- */
+/** The sums that a ruling on a waiting call reads: without this call, and without the requests opened after it. */
 export function admittedBefore<L extends Summing & { open: readonly { callId: string }[] }>(
   ledger: L,
   callId: string | undefined,
@@ -71,10 +67,7 @@ export function admittedBefore<L extends Summing & { open: readonly { callId: st
   return ledger.open.slice(index).reduce((before, each) => withoutShare(before, each.callId), ledger);
 }
 
-/**
- * The sum of an argument over the calls of a tool, as a double; undefined if one of these calls has no number of at
- * least 0 in it.
- */
+/** The sum as a double; undefined if a call of the tool has no number of at least 0 in the argument. */
 export function sumOf({ tools }: ArgumentSums = none, tool: string, argument: string): number | undefined {
   const found = tools.find((each) => each.tool === tool);
   if (found === undefined) return 0;
@@ -97,9 +90,8 @@ function added(tools: ArgumentSums['tools'], { tool, numbers }: Share, times: 1 
 }
 
 /**
- * The exact sum of two decimal numbers, such as `0.3`, `1e-7` or `30e-2`: `0.1` and `0.2` give `3e-1`. A sum of doubles
- * drifts, and subtracting a number again leaves a remainder. Throws for other texts, and for numbers far beyond a
- * double.
+ * The exact sum of two decimals: `0.1` and `0.2` give `3e-1`. A sum of doubles drifts, and subtraction leaves a
+ * remainder. Throws for other texts, and for numbers far beyond a double.
  */
 export function decimalSum(one: string, other: string): string {
   const both = [partsOf(one), partsOf(other)];

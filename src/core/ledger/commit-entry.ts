@@ -1,6 +1,6 @@
 /**
- * How a journal entry becomes a leaf of its run's tree. Members that may say something about people, calls or the
- * business are committed as salted hashes, so that an export can withhold them and still be checked (docs/audit.md).
+ * How a journal entry becomes a leaf of its run's tree. What may tell about people, calls or the business is a salted
+ * hash, so that an export can withhold it and still be checked (docs/audit.md).
  */
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -42,15 +42,11 @@ export interface CommittedRun {
   firstRunId: string;
 }
 
-/** The digest that identifies a run in its leaves. */
 export function runTag({ namespace, workflowId, firstRunId }: CommittedRun): string {
   return jsonDigest([namespace, workflowId, firstRunId].map(wellFormed));
 }
 
-/**
- * Returns a function that gives the salt of one member of one entry. Salts are derived from the run's secret, and no
- * salt helps to guess another. `secret`: 64 hex digits.
- */
+/** Returns the salts of entries' members, derived from the run's secret (64 hex digits). No salt reveals another. */
 export function saltsOf(secret: string): (seq: number, member: string) => string {
   const keyed = hmac.create(sha256, hexToBytes(secret));
   return (seq, member) => {
@@ -85,9 +81,7 @@ export function committedLeaf(entry: JournalEntry, tag: string, saltOf: ReturnTy
   return leafOf(tag, plain, salted);
 }
 
-/**
- * The value, or a substitute if it has no canonical JSON. An export shows, and the hash covers, the same substitute.
- */
+/** The value, or a substitute if it has no canonical JSON. Exports show the same value that the hash covers. */
 export function committable(value: Json): Json {
   return canonicalJsonProblem(value) === undefined ? value : { json: wellFormed(JSON.stringify(value)) };
 }

@@ -1,6 +1,6 @@
 /**
- * Applies one decision to the ledger: it records a vote. The last vote that is needed also settles the request, makes a
- * grant if "always" was requested, and settles the other requests that this grant answers.
+ * Applies a decision: it records a vote. The last vote that is needed settles the request, makes a grant if "always"
+ * was requested, and settles the other requests that the grant answers.
  */
 import { withShare } from './argument-sums.ts';
 import type { OutcomeName, Receipt, ReviewerVote, Settlement } from './approval.ts';
@@ -58,7 +58,6 @@ export interface DecideCommand {
   edit?: CheckedEdit;
 }
 
-/** The ledger after one decision, with the receipt for its sender. */
 export function decide(ledger: Ledger, command: DecideCommand, directories: Directories): Reduction {
   const { atMs, decision, voter = { identity: 'anonymous' }, edit } = command;
   const { requestId, approved } = decision;
@@ -114,12 +113,8 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
   // A full list takes only an approval that raises the tally.
   const isOver = isFull && (!approved || have <= tally(panel, record.votes).have);
   if (outcome === undefined && isOver) {
-    return refusalOf(
-      ledger,
-      requestId,
-      'rate_limited',
-      `request ${requestId} has ${maxVotes} answers that settle nothing`,
-    );
+    const message = `request ${requestId} has ${maxVotes} answers that settle nothing`;
+    return refusalOf(ledger, requestId, 'rate_limited', message);
   }
   if (outcome === undefined) return keepVote(ledger, voted, vote, atMs, directories);
   return closeByVotes(ledger, voted, { outcome, runs: outcome === 'approved' }, vote, atMs, directories);
@@ -183,7 +178,6 @@ function decideEdited(
   return { ...carriedOn, receipt };
 }
 
-/** Records a vote that does not settle its request yet. */
 function keepVote(
   ledger: Ledger,
   voted: RequestRecord,
@@ -204,7 +198,6 @@ function keepVote(
   });
 }
 
-/** Settles a request by its votes, and makes the grant that they request. */
 function closeByVotes(
   ledger: Ledger,
   voted: RequestRecord,
@@ -230,7 +223,6 @@ function closeByVotes(
   };
 }
 
-/** Settles a request with one more vote, and gives the receipt for its sender. */
 function close(
   ledger: Ledger,
   voted: RequestRecord,

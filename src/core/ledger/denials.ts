@@ -1,7 +1,6 @@
 /**
- * What reviewers denied in a run. A denial also answers identical calls and counts against its tool: either until the
- * model receives a new message of its user, or for the whole run, as `denialsHoldFor` says. In both cases reviewers of
- * an identical call see the denial.
+ * What reviewers denied in a run. A denial answers identical calls and counts against its tool, until the model
+ * receives a message of its user or for the whole run (`denialsHoldFor`). Reviewers of an identical call always see it.
  */
 import type { Grant } from '../policy/grants.ts';
 import type { Limits } from '../policy/limits.ts';
@@ -11,10 +10,7 @@ export interface Denials {
   byTool: Record<string, number>;
   /** The last `deniedKept` calls, the latest one last. */
   calls: DeniedCall[];
-  /**
-   * `byTool` at the time when the model last received a message of its user. Absent: no message has come since the
-   * first denial.
-   */
+  /** `byTool` when the model last received a message of its user. Absent: none has come since the first denial. */
   heardAt?: Record<string, number>;
 }
 
@@ -36,10 +32,7 @@ export interface EarlierDenial {
   times: number;
 }
 
-/**
- * `by`: the reviewer who denied the call. Absent: an earlier denial answered it. `grantId`: the standing denial that
- * answered it.
- */
+/** `by`: the reviewer; absent if an earlier denial answered the call. `grantId`: the standing denial that did. */
 interface Denial {
   toolName: string;
   digest: string;
@@ -48,7 +41,6 @@ interface Denial {
   grantId?: string;
 }
 
-/** The part of a ledger that denials are in. */
 interface Denying {
   denied: Denials;
 }
@@ -57,10 +49,7 @@ type Holding = Pick<Limits, 'denialsHoldFor' | 'maxRetriesAfterDeny'>;
 
 export const deniedKept = 200;
 
-/**
- * The ledger with one more denial. A denial by a grant (`grantId`) is only counted, so that it answers no call after
- * the grant has ended.
- */
+/** Adds a denial. That of a grant (`grantId`) is only counted, so that it answers no call after the grant has ended. */
 export function withDenial<Counting extends Denying & { counts: { denials: number } }>(
   ledger: Counting,
   { toolName, digest, reason, by, grantId }: Denial,
@@ -109,9 +98,7 @@ export function earlierDenialOf({ calls }: Denials, digest: string): EarlierDeni
   return at === undefined ? undefined : { reason, reviewerId, at, times };
 }
 
-/**
- * The number of a tool's denials, if it is so high that no call of the tool is asked about any more; else undefined.
- */
+/** The number of a tool's denials if they are final: no call of the tool is asked about any more. */
 export function finalDenials({ byTool, heardAt = {} }: Denials, tool: string, limits: Holding): number | undefined {
   const ended = limits.denialsHoldFor === 'run' ? 0 : numberOf(heardAt, tool);
   const attempts = numberOf(byTool, tool) - ended;
@@ -119,9 +106,7 @@ export function finalDenials({ byTool, heardAt = {} }: Denials, tool: string, li
   return attempts >= Math.max(1, limits.maxRetriesAfterDeny) ? attempts : undefined;
 }
 
-/**
- * The tools that are denied for good, in the form in which query `grants` lists them. Message `revoke` takes their ids.
- */
+/** The tools that are denied for good, as query `grants` lists them. Message `revoke` takes their ids. */
 export function deniedTools({ denied }: Denying, limits: Holding): Grant[] {
   return Object.keys(denied.byTool).flatMap((tool) => {
     const denials = finalDenials(denied, tool, limits);
@@ -135,7 +120,6 @@ export function toolsToLift({ denied }: Denying, ids: readonly string[]): string
   return Object.keys(denied.byTool).filter((tool) => ids.includes(deniedToolId(tool)));
 }
 
-/** The denials without those of one tool. */
 export function withoutDenials({ byTool, calls, heardAt }: Denials, tool: string): Denials {
   return {
     byTool: without(byTool, tool),

@@ -1,4 +1,3 @@
-/** Deputies decide in the place of people who are away when a request is opened. */
 import { delegationProblem } from '../people/delegation-problem.ts';
 import { shortageIn } from '../people/entitlement.ts';
 import { isAmong, type Absence } from '../people/directory.ts';
@@ -6,7 +5,6 @@ import { personKey, type PersonKey } from '../people/person-key.ts';
 import type { Directories } from './ledger-state.ts';
 import { lastPanelOf, type Asked } from './panel.ts';
 
-/** The seat of a person who is away. */
 export interface Deputized {
   from: string;
   to: string;
@@ -14,9 +12,8 @@ export interface Deputized {
 }
 
 /**
- * The seats that go to deputies when a request is opened, by the operator's directory. A seat stays with its holder if
- * the delegation would be refused (for example because the deputy started the run), or would leave too few people to
- * approve the request.
+ * The seats that go to deputies of people who are away, by the operator's directory. A seat stays if the delegation
+ * would be refused (as for a deputy who started the run), or would leave too few people to approve the request.
  */
 export function deputiesOf(record: Asked, directories: Directories, atMs: number): Deputized[] {
   const away = Object.entries(directories.ceiling?.people ?? {}).flatMap(([id, person]) => {

@@ -1,6 +1,6 @@
 /**
- * Compares the bank accounts of a call with those of earlier requests of its run. Reviewers see masked accounts, and two
- * accounts can have one placeholder; only the run compares the accounts themselves.
+ * Compares a call's bank accounts with those of earlier requests. Reviewers see masked ones, of which two can have one
+ * placeholder; only the run can compare them.
  */
 import { namesAccount } from '../redact/exempt-names.ts';
 import { leavesOf, type Leaf, type Redaction } from '../redact/redaction.ts';
@@ -25,10 +25,7 @@ export interface EarlierAccount {
 
 const mostAccounts = 10;
 
-/**
- * The accounts of an open request about which the ledger can tell. Requests that were settled later are left out: they
- * would change a card that people are reading.
- */
+/** The accounts that the ledger knows about. Later settlements do not count: they would change a card in use. */
 export function earlierAccountsOf(ledger: Ledger, asked: RequestRecord): EarlierAccount[] {
   const accounts = accountsIn(asked.request.arguments, asked.redaction).slice(0, mostAccounts);
   if (accounts.length === 0) return [];

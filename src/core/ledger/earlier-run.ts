@@ -2,9 +2,7 @@ import { iso, type Ledger, outcomesKept, type RequestRecord } from './ledger-sta
 
 /** An identical call that ran before the request about this one. */
 export interface EarlierRun {
-  /**
-   * The id of the earlier call's request. Absent: reviewers were not asked, because a rule or a grant allowed the call.
-   */
+  /** Absent: a rule or a grant allowed the earlier call, so reviewers were not asked. */
   requestId?: string;
   /** When the earlier call was allowed, or its request settled, in ISO 8601. */
   at: string;
@@ -24,10 +22,7 @@ export function withAllowed(
   return { ...ledger, allowed: [...(ledger.allowed ?? []), call].slice(-outcomesKept) };
 }
 
-/**
- * The last call of the run that was identical to the requested one and ran before it; undefined if the ledger remembers
- * none. Identical: of the same digest, which covers the tool, its arguments and its definition.
- */
+/** The last identical call that ran before. The digest covers the tool, its arguments and its definition. */
 export function earlierRunOf(ledger: Ledger, { request: asked }: RequestRecord): EarlierRun | undefined {
   const { outcomes, settled, allowed = [] } = ledger;
   const admitted = [

@@ -1,13 +1,12 @@
 /**
- * The steps that are due while a request waits: reminders, further reviewers, and a warning before the deadline. Pure:
- * the times follow from the request alone, and the run's one shared timer serves them all.
+ * The steps while a request waits: reminders, further reviewers, a warning before the deadline. Their times follow from
+ * the request alone, and the run's one timer serves all.
  */
 import { reviewersAt } from '../policy/ask-terms.ts';
 import { iso, type RequestRecord } from './ledger-state.ts';
 
 export interface DueStep {
   kind: 'warned' | 'reminded' | 'escalated';
-  /** Workflow time at which the step was due. */
   dueMs: number;
   /** For `escalated`: the additional reviewers. */
   to?: readonly string[];
@@ -57,7 +56,6 @@ export function stepsDue(record: RequestRecord, atMs: number): DueStep[] {
     .toSorted((one, other) => one.dueMs - other.dueMs);
 }
 
-/** The escalations and the warning of a request, each once. */
 function plannedSteps(record: RequestRecord): DueStep[] {
   const { terms, deadlineMs } = record;
   const openedMs = openedAtMs(record);
@@ -85,7 +83,6 @@ function isBeforeDeadline({ deadlineMs }: RequestRecord, dueMs: number): boolean
   return deadlineMs === null || dueMs <= deadlineMs;
 }
 
-/** Workflow time at which a request was opened. */
 export function openedAtMs({ request }: { request: { requestedAt: string } }): number {
   // oxlint-disable-next-line no-restricted-globals -- parses a given date; reads no clock
   return Date.parse(request.requestedAt);

@@ -1,4 +1,3 @@
-/** The commands of a reviewer besides the decision: to extend a request's deadline, and to delegate their seat. */
 import { whyNotApproved } from '../people/cannot-be-approved.ts';
 import { withDelegation, type Delegation } from '../people/delegation.ts';
 import { delegationProblem, takeBackProblem } from '../people/delegation-problem.ts';
@@ -50,7 +49,6 @@ export interface DelegateCommand {
 
 const maxDelegations = 50;
 
-/** Gives an open request a later deadline, or refuses to. */
 export function extend(ledger: Ledger, command: ExtendCommand, directories: Directories): Reduction {
   const { atMs, requestId, untilMs, latestMs, voter, reason } = command;
   const found = answerable(ledger, requestId, atMs, voter, directories);
@@ -131,7 +129,6 @@ export function delegate(ledger: Ledger, command: DelegateCommand, directories: 
   });
 }
 
-/** The members of a delegation that say who sent the message. */
 function sentBy({ from, voter: { reviewerId, keyId } }: DelegateCommand): Partial<Delegation> {
   return {
     ...(from !== undefined && { by: 'operator' as const, movedBy: reviewerId }),
@@ -139,10 +136,7 @@ function sentBy({ from, voter: { reviewerId, keyId } }: DelegateCommand): Partia
   };
 }
 
-/**
- * The holder of the seat that is given: the sender, or the reviewer whose seat an operator moves. Or why the sender may
- * not move it: where the rule says `verified`, a claimed name is not enough.
- */
+/** The holder of the seat that is given: the sender, or the reviewer whose seat an operator moves. Or a refusal. */
 function giverOf({ voter, from, operator, reason = '' }: DelegateCommand, panel: Panel): Voter | Problem {
   if (from === undefined) return voter;
   if (voter.reviewerId === undefined || voter.identity === 'anonymous') {
@@ -163,14 +157,11 @@ function giverOf({ voter, from, operator, reason = '' }: DelegateCommand, panel:
   return { reviewerId: from, identity: 'verified' };
 }
 
-/** The members of a sender that the journal keeps. */
 export function senderIn(voter: Voter | undefined): Partial<Pick<Voter, 'reviewerId' | 'identity'>> {
   return voter === undefined ? {} : { reviewerId: voter.reviewerId, identity: voter.identity };
 }
 
-/**
- * Why no votes could approve the request after the change; undefined if some could, or if none could before it either.
- */
+/** Why no votes could approve the request after the change; undefined if some could, or none could before. */
 function newShortage(before: RequestRecord, after: RequestRecord, directories: Directories): string | undefined {
   const why = whyNotApproved(lastPanelOf(after, directories), after.votes);
   if (why === undefined || shortageIn(lastPanelOf(before, directories), before.votes) !== undefined) return undefined;
@@ -206,10 +197,7 @@ function answerable(
   return problem === undefined ? record : refusalOf(ledger, requestId, problem.code, problem.message);
 }
 
-/**
- * The latest deadline that extensions can give a request, in workflow time; null: any. For a request that replaces
- * others, the time counts from the first one.
- */
+/** The latest deadline that extensions can give; null: any. A replacement's time counts from the first request. */
 export function latestDeadlineMs(
   { origin, request }: Pick<RequestRecord, 'origin' | 'request'>,
   layers: PolicyLayers,

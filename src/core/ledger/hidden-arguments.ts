@@ -1,6 +1,6 @@
 /**
- * The views for reviewers if the policy says `include_arguments: false`. They show names, sizes, digests, severities
- * and fixed texts. Anything made from argument values is left out or replaced by a placeholder.
+ * The views for reviewers under `include_arguments: false`: names, sizes, digests, severities and fixed texts. What is
+ * made from argument values is left out or replaced by a placeholder.
  */
 import type { ApprovalRequest, Settlement, ReviewerVote } from './approval.ts';
 import type { Assessment } from '../assess/assessment.ts';
@@ -20,7 +20,6 @@ import { byteLength } from '../base/text.ts';
 /** What reviewers see in the place of a glob that could spell a hidden value. */
 export const hiddenText = '[HIDDEN]';
 
-/** The request without anything that is made from argument values. */
 export function hideInRequest<Request extends ApprovalRequest>(request: Request): Request {
   const { arguments: args, shown, replaces } = request;
   return {
@@ -59,13 +58,11 @@ export function hideGlobs<Scope extends GrantScope | RequestedScope>(scope: Scop
   return { ...scope, match: Object.fromEntries(match) as Record<string, string> };
 }
 
-/** The vote without the globs of its `always`. */
 export function hideInVote<Vote extends { always?: boolean | RequestedScope }>(vote: Vote): Vote {
   const { always } = vote;
   return typeof always === 'object' ? { ...vote, always: hideInScope(always) } : vote;
 }
 
-/** The journal entry without the globs of its grant. */
 export function hideInEntry(entry: JournalEntry): JournalEntry {
   return entry.scope === undefined ? entry : { ...entry, scope: hideInScope(entry.scope) };
 }
@@ -113,7 +110,6 @@ export function redactInSettlement(settlement: Settlement, edited: Redaction | u
   return { ...settlement, edited: { ...ran, arguments: redactedArguments(ran.arguments, edited.values) } };
 }
 
-/** The vote without the globs on the named arguments. */
 export function redactInVote<Vote extends { always?: boolean | RequestedScope }>(vote: Vote, names: string[]): Vote {
   const { always } = vote;
   return typeof always === 'object' ? { ...vote, always: hideGlobs(always, names) } : vote;
@@ -160,19 +156,14 @@ export function shownParts(found: RequestRecord | SettledRequest, hides: boolean
   };
 }
 
-/**
- * The preview as reviewers see it: without the hidden parts of the arguments, and without other texts of the same
- * kinds.
- */
+/** The preview without the hidden parts of the arguments, and without other texts of the same kinds. */
 export function shownPreview(
   { request, redaction }: Pick<RequestRecord, 'request' | 'redaction'>,
   preview: CallPreview | undefined,
 ): CallPreview | undefined {
   if (preview === undefined || redaction === undefined) return preview;
   const hide = hiderIn(preview, request.arguments, redaction.values);
-  if (hide === undefined) {
-    return { state: 'failed', message: 'it repeats too much of what is hidden of the arguments' };
-  }
+  if (hide === undefined) return { state: 'failed', message: 'it repeats too much of what is hidden of the arguments' };
   return inPreview(preview, (text) => {
     const shown = hide(text);
     return withPlaceholders(shown, withoutActions(shown, findSensitive(shown, redaction.kinds)));
@@ -216,15 +207,12 @@ function inCell(value: Json, change: (text: string) => string): Json {
   return Object.fromEntries(Object.keys(value).map((name) => [change(name), inCell(value[name]!, change)]));
 }
 
-/**
- * The most bytes of arguments that a list shows of one request: 50 requests can be open, and an answer has at most 2
- * MB.
- */
+/** The most bytes of one request's arguments in a list: 50 requests can be open, and an answer has at most 2 MB. */
 const listedArgumentBytes = 32_000;
 
 /**
- * A request as a list shows it. Large arguments are left out, but their names, their size and the digest stay; the
- * query for a single request shows all. Nothing is truncated, because a part could pass for the whole.
+ * A request as a list shows it: without large arguments, but with their names, size and digest. Nothing is truncated,
+ * because a part could pass for the whole; the query for a single request shows all.
  */
 export function listed(request: ApprovalRequest): ApprovalRequest {
   const bytes = argumentBytes(request.arguments);

@@ -63,9 +63,9 @@ export interface JournalEntry {
   /** For a settled request: whether its tool runs. */
   runs?: boolean;
   /**
-   * For a settled request: what superseded it. For an opened one: why it replaces request `byId`; with `unknown`, which
-   * may have none, the call was started before. For a delegated seat: the person is away, or the operator `byId` moved
-   * it. Absent for a delegated seat: its holder gave it.
+   * For a settled request: what superseded it. For an opened one: why it replaces `byId`; with `unknown`, which may
+   * have none, the call was started before. For a seat: its holder is away, or operator `byId` moved it, or (absent)
+   * its holder gave it.
    */
   by?: Settlement['by'] | 'definition' | 'preview' | 'unknown' | 'away' | 'operator';
   byId?: string | null;
@@ -74,9 +74,7 @@ export interface JournalEntry {
   /** For a ruling and an opened request: what advisors answered about the call. */
   advice?: readonly Advice[];
   grantId?: string;
-  /** For a grant: the calls that it answers. */
   scope?: GrantScope;
-  /** For a grant: the reviewers whose votes made it. */
   voters?: readonly { reviewerId?: string; identity: Identity }[];
   /** For a grant: how often it answers, if that is limited. */
   uses?: number;
@@ -89,9 +87,7 @@ export interface JournalEntry {
   viewed?: Viewed;
   /** The digest of the call; for a message of the user, that of its content's JSON. */
   digest?: string;
-  /**
-   * The digest of the policies: on the entry of a change, and on the first ruling or opened request of each execution.
-   */
+  /** The digest of the policies, on a change and on the first ruling or opened request of each execution. */
   policyDigest?: string;
   deadline?: string | null;
   /** For a refused message: its problem. For `ran`: the result was withheld from the model, for this `reason`. */

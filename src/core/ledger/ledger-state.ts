@@ -1,7 +1,4 @@
-/**
- * The state of the ledger, and the steps that its commands share. All state is plain JSON, which continue-as-new
- * carries (I11).
- */
+/** The ledger's state, and steps that its commands share. It is plain JSON, which continue-as-new carries (I11). */
 import type {
   ApprovalRequest,
   CallOutcome,
@@ -32,7 +29,6 @@ export interface RequestRecord {
   callId: string;
   deadlineMs: number | null;
   request: ApprovalRequest;
-  /** The demands of the rules that asked. */
   terms: AskTerms;
   votes: ReviewerVote[];
   /** Delegated seats, in the order of delegation. */
@@ -127,7 +123,6 @@ export interface Directories {
   revoked?: Revoked;
 }
 
-/** The result of a command. */
 export interface Reduction {
   ledger: Ledger;
   entries: JournalEntry[];
@@ -171,23 +166,18 @@ export function requestInPlaceOf(ledger: Ledger, requestId: string): RequestReco
   return requestInPlaceOf(ledger, last.settlement.byId!);
 }
 
-/** Replaces an open request with a changed version. */
 export function withRequest(ledger: Ledger, record: RequestRecord): Ledger {
   const { requestId } = record.request;
   return { ...ledger, open: ledger.open.map((each) => (each.request.requestId === requestId ? record : each)) };
 }
 
-/**
- * The outcomes with that of one more call, or with the new outcome of a call that was asked about again. That such a
- * call is not started again does not tell whether it ran before.
- */
+/** Adds or replaces a call's outcome. That a call is not started again does not tell whether it ran before. */
 export function withOutcome({ outcomes }: Pick<Ledger, 'outcomes'>, call: CallOutcome): CallOutcome[] {
   const before = outcomes.find(({ callId }) => callId === call.callId);
   if (before === undefined) return [...outcomes, call].slice(-outcomesKept);
   return outcomes.map((each) => (each === before ? { ...call, ran: ranSince(before, call.ran) } : each));
 }
 
-/** The counts with `more` added. */
 export function counted({ counts }: Pick<Ledger, 'counts'>, more: Partial<Ledger['counts']>): Ledger['counts'] {
   const { calls = 0, asks = 0, denials = 0, irreversible = 0 } = more;
   return {
@@ -207,11 +197,7 @@ export function journaled(
   const seq = ledger.seq + 1;
   const whole = { seq, at: iso(atMs), engine: ledger.engine, ...entry };
   const written = Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== undefined));
-  return {
-    ledger: { ...ledger, seq },
-    entries: [...entries, written as unknown as JournalEntry],
-    receipt,
-  };
+  return { ledger: { ...ledger, seq }, entries: [...entries, written as unknown as JournalEntry], receipt };
 }
 
 /** Applies a second step to the first one's ledger: the entries of both, the receipt of the second. */
@@ -220,7 +206,6 @@ export function chained(first: Reduction, step: (ledger: Ledger) => Reduction): 
   return { ...second, entries: [...first.entries, ...second.entries] };
 }
 
-/** 1 for an irreversible call, else 0. */
 export function irreversibleCount({ reversible }: { reversible: boolean }): number {
   return reversible ? 0 : 1;
 }
@@ -230,7 +215,6 @@ export function unchanged(ledger: Ledger, receipt?: Receipt): Reduction {
   return { ledger, entries: [], receipt };
 }
 
-/** The result of a refused command: the ledger as it was, and a receipt that says why. */
 export function refusalOf(ledger: Ledger, requestId: string, code: ProblemCode, message: string): Reduction {
   return unchanged(ledger, { requestId, accepted: false, code, message });
 }
@@ -241,7 +225,6 @@ export function kept(request: ApprovalRequest): ApprovalRequest {
   return small ? request : { ...request, arguments: {}, shown: 'part' };
 }
 
-/** An instant of the workflow's clock as ISO 8601 in UTC. */
 export function iso(atMs: number): string {
   // oxlint-disable-next-line no-restricted-globals -- formats a given time; reads no clock
   return new Date(atMs).toISOString();

@@ -1,7 +1,7 @@
 /**
- * The ledger: the run's record of calls, requests, votes, grants and refusals. A pure reducer: `reduce(ledger,
- * command)` gives the next ledger, the journal entries for what it decided, and a receipt for the sender of a message.
- * It reads no clock: each command says when it happened, and a decision counts if that is not after the deadline (I6).
+ * The run's record of calls, requests, votes, grants and refusals. A pure reducer: ledger and command give the next
+ * ledger, the journal entries for what it decided, and a receipt. It reads no clock: each command says when it
+ * happened, and a decision counts if that is not after the deadline (I6).
  */
 import type { BoundFacts } from '../base/bound-preview.ts';
 import { revokedOf } from '../people/revoked.ts';
@@ -63,9 +63,7 @@ export type LedgerCommand =
   | { kind: 'revoke'; atMs: number; grants: string[] | 'all'; voter?: Voter; reason?: string; operatorMs?: number }
   /** `operatorMs`: when an operator signed the message. */
   | { kind: 'policy'; atMs: number; policyDigest: string; voter?: Voter; reason?: string; operatorMs?: number }
-  /**
-   * The user of a session has sent a message. `digest`: the digest of its content, which the journal does not have.
-   */
+  /** The user of a session has sent a message. `digest`: that of its content, which the journal does not have. */
   | { kind: 'message'; atMs: number; digest: string; voter: Voter; reason?: string }
   /** The model receives the messages of a session's user. */
   | { kind: 'heard'; atMs: number }
@@ -163,10 +161,7 @@ export function reduce(ledger: Ledger, command: LedgerCommand, directories: Dire
   }
 }
 
-/**
- * Records the answer to a call that opened no request: it counts the call, uses the grant that answered, remembers a
- * denial, and writes an entry.
- */
+/** Records the answer to a call without a request: counts the call, uses up the grant, remembers a denial. */
 function rule(ledger: Ledger, command: RuleCommand): Reduction {
   const { atMs, callId, toolName, outcome, ruling, digest, reason, grantId, resultOf, advice } = command;
   const { reversible = true } = command;
@@ -201,7 +196,6 @@ function rule(ledger: Ledger, command: RuleCommand): Reduction {
   );
 }
 
-/** Settles a request whose deadline has passed or whose run was cancelled. */
 function lapse(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'expire' | 'cancel' }>): Reduction {
   const { kind, atMs, requestId, reason } = command;
   const record = findOpen(ledger, requestId);
@@ -218,18 +212,12 @@ function lapse(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'expire' 
   return settle(ledger, record, { outcome: 'expired', runs, reason, settledAt }, atMs);
 }
 
-/**
- * True if a reviewer denied an identical call, or a grant denies the call. A later message of the user ends no denial
- * here.
- */
+/** True if a reviewer denied an identical call, whatever its user has written since, or a grant denies the call. */
 function wasDenied(ledger: Ledger, record: RequestRecord, atMs: number): boolean {
   return isDeniedBefore(ledger.denied, record.request.digest) || denialOver(ledger, record, atMs) !== undefined;
 }
 
-/**
- * Settles an open request because the policies or a grant now answer it. A call that would run is denied if a
- * reviewer's denial covers it. Nothing changes for a request that is not open.
- */
+/** Settles an open request that policies or a grant now answer. A denial that covers the call stops it from running. */
 function supersede(ledger: Ledger, { atMs, requestId, runs, ruling }: SupersedeCommand): Reduction {
   const record = findOpen(ledger, requestId);
   if (record === undefined) return unchanged(ledger);
@@ -247,17 +235,14 @@ function supersede(ledger: Ledger, { atMs, requestId, runs, ruling }: SupersedeC
   return settle(useGrant(ledger, isGranted ? byId : undefined), { ...record, grantedBy }, settlement, atMs);
 }
 
-/**
- * Gives an open request the terms of a new ruling. Votes of people who may no longer decide are dropped; if those left
- * suffice under the new terms, the request is settled.
- */
+/** Gives an open request new terms. Votes of people who may no longer decide are dropped; the others may settle it. */
 function updateTerms(ledger: Ledger, command: UpdateTermsCommand, directories: Directories): Reduction {
   const { atMs, requestId, terms, request } = command;
   const record = findOpen(ledger, requestId);
   if (record === undefined) return unchanged(ledger);
   const panel = panelOf({ ...record, terms }, directories, atMs);
-  // Drops the votes of people who may no longer decide: if a later rule lets them, they can vote again. A denial stays
-  // if its reviewer has been revoked since.
+  // A dropped vote can be given again if a later rule lets its reviewer decide. A denial by a reviewer who was
+  // revoked since stays.
   const keyOf = personKeyOfRun(directories);
   const isGone = (vote: ReviewerVote): boolean => revokedOf(directories.revoked, vote, keyOf) !== undefined;
   const votes = record.votes.filter(
@@ -307,10 +292,7 @@ function step(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'step' }>)
   );
 }
 
-/**
- * Revokes grants, and lifts denials of a tool, by their ids or all grants. Refused, without any change, if an id is
- * unknown.
- */
+/** Ends grants, and denials of tools, by ids; or all grants. An unknown id is refused without any change. */
 function revoke(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'revoke' }>): Reduction {
   const { atMs, grants, voter, reason, operatorMs = ledger.operatorMs } = command;
   const gone = ledger.grants.filter(({ grantId }) => grants === 'all' || grants.includes(grantId));
@@ -361,11 +343,8 @@ function answer(
 
 function refuse(ledger: Ledger, { atMs, refused }: Extract<LedgerCommand, { kind: 'refuse' }>): Reduction {
   const { last, total } = ledger.refused;
-  const next = {
-    ...ledger,
-    refused: { last: [...last, refused].slice(-refusedKept), total: total + 1 },
-  };
-  // Protects the journal from a flood: after the first 50 refusals, only the total is counted (I4).
+  const next = { ...ledger, refused: { last: [...last, refused].slice(-refusedKept), total: total + 1 } };
+  // Protects the journal from a flood (I4).
   if (total >= refusedKept) return unchanged(next);
   return journaled(unchanged(next), atMs, { kind: 'refused', ...refused });
 }

@@ -1,4 +1,3 @@
-/** Makes the grants that "always" requests, and settles the open requests that they answer. */
 import { shownGrant, hiddenNames } from './hidden-arguments.ts';
 import type { OutcomeName, ReviewerVote, Settlement } from './approval.ts';
 import type { JournalEntry } from './journal-entry.ts';
@@ -41,8 +40,8 @@ export interface Granted {
 }
 
 /**
- * Makes the grant that `votes` request, as wide as the rules that asked admit, and settles the open requests that it
- * answers. All the votes that settled the request must have requested one; the narrowest counts.
+ * Makes the grant that `votes` request, and settles the open requests that it answers. All votes that settled the
+ * request must ask for one; the narrowest counts, at most as wide as the rules that asked admit.
  */
 export function makeGrant(
   reduction: Reduction,
@@ -110,7 +109,6 @@ export function makeGrant(
   return { ...released, grantId, note };
 }
 
-/** The arguments of a request in which something is hidden, as the grant keeps them. */
 function redactedIn(record: RequestRecord): Pick<Grant, 'redacted'> {
   const redacted = hiddenNames(record);
   return redacted.length === 0 ? {} : { redacted };
@@ -147,20 +145,14 @@ export function grantOver(
   return grantFor(answering, call, record.terms.always);
 }
 
-/**
- * The standing denial that covers the call of an open request, if any. It stops a call that a deadline, a change of
- * policy or a grant would let run. As for a new call, its authors need not be reviewers of this request.
- */
+/** The standing denial that covers a request's call. Its authors need not be reviewers of this request. */
 export function denialOver(ledger: Ledger, record: GrantableRequest, atMs: number): Grant | undefined {
   const denials = ledger.grants.filter(({ approved }) => !approved);
   if (denials.length === 0) return undefined;
   return standingDenial(denials, grantedCall(record, atMs));
 }
 
-/**
- * True if these approvals settle the request even without its delegations. If not, their grant would answer no other
- * call.
- */
+/** True if these approvals suffice without delegations. If not, their grant would answer no other call. */
 function wouldSettle(
   votes: readonly ReviewerVote[],
   record: RequestRecord,
@@ -171,7 +163,6 @@ function wouldSettle(
   return tally({ ...panelOf(record, directories, atMs), delegations: [] }, votes).outcome === 'approved';
 }
 
-/** The call of a request, as grants see it. */
 function grantedCall({ request, ruled }: GrantableRequest, atMs: number | undefined): GrantedCall {
   const { toolName: tool, arguments: args, digest } = request;
   // Grants do not read the risk.
@@ -179,10 +170,7 @@ function grantedCall({ request, ruled }: GrantableRequest, atMs: number | undefi
   return { digest, atMs, ready: readyCall(call, {}), command: grantedCommand(call) };
 }
 
-/**
- * The id of the grant from which a ruling takes one use, if any. A call that a cached result answers takes none,
- * because nothing runs.
- */
+/** The id of the grant from which a ruling takes one use. A cached result takes none, because nothing runs. */
 export function grantUsedBy({
   outcome,
   layer,
@@ -205,7 +193,6 @@ export function useGrant<Granting extends Pick<Ledger, 'grants'>>(
   return { ...ledger, grants };
 }
 
-/** Settles the open requests that a new grant answers. */
 function settleAnswered(made: Reduction, grantId: string, atMs: number, directories: Directories): Granted {
   let reduction = made;
   const settled: Granted['settled'] = [];
@@ -228,10 +215,7 @@ function settleAnswered(made: Reduction, grantId: string, atMs: number, director
   return { reduction, settled, note: '' };
 }
 
-/**
- * The scope that the votes request together, at most as wide as the rules admit; or, as a clause, why there is no
- * grant.
- */
+/** The narrowest scope that the votes request and the rules admit; or why there is no grant, as a clause. */
 function scopeOf(
   requested: readonly (boolean | RequestedScope | undefined)[],
   record: RequestRecord,
@@ -284,10 +268,7 @@ function limitsOf(requested: readonly unknown[], atMs: number): Pick<Grant, 'exp
 export interface AlwaysTerms {
   /** The widest grant that the rules which asked admit. A wider one is narrowed to `call`. */
   widest: GrantKind;
-  /**
-   * The argument that holds a shell command, if there is one. A grant of kind `arguments` then has to match each part
-   * of the command by itself, and to name every other argument that is not in `beside`.
-   */
+  /** For a shell command. A grant of kind `arguments` must match each part, and name every argument not in `beside`. */
   command?: { argument: string; beside: string[] };
 }
 
@@ -306,10 +287,7 @@ export function chosenScope(terms: AlwaysTerms | undefined): GrantKind | 'chosen
   return terms.widest === 'tool' ? 'chosen' : terms.widest;
 }
 
-/**
- * The scope of an "always" that is a single button, where the reviewer cannot narrow it: the tool if the rules admit
- * that, else the call.
- */
+/** The scope of an "always" on a single button, which reviewers cannot narrow. */
 export function pressedScope({ widest }: AlwaysTerms): RequestedScope {
   return { kind: widest === 'tool' ? 'tool' : 'call' };
 }

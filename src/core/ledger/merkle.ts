@@ -1,14 +1,12 @@
 /**
- * The Merkle tree of RFC 9162, section 2.1, with SHA-256. A tree is kept as its frontier: the roots of its full
- * subtrees, from left to right. A tree of n leaves has one full subtree for each binary 1 in n. Hashes are 64 hex
- * digits.
+ * The Merkle tree of RFC 9162, section 2.1, with SHA-256, kept as its frontier: the roots of its full subtrees, one for
+ * each binary 1 in the number of leaves. Hashes are 64 hex digits.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 
 /** A Merkle tree, by its frontier. */
 export interface TreeState {
-  /** The number of leaves. */
   size: number;
   /** The roots of its full subtrees, the largest first. */
   hashes: string[];
@@ -26,7 +24,6 @@ export function nodeHash(left: string, right: string): string {
   return bytesToHex(sha256(concatBytes(new Uint8Array([1]), hexToBytes(left), hexToBytes(right))));
 }
 
-/** The tree with one more leaf, given by its hash. */
 export function withLeaf({ size, hashes }: TreeState, leaf: string): TreeState {
   const kept = [...hashes];
   let last = leaf;
@@ -52,7 +49,6 @@ export function isTree(value: unknown): value is TreeState {
   return hashes.length === ones && hashes.every(isHash);
 }
 
-/** True for a text of 64 hex digits. */
 export function isHash(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
 }

@@ -8,8 +8,8 @@ import type { JournalEntry } from './journal-entry.ts';
 import type { Ruling } from '../policy/ruling.ts';
 
 /**
- * The ledger with one more open request. If the request replaces another, or its call was started before, the call is
- * not counted again. The seats of people who are away go to their deputies.
+ * Adds an open request. If it replaces another, or its call was started before, the call is not counted again. The
+ * seats of people who are away go to their deputies.
  */
 export function openRequest(
   ledger: Ledger,
@@ -63,8 +63,8 @@ export function openRequest(
 }
 
 /**
- * True if the call of a request that replaces another counts already, should it be irreversible: it may have run, or a
- * settled request let it run. False after an edit: the ledger does not say whether the edited call can be undone.
+ * True if the call of a request that replaces another already counts if irreversible: it may have run, or was let run.
+ * False after an edit: the ledger does not say whether the edited call can be undone.
  */
 export function countsAsIrreversible(
   ledger: Ledger,
@@ -77,7 +77,6 @@ export function countsAsIrreversible(
   return runs && edited === undefined && irreversibleCount(found.request.assessment) > 0;
 }
 
-/** The fields of a ruling that a journal entry records. */
 export function factsOf(ruling: Ruling | undefined): Partial<JournalEntry> {
   if (ruling === undefined) return {};
   const { action, rule, layer, severity, reason } = ruling;

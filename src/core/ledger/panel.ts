@@ -14,10 +14,7 @@ export type Asked = Pick<RequestRecord, 'terms' | 'delegations'> & {
   request: Pick<RequestRecord['request'], 'requestedAt' | 'callerUserId'>;
 };
 
-/**
- * Returns the panel that may decide an open request at `atMs`: its requirements, with the reviewers that escalation has
- * added by then. Names are compared as by `personKeyOfRun`.
- */
+/** The panel that may decide an open request at `atMs`, with the reviewers that escalation has added by then. */
 export function panelOf(record: Asked, directories: Directories, atMs: number): Panel {
   const { requirements, named, veto, verified, allowSelf, noChannels } = record.terms;
   const waitedMs = atMs - openedAtMs(record);
@@ -54,10 +51,7 @@ export function senderOf({ from, by, movedBy, keyId }: Delegation): { reviewerId
   return { ...(reviewerId !== undefined && { reviewerId }), ...(keyId !== undefined && { keyId }) };
 }
 
-/**
- * The request without the approvals and delegations of revoked people and keys: they no longer count, and no longer
- * prevent other votes. Denials stay.
- */
+/** The request without approvals and delegations of revoked people and keys, which block other votes. Denials stay. */
 export function withoutRevoked(record: RequestRecord, directories: Directories): RequestRecord {
   const { revoked } = directories;
   if (revoked === undefined) return record;
@@ -78,7 +72,6 @@ export function personKeyOfRun({ ceiling }: Pick<Directories, 'ceiling'>): Perso
   return personKeyIn(ceiling);
 }
 
-/** The directories of a run's policies, which resolve groups. */
 export function directoriesOf({ ceiling, parents = [], run }: PolicyLayers): Directories {
   return {
     ceiling: ceiling?.directory,
@@ -89,10 +82,7 @@ export function directoriesOf({ ceiling, parents = [], run }: PolicyLayers): Dir
   };
 }
 
-/**
- * The directory that resolves the groups of a requirement: that of its own layer, else that of the nearest layer above.
- * A lower layer never fills a group that a higher one names.
- */
+/** The directory of a requirement's layer, else of the nearest above. A lower layer fills no group of a higher one. */
 function directoryOf({ layer, parent = 0 }: Requirement, directories: Directories): Directory | undefined {
   const { ceiling, parents = [], run } = directories;
   if (layer === 'ceiling') return ceiling;

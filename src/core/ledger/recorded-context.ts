@@ -18,9 +18,8 @@ export interface EvidenceContext extends RunContext {
 const maxMetadataBytes = 4_000;
 
 /**
- * Records the context of a custom workflow in its history: the gate rules by this context, which otherwise only the
- * workflow's code knows. It is the last argument of an activity that is scheduled anyway. The activity checks its shape
- * at most.
+ * Records a custom workflow's context, by which the gate rules and which otherwise only its code knows, as the last
+ * argument of an activity that is scheduled anyway. The activity checks its shape at most.
  */
 export interface ContextCarrier {
   context: EvidenceContext;

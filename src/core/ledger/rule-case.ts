@@ -1,7 +1,6 @@
 /**
- * Rules on one call of a run: its assessment, the policies' ruling, the grants that may answer it, and the terms on
- * which it is asked about. The gate rules with it (workflows/state/active-policies.ts), and so does an audit that makes
- * recorded rulings again.
+ * Rules on one call of a run: assessment, ruling, grants, and terms of an ask. The gate uses it
+ * (workflows/state/active-policies.ts), and so does an audit that makes recorded rulings again.
  */
 import type { Assessment } from '../assess/assessment.ts';
 import { assessRecorded } from '../policy/recorded-assessment.ts';
@@ -31,7 +30,6 @@ import { deputiesOf } from './deputies.ts';
 import { askedAgain } from './waiting-for.ts';
 import { directoriesOf, lastPanelOf } from './panel.ts';
 
-/** The policies of a run, compiled for many rulings. */
 export interface RunRules {
   policies: PolicyLayers;
   layers: CompiledLayers;
@@ -50,7 +48,7 @@ export interface CaseCall extends RuledCall {
   advice?: readonly Advice[];
   /** The severity to which an advisor raised this call earlier, or the call that this one replaces. */
   raised?: Raised;
-  /** True: neither a grant nor an advisor lets it run: its preview changed after people approved it, or it may have run. */
+  /** True: no grant or advisor lets it run: its preview changed after people approved it, or it may have run. */
   peopleOnly?: true;
   /** True: it may have run, so a rule that would let it run asks a person instead. */
   mayHaveRun?: true;
@@ -63,7 +61,6 @@ export interface CaseRun {
   metadata?: JsonObject;
 }
 
-/** The parts of the ledger that a ruling reads. */
 export type CaseLedger = Pick<Ledger, 'engine' | 'counts' | 'grants' | 'sums' | 'denied'>;
 
 /** The answer of the policies to one call. `terms` are meaningful only if the ruling is `ask`. */
@@ -74,7 +71,6 @@ export interface Case {
   limits: Limits;
 }
 
-/** Compiles the policies of a run. */
 export function compileRules(policies: PolicyLayers): RunRules {
   return {
     policies,
@@ -85,8 +81,8 @@ export function compileRules(policies: PolicyLayers): RunRules {
 }
 
 /**
- * Rules on one call at `atMs`. A grant answers only if the reviewers who made it could answer this call. Throws only
- * for an engine version that is no longer supported. The work is added to `meter`.
+ * Rules on one call at `atMs`. A grant answers only if the reviewers who made it could answer this call. Throws for an
+ * engine that is no longer supported. Adds its work to `meter`.
  */
 export function ruleCase(
   rules: RunRules,

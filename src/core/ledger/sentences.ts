@@ -68,9 +68,8 @@ export function editedSentence(asked: JsonObject, ran: JsonObject): string {
 const longestReasons = 2_000;
 
 /**
- * The sentence before a tool's result that quotes the reasons of its approvals, in the order of the votes; undefined if
- * there are none. A reason is quoted as JSON without invisible characters, so it can neither end its line nor pass for
- * the result.
+ * Quotes the reasons of approvals before a tool's result, in the order of the votes. A reason is JSON without invisible
+ * characters, so it can neither end its line nor pass for the result.
  */
 export function approvedSentence(votes: readonly Pick<ReviewerVote, 'reviewerId' | 'reason'>[]): string | undefined {
   const written = votes.flatMap(({ reviewerId = '', reason = '' }) => {
@@ -88,7 +87,6 @@ export function approvedSentence(votes: readonly Pick<ReviewerVote, 'reviewerId'
     .join(' ');
 }
 
-/** The JSON of one argument, or `nothing`. */
 function valueText(args: JsonObject, name: string): string {
   const value = Object.hasOwn(args, name) ? args[name] : undefined;
   return value === undefined ? 'nothing' : JSON.stringify(value);

@@ -21,10 +21,7 @@ import {
 import { personOf, shownPerson } from '../people/directory.ts';
 import { personKeyOfRun } from './panel.ts';
 
-/**
- * Settles an open request for good (I3): moves it to the settled ones and records its call's outcome. If another
- * request replaces this one, the outcome is recorded when the other is settled.
- */
+/** Settles an open request for good (I3). If another request replaces it, that one will record the call's outcome. */
 export function settle(ledger: Ledger, record: RequestRecord, settlement: Settlement, atMs: number): Reduction {
   const { callId, request } = record;
   const { requestId, toolName, digest } = request;
@@ -37,8 +34,7 @@ export function settle(ledger: Ledger, record: RequestRecord, settlement: Settle
   const past =
     dropped === undefined ? [] : [{ requestId: dropped.request.requestId, outcome: dropped.settlement.outcome }];
   const call = { callId, toolName, requestId, outcome, ran: runs ? 'pending' : 'no' } as const;
-  // A call that will not run no longer counts, unless it may have run before. A request that replaces this one counts
-  // its own.
+  // A call that will not run no longer counts, unless it may have run. A request that replaces this one counts its own.
   const isCounted = runs || request.replaces?.by === 'unknown';
   const irreversible = isCounted ? 0 : -irreversibleCount(request.assessment);
   const closed: Ledger = {
@@ -81,10 +77,7 @@ export function votedFields({
   return { identity, reason, reviewerId, reviewerName, decisionId, viewed };
 }
 
-/**
- * The settled request to evict: the oldest replaced one, else the oldest. A run may still need those that settled a
- * call.
- */
+/** The settled request to evict: the oldest replaced one, else the oldest. A run may still need the others. */
 function leastNeeded(settled: readonly SettledRequest[]): SettledRequest {
   return settled.find(({ settlement }) => isReplaced(settlement)) ?? settled[0]!;
 }
@@ -123,7 +116,6 @@ export function settledReceipt(
   };
 }
 
-/** The receipt for a vote that does not settle its request yet. */
 export function votedReceipt(requestId: string, votes: { have: number; need: number }): Receipt {
   const message = `request ${requestId}: recorded, ${votes.have} of ${votes.need} approvals`;
   return { requestId, accepted: true, votes, message };

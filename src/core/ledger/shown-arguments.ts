@@ -1,7 +1,4 @@
-/**
- * The arguments of a request as lists show them without a worker: one line of text each, without secrets, and bounded.
- * Computed in the workflow when a request is opened.
- */
+/** The arguments that lists show without a worker: one bounded line each, without secrets, made at the opening. */
 import { byteLength, escapeText, escapeUnseen, fitting } from '../base/text.ts';
 import { writeCanonicalJson } from '../base/canonical-json.ts';
 import { redactedArguments, redactedNames, type RedactedValue } from '../redact/redaction.ts';
@@ -10,7 +7,6 @@ import { secretKinds } from '../redact/kinds.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 import type { ApprovalRequest } from './approval.ts';
 
-/** The part of a request that `show` asks for. */
 export type ShownArguments = Required<Pick<ApprovalRequest, 'shownArguments' | 'notShown'>>;
 
 /** Longest text of one value, in UTF-16 units before invisible characters are escaped. */
@@ -22,10 +18,7 @@ const notShownBytes = 1_000;
 /** So short that one name, with every character escaped, always has room in a list of names. */
 export const longestName = 160;
 
-/**
- * The named arguments as lists show them; undefined if the call has none of them. `hidden`: what reviewers do not see
- * of the arguments.
- */
+/** The named arguments as lists show them, if the call has any. `hidden`: what reviewers do not see of them. */
 export function shownArguments(
   original: JsonObject,
   names: readonly string[],
@@ -50,10 +43,7 @@ export function shownArguments(
   return { shownArguments: Object.fromEntries(shown), notShown: fitting(notShown, notShownBytes) };
 }
 
-/**
- * The JSON of a value, canonical if it has such. Never throws: in a workflow, an error would fail the task again and
- * again.
- */
+/** The JSON of a value, canonical if possible. Never throws: an error would fail a workflow's task again and again. */
 function jsonOf(value: Json): string {
   const written = writeCanonicalJson(value);
   return 'problem' in written ? JSON.stringify(value) : written.text;
@@ -73,15 +63,9 @@ function lineOf(name: string, value: Json): { text: string; isWhole: boolean } {
   return { text: `${line}${more}`, isWhole: left === 0 && redacted === searched };
 }
 
-// A waiting call in one line, with the arguments that can be read without a worker.
-
-/** The arguments of a request or of a row of a list. */
 export type ListedArguments = Pick<ApprovalRequest, 'shownArguments'> & { argumentNames: readonly string[] };
 
-/**
- * Arguments in one line, for example `amount: 120.00, recipient: ann, note`. A name alone is an argument that is not
- * shown.
- */
+/** The arguments in one line, such as `amount: 120.00, recipient: ann, note`. A name alone is not shown. */
 export function argumentsText({ argumentNames, shownArguments = {} }: ListedArguments): string {
   const shown = Object.entries(shownArguments).map(([name, text]) => `${escapeText(name)}: ${escapeUnseen(text)}`);
   const others = argumentNames.filter((name) => !Object.hasOwn(shownArguments, name)).map(escapeText);

@@ -12,7 +12,7 @@ import { type ApprovalSummary, summaryOf } from './approval-index.ts';
 export interface WaitingFor {
   requestId: string;
   toolName: string;
-  /** Who is asked now: names, or `group:NAME`; delegates in the place of those who delegated. Empty: anybody. */
+  /** Who is asked now: names, or `group:NAME`; delegates in the place of those who delegated. Empty: anyone. */
   reviewers: string[];
   /** ISO 8601; null: for ever. */
   deadline: string | null;
@@ -25,8 +25,6 @@ export function waitingFor({ request, delegations }: Pick<RequestRecord, 'reques
   return { requestId, toolName, reviewers: withDelegates(request.reviewers, delegations), deadline };
 }
 
-// Why a request was opened and who is asked, in the words that reviewers and the journal get.
-
 /** The reason that reviewers read; the rule's own reason if it gives one. */
 export function whyAsked({ rule, reason }: Ruling, risk: Risk): string {
   return reason ?? defaultReason(rule, risk);
@@ -35,9 +33,7 @@ export function whyAsked({ rule, reason }: Ruling, risk: Risk): string {
 /** The reason of a request about a call that was started, and whose outcome is unknown. */
 const mayHaveRun = 'It may have run: it was started, and its tool does not know the outcome. Look before you answer.';
 
-/**
- * The ruling on a call that may have run: what would run again is asked about. A rule that asks keeps its own reason.
- */
+/** The ruling on a call that may have run: it is asked about before it runs again. An asking rule keeps its reason. */
 export function askedAgain(ruling: Ruling): Ruling {
   if (!mayRun(ruling.action)) return ruling;
   const own = isAsked(ruling.action) ? ruling.reason : undefined;
@@ -54,21 +50,14 @@ export function reviewersOf({ requirements }: AskTerms, waitedMs: number): strin
   return [...new Set(requirements.flatMap((each) => [...reviewersAt(each, waitedMs), ...each.oneOfEach]))];
 }
 
-/** The message under which a worker logs that a request begins to wait. */
 export const waitingMessage = 'An approval request waits for an answer';
 
 /** The message under which a worker logs that no channel could deliver a request so far. */
 export const undeliveredMessage = 'No channel could deliver this request yet';
-/**
- * The tag of a channels workflow with undelivered requests. With a request's id after it, it is the tag of that
- * request.
- */
+/** The tag of a channels workflow with undelivered requests. With a request's id after it, the tag of that request. */
 export const undeliveredTag = 'undelivered:';
 
-/**
- * The fields of the log line about a waiting request. They hold no values of arguments. The logger adds the workflow's
- * id.
- */
+/** The log line about a waiting request, without values of arguments. The logger adds the workflow's id. */
 export type WaitingNotice = Pick<
   ApprovalSummary,
   'requestId' | 'toolName' | 'argumentNames' | 'agentName' | 'riskLevel' | 'severity' | 'reason' | 'deadline'

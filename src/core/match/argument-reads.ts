@@ -8,7 +8,6 @@ export interface ReadSum {
   argument: string;
 }
 
-/** The sums that a condition reads; none for a condition that is not CEL. */
 export function sumsRead(source: string): ReadSum[] {
   try {
     return sumsIn(parse(source).expr);
@@ -17,10 +16,7 @@ export function sumsRead(source: string): ReadSum[] {
   }
 }
 
-/**
- * The sums in a part of an expression, except those whose tool is a pattern, or whose tool or argument is not a
- * constant.
- */
+/** The sums in an expression, except those over a pattern of tools, or with names that are not constant. */
 export function sumsIn(part: unknown): ReadSum[] {
   if (typeof part !== 'object' || part === null) return [];
   const { case: kind, value } = part as Node;
@@ -31,7 +27,6 @@ export function sumsIn(part: unknown): ReadSum[] {
   return tool === '' || argument === '' || /[*?[]/.test(tool) ? inner : [{ tool, argument }, ...inner];
 }
 
-/** The value of a string constant; empty for any other expression. */
 function textOf(part: unknown): string {
   const { exprKind } = part as { exprKind: { case: string; value: { constantKind: { case: string; value: string } } } };
   const constant = exprKind.case === 'constExpr' ? exprKind.value.constantKind : undefined;

@@ -1,7 +1,4 @@
-/**
- * The CEL library in a module of its own: a worker loads it once for all its runs (`preloadModules`), not once for
- * each, and freezes its exports. So nothing here may keep state.
- */
+/** The CEL library. A worker loads this module once for all runs (`preloadModules`) and freezes it: no state here. */
 import { celEnv, celError, celList, celMap, type CelInput } from '@bufbuild/cel';
 import { isTooDeep } from '../base/canonical-json.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
@@ -30,8 +27,7 @@ for (const { id } of celEnv().funcs) void id;
 
 /**
  * An error is a value in CEL, and a loop makes one for each item without the field. The library's class extends
- * `Error`, whose constructor records the stack, which takes ten times as long as everything else in such a loop. The
- * stack is never read.
+ * `Error`, which records a stack that is never read: ten times the cost of everything else in such a loop.
  */
 class WithoutStack {
   message: string;
@@ -44,9 +40,8 @@ class WithoutStack {
 Object.setPrototypeOf(celError('').constructor, WithoutStack);
 
 /**
- * Converts the arguments to CEL values once for all conditions of a ruling. The library would convert a map again each
- * time that something in it is read: a loop over 3,000 members took seconds. Arguments without canonical JSON stay as
- * they are, and each condition that reads them reports it.
+ * The arguments as CEL values, once for all conditions of a ruling. The library would convert a map each time that it
+ * is read: a loop over 3,000 members took seconds. Each condition reports arguments without canonical JSON.
  */
 export function celArguments(args: JsonObject): unknown {
   return isTooDeep(args) ? args : celValue(args);

@@ -1,7 +1,4 @@
-/**
- * The prices of evaluating a condition, in steps of about a microsecond. A price that is too low lets a turn of
- * ordinary calls block a worker.
- */
+/** What conditions cost, in steps of a microsecond. Too low a price lets a turn of ordinary calls block a worker. */
 import { isCelList, isCelMap, type CelValue, type parse } from './cel.ts';
 import type { ConditionBudget } from './ruling-meter.ts';
 import { expressionSize } from './expression-size.ts';
@@ -10,10 +7,7 @@ export type Expression = NonNullable<ReturnType<typeof parse>['expr']>;
 
 /** The least price of one round of a loop. */
 const costOfRound = 4;
-/**
- * The price of one part of an expression in a loop. Measured: at most 0.3 if every comparison fails, else a third of
- * that.
- */
+/** The price of an expression's part in a loop. Measured: at most 0.3 if all comparisons fail, else a third of that. */
 const costOfPart = 0.2;
 /** How many parts a field selection counts as: for `a.b.c`, the library also tries the names `a.b.c` and `a.b`. */
 const partsOfSelect = 4;
@@ -42,7 +36,7 @@ export function payFor(name: string, values: readonly CelValue[], budget: Condit
       case 'lowerAscii':
       case 'size':
         // These functions read each character of a text.
-        return all(costOfCharacters);
+        return all((value) => (typeof value === 'string' ? value.length / 14 : 0));
       case '_+_':
         return all((value) => (isCelList(value) ? value.size / 50 : sizeOf(value, false)));
       case '_==_':
@@ -89,10 +83,6 @@ function costOfMatch([text, pattern]: readonly CelValue[]): number {
   return 20 + size + (size * text.length) / 15;
 }
 
-function costOfCharacters(value: CelValue): number {
-  return typeof value === 'string' ? value.length / 14 : 0;
-}
-
 /** The most parts that one evaluation of an expression evaluates. */
 export function weightOf(expression: Expression | undefined): number {
   if (expression === undefined) return 0;
@@ -102,7 +92,6 @@ export function weightOf(expression: Expression | undefined): number {
 
 /** The direct parts of an expression. */
 export function partsOf({ exprKind }: Expression): Expression[] {
-  /** The expressions that this one directly consists of. */
   const parts = (): (Expression | undefined)[] => {
     switch (exprKind.case) {
       case 'selectExpr':

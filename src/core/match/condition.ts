@@ -1,8 +1,7 @@
 /**
- * `when:` conditions, in CEL (docs/policy-reference.md). CEL's only loops are those over lists, and its regular
- * expressions are RE2's, which take linear time. Conditions have less than CEL: no times (time zones depend on the
- * build of Node), no messages, and only the variables below. All conditions of one ruling share a budget, so that no
- * policy and no arguments can make a workflow task time out.
+ * `when:` conditions, in CEL (docs/policy-reference.md). It loops only over lists, and its regular expressions are
+ * RE2's, in linear time. Left out: times (time zones depend on the build of Node) and messages. All conditions of one
+ * ruling share a budget, so that no policy and no arguments make a workflow task time out.
  */
 import { sumsIn, type SumOf, argumentsRead } from './argument-reads.ts';
 import type { ConditionBudget } from './ruling-meter.ts';
@@ -30,9 +29,7 @@ const maxBrackets = 50;
 /** The budget of all conditions of one ruling, in steps of about a microsecond. */
 export const maxConditionWork = 50_000;
 
-/**
- * The variables that a condition can read; `args` should come from `celArguments`. Numbers are CEL doubles, as in JSON.
- */
+/** The variables of a condition; `args` should come from `celArguments`. Numbers are CEL doubles, as in JSON. */
 export const conditionVariables = [
   'args',
   'tool',
@@ -46,10 +43,7 @@ export const conditionVariables = [
 export type ConditionVariables = Record<(typeof conditionVariables)[number], unknown>;
 
 export interface Condition {
-  /**
-   * Returns whether the condition holds, or, as a clause, why that cannot be decided; the caller then fails closed
-   * (I2). Without `sumOf` no sum is known.
-   */
+  /** True if the condition holds; a problem, as a clause, if that is unknown (I2). Without `sumOf`, no sum is known. */
   holds: (variables: ConditionVariables, budget: ConditionBudget, sumOf?: SumOf) => boolean | { problem: string };
 }
 
@@ -142,7 +136,9 @@ function prepare(expression: Expression, variables: ReadonlySet<string>): string
       return all(partsOf(expression));
     case 'callExpr': {
       const { function: name } = exprKind.value;
-      if (!supported.has(name)) return notInLanguage(name);
+      if (!supported.has(name)) {
+        return `uses '${name.slice(0, 60)}', which is not part of the language`;
+      }
       if (name === 'sum' && sumsIn(exprKind).length === 0) return `has a sum ${sumWanted}`;
       return all(partsOf(expression));
     }
@@ -169,10 +165,6 @@ function prepare(expression: Expression, variables: ReadonlySet<string>): string
   }
 }
 
-function notInLanguage(name: string): string {
-  return `uses '${name.slice(0, 60)}', which is not part of the language`;
-}
-
 const sumWanted = `of what is no tool and no argument: write both names, as in sum('refund', 'amount')`;
 
 /** True if brackets nest deeper than `most`. Brackets in strings count, too: conditions do not have that many. */
@@ -195,10 +187,7 @@ function number(like: Expression, value: number): Expression {
   return { ...like, exprKind: { case: 'constExpr', value: { constantKind } } } as unknown as Expression;
 }
 
-/**
- * An environment of CEL in which each function pays before it runs. An exhausted budget ends the evaluation, even
- * inside loops.
- */
+/** A CEL environment in which each function pays before it runs. An exhausted budget ends even loops. */
 export function boundedEnvironment(): ReturnType<typeof celEnv> {
   const mixed = (name: string, compute: (one: number, other: number) => number): CelFunc[] => [
     celFunc(name, [DOUBLE, INT], DOUBLE, (one, other) => compute(one, Number(other))),

@@ -1,6 +1,6 @@
 /**
- * An upper bound for the size of a regular expression's program, which determines the cost of matching. A repetition
- * with a count is written out: `[a-f0-9]{64}` counts as 64 classes. Compiles nothing, so it is cheap for any text.
+ * An upper bound for the size of a regular expression's program, by which matching costs. Counts are written out:
+ * `[a-f0-9]{64}` is 64 classes. Compiles nothing, so it is cheap for any text.
  */
 export function expressionSize(source: string): number {
   if (source.includes('\\Q')) return source.length * mostCopies;
@@ -45,7 +45,6 @@ const sizeOfFrame = 6;
 /** The size of one character, in either case, or of a `|` with its branch. */
 const sizeOfOne = 2;
 
-/** The repetition with a count that begins at `index`, if any. */
 function repetitionAt(source: string, index: number): RegExpExecArray | null {
   const repetition = /\{(\d{1,6})(?:,(\d{0,6}))?\}/y;
   repetition.lastIndex = index;
@@ -59,7 +58,6 @@ function escapeEnd(source: string, index: number): number {
   return end === -1 ? source.length : end + 1;
 }
 
-/** The index after the class that opens before `index`. */
 function classEnd(source: string, index: number): number {
   let at = index;
   if (source[at] === '^') at += 1;

@@ -1,8 +1,7 @@
 /**
- * Translates globs of policies to minimatch's syntax. In policies, no character outside `*`, `?` and `[…]` is special,
- * not even the backslash. So every other character gets a backslash, and every class is rewritten.
+ * Translates globs of policies for minimatch. In policies, no character outside `*`, `?` and `[…]` is special, not even
+ * the backslash: each gets a backslash, and every class is rewritten.
  */
-
 /** Replaces `/` in globs and texts, so that no text is a path. It is a noncharacter, which no readable text holds. */
 export const separator = '\ufdd0';
 
@@ -17,7 +16,6 @@ interface Class {
 const slashCode = 0x2f;
 const separatorCode = 0xfdd0;
 
-/** A piece of a glob: a certain character, any character, any number of characters, or a class. */
 export type GlobToken = { character: number } | 'any' | 'star' | Pick<Class, 'negated' | 'ranges'>;
 
 /** The pieces of a glob that `translateGlob` accepts. */
@@ -41,20 +39,15 @@ export function globTokens(source: string): GlobToken[] {
 
 export interface TranslatedGlob {
   glob: string;
-  /** Number of `*`, `?` and classes. */
   wildcards: number;
   /** The text before, between and after the wildcards, mapped as in subjects; one more than there are wildcards. */
   literals: string[];
-  /** True if the glob contains `*`. */
   hasStars: boolean;
   /** True if `*` is the only wildcard: then each text that holds the literals in order matches. */
   onlyStars: boolean;
 }
 
-/**
- * The glob in the syntax of minimatch, with its braces, extglobs, negation and comments off; or, as a clause, what is
- * wrong with it.
- */
+/** The glob in minimatch's syntax, without braces, extglobs, negation and comments; or, as a clause, its problem. */
 export function translateGlob(source: string): TranslatedGlob | { problem: string } {
   const characters = Array.from(source);
   let glob = '';
@@ -109,10 +102,7 @@ function writeClass({ negated, ranges }: Class): string {
   return `[${negated ? '!' : ''}${written.join('')}]`;
 }
 
-/**
- * The ranges that match in mapped texts what one range matches in texts: without `/`, and with the separator only if
- * the range includes `/`.
- */
+/** The ranges for mapped texts: without `/`, and with the separator only if the range includes `/`. */
 function withSlashMapped([from, to]: [number, number]): [number, number][] {
   const pieces: [number, number][] = [];
   let start = from;

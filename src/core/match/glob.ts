@@ -1,8 +1,7 @@
 /**
- * Matches one glob against one text (docs/policy-reference.md): `*` is any run of characters, `?` one character, `[…]`
- * a class, everything else itself. minimatch matches paths, but arguments are not paths. So `/` becomes U+FDD0 in globs
- * and texts, and both get a leading U+FDD0, so that no text is empty, `.` or `..`, which minimatch's wildcards never
- * match.
+ * Matches a glob against a text (docs/policy-reference.md): `*` is any run of characters, `?` one, `[…]` a class.
+ * minimatch matches paths, but arguments are none. So `/` becomes U+FDD0 in globs and texts, and both get a leading
+ * U+FDD0: no text is empty, `.` or `..`, which minimatch's wildcards never match.
  */
 import { Minimatch } from './minimatch.ts';
 import { separator, translateGlob, globTokens, type GlobToken } from './glob-syntax.ts';
@@ -16,14 +15,10 @@ const costOfItem = 16;
 export interface Glob {
   /** The glob as it is written, in NFC. */
   source: string;
-  /** Number of `*`, `?` and classes. */
   wildcards: number;
   /** True if it holds `*`: it then matches texts of any length. */
   hasStars: boolean;
-  /**
-   * The texts between the wildcards. Every matching text holds them in this order: the first at its start, the last at
-   * its end.
-   */
+  /** The texts between wildcards, in order: a matching text starts with the first and ends with the last. */
   literals: string[];
   /** Absent if `*` is the only wildcard: a text that holds the literals then matches. */
   matches?: (mapped: string) => boolean;
@@ -130,10 +125,7 @@ export function matchWork(glob: Glob, subject: GlobSubject): number {
 /** How many times as long a match takes in a text in segments. */
 const segmentsFactor = 4;
 
-/**
- * Returns the work that a match does, in the units of `matchWork`. A text without the glob's literals costs nothing. So
- * an index that leaves out such rules does not change the sum.
- */
+/** The work of a match. A text without the literals costs nothing, so an index that leaves out rules changes no sum. */
 export function workDone(glob: Glob, subject: GlobSubject): number {
   if ('problem' in subject || matchWork(glob, subject) > maxMatchWork) return 0;
   const { mapped, segments, list } = subject;
@@ -157,8 +149,8 @@ export function listSubject(text: string, items: readonly GlobSubject[]): GlobSu
 }
 
 /**
- * How a glob reads a list. A rule that denies or asks matches if `any` element matches, or the text of the whole list.
- * A rule that allows matches if `every` element matches, or if a glob without `*` matches the text of the whole list.
+ * A rule that denies or asks matches if `any` element or the text of the whole list does. One that allows matches if
+ * `every` element does, or if a glob without `*` matches the whole list.
  */
 export type ListReading = 'any' | 'every';
 
@@ -182,44 +174,32 @@ function mapped(text: string): string {
   return separator + (text.includes('/') ? text.replaceAll('/', separator) : text);
 }
 
-/**
- * The places in the glob that a match may have reached. `before[n]` is 1 if piece `n` may come next; `within[n]` is 1
- * if piece `n` is a star that has matched something of this segment. Arrays of numbers: sets took ten times as long.
- */
+/** `before[n]`: piece `n` may come next. `within[n]`: star `n` has matched something. Sets took ten times as long. */
 interface Places {
   before: Uint8Array;
   within: Uint8Array;
 }
 
-/** A text in segments. */
 interface Segments {
   texts: readonly string[];
   /**
-   * The index of the segment that holds a command. A `*` where the command starts stands for the whole command or for
-   * nothing, because it names no program: `sudo * ls*` does not cover `sudo rm ls`. In the segments before the command,
-   * a `*` stands for one word or a part of one. Absent: no segment holds a command.
+   * The segment with a command. A `*` where it starts stands for the whole command or for nothing, because it names no
+   * program: `sudo * ls*` does not cover `sudo rm ls`. Before it, a `*` stands for at most a word.
    */
   command?: number;
-  /**
-   * True: the command runs the same program as the segments before it, so a `*` that ends the glob may go on into the
-   * command.
-   */
+  /** True: the command runs the program of the segments before it, so a `*` that ends the glob may go on into it. */
   isSameProgram?: boolean;
 }
 
 /**
- * Matches a glob against a text in segments. The pieces of the glob match the segments in order, and no `*` reaches
- * from one segment into the next: in `sudo ls *`, the `*` stands for an argument of `ls`, not for a command after it,
- * and in `docker exec * ls*` the first `*` is the container. Returns whether the glob matches all segments together.
- * Takes time proportional to the length of the glob times that of the segments.
+ * Matches a glob against all segments, in order. No `*` reaches into the next: in `sudo ls *` it is an argument of
+ * `ls`, not a command after it, and in `docker exec * ls*` the first one is the container. Takes time proportional to
+ * the lengths of glob and segments.
  */
 function segmentsMatch(source: string, { texts, command = -1, isSameProgram }: Segments): boolean {
   const tokens = globTokens(source);
   const last = tokens.length - 1;
-  /**
-   * The star that ends the glob, if it may go on into the command; else -1. It may not after another wildcard, where
-   * its words could name the command.
-   */
+  /** The star that ends the glob, if it may go on into the command; after another wildcard, it could name one. */
   const lasting =
     isSameProgram === true && tokens.findIndex(isWildcard) === last && tokens[last] === 'star' ? last : -1;
   let places = emptyPlaces(tokens);
@@ -260,10 +240,7 @@ function dropNewStars({ before }: Places, tokens: readonly GlobToken[]): void {
   for (let at = 0; at < tokens.length; at += 1) if (tokens[at] === 'star') before[at] = 0;
 }
 
-/**
- * Removes the places where a star would stand for the program while the glob goes on within the command. Returns the
- * stars that may stand for the whole command.
- */
+/** Removes the places where a star would stand for the program alone. Returns the stars for the whole command. */
 function dropProgramStars({ before }: Places, tokens: readonly GlobToken[]): number[] {
   const wholeCommandStars: number[] = [];
   for (let at = 0; at < tokens.length; at += 1) {
@@ -281,7 +258,6 @@ function isWildcard(token: GlobToken): boolean {
   return token === 'star' || matchesOneCharacter(token);
 }
 
-/** True for `?` and for a class. */
 function matchesOneCharacter(token: GlobToken): boolean {
   return token === 'any' || (typeof token === 'object' && 'ranges' in token);
 }

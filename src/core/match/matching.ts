@@ -1,4 +1,3 @@
-/** Matches one pattern, `name` or `name:args`, against one call (docs/policy-reference.md). */
 import { continueTool, type Json, type JsonObject } from '../base/tool-call.ts';
 import { writeCanonicalJson } from '../base/canonical-json.ts';
 import {
@@ -20,10 +19,7 @@ import { nfc } from '../base/text.ts';
 const posixClass = /\[:(alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit):\]/;
 export const maxPatternLength = 256;
 export const maxWildcards = 16;
-/**
- * Maximum cost of all matches of one ruling, in units of `maxMatchWork`. Without it, 1,000 rules over 800 KB of
- * arguments took 20 seconds: the workflow task times out and is retried for ever.
- */
+/** The most work of one ruling. Without a limit, 1,000 rules over 800 KB took 20 s: a workflow task times out. */
 export const maxRulingWork = 32_000_000;
 
 export interface CompiledPattern {
@@ -38,7 +34,6 @@ export interface CallSubjects {
   subject: string | undefined;
   name: GlobSubject;
   args: () => GlobSubject;
-  /** The value of one argument. */
   field: (name: string) => GlobSubject;
   /** Charges `work` against `maxRulingWork`; false once that is used up. */
   afford: (work: number) => boolean;
@@ -46,10 +41,7 @@ export interface CallSubjects {
   meter: RulingMeter;
 }
 
-/**
- * Compiles a pattern, split at its first colon, unless it is `countersign:continue`. A problem begins with a verb:
- * `holds the reversed range [z-a]`.
- */
+/** Compiles a pattern (docs/policy-reference.md), split at its first colon. A problem: `holds the range [z-a]`. */
 export function compilePattern(pattern: string): CompiledPattern | { problem: string; args?: undefined } {
   const problem = formProblem(pattern, 'write * to match every tool');
   if (problem !== undefined) return { problem };
@@ -95,9 +87,7 @@ export function matches(pattern: CompiledPattern, subjects: CallSubjects): boole
   return affordable(pattern.args, subjects.args(), subjects);
 }
 
-/**
- * Returns whether one glob matches one of the call's texts, if `maxRulingWork` still has room for it; else why not.
- */
+/** Matches a glob against one of the call's texts if `maxRulingWork` has room for it; else says that it has none. */
 export function affordable(
   glob: Glob,
   subject: GlobSubject,
@@ -120,10 +110,7 @@ export function metered(
   return readingMatches(glob, subject, reading);
 }
 
-/**
- * The subjects of a call whose arguments' text is charged once, at its first use: for patterns of `argsLength`
- * characters in all.
- */
+/** The subjects with their arguments' text charged once, at its first use, for `argsLength` characters of patterns. */
 export function boundedSubjects(subjects: CallSubjects, argsLength: number): CallSubjects {
   let bounded: GlobSubject | undefined;
   return {
@@ -137,10 +124,7 @@ export function boundedSubjects(subjects: CallSubjects, argsLength: number): Cal
   };
 }
 
-/**
- * The subjects of a call in which `name:args` patterns and globs on the subject see `text`, which is a part of a
- * command.
- */
+/** The subjects in which `name:args` patterns and globs on the subject see `text`, a part of a command. */
 export function partSubjects(subjects: CallSubjects, subject: string | undefined, text: string): CallSubjects {
   return withSubject(subjects, subject, globSubject(text));
 }
@@ -150,10 +134,7 @@ export function withSubject(subjects: CallSubjects, subject: string | undefined,
   return { ...subjects, args: () => part, field: (name) => (name === subject ? part : subjects.field(name)) };
 }
 
-/**
- * Prepares a call for one ruling. `subject` names the argument that `name:args` patterns see, if any. The work of
- * matches is added to `meter`.
- */
+/** Prepares a call for one ruling. `subject`: the argument that patterns see. Matches add their work to `meter`. */
 export function callSubjects(
   call: { tool: string; args: JsonObject; subject?: string },
   meter: RulingMeter = { work: 0 },
@@ -186,10 +167,7 @@ function subjectOf(value: Json): GlobSubject {
   return 'problem' in written ? written : listSubject(written.text, elementsOf(value).map(valueSubject));
 }
 
-/**
- * The elements of a list and of all lists in it; an empty inner list counts as an element. Recursion is safe: canonical
- * JSON limits the depth.
- */
+/** The elements of a list and of all lists in it, empty ones included. Canonical JSON limits the depth. */
 function elementsOf(list: readonly Json[]): Json[] {
   return list.flatMap((item) => (Array.isArray(item) && item.length > 0 ? elementsOf(item) : [item]));
 }

@@ -1,17 +1,13 @@
 /**
- * The most common condition compares one argument with a constant: `args.amount > 100`. CEL's library takes twenty
- * times as long as JavaScript for this, so the library is used only if the argument is missing or of another type. A
- * property test checks that both agree.
+ * The most common condition, `args.amount > 100`, in JavaScript: CEL's library takes twenty times as long, and is used
+ * only if the argument is missing or of another type. A property test checks that both agree.
  */
 import { isCelMap, type CelMap, type CelValue, type parse } from './cel.ts';
 import type { ConditionBudget } from './ruling-meter.ts';
 
 type Expression = NonNullable<ReturnType<typeof parse>['expr']>;
 type Constant = string | number;
-/**
- * Compares the argument with the constant; undefined if only the library can decide, which then charges the budget
- * itself.
- */
+/** Compares the argument with the constant; undefined if only the library can, which then charges the budget itself. */
 export type PlainComparison = (args: CelMap, budget: ConditionBudget) => boolean | undefined;
 
 const comparisons = new Map<string, (one: Constant, other: Constant) => boolean>([

@@ -1,7 +1,4 @@
-/**
- * Adds up the work of all rulings of one step of a run. One unit is one character of a pattern compared with one
- * character of a text.
- */
+/** The work of all rulings in one step of a run: characters of patterns compared with characters of texts. */
 export interface RulingMeter {
   work: number;
 }

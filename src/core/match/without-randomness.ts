@@ -5,9 +5,8 @@ const isWritable = !Object.isFrozen(Math);
 
 /**
  * brace-expansion, which minimatch imports but does not use here (`nobrace`), makes five random words while it loads.
- * In the workflow sandbox that would either fail, if it is loaded before any run, or take five numbers from the run's
- * own random generator, so that a run's ids would depend on how the worker loads its bundle (I12). So `Math.random` is
- * constant from here until `giveRandomBack`.
+ * In the workflow sandbox that would fail before any run, or take numbers from a run's generator, so that its ids would
+ * depend on how the worker loads its bundle (I12). So `Math.random` is constant until `giveRandomBack`.
  */
 if (isWritable) Math.random = () => 0.5;
 

@@ -1,7 +1,4 @@
-/**
- * The other messages that a run accepts: `extend`, `delegate`, `revoke`, `setPolicy`, `message` and `close`
- * (docs/wire.md). Their readers never throw: any value gives a message or one sentence.
- */
+/** What a run accepts beside decisions (docs/wire.md). Readers never throw: any value gives a message or a sentence. */
 import {
   isRequestId,
   requestIdSentence,
@@ -96,13 +93,10 @@ const maxRevoked = 100;
 const maxChannels = 20;
 const longestChannel = 64;
 const longestGrantId = 100;
-/**
- * The longest policy, in characters of JSON: an activity reads it, the run keeps it, and continue-as-new carries it.
- */
+/** The longest policy in characters of JSON: an activity reads it, the run keeps it, continue-as-new carries it. */
 const longestPolicy = 400_000;
 /** The longest message of a user, in characters: the run keeps every message in its transcript. */
 const longestContent = 100_000;
-/** The members that a message of the user may have instead of `content`. */
 const insteadOfContent = ['retry', 'stop'] as const;
 
 export function readExtend(value: unknown): Read<ExtendMessage> {
@@ -116,20 +110,19 @@ export function readExtend(value: unknown): Read<ExtendMessage> {
   return { message: { requestId, until: until as string, ...(signed as ControlMessage) } };
 }
 
-/** Reads the message `delegate`, or says in one sentence what is wrong with it. */
 export function readDelegate(value: unknown): Read<DelegateMessage> {
   const fields = readFields(value, 'a delegation', ['requestId', 'to', 'from']);
   if ('problem' in fields) return fields;
   const { requestId, to, from, ...signed } = fields.message;
   if (!isRequestId(requestId)) return invalid(requestIdSentence);
-  if (typeof to !== 'string' || to.trim() === '' || to.startsWith('group:')) {
-    return invalid(`'to' must be the name of one person`);
-  }
+  if (!isPerson(to)) return invalid(`'to' must be the name of one person`);
   if (from === undefined) return { message: { requestId, to, ...(signed as ControlMessage) } };
-  if (typeof from !== 'string' || from.trim() === '' || from.startsWith('group:')) {
-    return invalid(`'from' must be the name of one person`);
-  }
+  if (!isPerson(from)) return invalid(`'from' must be the name of one person`);
   return { message: { requestId, to, from, ...(signed as ControlMessage) } };
+}
+
+function isPerson(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '' && !value.startsWith('group:');
 }
 
 export function readRevoke(value: unknown): Read<RevokeMessage> {
@@ -142,10 +135,7 @@ export function readRevoke(value: unknown): Read<RevokeMessage> {
   return { message: { grants, ...(signed as ControlMessage) } };
 }
 
-/**
- * Reads the message `setPolicy`, or says in one sentence what is wrong with it. An activity reads the policy document
- * itself.
- */
+/** An activity reads the policy document itself. */
 export function readSetPolicy(value: unknown): Read<SetPolicyMessage> {
   const fields = readFields(value, 'a change of policy', ['policy', 'mode', 'channels']);
   if ('problem' in fields) return fields;
@@ -167,10 +157,6 @@ export function readSetPolicy(value: unknown): Read<SetPolicyMessage> {
   return { message: { ...(fields.message as SetPolicyMessage), ...(signed as ControlMessage) } };
 }
 
-/**
- * Reads a message of the user: text and files, or `retry`, or `stop`. Otherwise one sentence about what is wrong with
- * it.
- */
 export function readUserMessage(value: unknown): Read<UserMessage> {
   const fields = readFields(value, 'a message of the user', ['content', 'files', ...insteadOfContent]);
   if ('problem' in fields) return fields;
@@ -196,16 +182,12 @@ export function readUserMessage(value: unknown): Read<UserMessage> {
   return 'problem' in read ? read : { message: { content, ...read, ...claimed } };
 }
 
-/**
- * What the journal keeps of a user's message: the SHA-256 of `content`, of `{ content, files }` if it has files, of
- * `{"retry":true}` or of `{"stop":true}`, as canonical JSON.
- */
+/** The SHA-256 of the canonical JSON of `content`, `{ content, files }`, `{"retry":true}` or `{"stop":true}`. */
 export function userMessageDigest({ content, files, retry }: UserMessage): string {
   if (files !== undefined) return jsonDigest({ content, files } as unknown as Json);
   return jsonDigest(content ?? (retry ? { retry } : { stop: true }));
 }
 
-/** The digest of a stop in the journal. */
 export const stopDigest = jsonDigest({ stop: true });
 
 export function readClose(value: unknown): Read<CloseMessage> {
@@ -254,8 +236,7 @@ function readFields(value: unknown, what: string, own: readonly string[]): Read<
 const instantShape = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
 
 /**
- * The id of a message: its `messageId`, else one made from the value of its signature, since nobody can add an id to a
- * signed message; undefined for an unsigned message without an id.
+ * The `messageId`, else one from the signature's value: no sender can add an id to a signed message.
  *
  * @example
  * messageIdOf({ signature: { keyId: 'k', signedAt: '2030-01-31T12:00:00Z', value: 'c2ln' } }); // => 'signature:c2ln'
@@ -284,9 +265,8 @@ function invalidPolicy(message: string): { problem: Problem } {
 }
 
 /**
- * Identifies the content of a decision: a retry has the same id and the same digest. A retry may be signed again, at
- * another time, so only the key of a signature belongs to the content: it determines the verified sender
- * (docs/decisions/0016). `reviewerName` does not belong to it: no decision depends on this name, and it may change.
+ * Identifies the content of a decision. A retry may be signed again, at another time, so only the signature's key
+ * counts: it determines the verified sender (docs/decisions/0016). `reviewerName` does not: no decision depends on it.
  */
 export function decisionDigest(decision: ParsedDecision): string {
   const { reviewerName: _, ...content } = decision;

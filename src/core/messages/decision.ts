@@ -32,14 +32,9 @@ export interface ParsedDecision {
   /** 32 hex characters. */
   requestId: string;
   approved: boolean;
-  /**
-   * Also decides future matching calls of this run. `true`: all calls of the tool, but only the same call for
-   * destructive tools and shell subjects.
-   */
+  /** Also decides later matching calls. `true`: the tool, but only this call if destructive or a shell command. */
   always?: boolean | RequestedScope;
-  /**
-   * The reviewer's words for the model: with a denial they replace the tool's result, with an approval they precede it.
-   */
+  /** Words for the model: they replace the result of a denied call, and precede the result of an approved one. */
   reason?: string;
   /** With `approved: true`: the complete arguments that run instead of those shown. */
   modifiedArguments?: JsonObject;
@@ -71,18 +66,15 @@ const longestJson = { modifiedArguments: 400_000, response: 20_000 } as const;
 export const maxDecisions = 100;
 const maxUses = 1_000_000;
 const maxMatches = 20;
-/**
- * Maximum length of an argument's name in `always.match`. A grant must be small: the memo may have to carry the
- * journal.
- */
+/** The longest name in `always.match`. A grant must be small: the memo may have to carry the journal. */
 const longestName = 200;
 
 const requestIdShape = /^[0-9a-f]{32}$/;
 const digestShape = /^[0-9a-f]{64}$/;
 
 /**
- * Checks one decision as it was received. Never throws: any value gives a decision or one sentence. Unknown fields
- * are refused, never ignored: a reviewer must not believe that one counted.
+ * Checks a decision as received. Never throws: any value gives a decision or one sentence. Unknown fields are refused:
+ * a reviewer must not believe that one counted.
  */
 export function parseDecision(value: unknown): { decision: ParsedDecision } | { problem: Problem } {
   if (!isObject(value)) return invalid(`a decision is an object { requestId, approved }, not ${kindOf(value)}`);
@@ -113,14 +105,12 @@ export function sameDecision(one: ParsedDecision, other: ParsedDecision): boolea
   return canonicalJson(one as unknown as Json) === canonicalJson(other as unknown as Json);
 }
 
-/** True if a value has the form of a request id. */
 export function isRequestId(value: unknown): value is string {
   return typeof value === 'string' && requestIdShape.test(value);
 }
 
 export const requestIdSentence = `'requestId' must be the 32 hex characters of the request`;
 
-/** Why `field` is not valid under `key` in a decision; undefined if it is. */
 function fieldProblem(key: string, field: unknown): Problem | undefined {
   switch (key) {
     case 'requestId':
@@ -166,7 +156,6 @@ function jsonProblem(key: keyof typeof longestJson, field: unknown): Problem | u
   return { code: 'too_large', message: `'${key}' is longer than ${longestJson[key]} characters of JSON` };
 }
 
-/** What is wrong with the requested scope of a grant; undefined if it is valid. */
 function scopeProblem(scope: unknown): Problem | undefined {
   if (!isObject(scope)) {
     return invalid(`'always' must be true, false or { kind, match, expiresIn, uses }, not ${kindOf(scope)}`).problem;
@@ -198,7 +187,6 @@ function isFiniteDuration(value: unknown): boolean {
   return 'durationMs' in parsed && parsed.durationMs !== null;
 }
 
-/** What is wrong with the globs of a requested grant; undefined if they are valid. */
 function matchProblem(match: unknown): Problem | undefined {
   const fields = isObject(match) ? Object.entries(match) : [];
   if (fields.length === 0 || fields.length > maxMatches) {
@@ -215,10 +203,7 @@ function matchProblem(match: unknown): Problem | undefined {
   return undefined;
 }
 
-/**
- * Why a value does not have the form of a signature; undefined if it has. `verifySignature` checks the signature
- * itself.
- */
+/** Why a value does not have the form of a signature. `verifySignature` checks the signature itself. */
 export function signatureProblem(signature: unknown): Problem | undefined {
   const sentence = `'signature' must be { keyId, signedAt, value }, all texts`;
   if (!isObject(signature)) return invalid(sentence).problem;

@@ -1,4 +1,3 @@
-/** The sender of a message: unnamed, a claimed name, or a verified signer. */
 import { isAmong, isOneOf, personOf, type Directory } from '../people/directory.ts';
 import type { Voter } from '../people/entitlement.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -22,10 +21,9 @@ export interface Sender {
 }
 
 /**
- * Returns the sender of a message, or why the sender cannot be verified. Keys and their owners come from the ceiling: a
- * run's own policy can verify no sender. A message with an invalid signature is refused, never treated as unsigned. An
- * operator's key needs no owner to change a policy or to revoke grants. A key with `signsFor` belongs to a gateway: the
- * signed message names the person for whom the gateway signs.
+ * The sender of a message, or why they cannot be verified. Keys and their owners come from the ceiling: a run's own
+ * policy verifies no sender. An invalid signature is refused, never treated as none. An operator's key needs no owner
+ * to change a policy or to revoke grants. A key with `signsFor` belongs to a gateway, whose message names a person.
  */
 export function verifiedSender(
   sent: Addressed & { message: SentMessage },
@@ -81,9 +79,7 @@ export function claimedSender(
   return { voter, operator: key.operator };
 }
 
-/**
- * The person for whom a gateway signed. This person is never an operator, even if the gateway's key is an operator's.
- */
+/** The person that a gateway signs for is never an operator, even if the gateway's key is an operator's. */
 function signedFor(
   { signsFor, keyId }: { signsFor: readonly string[]; keyId: string },
   name: string,
@@ -99,10 +95,7 @@ function signedFor(
   return { voter: { reviewerId: nfc(name), identity: 'verified', keyId }, operator: false };
 }
 
-/**
- * Returns a function that says whether a person, given by their person key, can sign: with a key in the operator's
- * policy, or through one that signs for them.
- */
+/** Tells whether the person of a key can sign: with a key of the operator's policy, or through a gateway's key. */
 export function canSign(
   {
     ceiling: directory,

@@ -1,7 +1,7 @@
 /**
- * A reviewer's signature covers one message, to one run, in one namespace. The signed text is the RFC 8785 text of the
- * message without `signature.value`, with `action`, `namespace` and `workflowId` beside its fields (docs/wire.md). The
- * request id in it is single-use, so a signature expires with its request; nothing here reads a clock.
+ * A signature covers one message to one run in one namespace: the RFC 8785 text of the message without
+ * `signature.value`, with `action`, `namespace` and `workflowId` (docs/wire.md). Its request id is single-use, so it
+ * expires with the request; nothing here reads a clock.
  */
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { bytesFromBase64, isSignedBy } from '../base/digest.ts';
@@ -21,7 +21,7 @@ export interface Addressed {
 const addedFields = ['action', 'namespace', 'workflowId'] as const;
 
 /**
- * The text that is signed. Throws a `ProblemError` (`arguments_invalid`) for a message without canonical JSON.
+ * The signed text. Throws a `ProblemError` (`arguments_invalid`) for a message without canonical JSON.
  *
  * @example
  * const to = { action: 'revoke', namespace: 'default', workflowId: 'w', message: { grants: 'all', signature: { keyId: 'k' } } };
@@ -33,10 +33,7 @@ export function signedText({ message, action, namespace, workflowId }: Addressed
   return canonicalJson({ ...fields, signature: signed, action, namespace, workflowId });
 }
 
-/**
- * True if `message.signature.value` is the signature of that key (32 bytes in base64) over this message. Never throws:
- * false for everything else. Costs 1 to 2 ms, and 30 ms more once for each worker thread.
- */
+/** True if that key (32 bytes, base64) signed this message. Never throws. Costs 1 to 2 ms, the first time 30 ms. */
 export function verifySignature({ publicKey, ...addressed }: Addressed & { publicKey: string }): boolean {
   try {
     const { signature, ...fields } = addressed.message as { signature?: { value?: unknown } };

@@ -1,7 +1,4 @@
-/**
- * What a reviewer saw of a request, as claimed by the channel that sent the decision. It is not checked, but a
- * signature of the decision covers it.
- */
+/** What a reviewer saw, as the decision's channel claims. It is not checked, but a signature covers it. */
 export interface Viewed {
   /** The channel that showed the request, such as `cli`; at most 40 characters. */
   channel?: string;
@@ -9,15 +6,9 @@ export interface Viewed {
   card?: string;
   /** How long it was shown, in milliseconds; at most a year. */
   durationMs?: number;
-  /**
-   * How many messages of the user were shown with it, as `userMessages.count` of the request. An approval with a
-   * smaller count than the request now has is refused as `request_changed`.
-   */
+  /** The `userMessages.count` that was shown. An approval that saw fewer messages is refused as `request_changed`. */
   userMessages?: number;
-  /**
-   * The `bound.digest` of the preview that was shown: 64 hex characters. An approval of a request that binds another
-   * preview is refused as `request_changed`.
-   */
+  /** The `bound.digest` that was shown. An approval that saw another preview is refused as `request_changed`. */
   preview?: string;
   /** How many requests were shown and decided at once; at most 10,000. */
   batch?: number;
@@ -25,7 +16,6 @@ export interface Viewed {
 
 /** The most messages of a session's user that may wait for the model at once. */
 export const mostWaiting = 100;
-/** The longest text, and the greatest numbers, of a `Viewed`. Durations are in milliseconds. */
 export const viewedBounds = {
   channel: 40,
   durationMs: 365 * 24 * 3_600_000,
@@ -47,7 +37,6 @@ const members = {
   batch: wholeNumber(1, viewedBounds.batch),
 } satisfies Record<keyof Viewed, [string, (value: unknown) => boolean]>;
 
-/** Why a value is no `Viewed`, in one sentence; undefined if it is one. */
 export function viewedProblem(viewed: unknown): string | undefined {
   if (typeof viewed !== 'object' || viewed === null || Array.isArray(viewed)) {
     return `'viewed' must be an object { ${Object.keys(members).join(', ')} }, each of them optional`;

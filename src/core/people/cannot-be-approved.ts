@@ -1,13 +1,9 @@
-/** Finds out, before a reviewer votes in vain, that no votes can approve a request. */
 import { Seats } from './delegation.ts';
 import { membersOf } from './directory.ts';
 import { shortageIn, type Ballot, type Panel } from './entitlement.ts';
 import { personKey } from './person-key.ts';
 
-/**
- * Why no votes can approve a request, as sentences; undefined if they can. `panel`: with all reviewers that escalation
- * can add, so that a request which has to wait for them is not called impossible.
- */
+/** Why no votes can approve a request, as sentences. `panel` must have all reviewers that escalation can add. */
 export function cannotBeApproved(panel: Panel, votes: readonly Ballot[]): string | undefined {
   const why = whyNotApproved(panel, votes);
   return why && `${why} Deny it: a new run needs a policy with more reviewers.`;

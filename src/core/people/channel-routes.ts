@@ -23,7 +23,6 @@ export interface RequestRoute {
   tool?: string;
   /** A glob of names of agents. */
   agent?: string;
-  /** Requests of at least this severity. */
   minSeverity?: Severity;
   channels: readonly string[];
 }
@@ -36,9 +35,8 @@ export interface RoutedRequest {
 }
 
 /**
- * The names of the channels of a request, each once: those of every route that matches it, else the default. `asked`:
- * the people and groups who are asked. `ofRequest`: what `requestRoutes` says. `chosen`: the channels to which the run
- * was switched; they take the place of all routes. Names without a channel are left out.
+ * The channels of a request: those of every route that matches, else the default. `asked`: people and groups.
+ * `ofRequest`: from `requestRoutes`. `chosen`: what the run was switched to, in place of all routes.
  */
 export function channelsFor(
   routes: ChannelRoutes,
@@ -72,18 +70,12 @@ export function requestRoutes({ requests = [] }: ChannelRoutes): (request: Route
   return (request) => compiled.flatMap(({ matches, channels }) => (matches(request) ? channels : []));
 }
 
-/**
- * Returns whether a glob matches a name. A name that cannot be compared matches: one message too many is better than a
- * lost one. The worker has reported invalid globs.
- */
+/** A name that cannot be compared matches: one message too many is better than a lost one. */
 function matcherOf(glob: Glob | { problem: string }): (name: string) => boolean {
   return (name) => 'problem' in glob || globMatches(glob, globSubject(name)) !== false;
 }
 
-/**
- * What is wrong with a route of requests, as a clause that follows the name of `member`. Without `member`, it concerns
- * the whole route.
- */
+/** What is wrong with a route of requests, as a clause after the name of `member`, or about the whole route. */
 export function requestRouteProblem({
   tool,
   agent,
@@ -115,7 +107,6 @@ export function channelTimeoutMs({ channels }: ChannelRoutes, names: readonly st
   return names.length === 0 || longest === Infinity ? undefined : longest;
 }
 
-/** The channels of a person or group. A group without a route has those of its members. */
 function routeOf(
   { reviewers = {} }: ChannelRoutes,
   name: string,
@@ -130,7 +121,6 @@ function routeOf(
   );
 }
 
-/** The channels listed under a name; undefined if the name is not listed. */
 function listedUnder(
   reviewers: Record<string, readonly string[]>,
   name: string,

@@ -5,10 +5,7 @@ import type { Problem } from '../base/problem.ts';
 import { nfc } from '../base/text.ts';
 import { personKey } from './person-key.ts';
 
-/**
- * Why `from` may not give their seat to `to`, or undefined if they may. A person who has voted keeps their seat and
- * gets no other, so that no delegation changes the meaning of an existing vote.
- */
+/** Why `from` may not give `to` their seat. After voting, people keep their seats and get no others: a vote stands. */
 export function delegationProblem(
   panel: Panel,
   votes: readonly Ballot[],
@@ -18,7 +15,9 @@ export function delegationProblem(
   const { keyOf = personKey } = panel;
   const name = nfc(from.reviewerId) ?? '';
   const id = keyOf(name);
-  if (name === '' || from.identity === 'anonymous') return notEntitled(`a delegation must say who sends it`);
+  if (name === '' || from.identity === 'anonymous') {
+    return { code: 'not_entitled', message: 'a delegation must say who sends it' };
+  }
   if (to === '' || groupOf(to) !== undefined) return invalid(`a request is delegated to one person, not to '${to}'`);
   const denied = entitlement(panel, from, false);
   if (denied !== undefined) return denied;
@@ -53,10 +52,6 @@ export function takeBackProblem(panel: Panel, votes: readonly Ballot[], from: Vo
   const holder = seats.holderOf(keyOf(name));
   const hasVoted = votes.some(({ reviewerId = '' }) => reviewerId !== '' && keyOf(reviewerId) === holder);
   return hasVoted ? invalid(`'${seats.nameOf(holder)}' has voted with it already, and the vote stands`) : undefined;
-}
-
-function notEntitled(message: string): Problem {
-  return { code: 'not_entitled', message };
 }
 
 function invalid(message: string): Problem {

@@ -1,4 +1,3 @@
-/** One reviewer's seat in one request, given to another person. */
 import { nfc } from '../base/text.ts';
 import { personKey, type PersonKey } from './person-key.ts';
 
@@ -39,8 +38,8 @@ export function withDelegates(reviewers: readonly string[], delegations: readonl
 export type Seat = readonly [string, ...string[]];
 
 /**
- * The seats of one request, by its delegations. The first delegation by a person counts, and one that would close a
- * cycle is ignored, so each seat has exactly one holder. People are given and returned by their keys.
+ * The seats of one request, by person keys. A person's first delegation counts, and one that would close a cycle is
+ * ignored, so each seat has exactly one holder.
  */
 export class Seats {
   readonly #given = new Map<string, string>();
@@ -67,21 +66,18 @@ export class Seats {
     return this.#names.get(key) ?? key;
   }
 
-  /**
-   * The seats that a person holds: their own, unless they gave it away, and those given to them, also through others.
-   */
+  /** The seats that a person holds: their own, unless given away, and those given to them, also through others. */
   of(id: string): Seat[] {
     const held = this.#held.get(id) ?? [];
     return this.#given.has(id) ? held : [[id], ...held];
   }
 
-  /** The holder of this person's seat: the person, unless they gave it away. */
   holderOf(owner: string): string {
     const seat = this.seatOf(owner);
     return seat.at(-1) ?? seat[0];
   }
 
-  /** The people whom the seat of this owner passed through. Terminates because `#given` has no cycle. */
+  /** The people that the owner's seat passed through. The loop ends because `#given` has no cycle. */
   seatOf(owner: string): Seat {
     const seat: [string, ...string[]] = [owner];
     for (let next = this.#given.get(owner); next !== undefined; next = this.#given.get(next)) seat.push(next);
@@ -90,8 +86,6 @@ export class Seats {
 }
 
 /**
- * The seats that a person holds.
- *
  * @example
  * seatsOf([{ from: 'ann', to: 'bob' }], 'bob'); // => [['bob'], ['ann', 'bob']]
  * seatsOf([{ from: 'ann', to: 'bob' }], 'ann'); // => []

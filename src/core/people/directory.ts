@@ -39,8 +39,8 @@ export interface NamedPerson {
 const groupPrefix = 'group:';
 
 /**
- * True if a person is one of `names`, each a person's name or `group:NAME`. Without a directory no group has members. A
- * person cannot be called `group:…`, so nobody becomes a group by their name.
+ * True if a person is one of `names`: people, or `group:NAME`. Without a directory no group has members. A person
+ * cannot be called `group:…`, so no name makes a person a group.
  *
  * @example
  * const directory = { people: { ann: { groups: ['finance'], keys: [] } } };
@@ -71,10 +71,7 @@ export function isAmong(
   };
 }
 
-/**
- * Every person in `names`, once each: people named directly, known or not, and known members of groups. Each is spelled
- * as in the directory, or else as in `names`.
- */
+/** The people in `names`, known or not, and the known members of groups: each once, in the directory's spelling. */
 export function membersOf(
   directory: Directory | undefined,
   names: readonly string[],
@@ -128,7 +125,6 @@ interface DirectoryIndex {
 const emptyIndex: DirectoryIndex = { personOf: new Map(), keysIn: new Map() };
 const indexes = new WeakMap<Directory, Map<PersonKey, DirectoryIndex>>();
 
-/** The index of a directory; empty without a directory. */
 function directoryIndex(directory: Directory | undefined, keyOf: PersonKey): DirectoryIndex {
   if (directory === undefined) return emptyIndex;
   const before = indexes.get(directory) ?? new Map<PersonKey, DirectoryIndex>();
@@ -169,8 +165,8 @@ function groupKeyOf(keyOf: PersonKey): PersonKey {
 }
 
 /**
- * The function that compares names by a directory: an id in `also` has the key of its person. Only the operator's
- * directory may list such ids: in the directory of a run, its author could take another person's seat.
+ * Compares names by a directory: an id in `also` has its person's key. Only the operator's directory may list such ids:
+ * the author of a run could take another person's seat.
  *
  * @example
  * const directory = { people: { ann: { groups: [], keys: [], also: ['u-17'] } } };
@@ -238,7 +234,6 @@ export function groupOf(name: string): string | undefined {
   return name.startsWith(groupPrefix) ? nfc(name.slice(groupPrefix.length)) : undefined;
 }
 
-/** The directory's entry for a person; undefined if it has none. */
 export function personOf(
   directory: Directory | undefined,
   personId: string,
@@ -247,14 +242,11 @@ export function personOf(
   return directoryIndex(directory, keyOf).personOf.get(keyOf(personId))?.person;
 }
 
-// How people are shown: by name, with the id that decides beside it.
-
 const longestName = 60;
 
 /**
- * A person as people read it: the name, if one is known, and the id, as in `Ann Lee (8f3c)`. Only the id identifies:
- * two people may have the same name. Round brackets in a name become square, so that only the id is in round ones.
- * Invisible characters are not escaped yet.
+ * A person as people read it: `Ann Lee (8f3c)`. Only the id identifies: round brackets in a name become square, so that
+ * only the id is in round ones. Invisible characters are not escaped yet.
  */
 export function shownPerson(id: string, name?: string): string {
   const called = shortened(name ?? '', longestName)
@@ -264,10 +256,7 @@ export function shownPerson(id: string, name?: string): string {
   return called === '' || called === id ? id : `${called} (${id})`;
 }
 
-/**
- * Returns `shownPerson` for the people of a request. It takes the name that the operator's directory (`people`) has for
- * any of a person's ids, else the name in the person's decision. Never throws, whatever `people` is.
- */
+/** Returns `shownPerson` with the names of the operator's directory (`people`), else of the decision. Never throws. */
 export function personsShown(people: Readonly<Record<string, NamedPerson>> | undefined): typeof shownPerson {
   if (!isObject(people)) return shownPerson;
   const keyOf = personKeyIn({ people });

@@ -1,7 +1,6 @@
 /**
- * Determines who may decide an approval request, and counts the votes so far. Each requirement has to be met
- * separately: `quorum` approvals by its reviewers, and one for each of `oneOfEach`, each by a different person. A
- * person has one vote, however many seats they hold.
+ * Who may decide a request, and how the votes count. Each requirement is met separately: `quorum` approvals by its
+ * reviewers, and one for each of `oneOfEach`, by different people. A person has one vote, however many seats.
  */
 import { Seats, type Delegation, type Seat } from './delegation.ts';
 import { groupOf, isAmong, membersOf, membersOfOne, type Directory } from './directory.ts';
@@ -10,10 +9,7 @@ import { nfc } from '../base/text.ts';
 import { personKey, widely, type PersonKey } from './person-key.ts';
 import { peopleIn, revokedOf, revokedSentence, type Revoked } from './revoked.ts';
 
-/**
- * How far a reviewer's name can be trusted. `claimed`: a name in a raw signal or update. `verified`: a signature, or an
- * edge that authenticated the reviewer.
- */
+/** `claimed`: a name in a raw signal or update. `verified`: by a signature, or by an edge that authenticates people. */
 export type Identity = 'anonymous' | 'claimed' | 'verified';
 
 export interface Voter {
@@ -56,7 +52,6 @@ export interface Panel {
   noChannels?: boolean;
   /** How the run compares names. Default: as the newest engine does. */
   keyOf?: PersonKey;
-  /** Revoked keys and people. */
   revoked?: Revoked;
   /** Returns whether a person, given by their person key, can sign. Absent: every person can. */
   canVerify?: (key: string) => boolean;
@@ -66,9 +61,8 @@ export interface Panel {
 export const byChannel = 'channel:';
 
 /**
- * Why a voter may not decide, or undefined if they may. If a reviewer is named, or more than one approval is needed, a
- * decision without a reviewer does not count. Unless `allowSelf` is set, a seat that passed through the person who
- * started the run cannot approve: neither they nor anyone they chose may.
+ * Why a voter may not decide. If a reviewer is named, or more than one approval is needed, a decision needs a reviewer.
+ * Unless `allowSelf`, a seat that passed through the person who started the run cannot approve.
  */
 export function entitlement(panel: Panel, voter: Voter, approves: boolean): Problem | undefined {
   return entitlementOf(panel, seatsIn(panel))(voter, approves);
@@ -128,10 +122,7 @@ const mostSearched = 1_000;
 /** The most comparisons of people with names in one search. */
 const mostLookups = 5_000_000;
 
-/**
- * The people who have not voted and can approve now, by a signed vote where the rule demands one. Groups have the
- * members that the directory lists. Undefined: anyone can approve, or there are too many people.
- */
+/** The people who have not voted and can approve now, signed if demanded. Undefined: anyone can, or too many can. */
 export function approversOf(panel: Panel, votes: readonly Voter[]): string[] | undefined {
   const { requirements, delegations, keyOf = personKey } = panel;
   if (requirements.some(({ reviewers, oneOfEach }) => reviewers.length + oneOfEach.length === 0)) return undefined;
@@ -165,11 +156,9 @@ export function approversOf(panel: Panel, votes: readonly Voter[]): string[] | u
 }
 
 /**
- * Counts the votes, and returns an outcome if they settle the request. `need`: the approvals that the requirements
- * take, each requirement counted separately. `have`: how many of these the votes give; it equals `need` only if all
- * requirements are met. With `veto`, one denial settles. Without `veto`, denials settle the request once no further
- * votes of known people could bring the approvals. Votes that do not count, and second votes of one person, change
- * nothing.
+ * Counts the votes. `need`: approvals, each requirement counted separately; `have`: those given, all of them only if
+ * all requirements are met. With `veto`, one denial settles; without, denials settle once known people's further votes
+ * could not bring the approvals. Votes that do not count, and second votes of a person, change nothing.
  */
 export function tally(
   panel: Panel,
@@ -203,7 +192,6 @@ function countedVotes(panel: Panel, seats: Seats, votes: readonly Ballot[]): Map
 /** Stands for all votes without a reviewer, which cannot be told apart. */
 const anonymous = '';
 
-/** A requirement that can no longer be met. */
 export interface Shortage {
   requirement: SeatedRequirement;
   /** The person keys of people who can still approve for it: no more than the requirement needs. */
@@ -248,13 +236,11 @@ function shortageOf(panel: Panel, seats: Seats, voted: ReadonlyMap<string, boole
   return undefined;
 }
 
-/** A key that all spellings of a name share. */
 function nameKey(name: string, keyOf: PersonKey): string {
   const group = groupOf(name);
   return group === undefined ? keyOf(name) : `group:${keyOf(group)}`;
 }
 
-/** False if the request takes only signed votes and this person cannot sign. */
 function maySign({ verified, canVerify }: Panel, key: string): boolean {
   return !verified || canVerify === undefined || canVerify(key);
 }
@@ -263,10 +249,7 @@ function placesOf({ quorum, oneOfEach }: SeatedRequirement): number {
   return Math.max(quorum, oneOfEach.length);
 }
 
-/**
- * How many approvals a requirement still needs at least. One approval may count for the quorum and for a name in
- * `oneOfEach`.
- */
+/** The approvals that a requirement still needs. One may count for the quorum and for a name in `oneOfEach`. */
 function missingIn(panel: Panel, seats: Seats, requirement: SeatedRequirement, approving: readonly string[]): number {
   const { directory, reviewers, quorum, oneOfEach } = requirement;
   const owners = new Map(approving.map((id) => [id, approvingSeats(panel, seats, id).map(([owner]) => owner)]));
@@ -284,7 +267,6 @@ function missingIn(panel: Panel, seats: Seats, requirement: SeatedRequirement, a
   return Math.max(quorum - counted.length, oneOfEach.length - placed, 0);
 }
 
-/** The seats with which a person may approve. */
 function approvingSeats(panel: Panel, seats: Seats, id: string): Seat[] {
   return id === anonymous ? [[anonymous]] : seats.of(id).filter((seat) => canApproveBy(panel, seat));
 }
@@ -325,16 +307,13 @@ function total(numbers: readonly number[]): number {
   return numbers.reduce((sum, each) => sum + each, 0);
 }
 
-/**
- * How many places can be filled at once, each by a different person: the size of a maximum matching. A person who fits
- * several places moves to another if that makes room. `people` holds each person once.
- */
+/** The number of places that different people can fill: a maximum matching, in which people move to make room. */
 export function maxMatching<Place, Person>(
   places: readonly Place[],
   people: readonly Person[],
   fits: (place: Place, person: Person) => boolean,
 ): number {
-  // For each place, as many candidates as there are places are enough: the other places cannot take all of them.
+  // As many candidates as there are places are enough: the other places cannot take all of them.
   const candidates = places.map((place) => firstOf(people, places.length, (person) => fits(place, person)));
   const placeOf = new Map<Person, number>();
   const fill = (place: number, tried: Set<Person>): boolean =>
@@ -349,7 +328,6 @@ export function maxMatching<Place, Person>(
   return places.filter((_, place) => fill(place, new Set())).length;
 }
 
-/** The first `most` items that are wanted. */
 function firstOf<Item>(items: Iterable<Item>, most: number, isWanted: (item: Item) => boolean): Item[] {
   const found: Item[] = [];
   for (const item of items) {

@@ -1,4 +1,3 @@
-/** Decides when two spellings are the name of one person or one group. */
 import { nfc } from '../base/text.ts';
 
 /** Returns a person's key: the same text for all names of one person, and a different one for any other person. */
@@ -8,10 +7,9 @@ export type PersonKey = (name: string) => string;
 const unseen = new RegExp(String.raw`[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]+`, 'gu');
 
 /**
- * The form in which names are compared: Unicode NFC in small letters, without invisible characters, and with single
- * blanks. It is never shown. A name that consists of invisible characters only is its own key. Letters that are equal
- * only as capitals stay different, such as `ß` and `ss`, `ı` and `i`: addresses that differ in them can belong to
- * different people.
+ * Names in NFC and small letters, without invisible characters, with single blanks; never shown. A name of invisible
+ * characters only is its own key. Letters that are equal only as capitals (`ß` and `ss`, `ı` and `i`) stay different:
+ * addresses that differ in them can belong to different people.
  *
  * @example
  * personKey('Ann@Acme.com') === personKey('ann@acme.com'); // => true
@@ -24,15 +22,11 @@ export function personKey(name: string): string {
   return folded === '' ? nfc(name) : folded;
 }
 
-/**
- * A wider form of a key, in which names are equal if their capital letters are. It serves prohibitions, which must also
- * hold in doubt.
- */
+/** A wider key: names are equal if their capital letters are. It serves prohibitions, which must hold in doubt. */
 export function widely(key: string): string {
   return plain.test(key) ? key : nfc(key.toUpperCase().toLowerCase());
 }
 
-/** Matches names that are their own keys. */
 const plain = /^[!-@[-~]+$/;
 
 /** True if both name the same person. An absent name is never the same. */

@@ -1,4 +1,3 @@
-/** Keys and people that the operator's policy revokes, also for runs that have started. */
 import { isObject } from '../base/json.ts';
 import { personKey, type PersonKey } from './person-key.ts';
 
@@ -6,7 +5,6 @@ import { personKey, type PersonKey } from './person-key.ts';
 export interface Revoked {
   /** Ids of keys in `reviewer_keys`, now or before. */
   keys: readonly string[];
-  /** Ids of people. */
   people: readonly string[];
 }
 

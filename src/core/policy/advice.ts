@@ -1,7 +1,4 @@
-/**
- * What advisors answer about a call, and how their answers change the ruling: the strictest answer decides. An advisor
- * is a function or a model on the worker, which a policy names for calls that it asks about (docs/advisors.md).
- */
+/** What advisors answer about a call, and how this changes the ruling (docs/advisors.md): the strictest decides. */
 import { type Assessment, moreSevere, wantsApproval } from '../assess/assessment.ts';
 import { isObject } from '../base/json.ts';
 import { shortened } from '../base/text.ts';
@@ -25,7 +22,6 @@ export interface AdvisorAnswer {
 
 /** The answer of one advisor, as the run keeps it. */
 export interface Advice extends AdvisorAnswer {
-  /** The advisor's name. */
   advisor: string;
   /** Why there is no answer; `answer` is then `ask`. */
   failure?: string;
@@ -59,10 +55,7 @@ export function readAdvisorAnswer(value: unknown): AdvisorAnswer | { problem: st
   return { answer, ...(severity !== undefined && { severity }), ...(text !== '' && { reason: text }) };
 }
 
-/**
- * Reads the result of the activity that consults advisors: one answer for each advisor. An answer that does not parse
- * counts as a failure: a worker of another version, or an operator, may have completed the activity.
- */
+/** One answer for each advisor. What does not parse is a failure: another version or an operator may have sent it. */
 export function readAdvice(advisors: readonly Pick<AdvisorSettings, 'name'>[], recorded: unknown): Advice[] {
   return advisors.map(({ name }) => {
     const items: unknown[] = Array.isArray(recorded) ? recorded : [];
@@ -135,10 +128,7 @@ export function raise(assessment: Assessment, raised: Raised | undefined): Asses
   };
 }
 
-/**
- * The stricter of the rulings before and after a call's severity was raised. If both ask, the result asks under the
- * terms of both: a caller who makes an advisor raise the severity must not loosen anything.
- */
+/** The stricter ruling. Two asks join their terms: making an advisor raise the severity must not loosen anything. */
 export function stricterRuling(before: Ruling, after: Ruling): Ruling {
   const { severity } = after;
   const stricter = actions.indexOf(before.action) - actions.indexOf(after.action);
@@ -152,8 +142,7 @@ export function stricterRuling(before: Ruling, after: Ruling): Ruling {
 /**
  * Applies the answers of advisors to a ruling that asks; other rulings stay. One denial denies. The call is allowed if
  * each asking rule names an advisor that may approve, all of these approved, and the call is not destructive, can be
- * undone, was not denied by a reviewer before (`wasDenied`, default false), and may be approved by others than people
- * (`peopleOnly`).
+ * undone, was not denied by a reviewer before, and needs no person (`peopleOnly`).
  */
 export function adviseRuling(
   ruling: Ruling,

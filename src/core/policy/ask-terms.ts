@@ -1,7 +1,6 @@
 /**
- * The terms of one open request, merged from everything that asks for it: rules, risk defaults and modes of all layers
- * (docs/policy-reference.md). Each source brings its own terms, with defaults for those it does not set. The strictest
- * value of each term counts: no layer can loosen another's terms.
+ * The terms of one request, merged from all rules, risk defaults and modes that ask (docs/policy-reference.md). The
+ * strictest value of each term counts, so no layer can loosen another's terms.
  */
 import { canonicalJson } from '../base/canonical-json.ts';
 import { defaultAlways } from './grants.ts';
@@ -34,10 +33,7 @@ export interface EscalationStep {
 
 /** Durations in milliseconds. */
 export interface AskTerms {
-  /**
-   * How long the request waits; null: for ever, which only a ceiling with `max_timeout: never` permits. If the call
-   * runs at the deadline, the longest time-out of all layers.
-   */
+  /** How long to wait; null: for ever, if a ceiling permits it. For a call that runs at the deadline, the longest. */
   timeoutMs: number | null;
   /** `allow`: the call runs if nobody decides in time. Severity, risk and ceiling are already taken into account. */
   onTimeout: 'deny' | 'allow';
@@ -50,20 +46,11 @@ export interface AskTerms {
   verified: boolean;
   /** The person who started the run may approve. */
   allowSelf: boolean;
-  /**
-   * How long before the deadline people are warned; may be longer than the time-out. Of several settings, the longest:
-   * the earliest warning.
-   */
+  /** How long before the deadline people are warned; may exceed the time-out. The longest setting counts. */
   warnBeforeMs: number | null;
-  /**
-   * The time between reminders. Of several settings, the shortest; the ceiling limits how short those of lower layers
-   * may be.
-   */
+  /** The time between reminders. The shortest counts; the ceiling limits how short lower layers may make it. */
   remindMs: number | null;
-  /**
-   * The steps of all requirements, ordered by time: the people to notify. For who may approve, see `reviewersAt`. The
-   * ceiling limits how close together the steps of lower layers may be.
-   */
+  /** The people to notify, ordered by time. The ceiling limits how close together the steps of lower layers may be. */
   escalate: readonly EscalationStep[];
   /** The widest grant that an approval may leave; false: none. */
   always: Always;
@@ -74,9 +61,8 @@ export interface AskTerms {
 }
 
 /**
- * The parts of a call that its terms depend on. `shell` is present if the subject is a shell command. `mayHaveRun`: it
- * was started before, so a deadline does not let it run, an answer to it answers no other call, and people alone
- * answer it.
+ * What the terms of a call depend on. `shell` is present for a shell command. `mayHaveRun`: the call was started
+ * before, so it never runs at a deadline, an answer to it answers no other call, and only people answer it.
  */
 interface AskedCall {
   risk: Risk;
@@ -84,10 +70,7 @@ interface AskedCall {
   mayHaveRun?: true | undefined;
 }
 
-/**
- * Merges the terms of an ask. `ruling` is the result of `evaluate` for the call under the same layers. Never throws;
- * the result means nothing for a ruling that is not an ask.
- */
+/** Merges the terms of an ask. `ruling`: that of `evaluate` under the same layers; it must be an ask. */
 export function askTermsOf(
   layers: PolicyLayers,
   ruling: Pick<Ruling, 'ask' | 'rule' | 'severity'>,
@@ -120,18 +103,15 @@ export function askTermsOf(
 }
 
 /**
- * The terms of a request that waits `waitMs` in all; null: for ever. If `waitMs` is shorter than the time-out in the
- * terms, the call is denied at the deadline instead of running: reviewers had less time to say no. A channel, an edit,
- * or an earlier deadline can shorten the wait.
+ * The terms of a request that waits `waitMs` in all; null: for ever. If that is less than the time-out in the terms,
+ * the deadline denies instead of running the call: reviewers had less time to say no.
  */
 export function termsOfWait(terms: AskTerms, waitMs: number | null): AskTerms {
   const isLongEnough = waitMs === null || (terms.timeoutMs !== null && waitMs >= terms.timeoutMs);
   return isLongEnough ? terms : { ...terms, onTimeout: 'deny' };
 }
 
-/**
- * Returns the reviewers whose approvals count for a requirement `waitedMs` after the request was opened; empty: anyone.
- */
+/** The reviewers whose approvals count for a requirement `waitedMs` after the request was opened; empty: anyone. */
 export function reviewersAt({ reviewers, escalate }: Requirement, waitedMs: number): readonly string[] {
   if (reviewers.length === 0) return reviewers;
   const added = escalate.filter(({ afterMs }) => afterMs <= waitedMs).flatMap(({ to }) => to);
@@ -153,10 +133,7 @@ export function sameTerms(one: AskTerms, other: AskTerms): boolean {
 
 type Asking = NonNullable<Ruling['ask']>['by'];
 
-/**
- * The rules, with the steps of each layer below the ceiling delayed until they come at least `leastMs` apart, and the
- * first at least `leastMs` after the opening. No layer delays the steps of another one.
- */
+/** Delays steps below the ceiling until they are `leastMs` apart and after the opening. No layer delays another's. */
 function withSpacedSteps(asking: Asking, leastMs: number): Asking {
   const times = new Map<string, Set<number>>();
   for (const rule of asking) {
@@ -185,10 +162,7 @@ function spacedTimes(timesMs: readonly number[], leastMs: number): Map<number, n
   );
 }
 
-/**
- * The steps of all requirements, in order. Steps of one layer below the ceiling that are due at the same time become
- * one.
- */
+/** The steps of all requirements, in order. Steps of one layer below the ceiling that are due together become one. */
 function noticesOf(requirements: readonly Requirement[]): EscalationStep[] {
   const notices = new Map<string, EscalationStep>();
   for (const [index, { layer, parent, escalate }] of requirements.entries()) {
@@ -201,9 +175,7 @@ function noticesOf(requirements: readonly Requirement[]): EscalationStep[] {
   return [...notices.values()].toSorted((one, other) => one.afterMs - other.afterMs);
 }
 
-/**
- * Names the list of rules that a rule comes from: the ceiling's, a calling run's, or the one that agent and run share.
- */
+/** The list of rules that a rule comes from: the ceiling's, a calling run's, or that of agent and run. */
 function sourceOf({ layer, parent }: Pick<Requirement, 'parent'> & { layer: string }): string {
   return layer === 'ceiling' ? layer : `${parent ?? 'run'}`;
 }
@@ -212,10 +184,7 @@ function namesReviewers({ reviewers, quorum, oneOfEach }: AskSettings): boolean 
   return reviewers !== undefined || quorum !== undefined || oneOfEach !== undefined;
 }
 
-/**
- * The requirements that demand more than one approval by anyone, each once; if there are none, one approval by anyone.
- * The parts of a command can bring the same requirement several times.
- */
+/** The requirements that demand more than one approval by anyone, each once; if there are none, one by anyone. */
 function requirementsOf(asking: Asking): Requirement[] {
   const all = asking.map(
     ({ layer, parent, reviewers = [], quorum = 1, oneOfEach = [], escalate = [] }): Requirement => ({
@@ -241,9 +210,8 @@ function mayRunUnanswered(severity: Severity, risk: Risk): boolean {
 }
 
 /**
- * True if the ceiling, each parent and the run's side (if it has a policy) all allow it. In each layer, all rules that
- * ask must say `allow`; a rule that does not say, or a layer without such rules, follows its policy. The default is
- * deny.
+ * True if the ceiling, each parent and the run's policy, if any, all allow it. A layer does if all its rules that ask
+ * do; a rule that does not say, or a layer without such rules, follows its policy. The default is deny.
  */
 function allowsOnTimeout({ ceiling, parents = [], run }: PolicyLayers, asking: Asking): boolean {
   const allows = (policy: Policy, by: Asking): boolean => {

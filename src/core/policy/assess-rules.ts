@@ -1,4 +1,3 @@
-/** Rules under `assess:` in a policy, compiled. */
 import type { AssessRule } from '../assess/assessment.ts';
 import { oneRule, type OneRule } from './one-rule.ts';
 
@@ -20,8 +19,8 @@ export function asRule(rule: CompiledAssessRule): OneRule {
 }
 
 /**
- * Compiles the `assess:` rules of all layers for `assess`. Below a ceiling or a parent, rules can only raise a severity:
- * the ceiling's mode may ask by severity, and a run must not lower it. Never throws.
+ * Compiles the `assess:` rules of all layers. Never throws. Below a ceiling or a parent, rules can only raise a
+ * severity: the ceiling's mode may ask by severity, and a run must not lower it.
  *
  * @example
  * ```ts

@@ -1,4 +1,3 @@
-/** A policy compiled for many rulings. */
 import { compileCondition, type Condition, type ConditionVariables } from '../match/condition.ts';
 import type { ConditionBudget } from '../match/ruling-meter.ts';
 import type { SumOf } from '../match/argument-reads.ts';
@@ -41,15 +40,12 @@ export interface CompiledPolicy {
   candidates: (subjects: CallSubjects) => Candidates;
 }
 
-/** The rules that remain once a tool's name is known. */
 export interface Candidates {
   /** In policy order. */
   all: readonly Candidate[];
   /** Total length of the argument patterns of `all`, which determines the cost of matching all of them. */
   argsLength: number;
-  /**
-   * The index of the candidates; undefined until the name has been used often enough, and if an index would not help.
-   */
+  /** The candidates' index; undefined until the name has been used often, and if an index would not help. */
   index: () => CandidateIndex<Candidate> | undefined;
 }
 
@@ -69,26 +65,19 @@ export interface RuleFacts {
   variables: () => ConditionVariables;
   sumOf: SumOf;
   budget: ConditionBudget;
-  /**
-   * The results of conditions in this ruling, which are the same for every part of a command. Absent for a call that is
-   * no command.
-   */
+  /** The results of conditions in this ruling, for a command: they are the same for each of its parts. */
   held?: Map<CompiledRule, boolean | Problem>;
 }
 
 const tooManyNames = 200;
-/**
- * The use of a tool's candidates at which their index is built. Building one costs about as much as fifty rulings
- * without it, and changes no result.
- */
+/** The use of a tool's candidates at which their index is built, for about the cost of fifty rulings without it. */
 const usesBeforeIndex = 20;
 /** The longest tool name whose candidates are cached. Finding them does not count towards a ruling's limit. */
 const shortName = 256;
 
 /**
- * Compiles a policy once for many rulings. Rules without an id get `LAYER#N` or `LAYER.AGENT#N`, N from 1 in their own
- * list. Never throws: a rule that cannot be compiled keeps its place, and calls that it might match are asked about or
- * denied.
+ * Compiles a policy for many rulings. Rules without an id get `LAYER#N` or `LAYER.AGENT#N`, N from 1 in their own list.
+ * Never throws: calls that might match a rule that cannot be compiled are asked about or denied.
  *
  * @example
  * ```ts
@@ -131,7 +120,6 @@ export function compilePolicy(policy: Policy | RunSide, layer: 'ceiling' | 'pare
   };
 }
 
-/** Compiles the policies of all layers. */
 export function compileLayers({ ceiling, parents, run }: PolicyLayers): CompiledLayers {
   return {
     ...(ceiling && { ceiling: compilePolicy(ceiling, 'ceiling') }),
@@ -140,7 +128,6 @@ export function compileLayers({ ceiling, parents, run }: PolicyLayers): Compiled
   };
 }
 
-/** The rule with its patterns compiled. Its condition is compiled when a call first needs it. */
 function compileRule(rule: RunSideRule, id: string, layer: CompiledRule['layer']): CompiledRule {
   const { action, reason, ask, agent, when, args = {} } = rule;
   let condition: Condition | Problem | undefined;
@@ -158,10 +145,7 @@ function compileRule(rule: RunSideRule, id: string, layer: CompiledRule['layer']
   };
 }
 
-/**
- * The rules whose pattern names the call's tool, or that cannot be evaluated, with an index over them that is built
- * when it is worth its cost.
- */
+/** The rules whose pattern names the call's tool or cannot be evaluated, with an index once it is worth its cost. */
 function candidatesOf(rules: readonly CompiledRule[], { meter: _meter, ...call }: CallSubjects): Candidates {
   // A separate meter: whether names were matched before must not change the cost of a ruling.
   const subjects = { ...call, meter: { work: 0 } };
@@ -184,9 +168,8 @@ function candidatesOf(rules: readonly CompiledRule[], { meter: _meter, ...call }
 }
 
 /**
- * Returns whether a candidate matches: its agent, pattern, argument globs and condition must all match. `subjects` come
- * from `boundedSubjects`. If one of these clearly does not match, the result is false, even if another cannot be
- * evaluated; otherwise the first problem is the result.
+ * True if a candidate's agent, pattern, argument globs and condition all match. `subjects` come from `boundedSubjects`.
+ * If one clearly does not match, false, even if another cannot be evaluated; otherwise the first problem.
  */
 export function ruleMatches({ rule, named }: Candidate, subjects: CallSubjects, facts: RuleFacts): boolean | Problem {
   const { agent, pattern, fields, condition } = rule;
@@ -223,7 +206,6 @@ function withArgumentName(argument: string | undefined, matched: true | Problem)
   return { problem: `${which}: ${matched.problem}` };
 }
 
-/** Returns whether a rule's condition holds in this ruling. For a command, the result is cached. */
 export function holds(rule: CompiledRule, condition: Condition | Problem, facts: RuleFacts): boolean | Problem {
   if ('problem' in condition) return condition;
   const known = facts.held?.get(rule);
@@ -233,20 +215,16 @@ export function holds(rule: CompiledRule, condition: Condition | Problem, facts:
   return result;
 }
 
-// Finds, among many rules for one tool, those whose `name:args` pattern may match a text, without trying each one. Any
-// text that a glob matches contains the glob's literals. So each rule is filed under four consecutive characters of its
-// literals: the four that the fewest rules share. For a text, every four consecutive characters are looked up. A rule
-// that is not found cannot match.
+// Finds, among many rules for one tool, those whose pattern may match a text, without trying each one. A text that a
+// glob matches contains the glob's literals. So each rule is filed under four consecutive characters of its literals,
+// those that the fewest rules share, and every four consecutive characters of a text are looked up.
 
 interface Patterned {
   rule: { pattern: ReturnType<typeof compilePattern> };
 }
 
 interface CandidateIndex<Candidate> {
-  /**
-   * The candidates that may match a text, in order; undefined if trying all is as fast, or is needed to report a
-   * problem.
-   */
+  /** The candidates that may match, in order; undefined if trying all is as fast, or is needed to report a problem. */
   mayMatch: (text: GlobSubject) => readonly Candidate[] | undefined;
 }
 
@@ -254,7 +232,6 @@ interface CandidateIndex<Candidate> {
 const fewestIndexed = 16;
 const keyLength = 4;
 
-/** The index of these candidates; undefined if it would not help. */
 export function indexCandidates<Candidate extends Patterned>(
   candidates: readonly Candidate[],
 ): CandidateIndex<Candidate> | undefined {

@@ -1,7 +1,6 @@
 /**
- * The request that asks whether a run goes on beyond a limit. It passes the gate as a call of a tool that no agent has,
- * because no tool's name holds a colon. It is always asked about or denied: no allow rule matches it, no mode allows
- * it, and no grant answers it (layer-answer.ts, ruling.ts).
+ * The request that asks whether a run goes on beyond a limit: a call of a tool that no agent has, because no tool's
+ * name holds a colon. No allow rule, mode or grant lets it pass (layer-answer.ts, ruling.ts).
  */
 import type { Assessment } from '../assess/assessment.ts';
 import { continueTool, type JsonObject, type ToolDefinition } from '../base/tool-call.ts';
@@ -19,10 +18,7 @@ const described = {
   },
 } satisfies Partial<ToolDefinition>;
 
-/**
- * The definition of the tool that the request names. Its risk is `read_only`: the run only goes on, and each further
- * call passes the gate itself.
- */
+/** The risk is `read_only`: the run only goes on, and each further call passes the gate itself. */
 export const continueDefinition: ToolDefinition = {
   ...described,
   risk: 'read_only',
@@ -33,10 +29,7 @@ export const continueDefinition: ToolDefinition = {
   definition: definitionDigest(described),
 };
 
-/**
- * The assessment of the request. Its severity is medium, so that it never counts as approved without an answer,
- * whatever `on_timeout` says.
- */
+/** The severity is medium: the request never counts as approved without an answer, whatever `on_timeout` says. */
 export const continueAssessment: Assessment = {
   severity: 'medium',
   requiresApproval: true,
@@ -46,9 +39,7 @@ export const continueAssessment: Assessment = {
   reasons: ['the run has reached a limit'],
 };
 
-/**
- * The arguments of the request. They follow from the limit alone, so that an audit can compute them from the policies.
- */
+/** The arguments follow from the limit alone, so that an audit can compute them from the policies. */
 export function continueArguments({ measure, amount }: Omit<ReachedLimit, 'asks'>): JsonObject {
   return { limit: measure === 'timeMs' ? 'time' : measure, more: amountText(measure, amount) };
 }

@@ -32,9 +32,7 @@ export interface GateConfig {
   policyDigest: string;
   /** The engine that rules on the calls of the workflow. */
   engine: number;
-  /**
-   * The secret from which the salts of the journal's leaves are derived: 32 random bytes in hex. No export contains it.
-   */
+  /** The secret behind the salts of the journal's leaves: 32 random bytes in hex. No export contains it. */
   auditSalt: string;
   continueAsNewAfter: ContinueAsNewAfter;
   gated: GatedDefinition[];

@@ -1,6 +1,6 @@
 /**
- * Plain activities behind the gate: how to declare one, and how its positional arguments become the object that rules
- * match, reviewers see and the digest covers. Workflow and worker convert arguments with the same function.
+ * How to declare a gated activity, and how its positional arguments become the object that rules match, reviewers see
+ * and the digest covers. Workflow and worker convert arguments with the same function.
  */
 import { definitionDigest } from '../base/digest.ts';
 import { type Json, type JsonObject, type Risk, type ToolDefinition, risks } from '../base/tool-call.ts';
@@ -12,38 +12,28 @@ export interface GatedActivity {
   risk?: Exclude<Risk, 'unknown'>;
   /** A description of the activity, shown to reviewers and covered by the digest. */
   description?: string;
-  /**
-   * Argument names, by position. Without names, a single argument that is a plain object is shown as it is, and all
-   * others as `$1`, `$2` and so on.
-   */
+  /** Names by position. Without them, a single plain object is shown as it is, all other arguments as `$1`, `$2`, … */
   arguments?: readonly string[];
   /**
    * The argument that `name:args` patterns match. Default: the canonical JSON of all arguments. `{ argument, shell:
-   * true }`: a shell runs its text. A workflow cannot split shell text, so no `allow` rule with an args pattern
-   * matches, and each `ask` or `deny` rule with one counts for every call. `beside`: the other arguments that are
-   * harmless beside any command, which a grant that matches the command need not match.
+   * true }`: a shell runs its text. A workflow cannot split it, so no `allow` rule with an args pattern matches, and
+   * each `ask` or `deny` rule with one counts for every call. `beside`: other arguments, harmless beside any command.
    */
   subject?: string | { argument: string; shell: true; beside?: readonly string[] };
-  /**
-   * The arguments that tell a reviewer what a call is about, by the names under which reviewers see them. Lists and
-   * Temporal's UI show them without a worker, without secrets and cut to 200 characters each. Default: none.
-   */
+  /** Arguments that lists and Temporal's UI show without a worker: no secrets, 200 characters each. Default: none. */
   show?: readonly string[];
   /** True: may be retried after an unknown outcome, by its own retry options. Default false: one attempt. */
   idempotent?: boolean;
   /**
-   * Heartbeat time-out: how soon a killed worker is noticed. Applies if the activity's options set none; default 30 s.
-   * The worker then heartbeats for the activity. Use false for an activity that blocks its thread.
+   * How soon a killed worker is noticed, if the activity's options do not say; default 30 s. The worker then heartbeats
+   * for the activity. Use false for one that blocks its thread.
    */
   heartbeat?: false | { timeoutMs: number };
-  /**
-   * For a gate that is added to a running system (docs/deploy.md): the time from which every new execution has the
-   * gate. An instant with its offset, or a date, which means 00:00 UTC.
-   */
+  /** Since when all new executions have the gate (docs/deploy.md): an instant with offset, or a date (00:00 UTC). */
   gatedSince?: string;
   /**
-   * Until this time, executions that started before `gatedSince` may call the activity without a permit. The worker
-   * counts and logs each such call, and still refuses what a rule of its policy denies. Default: never.
+   * Until then, executions from before `gatedSince` may call the activity without a permit. The worker counts and logs
+   * these calls, and refuses what a rule of its policy denies. Default: never.
    */
   ungatedUntil?: string;
 }
@@ -103,9 +93,8 @@ export function withGreaterRisk<Definition extends ToolDefinition>(
 }
 
 /**
- * Converts the arguments to one object, with the JSON values that Temporal's payloads carry. Different argument lists
- * never give the same object: a single object is taken as the arguments only if it has keys and none of them looks like
- * a position.
+ * The arguments as one object of JSON values. Different lists never give the same object: a single object is taken as
+ * the arguments only if it has keys and none of them looks like a position.
  */
 export function gatedArguments(
   { name, argumentNames }: Pick<GatedDefinition, 'name' | 'argumentNames'>,
@@ -124,10 +113,7 @@ export function gatedArguments(
   return { args: asObject(argumentNames, values), values };
 }
 
-/**
- * The inverse of `gatedArguments`, for arguments that a reviewer edited: a list of values that it would convert to
- * `args`.
- */
+/** The inverse of `gatedArguments`, for edited arguments: a list of values that it would convert to `args`. */
 export function gatedValues(
   { name, argumentNames }: Pick<GatedDefinition, 'name' | 'argumentNames'>,
   args: JsonObject,
@@ -155,10 +141,7 @@ function subjectOf(
   return { subject: subject.argument, shellSubject: true, beside: subject.beside };
 }
 
-/**
- * The arguments of an activity as the object that policies see: a single object as it is, else each value under its
- * name or its position.
- */
+/** The arguments as policies see them: a single object as it is, else each value under its name or position. */
 function asObject(names: readonly string[] | undefined, values: readonly (Json | undefined)[]): JsonObject {
   const [first] = values;
   if (

@@ -1,9 +1,7 @@
 /**
- * Matches grants: the standing answers that "always" leaves behind (docs/policy-reference.md). The ledger makes them.
- *
- * A grant of kind `arguments` answers the calls that an allow rule, or a deny rule, with the same globs would answer.
- * So a grant that denies reads each part of a command and each element of a list, and also denies a call for which its
- * globs cannot be evaluated.
+ * Matches grants, which "always" leaves behind (docs/policy-reference.md); the ledger makes them. A grant of kind
+ * `arguments` answers the calls that an allow or deny rule with the same globs would answer. So a denying one reads
+ * each part of a command and each element of a list, and also denies a call for which its globs cannot be evaluated.
  */
 import { affordable, compileFieldGlob, partSubjects } from '../match/matching.ts';
 import type { LayerCall } from './layer-answer.ts';
@@ -20,9 +18,7 @@ export interface Grant {
   grantId: string;
   /** The tool's name. */
   tool: string;
-  /**
-   * False: a standing denial. `evaluate` ignores it; the run denies each call that it matches, even an allowed one.
-   */
+  /** False: the run denies each call that the grant matches, even an allowed one; `evaluate` ignores it. */
   approved: boolean;
   scope: GrantScope;
   reason?: string;
@@ -30,10 +26,7 @@ export interface Grant {
   expiresAtMs?: number;
   /** Absent: unlimited uses. */
   usesLeft?: number;
-  /**
-   * The reviewers whose votes made the grant: it answers only requests that their votes would settle. No decision
-   * depends on `reviewerName`.
-   */
+  /** The reviewers who made the grant, by id: it answers only requests that their votes would settle. */
   by?: { reviewerId?: string; reviewerName?: string; identity: Identity }[];
   /** The request that made the grant hid its arguments, so the grant hides its globs. */
   hidden?: true;
@@ -41,10 +34,7 @@ export interface Grant {
   redacted?: string[];
   /** Digest of the tool definition that its reviewers saw; absent in grants of older runs. */
   definition?: string;
-  /**
-   * For a tool that is denied for good, which no "always" left behind: how often reviewers denied its calls. Such an
-   * entry answers only calls that would be asked about.
-   */
+  /** The denials of a tool that is denied for good. Such an entry answers only calls that would be asked about. */
   denials?: number;
   /** The request that made the grant, and when: ISO 8601. */
   requestId?: string;
@@ -52,9 +42,8 @@ export interface Grant {
 }
 
 /**
- * The calls that a grant answers. `call`: calls with the same digest. `arguments`: calls whose arguments match all
- * globs; at least one glob is needed. For a shell command, a glob on the command must also match each part of it, and
- * each undeclared argument needs a glob. `tool`: all calls of the tool.
+ * `call`: calls with the same digest. `arguments`: calls whose arguments match all globs, at least one. For a shell
+ * command, a glob on the command must match each part of it, and each undeclared argument needs one.
  */
 export type GrantScope =
   { kind: 'call'; digest: string } | { kind: 'arguments'; match: Record<string, string> } | { kind: 'tool' };
@@ -63,15 +52,12 @@ export interface GrantedCall {
   /** The call's digest. Without a digest, no grant of kind `call` matches. */
   digest: string | undefined;
   atMs: number | undefined;
-  /** The call, prepared for matching. */
   ready: LayerCall;
   /** The command, if the call has one. */
   command?: GrantedCommand | undefined;
 }
 
-/**
- * Returns the widest grant that a rule admits by default: `tool`, but `call` for destructive tools and shell subjects.
- */
+/** The widest grant that a rule admits by default: `tool`, but `call` for destructive tools and shell subjects. */
 export function defaultAlways(call: { risk: Risk; shell?: unknown }): GrantKind {
   return call.risk === 'destructive' || call.shell !== undefined ? 'call' : 'tool';
 }
@@ -99,9 +85,8 @@ export function grantFor(grants: readonly Grant[], call: GrantedCall, widest: Al
 }
 
 /**
- * True if a grant may answer a call's command. A grant of kind `arguments` needs a glob on the command, and the glob
- * has to match each part of the command, as that of an allow rule has to: `make*` matches the text `make; rm -rf /`,
- * but not `rm -rf /`. If the glob is exactly the text of the command, the whole command is covered.
+ * True if a grant may answer a call's command. One of kind `arguments` needs a glob on the command that matches each
+ * part, as an allow rule does: `make*` does not match `make; rm -rf /`. The command's own text covers all of it.
  */
 export function coversCommand(grant: Grant, call: GrantedCall): boolean {
   const { scope } = grant;
@@ -117,14 +102,11 @@ export function coversCommand(grant: Grant, call: GrantedCall): boolean {
   });
 }
 
-/** True if the grant's glob on the command is exactly the text of the command. */
 function isExactCommand({ scope }: Grant, { command }: GrantedCall): boolean {
   return command !== undefined && scope.kind === 'arguments' && scope.match[command.subject] === command.text;
 }
 
-/**
- * The undeclared arguments on which a grant of kind `arguments` has no glob. It answers no call with such arguments.
- */
+/** The undeclared arguments on which a grant of kind `arguments` has no glob. With any, it answers no call. */
 export function unmatched(scope: GrantScope, undeclared: readonly string[]): string[] {
   return scope.kind === 'arguments' ? undeclared.filter((name) => !Object.hasOwn(scope.match, name)) : [];
 }
@@ -139,18 +121,12 @@ export function standingDenial(grants: readonly Grant[], call: GrantedCall): Gra
   );
 }
 
-/**
- * True if a grant is valid for the tool's current definition: reviewers approved only what they saw. Denials are
- * always valid.
- */
+/** True if a grant is valid for the tool's current definition: reviewers approved what they saw. Denials always are. */
 export function isOfDefinition({ approved, definition }: Grant, now: string | undefined): boolean {
   return !approved || definition === undefined || now === undefined || definition === now;
 }
 
-/**
- * True if a grant is for this tool, has uses left and has not expired. If the time is not known, a grant that expires
- * is not valid, but a denial is.
- */
+/** True if a grant is for this tool, has uses left and has not expired. If the time is unknown, a denial has not. */
 function isValid({ tool, expiresAtMs, usesLeft, approved }: Grant, { ready, atMs }: GrantedCall): boolean {
   if (tool !== ready.tool || usesLeft === 0) return false;
   if (expiresAtMs === undefined) return true;

@@ -1,7 +1,7 @@
 /**
- * One layer's answer to one call: its last matching rule, else its risk default, after the mode is applied. A command
- * of several parts gets the strictest answer to any of them. A rule that cannot be evaluated never loosens the answer:
- * a deny rule then denies, an ask rule makes the answer `ask` or stricter, and an allow rule is skipped.
+ * One layer's answer to one call: its last matching rule, else its risk default, under the mode. A command gets the
+ * strictest answer to any of its parts. A rule that cannot be evaluated never loosens: if it denies, it denies, if it
+ * asks, the answer is `ask` or stricter, and if it allows, it is skipped.
  */
 import { continueTool, type Risk } from '../base/tool-call.ts';
 import type { Candidate, CompiledPolicy, CompiledRule } from './compiled-policy.ts';
@@ -50,10 +50,7 @@ interface Matched {
   failed: { rule: CompiledRule; problem: string }[];
 }
 
-/**
- * The most matches, rules times parts of a command, that one ruling tries: about 40 ms. If there are more, no rule of
- * the tool can be evaluated.
- */
+/** The most matches, rules times parts, of one ruling: about 40 ms. Beyond it, no rule can be evaluated. */
 export const maxPartMatches = 50_000;
 /** What one such match costs, in units of `maxMatchWork`. */
 const workOfPartMatch = 100;
@@ -63,10 +60,7 @@ export function mostParts(rules: number): number {
   return Math.floor(maxPartMatches / rules);
 }
 
-/**
- * The answer to report, followed by all others that are as strict. An ask whose rule says nothing of an advisor gets the
- * policy's advisor, which may not approve where the rule names people.
- */
+/** The answer to report, then all others that are as strict. An ask whose rule names no advisor gets the policy's. */
 export function layerAnswers(policy: CompiledPolicy, call: LayerCall): readonly LayerAnswer[] {
   const { advisor } = policy;
   const answers = answersOf(policy, call);
@@ -87,7 +81,6 @@ function notApproving({ name, timeoutMs }: AdvisorSettings): AdvisorSettings {
   return { name, ...(timeoutMs !== undefined && { timeoutMs }) };
 }
 
-/** The strictest answers of a layer to the whole call: for a command, to any of its parts. */
 function answersOf(policy: CompiledPolicy, call: LayerCall): readonly LayerAnswer[] {
   const { all, argsLength, index } = policy.candidates(call.subjects);
   const { length } = call.shell?.parts ?? [];
@@ -147,8 +140,8 @@ function matchesOfPart(candidates: readonly Candidate[], part: PartMatcher, call
 
 /**
  * The strictest of the answers that count for one part of a call. If a rule that asks or denies cannot be evaluated,
- * its own answer counts, and so does each deny that matched, even before a later match. If the last rule that matched
- * allows only some of the arguments, an ask counts in its place, together with the answer of the other rules.
+ * its own answer counts, and each deny that matched, even before a later match. If the last rule that matched allows
+ * only some of the arguments, an ask counts in its place, with the answer of the other rules.
  */
 function partAnswers(
   policy: CompiledPolicy,
@@ -179,10 +172,7 @@ function answerOfRule({ mode }: CompiledPolicy, call: LayerCall, rule: CompiledR
   return { action, rule: id, layer, reason, ask, always: ask?.always };
 }
 
-/**
- * Why the last rule that might have allowed the call did not, for the model and the reviewers; undefined if there is no
- * such rule.
- */
+/** Why the last rule that might have allowed the call did not, for the model and the reviewers. */
 function failedAllowReason(failed: Matched['failed']): string | undefined {
   const allow = failed.find(({ rule }) => rule.action === 'allow');
   return allow && notEvaluated(allow);
@@ -198,8 +188,7 @@ function notEvaluated({ rule, problem }: Matched['failed'][number]): string {
 }
 
 /**
- * The answer to a call that no rule matches: the risk default under the mode. `reason` is reported if the call is not
- * allowed.
+ * The answer to a call that no rule matches: the risk default under the mode. `reason` is given unless that allows.
  */
 function answerWithoutRule({ mode, riskDefaults }: CompiledPolicy, call: LayerCall, reason?: string): LayerAnswer {
   const standard = riskDefault(riskDefaults, { tool: call.tool, risk: call.mode.risk });
@@ -240,8 +229,7 @@ function answerOfFailedRule(
 }
 
 /**
- * The ask settings of a rule that cannot be evaluated: its advisor may not approve, because the policy's answer is not
- * known.
+ * The settings of a rule that cannot be evaluated: no advisor may approve, because the policy's answer is not known.
  */
 function askOfFailing({ action, ask }: CompiledRule, ofPolicy: AdvisorSettings | undefined): AskSettings | undefined {
   const own = action === 'ask' ? ask : undefined;

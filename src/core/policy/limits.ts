@@ -15,14 +15,9 @@ import type { Ruling } from './ruling.ts';
 export interface Limits {
   /** How long a request waits, in milliseconds; null: for ever. */
   timeoutMs: number | null;
-  /** Maximum number of open requests of the run at a time. */
   maxPending: number;
-  /** After this many denials by reviewers, further calls of the tool are denied at once. */
   maxRetriesAfterDeny: number;
-  /**
-   * How long denials count and answer identical calls: until the model receives a message of its user, or for the whole
-   * run.
-   */
+  /** How long denials count and answer identical calls: until a message of the run's user, or for the whole run. */
   denialsHoldFor: 'message' | 'run';
   /** Maximum number of irreversible calls of the run; null: no limit. */
   maxIrreversiblePerRun: number | null;
@@ -37,11 +32,9 @@ export interface Limits {
 }
 
 /**
- * Merges the limits of a run's layers (docs/policy-reference.md): the smallest number counts, and the strictest option
- * (arguments hidden, `sequential`, no cached results, denials for the run, `error`); the default applies if no layer
- * sets a value. If there is a ceiling, only it can switch redaction off. No time-out exceeds the ceiling's
- * `max_timeout`, 24 hours by default; only a ceiling with `max_timeout: never` lets a request wait for ever. `ruling`:
- * the time-outs of the rules that asked replace those of their policies.
+ * Merges the limits of a run's layers (docs/policy-reference.md): the smallest number and the strictest option count.
+ * Under a ceiling, only it can switch redaction off. No time-out exceeds its `max_timeout`, 24 hours by default; only
+ * `max_timeout: never` lets a request wait for ever. In `ruling`, time-outs of rules replace those of policies.
  */
 export function limitsOf(layers: PolicyLayers, ruling?: Pick<Ruling, 'ask'>): Limits {
   const ceiling = layers.ceiling?.approval;
@@ -68,10 +61,7 @@ function smallest(written: readonly number[], fallback: number, bound = Infinity
   return Math.min(...(written.length === 0 ? [fallback] : written), bound);
 }
 
-/**
- * The shortest interval between notices that policies below the ceiling may set, so that they cannot flood the
- * operator's reviewers. 0: neither this run nor a calling run has a ceiling.
- */
+/** The least time between notices of lower policies, which must not flood the ceiling's reviewers. 0: no ceiling. */
 export function shortestReminderMs({ ceiling, parents = [] }: PolicyLayers): number {
   const ofCeilingMs = ceiling === undefined ? 0 : (ceiling.approval.minRemindMs ?? defaultMinRemindMs);
   // A parent has a minimum only if it was the ceiling when its run started.
@@ -87,10 +77,7 @@ export function longestWaitMs({ ceiling, parents = [] }: PolicyLayers): number |
   return longestMs === Infinity ? null : longestMs;
 }
 
-/**
- * How long a call waits before it runs unanswered: the longest time that any layer gives reviewers to deny it. No layer
- * shortens the time that another one gives. Null: for ever.
- */
+/** How long a call waits before it runs unanswered: the longest time that any layer gives reviewers. Null: for ever. */
 export function vetoWindowMs(layers: PolicyLayers, asking: Asking): number | null {
   const windowsMs = byLayer(layers, asking).flatMap(({ policy, by }) => {
     const { timeoutMs: ofPolicyMs = defaultTimeoutMs } = policy.approval;
@@ -106,7 +93,6 @@ function timeoutOf(layers: PolicyLayers, asking: Asking): number | null {
 
 type Asking = NonNullable<Ruling['ask']>['by'];
 
-/** The policy of each layer that has one, with the rules of that layer that ask. */
 function byLayer({ ceiling, parents = [], run }: PolicyLayers, asking: Asking): { policy: Policy; by: Asking }[] {
   const all = [
     { policy: ceiling, by: asking.filter(({ layer }) => layer === 'ceiling') },

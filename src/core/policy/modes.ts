@@ -1,7 +1,4 @@
-/**
- * Modes: named ways to change a policy's answer, as data. A mode never changes a rule's deny or another layer's answer.
- * docs/policy-reference.md has the same table, and a test compares them cell by cell.
- */
+/** Modes change a policy's answer, but no deny of a rule. A test compares this table with docs/policy-reference.md. */
 import { severities, type Risk, type Severity } from '../base/tool-call.ts';
 
 export const modes = [
@@ -28,15 +25,13 @@ export type Mode = (typeof modes)[number];
 export interface ModeFacts {
   risk: Risk;
   severity: Severity;
-  /** Whether the assessment of the call requires an approval. */
   requiresApproval: boolean;
 }
 
 /**
- * One cell of the table: what a mode makes of an answer. An action: that action. `keep`: the action of the rule or the
- * risk default. `readOnly`: this action for read-only tools, else deny. `upTo`: allow up to this severity, else
- * `beyond`. The rest apply to risk defaults: `writeAllow` allows a `write`, `askBecomes` replaces an ask, and
- * `assessed` asks if the assessment requires approval, else allows.
+ * What a mode makes of an answer. `keep`: the action of the rule or the risk default. `readOnly`: this action for
+ * read-only tools, else deny. `upTo`: allow up to this severity, else `beyond`. Only for risk defaults: `writeAllow`
+ * allows a `write`, `askBecomes` replaces an ask, and `assessed` asks if the assessment requires it, else allows.
  */
 type Cell =
   | Action
@@ -80,10 +75,7 @@ export function isMode(name: unknown): name is Mode {
   return modes.some((mode) => mode === name);
 }
 
-/**
- * Applies a mode to one answer: that of a rule that allows or asks, or (`none`) the risk default in `action`. `decided`
- * is true if the mode, not the policy, determined the action.
- */
+/** Applies a mode to a rule's answer, or (`none`) to the risk default. `decided`: the mode determined the action. */
 export function applyMode(
   mode: Mode,
   by: keyof Column,

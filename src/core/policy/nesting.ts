@@ -1,4 +1,3 @@
-/** Nested agents: how deep they may go, and which policies bind them. */
 import { byteLength } from '../base/text.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import type { Policy, PolicyLayers } from './policy.ts';
@@ -10,20 +9,16 @@ export const maxNesting = 5;
 const maxNestedInTurn = 100;
 /** Limit for the policies that a nested run inherits, which have to fit a payload. The task has its own limit. */
 export const maxInheritedBytes = 1_000_000;
-/**
- * The server's limit for a workflow id. A workflow task that starts a run under a longer id would be retried for ever.
- */
+/** The server's limit for ids. A workflow task that starts a run under a longer one would be retried for ever. */
 const maxWorkflowIdBytes = 1_000;
 
-/** The workflow id of the run that a call of an agent starts: unique, and it contains the ids of the runs above. */
 export function nestedRunId(workflowId: string, callId: string): string {
   return `${workflowId}/${callId}`;
 }
 
 /**
- * Why a call of an agent cannot start a run, as a clause for the model; undefined if it can. `depth`: the number of
- * runs above the calling run. `before`: the number of nested runs that this turn has started. `workflowId`: the id of
- * the nested run.
+ * Why a call of an agent cannot start a run, as a clause for the model. `depth`: the number of runs above the calling
+ * one. `before`: the number of nested runs that this turn has started. `workflowId`: that of the nested run.
  */
 export function nestingProblem(nested: { depth: number; before: number; workflowId: string }): string | undefined {
   const { depth, before, workflowId } = nested;
@@ -35,18 +30,13 @@ export function nestingProblem(nested: { depth: number; before: number; workflow
   return undefined;
 }
 
-/**
- * The inherited policies without those that equal the worker's ceiling: the ceiling applies anyway, and comes first.
- */
+/** The inherited policies without those that equal the worker's ceiling, which applies anyway and comes first. */
 export function inheritedBeside(ceiling: Policy | undefined, policies: readonly Policy[]): Policy[] {
   const text = (policy: Policy): string => canonicalJson(policy as unknown as Json);
   return policies.filter((policy) => ceiling === undefined || text(policy) !== text(ceiling));
 }
 
-/**
- * The policies that a nested agent must not loosen: all that bind its caller, outermost first (I10). If there are none,
- * an empty policy, which stands for the standard risk defaults.
- */
+/** The policies that a nested agent must not loosen, outermost first (I10); if none, the standard risk defaults. */
 export function bindingPolicies({ ceiling, parents = [], run }: PolicyLayers): Policy[] {
   const all = [ceiling, ...parents, run].filter((policy) => policy !== undefined);
   return all.length > 0 ? all : [{ version: 1, rules: [], riskDefaults: {}, approval: {} }];

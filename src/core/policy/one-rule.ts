@@ -1,19 +1,14 @@
-/**
- * What a single rule would answer to a call. Grants and assess rules are read with it, so that they match as rules do.
- */
+/** What a single rule would answer to a call: grants and assess rules match as rules do. */
 import { compilePolicy, type CompiledPolicy } from './compiled-policy.ts';
 import { layerAnswers, type LayerAnswer, type LayerCall } from './layer-answer.ts';
 
-/** A rule without an action. */
 interface BareRule {
   /** Default: any tool. */
   pattern?: string;
-  /** Globs on arguments. */
   args?: Record<string, string> | undefined;
 }
 
 export interface OneRule {
-  /** True if the rule would allow the whole call. */
   allows: (call: LayerCall) => boolean;
   /** Whether the rule would deny the call, or why that is unknown, as a clause. Unknown denies. */
   denies: (call: LayerCall) => boolean | { problem: string };

@@ -6,7 +6,6 @@ import { boundedSubjects, partSubjects, withSubject, type CallSubjects } from '.
 import { allowedText, incompleteSplit, type ShellPart, type ShellSplit, type Uncertainty } from '../shell/parts.ts';
 
 type Match = boolean | { problem: string };
-/** Returns whether a rule applies to one part of a call. */
 export type PartMatcher = (candidate: Candidate) => Match;
 
 /** A call prepared for matching. `subject` names the argument that `name:args` patterns see. */
@@ -91,10 +90,7 @@ export function subjectGlobs({ pattern, fields }: CompiledRule, subject: string 
   return [...own, ...fields.flatMap(({ name, glob }) => (name === subject && !('problem' in glob) ? [glob] : []))];
 }
 
-/**
- * True if the globs contain every word of every name, such as `sudo` or `find -exec`, before their first wildcard. A
- * path may precede a word.
- */
+/** True if every word of every name (`sudo`, `find -exec`) is in the globs before a wildcard, perhaps after a path. */
 function writesOut(globs: readonly Glob[], names: readonly string[]): boolean {
   const words = globs.flatMap(({ literals }) => literals[0]!.slice(separator.length).split(/\s+/));
   const written = new Set(words.map((word) => word.split(separator).at(-1)));
@@ -114,7 +110,6 @@ function firstMatch(matches: readonly (() => Match)[]): Match {
 
 /** What an allow rule has to match, and the wrappers that it has to name, to cover one part. */
 interface Cover {
-  /** The texts of which the rule has to match one. Empty: the rule cannot cover the part. */
   subjects: GlobSubject[];
   wrappers: string[];
 }
@@ -126,16 +121,11 @@ interface Place {
 }
 
 /**
- * The parts of a split that has wrappers, each with its place in the texts of the wrappers around it.
- *
- * An allow rule that names a wrapper covers the commands that it names and no others. `find . -exec ls*` covers `find`
- * and `ls`, each by its own words, and nothing else that this `find` runs.
- *
- * So the pattern is matched against the wrapper's text in segments: the text before the inner command, the inner
- * command, and the text after it. No `*` reaches from one segment into the next (match/glob.ts).
- *
- * After an option that is not in the table, any word could begin the command. Then the rule determines the beginning:
- * the last word that it begins before its first wildcard. By `docker exec -it box ls*`, `ls` is the command.
+ * The parts of a split that has wrappers. An allow rule that names a wrapper covers only the commands that it names:
+ * `find . -exec ls*` covers `find` and `ls`, each by its own words. So its pattern is matched against the wrapper's
+ * text in segments (before the inner command, the command, after it), and no `*` reaches into the next (match/glob.ts).
+ * After an option that is not in the table, any word could begin the command. Then the last word that the rule begins
+ * before its first wildcard does: by `docker exec -it box ls*`, `ls` is the command.
  */
 class WrappedParts {
   readonly #parts: readonly ShellPart[];
@@ -163,9 +153,8 @@ class WrappedParts {
   }
 
   /**
-   * The command to cover: the part itself. If the part is one of the words after a wrapper's unknown option, and the
-   * rule lets the command begin at another word, the part is only an argument, and the command of the rule takes its
-   * place.
+   * The part itself. But if it is one of the words after a wrapper's unknown option, and the rule begins the command at
+   * another word, the part is only an argument, and the rule's command takes its place.
    */
   #starts(chain: readonly number[], globs: readonly Glob[]): { starts: number[]; around: readonly number[] } {
     for (let position = chain.length - 1; position > 0; position -= 1) {
@@ -193,10 +182,7 @@ class WrappedParts {
     return ends;
   }
 
-  /**
-   * True for a wrapper without a command, such as `docker run image`. In such a text, a word after a wildcard of a rule
-   * would match an operand instead of a command.
-   */
+  /** True for a wrapper without a command (`docker run image`): a word after a wildcard would match an operand. */
   #startsNothing(index: number): boolean {
     const { wrapper, reduced, within } = this.#parts[index]!;
     if (wrapper === undefined || firstWord(wrapper) !== firstWord(reduced)) return false;
@@ -217,10 +203,7 @@ class WrappedParts {
     );
   }
 
-  /**
-   * The part and the wrappers around it, from the inside out. The length is bounded, because a split from outside could
-   * contain a cycle.
-   */
+  /** The part and the wrappers around it, inside out; bounded, because a split from outside could contain a cycle. */
   #chainOf(index: number): number[] {
     const chain = [index];
     let outer = this.#parts[index]!.within;
@@ -231,16 +214,12 @@ class WrappedParts {
     return chain;
   }
 
-  /** The outermost text in segments, and where the part begins in it. */
   #placeOf(index: number): Place | undefined {
     if (!this.#places.has(index)) this.#places.set(index, this.#findPlace(index));
     return this.#places.get(index);
   }
 
-  /**
-   * Where a part is within the commands around it, with the texts to match a glob against; undefined if that is not
-   * known for one of them.
-   */
+  /** Where a part is in the commands around it; undefined if that is not known for one of them. */
   #findPlace(index: number): Place | undefined {
     const chain = this.#chainOf(index);
     if (this.#parts[chain.at(-1)!]!.within !== undefined) return undefined;
@@ -267,7 +246,6 @@ function firstWord(text: string): string {
   return text.split(' ', 1)[0]!;
 }
 
-/** True if the glob has a further word after its first wildcard. */
 function namesWordsAfterWildcard({ literals }: Glob): boolean {
   return literals.slice(1).some((literal) => literal.includes(' '));
 }

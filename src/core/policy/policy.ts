@@ -7,10 +7,7 @@ import type { Risk, Json } from '../base/tool-call.ts';
 import { jsonDigest } from '../base/digest.ts';
 
 export const grantKinds = ['call', 'arguments', 'tool'] as const;
-/**
- * The grants that a reviewer's "always" may leave, from narrow to wide: for the same call, matching calls, any call of
- * the tool.
- */
+/** What a reviewer's "always" covers, from narrow to wide: the same call, matching calls, any call of the tool. */
 export type GrantKind = (typeof grantKinds)[number];
 /** The widest grant that a rule admits; false admits none. */
 export type Always = false | GrantKind;
@@ -36,7 +33,6 @@ export interface Rule {
 
 /** A function or a model of the worker that is consulted about calls that a rule asks about (docs/advisors.md). */
 export interface AdvisorSettings {
-  /** The name under which the worker registers the advisor. */
   name: string;
   /** True: the advisor may approve calls, but never one that is destructive or cannot be undone. Default false. */
   mayApprove?: boolean;
@@ -72,10 +68,7 @@ export interface AskSettings {
   whenUserWrites?: 'show' | 'withdraw';
   /** The widest grant of an approval. Default `tool`, but `call` for destructive tools and shell subjects. */
   always?: Always;
-  /**
-   * The advisor that is consulted before reviewers are asked; false: none. Default: the policy's advisor, which may not
-   * approve if the rule names people.
-   */
+  /** The advisor, before reviewers; false: none. Default: the policy's, which may not approve if people are named. */
   advisor?: AdvisorSettings | false;
 }
 
@@ -88,35 +81,26 @@ export interface ApprovalSettings {
   timeoutMs?: number | null;
   /** Ceiling only: the longest time-out allowed; null permits waiting for ever. Default 24 hours. */
   maxTimeoutMs?: number | null;
-  /**
-   * Ceiling only: the shortest interval of reminders, and between steps of escalation, of policies below it. Default 1
-   * minute.
-   */
+  /** Ceiling only: the least time between reminders, and between escalations, of lower policies. Default 1 minute. */
   minRemindMs?: number;
   /** The action when a request expires; `allow` applies only if severity and ceiling permit it. Default deny. */
   onTimeout?: 'deny' | 'allow';
-  /**
-   * What happens if no known reviewer could approve a request: it is opened all the same, or the call is denied.
-   * Default ask.
-   */
+  /** What happens if no known reviewer could approve a request: it is opened all the same, or denied. Default ask. */
   onImpossible?: 'ask' | 'deny';
   /** Maximum number of open requests of one run at a time, 1 to 50. Default 10. */
   maxPending?: number;
   /** After this many denials by reviewers, further calls of the tool are denied at once. Default 3. */
   maxRetriesAfterDeny?: number;
   /**
-   * How long a reviewer's denial counts towards `maxRetriesAfterDeny` and answers identical calls: until the model
-   * receives a message of a session's user, or for the whole run. Default message.
+   * How long a denial counts for `maxRetriesAfterDeny` and answers identical calls: until the model receives a message
+   * of a session's user, or for the whole run. Default message.
    */
   denialsHoldFor?: 'message' | 'run';
   /** Maximum number of irreversible calls of one run. Default: no limit. */
   maxIrreversiblePerRun?: number;
   /** True if reviewers see arguments. Default true. */
   includeArguments?: boolean;
-  /**
-   * The names of the arguments that lists and Temporal's UI show without a worker, by a glob on tool names. The names
-   * of all policies and of the tool add up. False: none, whatever tools and other policies say.
-   */
+  /** Arguments that lists and Temporal's UI show, by tool. Policies and tools add up; false: none at all. */
   show?: Show;
   /** True if reviewers see redacted arguments. Default true. */
   redact?: boolean;
@@ -129,15 +113,10 @@ export interface ApprovalSettings {
 }
 
 export const runMeasures = ['turns', 'calls', 'tokens', 'timeMs', 'cost'] as const;
-/**
- * What limits of a run measure: model calls, tool calls, tokens, milliseconds since the start, and the cost by the
- * operator's prices.
- */
+/** What limits measure: model calls, tool calls, tokens, milliseconds since the start, and cost by `prices`. */
 export type RunMeasure = (typeof runMeasures)[number];
 
-/**
- * Amounts of one measure: at `ask`, a person decides whether the run goes on for as much again; at `end`, the run ends.
- */
+/** Amounts: at `ask`, a person decides whether the run goes on for as much again; at `end`, the run ends. */
 export interface RunLimit {
   ask?: number;
   end?: number;
@@ -164,10 +143,7 @@ export interface Prices {
 export interface RedactSettings {
   /** Kinds of the built-in patterns. Default: all. */
   kinds?: SensitiveKind[];
-  /**
-   * The policy's own patterns, in RE2 syntax. `name` determines the placeholder: `TICKET` gives `[TICKET · 488c]`, and
-   * `ACME_KEY` gives `[ACME_KEY]`.
-   */
+  /** Patterns in RE2 syntax. `name` makes the placeholder: `TICKET` `[TICKET · 488c]`, `ACME_KEY` `[ACME_KEY]`. */
   patterns: { name: string; pattern: string }[];
   /** Names of arguments to redact that are otherwise exempt because they say what a call does, such as `command`. */
   also?: string[];
@@ -195,9 +171,7 @@ export interface Policy {
   directory?: Directory;
   /** The advisor for the calls that this policy asks about, unless a rule sets another one. */
   advisor?: AdvisorSettings;
-  /**
-   * Ceiling only: keys that sign messages, by id.
-   */
+  /** Ceiling only: keys that sign messages, by id. */
   reviewerKeys?: Record<string, ReviewerKeyEntry>;
   /** Ceiling only: revoked keys and people, also for runs that have started. */
   revoked?: Revoked;
@@ -209,10 +183,7 @@ export interface ReviewerKeyEntry {
   publicKey: string;
   /** The key may also sign policy changes. */
   operator: boolean;
-  /**
-   * The key belongs to a gateway, which signs for these people after it has authenticated them: names, `group:NAME` of
-   * the ceiling's directory, or `*` for everyone. Absent: the key belongs to one person.
-   */
+  /** The people that a gateway signs for: names, `group:NAME`, or `*` for all. Absent: the key is one person's. */
   signsFor?: readonly string[];
 }
 

@@ -1,4 +1,3 @@
-/** The part of an assessment that a run computes itself. It has no tables that change between versions. */
 import {
   defaultAssessment,
   joinAssessments,
@@ -17,11 +16,8 @@ import { asRule, type CompiledAssessRule } from './assess-rules.ts';
 import { readyCall } from './ruling.ts';
 
 /**
- * Assesses a call like `assess`, but without the built-in assessors. The results of these, and of the worker's own
- * assessors, are recorded with the call, so that they do not change with the code (I12).
- *
- * An assess rule matches as a rule of the policy does: as a deny rule where it raises a severity, and as an allow rule
- * where it lowers one.
+ * Assesses a call like `assess`, but without the assessors: their results are recorded with the call and do not change
+ * with the code (I12). To raise a severity, an assess rule matches as a deny rule does, to lower one, as an allow rule.
  */
 export function assessRecorded(
   call: AssessedCall,
@@ -34,9 +30,7 @@ export function assessRecorded(
   return joinAssessments([base(call, matched), ...all, ...recorded]);
 }
 
-/**
- * How far a rule matches. `part`: it matches only a part of what would run, so it may raise the severity, not lower it.
- */
+/** `part`: the rule matches only a part of what would run, so it may raise the severity, not lower it. */
 type AssessMatch = 'no' | 'part' | 'all' | { problem: string };
 
 interface Matched {
@@ -58,10 +52,7 @@ function matchAll(call: AssessedCall, rules: readonly CompiledAssessRule[], mete
     return affords;
   };
   const subjects = { ...all, afford };
-  const matched = rules.map((rule) => ({
-    rule,
-    ...matchAsRule(rule, { ...ready, subjects }),
-  }));
+  const matched = rules.map((rule) => ({ rule, ...matchAsRule(rule, { ...ready, subjects }) }));
   if (!tooMuch) return matched;
   // How many rules the budget covers depends on their order, so none of them counts.
   return rules.map((rule) => ({ rule, match: { problem: 'the arguments are too long for so many rules' } }));
@@ -77,10 +68,7 @@ export function matchAsRule(rule: CompiledAssessRule, call: LayerCall): Pick<Mat
   return isLowering ? { match: 'no', isUnread: true } : { match: denied };
 }
 
-/**
- * The assessment by risk. If a rule that may lower it matches, the severity is `safe`, or that of the rules that could
- * not be evaluated.
- */
+/** The assessment by risk. A matching rule that may lower it makes it `safe`, or as severe as rules that failed. */
 function base(call: AssessedCall, matched: readonly Matched[]): Assessment {
   const standard = defaultAssessment(call.risk);
   const lowering = matched.filter(({ rule, match }) => match === 'all' && !rule.raiseOnly).map(({ rule }) => rule);
@@ -98,10 +86,7 @@ function base(call: AssessedCall, matched: readonly Matched[]): Assessment {
   };
 }
 
-/**
- * What an assess rule that matched says about the call; if it cannot be evaluated, high severity and a required
- * approval.
- */
+/** The assessment by a rule that matched; if it cannot be evaluated, high severity and a required approval. */
 function assessmentOfRule(rule: CompiledAssessRule, match: AssessMatch, args: AssessedCall['args']): Assessment {
   const {
     id,

@@ -1,12 +1,11 @@
-/** What is redacted for the reviewers of a run, by all its policies together (docs/policy-reference.md). */
 import { sensitiveKinds } from '../redact/kinds.ts';
 import type { RedactionSettings } from '../redact/redaction.ts';
 import { limitsOf } from './limits.ts';
 import type { ApprovalSettings, Policy, PolicyLayers, RedactSettings } from './policy.ts';
 
 /**
- * The layers' settings, merged; undefined if nothing is redacted. Kinds, patterns and names of all layers add up. If
- * there is a ceiling, only it can leave out a built-in kind.
+ * What is redacted for a run's reviewers (docs/policy-reference.md); undefined if nothing is. Kinds, patterns and names
+ * of all layers add up. If there is a ceiling, only it can leave out a built-in kind.
  */
 export function redactionSettings(layers: PolicyLayers): RedactionSettings | undefined {
   if (!limitsOf(layers).redact) return undefined;

@@ -1,10 +1,7 @@
 import type { CompiledPolicy } from './compiled-policy.ts';
 import type { Ruling } from './ruling.ts';
 
-/**
- * The lines of the rules in a policy file. A run records them beside the policy, so that a comment that moves a rule
- * does not change the policy's digest.
- */
+/** The lines of a file's rules, beside the policy: a comment that moves a rule must not change the policy's digest. */
 export interface RuleLines {
   /** The file's name, without its folder. */
   file: string;

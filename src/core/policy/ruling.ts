@@ -1,8 +1,6 @@
 /**
- * The ruling: a policy's answer to one call. Pure and total: no policy, call or text makes it throw.
- *
- * Each layer that has a policy answers (layer-answer.ts), the strictest answer decides, and finally a grant may turn an
- * ask into an allow.
+ * A policy's answer to one call. Pure and total: no policy, call or text makes it throw. Each layer that has a policy
+ * answers (layer-answer.ts), the strictest answer decides, and finally a grant may turn an ask into an allow.
  */
 import { defaultAssessment, type Assessment } from '../assess/assessment.ts';
 import { continueTool, type JsonObject, type Risk, type Severity } from '../base/tool-call.ts';
@@ -23,16 +21,10 @@ export { compileLayers, compilePolicy, type CompiledLayers, type CompiledPolicy 
 export type { SumOf } from '../match/argument-reads.ts';
 export type { RulingMeter } from '../match/ruling-meter.ts';
 
-/**
- * The version of the ruling engine in this file. A run keeps the version that it started with: a change that affects
- * the answer to any call needs a new engine, and the older ones stay.
- */
+/** The version of the engine. A run keeps its own: a change to any answer needs a new one, and the older ones stay. */
 export const engine = 1;
 
-/**
- * The answer of `evaluate` to one call, such as `{ action: 'ask', rule: 'mail', layer: 'run', reason: '…', severity:
- * 'medium', engine: 1 }`.
- */
+/** An answer: `{ action: 'ask', rule: 'mail', layer: 'run', reason: '…', severity: 'medium', engine: 1 }`. */
 export interface Ruling {
   action: Action;
   /** Id of the rule or grant, or name of the advisor, that decided; null if a risk default or a mode decided. */
@@ -45,7 +37,6 @@ export interface Ruling {
   mode?: Mode;
   /** How severe the call is, by its assessment. */
   severity: Severity;
-  /** The version of the engine that ruled. */
   engine: number;
   /** For `ask`: the widest grant admitted, and everything that asks. Absent if nothing that asks sets terms. */
   ask?: { always: Always; by: AskingRule[] };
@@ -55,7 +46,6 @@ export interface Ruling {
 export interface AskingRule extends AskSettings {
   /** Null for a risk default or a mode. */
   rule: string | null;
-  /** The policy that holds the rule. */
   layer: 'ceiling' | 'parent' | 'agent' | 'run';
   /** For layer `parent`: the index in `parents`, from 0. */
   parent?: number;
@@ -63,7 +53,6 @@ export interface AskingRule extends AskSettings {
 
 /** A call as the policy sees it. */
 export interface RuledCall {
-  /** The tool's name. */
   tool: string;
   args: JsonObject;
   risk: Risk;
@@ -75,10 +64,7 @@ export interface RuledCall {
   beside?: readonly string[];
 }
 
-/**
- * The data that a ruling reads besides the call. Every field is optional: a missing value matches nothing and fails
- * closed.
- */
+/** What a ruling reads besides the call. A missing value matches nothing and fails closed. */
 export interface RulingContext {
   /** The engine version that the run recorded. Default: the current one. */
   engine?: number;
@@ -88,10 +74,7 @@ export interface RulingContext {
   metadata?: JsonObject;
   /** Counts of this run so far. Default: zeros. */
   counts?: Partial<RunCounts>;
-  /**
-   * Returns the sum that a condition uses; undefined if one of the calls has no number in that argument. Default:
-   * always 0.
-   */
+  /** Returns a sum for conditions; undefined if a call has no number in that argument. Default: always 0. */
   sumOf?: SumOf;
   /** Default: derived from the tool's risk. */
   assessment?: Assessment;
@@ -114,18 +97,15 @@ export interface RunCounts {
   irreversible: number;
 }
 
-/**
- * The most work that one step of a run does for rulings: about half a second, of the five that a workflow task may
- * take. Calls of a turn that exceed it are refused without a ruling.
- */
+/** The most work for rulings in a step: half a second, of five for a workflow task. Calls beyond it are refused. */
 export const maxWorkOfStep = 2 * maxRulingWork;
 /** What a step of a condition, about a microsecond, costs in units of `maxMatchWork`. */
 const workOfConditionStep = 125;
 
 /**
- * Evaluates one call. Only layers with a policy answer; without any policy, the standard risk defaults apply. If layers
- * are equally strict, the ruling names a rule before a risk default, then the ceiling before parents before the run.
- * Throws only for an engine that this version lacks. The work of the ruling is added to `meter`.
+ * Evaluates one call; without any policy, by the standard risk defaults. Of equally strict layers, the ruling names a
+ * rule before a risk default, then the ceiling before parents before the run. Throws only for an engine that this
+ * version lacks. Adds its work to `meter`.
  */
 export function evaluate(
   layers: CompiledLayers,
@@ -208,9 +188,7 @@ function admittedBy({ rule, always }: LayerAnswer, call: RuledCall): Always {
   return always ?? (rule === null ? 'tool' : defaultAlways(call));
 }
 
-/**
- * True if an answer sets terms: it has ask settings, or it limits grants, as a rule that could not be evaluated may.
- */
+/** True if an answer has ask settings or limits grants, as a rule that could not be evaluated may. */
 function setsTerms({ rule, always, ask }: LayerAnswer): boolean {
   return ask !== undefined || (rule !== null && always !== undefined);
 }

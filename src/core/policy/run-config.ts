@@ -32,9 +32,8 @@ export interface AgentConfig {
 }
 
 /**
- * Everything that a run needs to know about its agent, recorded in history once, at the start of the run. A deploy or
- * an edited file does not change the run's policy, and changes a tool only when a call of the tool passes the gate
- * again.
+ * What a run needs to know about its agent, recorded once, at its start. A deploy or an edited file does not change the
+ * run's policy, and changes a tool only when a call of the tool passes the gate again.
  */
 export interface RunConfig extends AgentConfig {
   /** The operator's policy, as the worker loaded it; the starter of a run cannot set it. */
@@ -47,9 +46,7 @@ export interface RunConfig extends AgentConfig {
   handoffs?: AgentConfig[];
   /** The engine that rules on the calls of the run. */
   engine: number;
-  /**
-   * The secret from which the salts of the journal's leaves are derived: 32 random bytes in hex. No export contains it.
-   */
+  /** The secret behind the salts of the journal's leaves: 32 random bytes in hex. No export contains it. */
   auditSalt: string;
   continueAsNewAfter: ContinueAsNewAfter;
   /** Names of the inbox's search attributes, if they are not the defaults. */

@@ -1,4 +1,3 @@
-/** What a run costs, by the prices of the operator's policy. */
 import type { ModelUsage } from '../base/model-answer.ts';
 import type { Prices } from './policy.ts';
 

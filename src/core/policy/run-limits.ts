@@ -1,4 +1,3 @@
-/** How far a run goes before it ends, or before a person decides whether it goes on. */
 import { formatDuration } from '../base/duration.ts';
 import {
   runMeasures,
@@ -27,7 +26,6 @@ export function runLimitsOf({ ceiling, parents = [], run }: PolicyLayers): RunLi
   return mergeRunLimits(...[ceiling, ...parents, run].map((policy) => policy?.limits)) ?? {};
 }
 
-/** A limit that a run has reached. */
 export interface ReachedLimit {
   measure: RunMeasure;
   /** The amount at which the limit lies. */
@@ -39,10 +37,9 @@ export interface ReachedLimit {
 }
 
 /**
- * The first limit that a run has reached; undefined if it has reached none. A limit that ends the run comes first.
- * `used`: the amounts that the whole run has used. `allowedFrom`: the used amounts when a person last let the run go
- * on. A limit of calls is reached only by a call beyond it. `isUnknown`: the cost of the run is not known, and no
- * person has let it go on all the same; then a limit of the cost asks.
+ * The first limit that a run has reached; one that ends the run comes first. `used`: by the whole run. `allowedFrom`:
+ * what was used when a person last let the run go on. A limit of calls is reached only by a call beyond it.
+ * `isUnknown`: the cost is not known, and no person has let the run go on all the same; then a limit of the cost asks.
  */
 export function reachedLimit(
   limits: RunLimits,

@@ -15,11 +15,10 @@ export interface RunSide extends Policy {
 }
 
 /**
- * Merges the sources of the run's side (docs/policy-reference.md). The rules form one list, the agent's first, so that
- * the input's override them. For the mode, each risk default, each setting under `approval`, the whole directory and
- * the whole advisor, the later source wins. The names in `show` and the redactions add up. Of the `limits`, the
- * smallest amount counts. `inputMode` (`RunInput.mode`) is the latest; without a policy it makes an empty one. Returns
- * undefined if all three are undefined.
+ * Merges the sources of the run's side (docs/policy-reference.md). Rules form one list, the agent's first, so that the
+ * input's override them. Of mode, risk defaults, `approval` settings, the directory and the advisor, the later source
+ * wins; `show` and redactions add up; of `limits`, the smallest amount counts. `inputMode` (`RunInput.mode`) is the
+ * latest; without a policy it makes an empty one. Returns undefined if all three are undefined.
  *
  * @example
  * ```ts
@@ -68,10 +67,7 @@ export interface PolicyChange {
   channels?: readonly string[];
 }
 
-/**
- * The answer of query `policy`: the policies that rule on the calls of a run now. `run` merges the policies of the
- * agent and of the run.
- */
+/** The answer of query `policy`: the policies that rule now. `run` merges the policies of agent and run. */
 export interface RunPolicies extends PolicyLayers {
   /** SHA-256 of the canonical JSON of the policies; the receipt of `setPolicy` shows how it begins. */
   digest: string;
@@ -81,10 +77,7 @@ export interface RunPolicies extends PolicyLayers {
   change?: PolicyChange;
 }
 
-/**
- * A change merged with the one before it. A change of the channels keeps the policy and mode of the earlier change, and
- * the other way round.
- */
+/** A change merged with the one before. A change of channels keeps the earlier policy and mode, and vice versa. */
 export function laterChange(change: PolicyChange, earlier: PolicyChange = {}): PolicyChange {
   const { policy, mode, channels = earlier.channels } = change;
   const isOfPolicy = policy !== undefined || mode !== undefined;
@@ -100,10 +93,10 @@ export function changeRunSide(base: RunSide | undefined, { policy, mode }: Polic
   return { ...merged, rules: [...base.rules, ...changed.rules] };
 }
 
-// Which arguments of a waiting call can be read without a worker: those that the tool's `show` and the policies' `show`
-// name (docs/policy-reference.md).
-
-/** The names of the arguments to show of a call of `tool`, the tool's own first. `declared`: the tool's `show`. */
+/**
+ * The arguments of a waiting call that can be read without a worker, the tool's own (`declared`) first: those that the
+ * `show` of tool and policies names (docs/policy-reference.md).
+ */
 export function namesToShow(layers: PolicyLayers, tool: string, declared: readonly string[] = []): string[] {
   const { ceiling, parents = [], run } = layers;
   const settings = [ceiling, ...parents, run].flatMap((policy) => policy?.approval ?? []);

@@ -1,8 +1,7 @@
 /**
- * Rules for a shell command read the whole call. Another argument may change what an allowed command does: `env`,
- * `cwd`, another `shell`, a sandbox that is switched off. So a rule that matches the command allows the call only if
- * the tool declared every other argument harmless, or the rule names it. The same holds for a grant that matches
- * arguments; its glob also has to match each part of the command.
+ * Rules for a shell command read the whole call, because another argument (`env`, `cwd`, `shell`) may change what an
+ * allowed command does. So a rule or grant that matches the command allows the call only if the tool declared every
+ * other argument harmless, or the rule or grant names it.
  */
 import type { Json, JsonObject } from '../base/tool-call.ts';
 import { shortened } from '../base/text.ts';
@@ -10,7 +9,6 @@ import type { ShellSplit } from '../shell/parts.ts';
 import type { CompiledRule } from './compiled-policy.ts';
 import { subjectGlobs } from './part-matchers.ts';
 
-/** A call, and what its tool declares. `shell` is present if the subject is a shell command. */
 interface DeclaredCall {
   args: JsonObject;
   subject?: string;
@@ -18,9 +16,7 @@ interface DeclaredCall {
   beside?: readonly string[];
 }
 
-/** A shell command, as grants see it. */
 export interface GrantedCommand {
-  /** The name of the argument that holds the command. */
   subject: string;
   text: Json | undefined;
   shell: ShellSplit;
@@ -29,10 +25,7 @@ export interface GrantedCommand {
 const mostNamed = 3;
 const longestName = 40;
 
-/**
- * The names of the arguments beside a shell command that the tool did not declare harmless, sorted. Empty for every
- * other call.
- */
+/** The arguments beside a shell command that the tool did not declare harmless, sorted; empty for every other call. */
 export function undeclaredArguments({ args, subject, shell, beside }: DeclaredCall): string[] {
   if (shell === undefined) return [];
   const isUndeclared = (name: string): boolean =>
@@ -40,14 +33,11 @@ export function undeclaredArguments({ args, subject, shell, beside }: DeclaredCa
   return Object.keys(args).filter(isUndeclared).toSorted();
 }
 
-/** The command of a call; undefined for every other call. */
 export function grantedCommand({ args, subject, shell }: DeclaredCall): GrantedCommand | undefined {
   return shell === undefined ? undefined : { subject: subject!, text: args[subject!], shell };
 }
 
-/**
- * The undeclared arguments that an allow rule for the command does not name. If there are any, the rule does not count.
- */
+/** The undeclared arguments that an allow rule for the command does not name. If any, the rule does not count. */
 export function leftOutBy(
   rule: CompiledRule,
   { subject, undeclared }: { subject: string | undefined; undeclared: readonly string[] },

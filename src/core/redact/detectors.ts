@@ -1,7 +1,6 @@
 /**
- * The built-in patterns, in order: where two find the same text, the first one counts. Each takes time linear in the
- * length of the text: from where a match can begin, it reads a bounded length, or up to a place before which no other
- * match can begin.
+ * The built-in patterns, in order: of two that find the same text, the first one counts. Each takes linear time: from
+ * where a match can begin, it reads a bounded length, or up to where the next one can.
  */
 import type { SensitiveKind } from './kinds.ts';
 
@@ -60,8 +59,6 @@ const vendorKeyForms = [
 ];
 
 export const providerKeys = new RegExp(String.raw`(?<![\w-])(?:${vendorKeyForms.join('|')})(?![A-Za-z0-9])`, 'g');
-
-/** What a pattern cannot say: whether a text that has the form of a card, an IBAN or a telephone number is one. */
 
 /** The first digits and the lengths of the common card networks. */
 const networks =
@@ -172,8 +169,7 @@ export const detectors: readonly Detector[] = [
     expression:
       /(\b(?:aws_?secret_?access_?key|AccountKey|SharedAccessKey)["']?\s{0,4}[=:]\s{0,4}["']?)[A-Za-z0-9/+]{30,}={0,2}/gi,
   },
-  // The user's part of a URL, also of a connection string. `?`, `#` and `\` end it: what stands before them is the
-  // host.
+  // The user's part of a URL, also of a connection string. `?`, `#` and `\` end it: before them is the host.
   { kind: 'PASSWORD', expression: /(?<=:\/\/[^\s/:@?#\\]{0,200}:)[^\s/?#\\]+(?=@)/g },
   {
     kind: 'PASSWORD',

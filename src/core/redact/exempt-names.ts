@@ -1,84 +1,27 @@
-/**
- * Names of arguments that say what a call does. Reviewers need them to decide, so they are redacted only if a policy
- * names them.
- */
-const exemptNames = new Set([
-  'command',
-  'cmd',
-  'commands',
-  'script',
-  'path',
-  'paths',
-  'file',
-  'files',
-  'filename',
-  'filepath',
-  'dir',
-  'directory',
-  'folder',
-  'cwd',
-  'amount',
-  'amounts',
-  'price',
-  'total',
-  'quantity',
-  'sum',
-  'currency',
-]);
+const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
+
+/** Names of arguments that say what a call does. Reviewers need them, so only a policy that names them redacts them. */
+const exemptNames = setOf(
+  'command cmd commands script path paths file files filename filepath dir directory folder cwd ' +
+    'amount amounts price total quantity sum currency',
+);
 /** Exempt also as the last word of a name, such as `source_path` or `refundAmount`. */
-const exemptLastWords = new Set([
-  'command',
-  'path',
-  'paths',
-  'file',
-  'filename',
-  'dir',
-  'directory',
-  'folder',
-  'amount',
-  'price',
-  'total',
-]);
+const exemptLastWords = setOf('command path paths file filename dir directory folder amount price total');
 /** Exempt as any word of a name, such as `recipient_iban`. */
-const recipients = new Set([
-  'to',
-  'cc',
-  'bcc',
-  'recipient',
-  'recipients',
-  'receiver',
-  'payee',
-  'beneficiary',
-  'destination',
-  'guest',
-  'guests',
-  'attendee',
-  'attendees',
-  'invitee',
-  'invitees',
-]);
-
-/** Last words of names that say on whom or what a call acts, such as `iban`, `customer_email` or `sql`. */
-const actedOn = new Set([
-  'iban',
-  'bic',
-  'account',
-  'email',
-  'mail',
-  'phone',
-  'mobile',
-  'address',
-  'role',
-  'user',
-  'sql',
-  'statement',
-  'query',
-  'url',
-]);
+const recipients = setOf(
+  'to cc bcc recipient recipients receiver payee beneficiary destination guest guests ' +
+    'attendee attendees invitee invitees',
+);
+/** Last words of names that say what a call acts on, such as `iban`, `customer_email` or `sql`. */
+const actedOn = setOf('iban bic account email mail phone mobile address role user sql statement query url');
+/** Words in names of texts that are run as code. */
+const statements = setOf(
+  'sql statement query code cypher expression where args argv arguments stdin source python javascript',
+);
 
 /**
- * True for a whole argument that says on whom or what a call acts: by a placeholder, a reviewer could not tell whose
- * address it is. False for members of an argument, which may describe other people.
+ * True for a whole argument that says what a call acts on: by a placeholder, a reviewer could not tell whose address it
+ * is. False for members of an argument, which may describe other people.
  */
 export function saysOnWhat(path: readonly (string | number)[]): boolean {
   const [name, ...members] = path;
@@ -87,30 +30,11 @@ export function saysOnWhat(path: readonly (string | number)[]): boolean {
   return [last, last.replace(/s$/, ''), last.replace(/es$/, '')].some((each) => actedOn.has(each));
 }
 
-/**
- * True for the name of a bank account at any depth, such as `iban`, `creditor.account` or `payments[0].accountNumber`.
- */
+/** True for a bank account at any depth: `iban`, `creditor.account`, `payments[0].accountNumber`. */
 export function namesAccount(path: readonly (string | number)[]): boolean {
   const name = path.findLast((key) => typeof key === 'string') ?? '';
   return wordsOf(name).some((word) => word === 'iban' || word === 'account');
 }
-
-const statements = new Set([
-  'sql',
-  'statement',
-  'query',
-  'code',
-  'cypher',
-  'expression',
-  'where',
-  'args',
-  'argv',
-  'arguments',
-  'stdin',
-  'source',
-  'python',
-  'javascript',
-]);
 
 /** True for a text that is run as code: a part of it that looks like a secret may be code. */
 export function isStatement(path: readonly (string | number)[]): boolean {

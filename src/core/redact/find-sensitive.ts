@@ -10,10 +10,7 @@ const shortest = 5;
 /** Finds further sensitive parts of a text. They take precedence over those of the built-in patterns. */
 export type FindMore = (text: string) => readonly Span[];
 
-/**
- * The sensitive parts of a text, in order and without overlaps. `kinds`: the built-in patterns to use. These never hide
- * a part of the host of an address, which says where a call goes.
- */
+/** The spans to hide, in order. Built-in patterns (`kinds`) hide no part of a host, which says where a call goes. */
 export function findSensitive(text: string, kinds: readonly string[] = sensitiveKinds, findMore?: FindMore): Span[] {
   const taken = new Taken(text);
   for (const span of findMore?.(text) ?? []) taken.add(span);
@@ -40,15 +37,13 @@ export function findSensitive(text: string, kinds: readonly string[] = sensitive
         const placeholder = valuePlaceholder(kind, text.slice(start, start + length));
         taken.add([start, start + length, placeholder], grantsAccess(kind));
       }
-      // An IBAN may begin inside a false match, or after the end of a shorter IBAN. Matches are short, so this stays
-      // linear.
+      // An IBAN may begin inside a false match, or after a shorter IBAN. Matches are short, so this stays linear.
       if (kind === 'IBAN') search.lastIndex = length > 0 ? start + length : start + 1;
     }
   }
   return taken.inOrder();
 }
 
-/** The text with a placeholder in the place of each span. */
 export function withPlaceholders(text: string, spans: readonly Span[]): string {
   let [redacted, from] = ['', 0];
   for (const [start, end, placeholder] of spans) {
@@ -72,8 +67,8 @@ export class Taken {
   }
 
   /**
-   * Adds a span. If it would divide a surrogate pair, it gets the whole pair, because JSON cannot carry half of one.
-   * `isAccess`: the text grants access, so the placeholders of overlapping spans show no part of it.
+   * A span that would divide a surrogate pair gets the whole pair: JSON cannot carry half of one. `isAccess`: the text
+   * grants access, so placeholders of overlapping spans show no part of it.
    */
   add([from, to, placeholder]: Span, isAccess = false): void {
     this.#marks ??= new Uint8Array(this.#text.length);
@@ -101,7 +96,6 @@ function dividesPair(text: string, at: number): boolean {
   return /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(Math.max(0, at - 1), at + 1));
 }
 
-/** The text with a placeholder in the place of each sensitive part. */
 export function redactText(text: string, kinds?: readonly string[], findMore?: FindMore): string {
   return withPlaceholders(text, findSensitive(text, kinds, findMore));
 }
@@ -110,8 +104,8 @@ export function redactText(text: string, kinds?: readonly string[], findMore?: F
 const isAddress = /^\s*(?:[a-z][a-z\d+.-]{0,30}:|\/\/)/i;
 
 /**
- * The hosts of the addresses in a text, as ranges from start to before end. A host stands between the last `@` and the
- * path: that of `https://bank.example;a@evil.example/pay` is `evil.example`, as browsers and curl read it.
+ * The hosts in a text, from start to before end: between the last `@` and the path. That of
+ * `https://bank.example;a@evil.example/pay` is `evil.example`, as browsers and curl read it.
  */
 export function hostsIn(text: string): [start: number, end: number][] {
   // A quote ends an address in running text. In a text that is an address, a quote may be part of it.
@@ -130,9 +124,8 @@ export function hostsIn(text: string): [start: number, end: number][] {
 }
 
 /**
- * The text without its secrets, for what leaves a run: keys, tokens, passwords, card numbers and US social security
- * numbers become placeholders such as `[JWT]`. Amounts, paths, ids, addresses, telephone and account numbers stay,
- * because reviewers need them.
+ * For what leaves a run: keys, tokens, passwords, card numbers and US social security numbers become placeholders such
+ * as `[JWT]`. Amounts, paths, ids, addresses, telephone and account numbers stay, because reviewers need them.
  */
 export function redactSecrets(text: string): string {
   return redactText(text, secretKinds);

@@ -28,10 +28,7 @@ const mostCompared = 50_000_000;
 /** What one comparison costs in addition to its characters. */
 const leafCost = 50;
 
-/**
- * The parts of `args` that repeat hidden texts of `original`. Short texts count only at their own path. If the search
- * would take too long, everything is hidden.
- */
+/** The parts of `args` that repeat hidden texts, short ones at their own path; everything if that takes too long. */
 export function sameTexts(args: JsonObject, original: JsonObject, values: readonly RedactedValue[]): RedactedValue[] {
   const hidden = hiddenTexts(original, values);
   const leaves = leavesOf(args);
@@ -47,10 +44,7 @@ export function sameTexts(args: JsonObject, original: JsonObject, values: readon
   });
 }
 
-/**
- * `text` with each hidden text of the arguments replaced by its placeholder, also one that is cut at the end. Hidden
- * texts shorter than `leastHidden` stay, because they occur everywhere.
- */
+/** Hides the texts that the values hide, also one cut at the end. Short texts stay, because they occur everywhere. */
 export function withoutHidden(text: string, args: JsonObject, values: readonly RedactedValue[]): string {
   const hidden = longTexts(args, values);
   return withoutBeginning(withoutTexts(text, hidden), hidden);
@@ -71,9 +65,7 @@ function withoutBeginning(text: string, hidden: readonly HiddenText[]): string {
   return text;
 }
 
-/**
- * Returns `withoutHidden` as a function for the texts and numbers of `value`; undefined if that would take too long.
- */
+/** Returns `withoutHidden` for all texts and numbers of `value`; undefined if that would take too long. */
 export function hiderIn(
   value: Json,
   args: JsonObject,
@@ -94,10 +86,7 @@ function withoutTexts(text: string, hidden: readonly HiddenText[]): string {
 /** The most comparisons of `textsIn`. Each ends at the first character that differs. */
 const mostCandidates = 300_000;
 
-/**
- * The hidden texts that occur in `text`, in the order of `hidden`, found in one pass. Undefined if too many begin
- * alike.
- */
+/** The hidden texts in `text`, in their order, found in one pass. Undefined if too many begin alike. */
 function textsIn(text: string, hidden: readonly HiddenText[]): HiddenText[] | undefined {
   const byBeginning = Map.groupBy(new Set(hidden.map(({ secret }) => secret)), (secret) =>
     secret.slice(0, leastHidden),
@@ -123,7 +112,6 @@ function longTexts(args: JsonObject, values: readonly RedactedValue[]): HiddenTe
 /** The length from which a hidden text is replaced wherever it occurs. Shorter ones occur everywhere. */
 export const leastHidden = 4;
 
-/** A text that is hidden from reviewers, wherever it occurs. */
 export class HiddenText {
   /** The path of the value that holds it, as JSON. */
   readonly path: string;

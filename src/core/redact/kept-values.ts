@@ -7,17 +7,10 @@ import { placeholdersNamed, withoutDigest } from './kinds.ts';
 /** One value in which reviewers were shown placeholders. */
 export interface KeptValue {
   path: Path;
-  /**
-   * The placeholders as shown, in order, each with the text that it replaced. A placeholder that the call itself
-   * contained stands for itself.
-   */
+  /** The placeholders in order, with the text that each replaced. One that the call itself had stands for itself. */
   placeholders: readonly (readonly [placeholder: string, original: string])[];
-  /** The original is a number. */
   isNumber?: true;
-  /**
-   * For a value within a list: the item of the list that holds the value, the digest of the item as shown, and the
-   * length of the list.
-   */
+  /** For a value within a list: the item's path, the item's digest as shown, and the length of the list. */
   item?: { path: Path; shownDigest: string; listLength: number };
 }
 
@@ -25,8 +18,8 @@ export interface KeptValue {
 const mostBytes = 700_000;
 
 /**
- * The values that `restorePlaceholders` needs to undo placeholders in an edit. `names`: the names of the policies' own
- * patterns. If the result would be too large, it has no originals, so that an edit with a placeholder is refused.
+ * What `restorePlaceholders` needs to undo placeholders in an edit. `names`: of the policies' own patterns. A result
+ * that is too large has no originals, so that an edit with a placeholder is refused.
  */
 export function keptValues(
   args: JsonObject,
@@ -67,10 +60,7 @@ function namesOnly(kept: readonly KeptValue[]): KeptValue {
   return { path: [], placeholders: [...all].map((placeholder) => [placeholder, placeholder] as const) };
 }
 
-/**
- * Returns a function that finds the item of a list that holds the value at a path. Each item is digested once, because
- * it may hold thousands of values.
- */
+/** Returns a function that finds a value's item of a list. It digests each item once: some hold thousands of values. */
 function itemsOf(shown: JsonObject): (path: Path) => KeptValue['item'] {
   const items = new Map<string, KeptValue['item']>();
   return (path) => {

@@ -20,7 +20,7 @@ export type SensitiveKind = (typeof sensitiveKinds)[number];
 /** The kinds that are hidden wherever a text leaves a run. The others identify a person. */
 export const secretKinds: readonly SensitiveKind[] = sensitiveKinds.slice(0, 8);
 
-/** The kinds that identify on whom or what a call acts. */
+/** The kinds that identify what a call acts on. */
 export const identifyingKinds: readonly string[] = ['IBAN', 'EMAIL', 'PHONE'];
 
 export function placeholderOf(kind: string): string {
@@ -48,23 +48,18 @@ export function namedKind(whole: string, text: string): string | undefined {
     : undefined;
 }
 
-// Placeholders: `[IBAN …3000 · 7f2a]`, which tells two values apart, or `[PASSWORD]`, which shows nothing.
-
 /** Matches kinds, and names of a policy's patterns, whose values grant access. */
 const accessNames =
   /(?:KEY|TOKEN|SECRET|PASS(?:WORD|WD|PHRASE|CODE)?|PWD|PIN|OTP|AUTH|JWT|CREDENTIAL|COOKIE|SESSION)S?\d*(?:_|$)/;
 
-/**
- * True if the values of a kind, or of a policy's pattern, grant access. Their placeholders show no part of the value.
- */
+/** True if values of this kind or pattern grant access, so that placeholders show no part of them. */
 export function grantsAccess(name: string): boolean {
   return accessNames.test(name);
 }
 
 /**
- * The placeholder of a value: its kind, its last characters, and the first four hex digits of its SHA-256. Spellings of
- * one account, address or number have one placeholder. A policy's own patterns show no characters: their values may be
- * short.
+ * A value's kind, its last characters, and the first four hex digits of its SHA-256: `[IBAN …3000 · 7f2a]`. Spellings
+ * of one account, address or number have one. A policy's own patterns show no characters: their values may be short.
  */
 export function valuePlaceholder(name: string, value: string): string {
   if (grantsAccess(name)) return placeholderOf(name);
@@ -76,10 +71,7 @@ export function valuePlaceholder(name: string, value: string): string {
   return `[${name}${last === '' ? '' : ` …${last}`} · ${shortDigest(plain)}]`;
 }
 
-/**
- * The placeholder of a bank account that a call names as one: with its first four characters, so that a reviewer can
- * compare it with a document. They are the country, which says how long the account is, and its check digits.
- */
+/** The placeholder of a bank account, with country and check digits: reviewers can compare it with a document. */
 export function accountPlaceholder(value: string): string {
   const plain = value.replace(/\s/g, '').toUpperCase();
   return valuePlaceholder('IBAN', value).replace('[IBAN ', `[IBAN ${plain.slice(0, 4)}`);
@@ -90,10 +82,7 @@ export function withoutDigest(placeholder: string): string {
   return placeholder.replace(/ .*/, ']');
 }
 
-/**
- * An expression that matches placeholders, also changed by an edit: of the built-in kinds, of patterns with these
- * `names`, and of the kinds in the placeholders `more`.
- */
+/** Matches placeholders, also as edits change them: of built-in kinds, of patterns with these `names`, like `more`. */
 export function placeholdersNamed(names: readonly string[], more: readonly string[]): RegExp {
   const all = [...sensitiveKinds.map(placeholderOf), tooMuch, ...names.map(placeholderOf), ...more.map(withoutDigest)];
   const kinds = new Set(all.map((each) => each.slice(1, -1).replace(/\W/g, String.raw`\$&`)));

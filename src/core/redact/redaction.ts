@@ -20,7 +20,6 @@ export interface OwnPattern {
 
 /** What the policies of a run redact in the arguments that reviewers see. */
 export interface RedactionSettings {
-  /** Kinds of the built-in patterns. */
   kinds: readonly string[];
   patterns: readonly OwnPattern[];
   /** Names of arguments to redact that are otherwise exempt because they say what a call does. */
@@ -36,9 +35,7 @@ export interface RedactedValue {
 
 /** What reviewers do not see of a call's arguments, and by which settings it was found. */
 export interface Redaction {
-  /** SHA-256 of the settings. */
   settings: string;
-  /** SHA-256 of the policies' own patterns. */
   patterns: string;
   /** Kinds of the built-in patterns, for the texts beside the arguments. */
   kinds: readonly string[];
@@ -47,7 +44,6 @@ export interface Redaction {
 
 export type Path = readonly (string | number)[];
 
-/** A text or a number within a JSON value. */
 export interface Leaf {
   path: Path;
   value: string | number;
@@ -82,10 +78,7 @@ export interface FindOptions {
   command?: string;
 }
 
-/**
- * The parts of the arguments that the settings redact. They are found where the arguments are parsed, and replaced
- * where they are shown. Names of members are never redacted.
- */
+/** The parts that the settings redact, found where arguments are parsed, replaced where shown. Names never are. */
 export function redactionOf(args: JsonObject, options: FindOptions): Redaction {
   const { settings } = options;
   const values = leavesOf(args).map((leaf) => ({ path: leaf.path, spans: spansOf(leaf, options) }));
@@ -102,7 +95,6 @@ export function marksOf({ kinds, patterns, also }: RedactionSettings): Omit<Reda
   };
 }
 
-/** The parts of one text or number to redact. */
 function spansOf({ path, value, text }: Leaf, { settings, findMore, command }: FindOptions): readonly Span[] {
   const { kinds, also } = settings;
   const names = path.filter((key) => typeof key === 'string');
@@ -160,17 +152,11 @@ export function redactedNames(values: readonly RedactedValue[]): string[] {
   return [...new Set(values.map(({ path }) => String(path[0])))];
 }
 
-/**
- * Matches the text between the lines of a key: line ends, also as they are written in source text, in quotes and in
- * comments.
- */
+/** Matches the text between the lines of a key: line ends, also as they are in source text, quotes and comments. */
 const between = String.raw`(?:\\{1,4}[nr]|[\s"',+>#]){1,40}`;
 const line = '[A-Za-z0-9+/=]{32,}';
 const header = String.raw`(?:Proc-Type|DEK-Info|Version|Hash|Charset): [\w.,/() -]{1,80}`;
-/**
- * Matches as much of a text from the beginning of a key on as can be one: long lines of base64, then a shorter one
- * before the end line.
- */
+/** Matches what can be a key: long lines of base64, then a shorter one before the end line. */
 const keyText = new RegExp(
   String.raw`^-----BEGIN [A-Z0-9 ]{0,60}-----(?:${line})?(?:${between}(?:${line}|${header}))*` +
     String.raw`(?:(?:${between}[A-Za-z0-9+/=]{1,76})?(?:${between})?-----END [A-Z0-9 ]{0,60}-----)?`,
@@ -182,9 +168,8 @@ const wholeKey =
 const runs = /[\n\r`]|\$\(/;
 
 /**
- * The spans of a text without parts that could be what a call does, such as the lines after `# password="`, or the rest
- * of a file after the first line of a key. `isStatement`: the text is run as code, as in `password="'; DROP TABLE
- * users; --"`, so less of it is hidden.
+ * Without parts that could be what a call does: lines after `# password="`, or a file after the first line of a key.
+ * `isStatement`: the text is code, as in `password="'; DROP TABLE users; --"`, so less of it is hidden.
  */
 export function withoutActions(text: string, spans: readonly Span[], isStatement = false): Span[] {
   return spans.flatMap((span): Span[] => {

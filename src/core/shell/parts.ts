@@ -1,23 +1,21 @@
 /**
- * The parts into which a shell command is split before rules are matched. `splitShell` makes the split where a call's
- * arguments are parsed, the run records it, and the ruling in the workflow reads it. So nothing in this file parses.
- *
- * How a layer answers for a split command:
+ * A shell command is split where a call's arguments are parsed (`splitShell`), the run records the split, and the
+ * ruling reads it: nothing here parses. How a layer answers for it:
  *
  * 1. Each of `parts` gets its own answer: its last rule that counts, in the order of the rules. If `uncertain` is not
  *    empty, the raw text is one more part. The layer's answer is the strictest of these.
  * 2. An ask or deny rule counts for a part if it matches the part's `text`, its `reduced`, or the raw text.
  * 3. An allow rule counts for a part if it matches the part's `text`. If the rule has wildcards, its blanks match only
- *   blanks between words (`wordText`). A rule without an args pattern (`bash`) matches every part.
- * 4. If `uncertain` is not empty, no allow rule with an args pattern counts, with one exception: all that is uncertain is
- *    a wrapper program and its options, and the pattern holds the name of each wrapper around the part as a word before
- *    its first wildcard. These are the part's own `wrapper`, then that of the part it is `within`, and so on. Such a rule
- *    counts for what it names and no more (policy/part-matchers.ts). It counts for the raw text if it matches the raw
- *    text and holds the names of all `wrapper`s of the command.
- * 5. An allow rule that matches the command does not count if the call brings arguments beside it that the
- *    tool did not declare harmless and the rule does not name. The answer to the part is then `ask` or stricter.
- * 6. If the split is not complete (`incompleteSplit`), each rule with an args pattern that denies or asks cannot be evaluated
- *    for what is missing, unless it matches the raw text.
+ *    blanks between words (`wordText`). A rule without an args pattern (`bash`) matches every part.
+ * 4. If `uncertain` is not empty, no allow rule with an args pattern counts, with one exception: all that is uncertain
+ *    is a wrapper program and its options, and the pattern holds the name of each wrapper around the part as a word
+ *    before its first wildcard. These are the part's own `wrapper`, then that of the part it is `within`, and so on.
+ *    Such a rule counts for what it names and no more (policy/part-matchers.ts). It counts for the raw text if it
+ *    matches the raw text and holds the names of all `wrapper`s of the command.
+ * 5. An allow rule that matches the command does not count if the call brings arguments beside it that the tool did not
+ *    declare harmless and the rule does not name. The answer to the part is then `ask` or stricter.
+ * 6. If the split is not complete (`incompleteSplit`), each rule with an args pattern that denies or asks cannot be
+ *    evaluated for what is missing, unless it matches the raw text.
  * 7. If no rule counts for a part, the answer is `ask` or stricter, whatever the risk default or the mode says; only
  *    the modes `bypassPermissions` and `auto_approve` allow it.
  */
@@ -39,16 +37,13 @@ export interface ShellPart {
   /** `text` with the program's path reduced to its last segment: `rm x` for `/bin/rm x`. */
   reduced: string;
   /**
-   * The program that starts others, as written but without its path: this part's, or that of the part it is `within`.
-   * If only an option or a subcommand makes it a wrapper, that follows: `find -exec`, `git -c`, `docker exec`.
+   * The program that starts others, without its path: this part's, or that of the part it is `within`. An option or a
+   * subcommand that makes it a wrapper follows: `find -exec`, `git -c`, `docker exec`.
    */
   wrapper?: string;
   /** Index in `parts` of the wrapper that contains this part. */
   within?: number;
-  /**
-   * The range of that wrapper's `text` that holds this part: it begins at `from` and ends before `to`. Parts of one
-   * shell text share the range of that text. Absent if the wrapper's text does not hold the part.
-   */
+  /** The range of this part in that wrapper's `text`; parts of one shell text share it. Absent: it is not in there. */
   at?: [from: number, to: number];
   /** The wrapper has an option that is not in the table: each part within is a place where its command could begin. */
   unknownOption?: true;
@@ -56,10 +51,7 @@ export interface ShellPart {
 
 /** Why the parts of a command may not be exactly what runs. */
 export type Uncertainty =
-  /**
-   * Longer than `maxShellLength`, with more parts than the limits below permit, or with more possible beginnings of
-   * commands than are tried.
-   */
+  /** The text is longer than `maxShellLength`, or has more parts or possible beginnings of commands than the limits. */
   | 'too long'
   /** Nothing runs: empty, or only a comment. */
   | 'no command'
@@ -70,9 +62,7 @@ export type Uncertainty =
   | 'dynamic command name'
   /** The substitution of a command or a process. Its commands are parts. */
   | 'substitution'
-  /**
-   * The expansion of a parameter, arithmetic or braces: the text is not what runs. Globs do not count: they name files.
-   */
+  /** A parameter, arithmetic or braces are expanded: the text is not what runs. Globs do not count: they name files. */
   | 'expansion'
   | 'redirection to a file'
   /** `<file`, with which bash can also open a network connection. */
@@ -85,23 +75,16 @@ export type Uncertainty =
   | 'unknown option'
   /** Text that bash and POSIX sh read differently, such as `((rm x))`, `[[`, `$'…'`. */
   | 'not the same in every shell'
-  /** No split was recorded for this call. */
   | 'not split';
 
 const incomplete: readonly Uncertainty[] = ['too long', 'parse error', 'not split', 'control character'];
 
-/**
- * Why there may be commands that are not among the parts; undefined if the split is complete. With a control character
- * it is not, because a shell that drops the character reads other words.
- */
+/** Why commands may be missing from the parts. A shell that drops a control character reads other words. */
 export function incompleteSplit({ uncertain }: ShellSplit): Uncertainty | undefined {
   return uncertain.find((reason) => incomplete.includes(reason));
 }
 
-/**
- * The text that an allow rule with wildcards has to match: blanks inside words are replaced, so that its blanks match
- * only between words.
- */
+/** The text for allow rules with wildcards: their blanks must match only between words. */
 export function allowedText({ text, wordText = text }: ShellPart): string {
   return wordText;
 }
@@ -109,9 +92,7 @@ export function allowedText({ text, wordText = text }: ShellPart): string {
 /** Maximum length of a shell text, in UTF-16 code units. */
 export const maxShellLength = 16_384;
 export const maxShellParts = 256;
-/**
- * Maximum length of all `text` and `reduced` of a split together, in code units: the run's history records the split.
- */
+/** The most UTF-16 units of all `text` and `reduced` of a split, which the run's history records. */
 export const maxPartsLength = 65_536;
 
 /** For a call that reached the gate without a split: only rules without an args pattern, asks and denies count. */
