@@ -1,7 +1,4 @@
-/**
- * Finds the members that a rule reads and that a call or a run may lack. If one is missing, the rule's condition fails,
- * and a rule that denies or asks then counts.
- */
+/** Finds members that a rule reads and a call or run may lack: the condition then fails, and a deny or ask counts. */
 import { unparse } from '@bufbuild/cel';
 import { partsOf } from '../core/match/condition-cost.ts';
 import type { Rule } from '../core/policy/policy.ts';
@@ -17,10 +14,7 @@ import {
 } from './condition-kinds.ts';
 import { indexOf, textOf, type Expression } from './condition-constants.ts';
 
-/**
- * Returns a clause that continues `rule ID` for each member that may be missing; none for a rule that allows.
- * `isRequired`: tells whether every call of the rule has an argument.
- */
+/** A clause that continues `rule ID` for each member that may be missing. `isRequired`: every call has the argument. */
 export function absentReads(
   { when, args = {}, action }: Rule,
   isRequired: (argument: string) => boolean = () => false,
@@ -30,10 +24,7 @@ export function absentReads(
   const condition = when === undefined ? undefined : expressionOf(when);
   const read = condition === undefined ? [] : placesRead(condition);
   const certain = condition && outcomeOf(condition);
-  /**
-   * The words for how many calls count because a member is absent; undefined if its absence makes no difference, or if
-   * the condition can fail anyway.
-   */
+  /** The words for how many calls count if a member is absent; undefined if its absence makes no difference. */
   const countsWithout = (scope: Partial<Scope>): string | undefined => {
     if (condition === undefined || mayBe(certain!, 'failure')) return undefined;
     const some = outcomeOf(condition, { ...variables, ...scope });
@@ -128,10 +119,7 @@ function placesRead(condition: Expression): Place[] {
   return [...found.values()].toSorted((one, other) => one.steps.length - other.steps.length);
 }
 
-/**
- * The place that an expression reads, such as `args.items[0].price`; undefined if it reads none, or one that the scope
- * does not know.
- */
+/** The place that an expression reads, such as `args.items[0].price`; undefined if it reads none that is in scope. */
 function placeOf({ exprKind }: Expression, scope: ReadonlyMap<string, Place | undefined>): Place | undefined {
   if (exprKind.case === 'identExpr') return scope.get(exprKind.value.name);
   const [of, step] = stepOf(exprKind);
@@ -157,10 +145,7 @@ function stepOf(exprKind: Expression['exprKind']): [of?: Expression, step?: stri
   return [of, textOf(index) ?? (item === undefined || item < 0 ? undefined : Number(item))];
 }
 
-/**
- * The possible outcomes of a variable that has all these steps but the last: reading a missing member fails, a missing
- * item makes the list one too short.
- */
+/** The outcome of a variable with all these steps but the last: a read fails, a list is one item too short. */
 function outcomeLacking(steps: readonly Step[]): Outcome {
   const [step, ...rest] = steps;
   if (step === undefined) return failure;
@@ -176,10 +161,7 @@ function callerWith(name: string, value: Outcome): Outcome {
   return { ...variables.caller, members: { ...members, known: { ...members.known, [name]: value } } };
 }
 
-/**
- * The words for how many calls a rule with this action counts for. `held`: the possible outcomes of its condition;
- * undefined if it has none.
- */
+/** The words for how many calls a rule counts for. `held`: the possible outcomes of its condition, if it has one. */
 function howMany(action: 'ask' | 'deny', held: Outcome | undefined): string {
   const isOften = held === undefined || !mayBe(held, 'false');
   if (action === 'ask') return isOften ? 'asks about every' : 'may ask about a';

@@ -1,4 +1,3 @@
-/** Constants in the expressions of conditions. */
 import { unparse } from '@bufbuild/cel';
 import { parse } from '../core/match/cel.ts';
 import {
@@ -21,7 +20,6 @@ export function evaluated(source: string): boolean | 'failure' | undefined {
   return typeof held === 'boolean' ? held : 'failure';
 }
 
-/** The text of a constant. */
 export function textOf(part: Expression | undefined): string | undefined {
   const constant = part?.exprKind.case === 'constExpr' ? part.exprKind.value.constantKind : undefined;
   return constant?.case === 'stringValue' ? constant.value : undefined;
@@ -46,10 +44,7 @@ type Node = Readonly<Record<string, unknown>>;
 /** What a condition can read. `sum`: the sum of an argument over earlier calls. */
 type Readable = keyof ConditionVariables | 'sum';
 
-/**
- * True if the condition reads one of these variables, not only an argument or a string of the same name. Also true for
- * a condition that is not CEL, because it could read anything.
- */
+/** True if a condition reads one of these variables, not just an argument of that name; also if it is not CEL. */
 export function conditionReads(source: string, names: readonly Readable[]): boolean {
   try {
     return reads(parse(source).expr, names);
@@ -58,10 +53,7 @@ export function conditionReads(source: string, names: readonly Readable[]): bool
   }
 }
 
-/**
- * True if a part reads a variable of one of these names. The element of a loop counts as a variable if it has such a
- * name.
- */
+/** True if a part reads a variable of one of these names; the element of a loop is one, too. */
 function reads(part: unknown, names: readonly string[]): boolean {
   if (typeof part !== 'object' || part === null) return false;
   const { case: kind, value } = part as Node;

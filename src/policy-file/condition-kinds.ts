@@ -1,6 +1,6 @@
 /**
- * Finds the possible outcomes of a condition before any call, by an abstract evaluation: kinds take the place of
- * values. Which kinds a function accepts and returns is read from the functions that evaluate conditions.
+ * The possible outcomes of a condition before any call, with kinds in the place of values. Which kinds a function
+ * accepts and returns is read from the functions that evaluate conditions.
  */
 import { unparse } from '@bufbuild/cel';
 import { parse, type CelFunc } from '../core/match/cel.ts';
@@ -42,7 +42,6 @@ const boolean = outcome('true', 'false');
 const text = outcome('text');
 const number = outcome('double');
 
-/** The outcome of a map with these members. `others`: the outcomes of all other members. */
 export function mapOf(known: Readonly<Record<string, Outcome>>, others: Outcome = any): Outcome {
   return { ...outcome('map'), members: { known, others } };
 }
@@ -50,7 +49,6 @@ export function mapOf(known: Readonly<Record<string, Outcome>>, others: Outcome 
 const callerMembers = { userId: text, groups: { ...outcome('list'), items: text } };
 const countNames = ['calls', 'asks', 'denials', 'irreversible'];
 
-/** The possible outcomes of a condition's variables. */
 export const variables = {
   args: mapOf({}),
   metadata: mapOf({}),
@@ -83,10 +81,6 @@ interface Reading {
   done: ReadonlyMap<Expression, Outcome>;
 }
 
-/**
- * The kinds of value that an expression may have, and whether it may fail, without evaluating it. Calls `report` for
- * what always fails.
- */
 function inferOutcome(part: Expression, reading: Reading): Outcome {
   const { scope, report, done } = reading;
   const { exprKind } = part;
@@ -95,7 +89,7 @@ function inferOutcome(part: Expression, reading: Reading): Outcome {
   if (before !== undefined) return before;
   switch (exprKind.case) {
     case 'constExpr':
-      return { ...outcome(...constantKinds(exprKind.value.constantKind)), constant: part };
+      return { ...outcome(constantKind(exprKind.value.constantKind)), constant: part };
     case 'identExpr':
       return Object.hasOwn(scope, exprKind.value.name) ? scope[exprKind.value.name]! : any;
     case 'selectExpr': {
@@ -128,8 +122,7 @@ function inferOutcome(part: Expression, reading: Reading): Outcome {
       }
       const item = mayBe(range, 'map') ? any : (range.items ?? any);
       const ofRound = { ...reading, scope: { ...scope, [iterVar]: item } };
-      // Parts that do not read the accumulator are evaluated only once: otherwise nested loops would take exponential
-      // time.
+      // Parts that do not read the accumulator are evaluated once: nested loops would take exponential time.
       const fixed = partsWithout(loopStep, accuVar).map((each) => [each, inferOutcome(each, ofRound)] as const);
       let accumulated = inner(accuInit);
       const after = (step: Expression | undefined): Outcome => {
@@ -183,23 +176,17 @@ function reads(part: Expression, variable: string): boolean {
   return [iterRange, accuInit].some((each) => each !== undefined && reads(each, variable));
 }
 
-function constantKinds({ case: kind, value }: { case?: string | undefined; value?: unknown }): Kind[] {
-  switch (kind) {
-    case 'boolValue':
-      return [value === true ? 'true' : 'false'];
-    case 'int64Value':
-      return ['int'];
-    case 'uint64Value':
-      return ['uint'];
-    case 'doubleValue':
-      return ['double'];
-    case 'stringValue':
-      return ['text'];
-    case 'bytesValue':
-      return ['bytes'];
-    default:
-      return ['null'];
-  }
+const kindsOfConstants: Readonly<Record<string, Kind>> = {
+  int64Value: 'int',
+  uint64Value: 'uint',
+  doubleValue: 'double',
+  stringValue: 'text',
+  bytesValue: 'bytes',
+};
+
+function constantKind({ case: kind = '', value }: { case?: string | undefined; value?: unknown }): Kind {
+  if (kind === 'boolValue') return value === true ? 'true' : 'false';
+  return kindsOfConstants[kind] ?? 'null';
 }
 
 function memberOf({ members }: Outcome, name: string, isTested = false): Outcome {
@@ -317,10 +304,7 @@ function isNull({ kinds }: Outcome): boolean {
   return kinds.size === 1 && kinds.has('null');
 }
 
-/**
- * False if two lists have different sizes, true if both are empty; undefined if their sizes do not tell whether they
- * are equal.
- */
+/** False if two lists have different sizes, true if both are empty; undefined if their sizes do not tell. */
 function equalLists(one: Outcome, other: Outcome): boolean | undefined {
   if (one.size === undefined || other.size === undefined) return undefined;
   if (one.size !== other.size) return false;
@@ -338,7 +322,7 @@ function haveKindInCommon(one: Outcome, other: Outcome): boolean {
 
 function indexed(of: Outcome, index: Outcome): Outcome {
   const found: Outcome[] = [];
-  // The kinds by which a list can be indexed: the library takes `true` as 1 and `false` as 0.
+  // The library takes `true` as the index 1 and `false` as 0.
   const places: readonly Kind[] = [...numbers, 'true', 'false'];
   const isBehind = of.size !== undefined && Number(indexOf(index.constant) ?? -1) >= of.size;
   if (mayBe(of, 'list') && !isBehind && places.some((kind) => mayBe(index, kind))) found.push(of.items ?? any);
@@ -399,5 +383,3 @@ function ofConstants(call: Expression, operands: Fault['operands']): Outcome | u
   if (typeof given === 'boolean') return outcome(given ? 'true' : 'false');
   return evaluated(`[${source}] == []`) === 'failure' ? failure : undefined;
 }
-
-/** The answer of a condition that reads nothing; undefined if it does not compile. */

@@ -1,6 +1,6 @@
 /**
- * Finds problems of a condition before any call: what the gate itself refuses, types that can never work, and invalid
- * regular expressions. Only for the reading of policies: a run keeps a condition that was accepted at its start.
+ * The problems of a condition before any call: what the gate refuses, types that can never work, and invalid regular
+ * expressions. Only for the reading of policies: a run keeps a condition that was accepted at its start.
  */
 import { unparse } from '@bufbuild/cel';
 import { RE2JS } from 're2js';
@@ -8,7 +8,7 @@ import { risks, severities } from '../core/base/tool-call.ts';
 import { partsOf } from '../core/match/condition-cost.ts';
 import { compileCondition } from '../core/match/condition.ts';
 import { nearestName } from '../text/check-call-options.ts';
-import { expressionOf, mayBe, outcomeOf, type Fault, type Outcome } from './condition-kinds.ts';
+import { expressionOf, mayBe, outcomeOf, type Fault, type Kind, type Outcome } from './condition-kinds.ts';
 import { isInfinite, textOf, type Expression } from './condition-constants.ts';
 
 /** A type as messages name it. `any`: the type depends on the call. */
@@ -21,10 +21,7 @@ const equalities = new Map([
   ['_!=_', '!='],
 ]);
 
-/**
- * The problem of a condition that can hold for no call, or that compares `risk` or `severity` in a meaningless way, as
- * a clause; undefined if there is none.
- */
+/** The problem of a condition that holds for no call, or compares `risk` or `severity` without meaning, as a clause. */
 export function conditionProblem(source: string): string | undefined {
   const compiled = compileCondition(source);
   if ('problem' in compiled) return compiled.problem;
@@ -42,10 +39,7 @@ export function conditionProblem(source: string): string | undefined {
   return mayBe(outcome, 'false') ? undefined : `is a ${typeOf(outcome)}, not true or false`;
 }
 
-/**
- * The warnings about a condition, as clauses: about parts that can only fail although the condition may hold, and about
- * numbers beyond the range of a double.
- */
+/** Warnings, as clauses, about parts that can only fail although the condition may hold, and too large numbers. */
 export function conditionWarnings(source: string): string[] {
   const { outcome, problems } = examined(source);
   if (outcome === undefined) return [];
@@ -60,10 +54,7 @@ export function conditionWarnings(source: string): string[] {
   ];
 }
 
-/**
- * The values of `risk` and `severity`, the least first. They are texts, which CEL orders by their letters and not by
- * this order.
- */
+/** The values of `risk` and `severity`, the least first. They are texts, which CEL orders by their letters. */
 const levels: Readonly<Record<string, readonly string[]>> = { risk: [...risks, 'unknown'], severity: severities };
 
 /** The problem of a comparison that orders `risk` or `severity`, or that compares it with a value it never has. */
@@ -110,10 +101,7 @@ function examined(source: string): { outcome: Outcome | undefined; problems: str
   return { outcome, problems: [...problems] };
 }
 
-/**
- * A comparison with `==` or `!=`. It has `differ` if the types of its sides determine the answer, and `argument` if it
- * compares an argument with a constant.
- */
+/** A comparison with `==` or `!=`: of sides that always or never `differ`, or of an `argument` with a constant. */
 export interface Equality {
   operator: '==' | '!=';
   /** The types of both sides, if they always differ. */
@@ -128,10 +116,6 @@ export function equalitiesOf(source: string): Equality[] {
     if (operator === undefined || exprKind.case !== 'callExpr') return [];
     return [equalityOf(operator as '==' | '!=', exprKind.value.args as [Expression, Expression])];
   });
-}
-
-function isVariable(part: Expression | undefined, variable: string): boolean {
-  return variableName(part) === variable;
 }
 
 /** All expressions in a condition, the outer ones first; none if it does not compile. */
@@ -153,30 +137,26 @@ function equalityOf(operator: '==' | '!=', sides: [Expression, Expression]): Equ
 /** The name of the argument that an expression reads, such as `amount` for `args.amount`. */
 function argumentOf({ exprKind }: Expression): string | undefined {
   if (exprKind.case !== 'selectExpr' || exprKind.value.testOnly) return undefined;
-  return isVariable(exprKind.value.operand, 'args') ? exprKind.value.field : undefined;
+  return variableName(exprKind.value.operand) === 'args' ? exprKind.value.field : undefined;
 }
+
+const typeOfKind: Readonly<Record<Kind, Type>> = {
+  true: 'true or false',
+  false: 'true or false',
+  int: 'number',
+  uint: 'number',
+  double: 'number',
+  text: 'text',
+  bytes: 'text of bytes',
+  list: 'list',
+  map: 'map',
+  null: 'null',
+  failure: 'any',
+};
 
 /** The type of an outcome, as messages name it; `any` if it may have several. */
 function typeOf({ kinds }: Outcome): Type {
-  const types = new Set(
-    [...kinds].map((kind): Type => {
-      switch (kind) {
-        case 'true':
-        case 'false':
-          return 'true or false';
-        case 'int':
-        case 'uint':
-        case 'double':
-          return 'number';
-        case 'bytes':
-          return 'text of bytes';
-        case 'failure':
-          return 'any';
-        default:
-          return kind;
-      }
-    }),
-  );
+  const types = new Set([...kinds].map((kind) => typeOfKind[kind]));
   const [only] = types;
   return types.size === 1 ? only! : 'any';
 }
@@ -225,9 +205,7 @@ function selectProblem({ exprKind }: Expression, { members }: Outcome, type: str
   return `reads '${field}', and there is no such member${nearest === undefined ? `: there are ${known.join(', ')}` : `; did you mean '${nearest}'?`}`;
 }
 
-/**
- * The end of a message about a map that is used as a value, as in `args > 5`. It names the member that is likely meant.
- */
+/** Ends a message about a map used as a value, as in `args > 5`, with the member that was likely meant. */
 function memberMeant({ exprKind }: Expression): string {
   const name = exprKind.case === 'identExpr' ? exprKind.value.name : undefined;
   if (name === 'args' || name === 'metadata') return `: name what it holds, as in ${name}.amount`;
@@ -235,10 +213,7 @@ function memberMeant({ exprKind }: Expression): string {
   return name === 'caller' ? ': compare caller.userId' : '';
 }
 
-/**
- * The end of a message about a number that is compared with a text, as in `counts.calls > "5"` and `caller.userId > 5`.
- * It names the comparison that is likely meant.
- */
+/** Ends a message about a number compared with a text, as in `counts.calls > "5"`, with what was likely meant. */
 function comparisonMeant(operands: Fault['operands']): string {
   const text = operands.map(({ part }) => textOf(part)).find((found) => found !== undefined);
   if (text !== undefined) {

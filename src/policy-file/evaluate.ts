@@ -10,10 +10,9 @@ import {
 import { checkCallOptions } from '../text/check-call-options.ts';
 
 /**
- * Evaluates one call. Only layers with a policy answer; without any policy, the standard risk defaults apply. If layers
- * are equally strict, the ruling names a rule before a risk default, then the ceiling before parents before the run.
- * Throws `arguments_invalid` for a member that it does not know and for a risk that there is not, and an `Error` for an
- * engine version that is no longer supported.
+ * Evaluates one call; without any policy, by the standard risk defaults. Of equally strict layers, the ruling names a
+ * rule before a risk default, then the ceiling before parents before the run. Throws `arguments_invalid` for an unknown
+ * member or risk, and an `Error` for an engine version that is no longer supported.
  *
  * @example
  * ```ts

@@ -79,26 +79,32 @@ function unknownKey(key: string, path: readonly PropertyKey[]): string {
   return `unknown key '${key.slice(0, 60)}'; known here are ${knownKeys(path).join(', ')}`;
 }
 
-/** The keys that policyShape has at a path. */
 function knownKeys(path: readonly PropertyKey[]): string[] {
-  let shape: Shape = policyShape as unknown as Shape;
-  for (const key of path) {
-    const inner = unwrapped(shape);
-    shape = inner.shape?.[String(key)] ?? inner.def.element ?? inner.def.valueType ?? inner;
-  }
-  const found = unwrapped(shape);
+  const found = shapeAt(policyShape, path);
   return [found, ...(found.def.options ?? [])].flatMap((each) => Object.keys(each.shape ?? {}));
 }
 
 /** The parts of zod's schemas that are used here. */
 interface Shape {
   shape?: Record<string, Shape>;
-  def: { innerType?: Shape; element?: Shape; valueType?: Shape; options?: Shape[] };
+  def: { innerType?: Shape; in?: Shape; element?: Shape; valueType?: Shape; options?: Shape[] };
 }
 
+/** The schema at a path. */
+export function shapeAt(root: z.ZodType, path: readonly PropertyKey[]): Shape {
+  let shape = root as unknown as Shape;
+  for (const key of path) {
+    const inner = unwrapped(shape);
+    shape = inner.shape?.[String(key)] ?? inner.def.element ?? inner.def.valueType ?? inner;
+  }
+  return unwrapped(shape);
+}
+
+/** The schema inside of `optional`, `default` and `transform`. */
 function unwrapped(shape: Shape): Shape {
   let inner = shape;
-  while (inner.def.innerType !== undefined) inner = inner.def.innerType;
+  for (let next: Shape | undefined = inner; next !== undefined; next = inner.def.innerType ?? inner.def.in)
+    inner = next;
   return inner;
 }
 
@@ -125,4 +131,9 @@ export function prototypeKeys(value: unknown, path: readonly PropertyKey[] = [])
       return [{ path: place, message: `'__proto__' cannot be a name`, part: 'key' }];
     return prototypeKeys((value as Record<string, unknown>)[key], place);
   });
+}
+
+export function belongsInCeiling(path: readonly PropertyKey[]): ShapeProblem {
+  const message = `'${String(path.at(-1))}' belongs in the ceiling, the policy given to createWorker`;
+  return { path, message, part: 'key' };
 }

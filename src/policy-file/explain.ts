@@ -1,4 +1,3 @@
-/** Explains a ruling: the result of each rule. For people and tools; the gate does not use it. */
 import { holds, readingOf, type CompiledLayers, type CompiledRule } from '../core/policy/compiled-policy.ts';
 import type { LayerCall } from '../core/policy/layer-answer.ts';
 import { affordable } from '../core/match/matching.ts';
@@ -9,20 +8,15 @@ import { checkRuled } from './evaluate.ts';
 import { evaluate, readyCall, type RuledCall, type Ruling, type RulingContext } from '../core/policy/ruling.ts';
 import type { z } from 'zod';
 import { unknownName } from '../text/check-call-options.ts';
-import { kinds, type ShapeProblem } from './explain-shape.ts';
+import { documentValueAt, kinds, shapeAt, type ShapeProblem } from './explain-shape.ts';
 
 /** The result of one rule for a call. */
 export interface RuleMatch {
-  /** The rule's id. */
   rule: string;
-  /** The policy that holds the rule. */
   layer: 'ceiling' | 'parent' | 'agent' | 'run';
   /** The rule's action, whether it matched or not. */
   action: Action;
-  /**
-   * Whether the rule matched. For a command: true if the rule counts for any part of it. `error`: the rule could not be
-   * evaluated.
-   */
+  /** True if the rule matched; for a command, any part of it. `error`: the rule could not be evaluated. */
   matched: boolean | 'error';
   /** The reason, as a clause such as `it matches`. */
   why: string;
@@ -36,7 +30,7 @@ export interface Explanation {
 }
 
 /**
- * Evaluates one call as `evaluate` does, and says for each rule whether it matched and why.
+ * Evaluates one call as `evaluate` does, and says of each rule whether it matched and why; for people and tools.
  *
  * @example
  * ```ts
@@ -56,8 +50,7 @@ export function explain(layers: CompiledLayers, call: RuledCall, context: Ruling
   const matches = [layers.ceiling, ...(layers.parents ?? []), layers.run].flatMap((policy) => {
     if (policy === undefined) return [];
     const ready = readyCall(call, context);
-    // Keep the results of conditions: a condition may be evaluated twice here, and must not cost more than in the
-    // ruling.
+    // A condition may be evaluated twice here, and must not cost more than in the ruling.
     ready.facts.held ??= new Map();
     const { all: candidates, argsLength } = policy.candidates(ready.subjects);
     const parts = partMatchers({ ...ready, argsLength });
@@ -85,24 +78,20 @@ export function explain(layers: CompiledLayers, call: RuledCall, context: Ruling
 function whyNot(rule: CompiledRule, { subjects, facts, shell }: LayerCall): string {
   const { agent, pattern, fields, condition } = rule;
   if ('problem' in pattern) return `its pattern ${pattern.problem}`;
-  if (says(affordable(pattern.name, subjects.name, subjects))) return 'its pattern is for another tool';
+  if (affordable(pattern.name, subjects.name, subjects) === false) return 'its pattern is for another tool';
   if (agent !== undefined && agent !== facts.agent) return `it is for agent '${agent}'`;
   if (shell === undefined) {
     const reading = readingOf(rule.action);
-    if (pattern.args !== undefined && says(affordable(pattern.args, subjects.args(), subjects, reading))) {
+    if (pattern.args !== undefined && affordable(pattern.args, subjects.args(), subjects, reading) === false) {
       return 'its pattern does not match the arguments';
     }
     const field = fields.find(
-      ({ name, glob }) => !('problem' in glob) && says(affordable(glob, subjects.field(name), subjects, reading)),
+      ({ name, glob }) => !('problem' in glob) && affordable(glob, subjects.field(name), subjects, reading) === false,
     );
     if (field !== undefined) return `its glob does not match argument '${field.name}'`;
   }
-  if (condition !== undefined && says(holds(rule, condition(), facts))) return 'its condition does not hold';
+  if (condition !== undefined && holds(rule, condition(), facts) === false) return 'its condition does not hold';
   return 'it counts for no part of the command';
-}
-
-function says(match: boolean | { problem: string }): boolean {
-  return match === false;
 }
 
 /** The document to explain, its shape, and its name, such as `an identity file`. */
@@ -118,7 +107,7 @@ export function explainWithoutValues(error: z.ZodError, { document, shape, what 
     const { path } = issue;
     const name = placeName(path, what);
     if (issue.code === 'unrecognized_keys') {
-      const known = knownKeys(shape, path);
+      const known = Object.keys(shapeAt(shape, path).shape ?? {});
       const listed = `known here are ${known.join(', ')}`;
       return issue.keys.map((key) => ({
         path: [...path, key],
@@ -131,7 +120,7 @@ export function explainWithoutValues(error: z.ZodError, { document, shape, what 
     }
     // Use the sentence of the shape itself if it has one: it is more specific.
     const isOwn = !issue.message.startsWith('Invalid input');
-    if (path.length > 0 && isMissing(document, path)) {
+    if (path.length > 0 && documentValueAt(document, path) === undefined) {
       const remedy = isOwn ? `: it ${issue.message}` : '';
       return [{ path: path.slice(0, -1), message: `${name} is missing${remedy}` }];
     }
@@ -142,40 +131,8 @@ export function explainWithoutValues(error: z.ZodError, { document, shape, what 
   });
 }
 
-function isMissing(document: unknown, path: readonly PropertyKey[]): boolean {
-  let value = document;
-  for (const key of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return true;
-    value = (value as Record<PropertyKey, unknown>)[key];
-  }
-  return false;
-}
-
 function placeName(path: readonly PropertyKey[], what: string): string {
   const last = path.at(-1);
   if (last === undefined) return what;
   return typeof last === 'number' ? `'${String(path.at(-2))}' item ${last + 1}` : `'${String(last).slice(0, 60)}'`;
-}
-
-/** The parts of zod's schemas that are used here. */
-interface Shape {
-  shape?: Record<string, Shape>;
-  def: { innerType?: Shape; in?: Shape; element?: Shape; valueType?: Shape };
-}
-
-function knownKeys(shape: z.ZodType, path: readonly PropertyKey[]): string[] {
-  let found = shape as unknown as Shape;
-  for (const key of path) {
-    const inner = unwrapped(found);
-    found = inner.shape?.[String(key)] ?? inner.def.element ?? inner.def.valueType ?? inner;
-  }
-  return Object.keys(unwrapped(found).shape ?? {});
-}
-
-/** The schema inside of `optional`, `default` and `transform`. */
-function unwrapped(shape: Shape): Shape {
-  let inner = shape;
-  for (let next: Shape | undefined = inner; next !== undefined; next = inner.def.innerType ?? inner.def.in)
-    inner = next;
-  return inner;
 }

@@ -4,10 +4,7 @@ import { globTokens, type GlobToken } from '../core/match/glob-syntax.ts';
 /** How many steps of comparisons one policy may take: about half a second. */
 const mostComparisons = 10_000_000;
 
-/**
- * Bounds the comparisons of a policy's rules with each other, so that the time to read a policy is proportional to its
- * length. A unit is a step of a comparison, such as one character.
- */
+/** Bounds the comparisons of a policy's rules, so that reading takes time proportional to its length. */
 export class Comparisons {
   #left = mostComparisons;
 
@@ -35,8 +32,7 @@ export class Comparisons {
 /** True if some text matches both globs. Two classes count as having a character in common. */
 export function globsOverlap(one: string, other: string): boolean {
   const [first, second] = [globTokens(one), globTokens(other)];
-  // `reachable`: the positions in `second` that some text reaches before a piece of `first`. `next`: those that it
-  // reaches after the piece.
+  // `reachable`: positions in `second` that some text reaches before a piece of `first`; `next`: after the piece.
   let reachable = new Uint8Array(second.length + 1);
   let next = new Uint8Array(second.length + 1);
   reachable[0] = 1;
@@ -60,8 +56,8 @@ export function globsOverlap(one: string, other: string): boolean {
 }
 
 /**
- * True if `wide` certainly matches every text that `narrow` matches. For a glob of literals and `*`, it does so if it
- * matches the text of `narrow` with an unused character in place of each wildcard.
+ * True if `wide` certainly matches every text that `narrow` matches. A glob of literals and `*` does if it matches
+ * `narrow` with an unused character for each wildcard.
  */
 export function globCovers(wide: Glob, narrow: Glob): boolean {
   if (wide.source === narrow.source) return true;

@@ -1,4 +1,4 @@
-/** Finds policies whose rules or conditions are too expensive to evaluate for calls of a usual size. */
+// Policies whose rules or conditions cost too much for calls of a usual size.
 import { maxConditionWork } from '../core/match/condition.ts';
 import { partsOf, weightOf, type Expression } from '../core/match/condition-cost.ts';
 import { expressionSize } from '../core/match/expression-size.ts';
@@ -18,10 +18,7 @@ import type { PolicyWarning } from './lint-names.ts';
 import { expressionOf } from './condition-kinds.ts';
 import { textOf } from './condition-constants.ts';
 
-/**
- * A command with at most this many parts, and an argument with at most this many characters, should be cheap enough for
- * all rules of a tool.
- */
+/** Commands with so many parts, and arguments of so many characters, should be cheap enough for a tool's rules. */
 const usualParts = 128;
 const usualLength = 4_000;
 /** Usual sizes of the lists and texts that conditions read. */
@@ -30,15 +27,13 @@ const usualText = 200;
 /** The cost of compiling a rule, in comparisons of globs. */
 const costOfRule = 50;
 
-/**
- * The warnings about tools whose calls cannot be evaluated at a usual size. `rules` and `assess` are from one policy.
- */
+/** Warnings about tools whose calls cannot be evaluated at a usual size. `rules` and `assess` are from one policy. */
 export function budgetWarnings(
   rules: readonly Rule[],
   assess: readonly AssessRule[],
   comparisons: Comparisons,
 ): PolicyWarning[] {
-  const steps = new Map(rules.map((rule) => [rule, rule.when === undefined ? 0 : usualSteps(rule.when)]));
+  const steps = new Map(rules.map((rule) => [rule, rule.when === undefined ? 0 : usualSteps(expressionOf(rule.when))]));
   const ofRules = rulesByToolName(rules, comparisons).flatMap(({ name, about }) => {
     const policy = compilePolicy(
       { version: 1, rules: about.map(withoutToolAndCondition), riskDefaults: {}, approval: {} },
@@ -83,7 +78,6 @@ function rulesByToolName<Each extends Matched>(
   });
 }
 
-/** The rule without the name of its tool and without its condition. */
 function withoutToolAndCondition<Each extends Matched>(rule: Each): Each {
   const colon = rule.pattern.indexOf(':');
   return { ...rule, pattern: colon === -1 ? '*' : `*${rule.pattern.slice(colon)}`, when: undefined };
@@ -100,10 +94,7 @@ interface RulesOfTool {
   match: (call: LayerCall) => unknown;
 }
 
-/**
- * One warning if usual arguments or commands would exceed the budget of a ruling because this tool has so many rules;
- * else none.
- */
+/** Warns if usual arguments or commands exceed the budget of a ruling because a tool has so many rules. */
 function matchingWarnings({ name, kind, rules, parts, match }: RulesOfTool, comparisons: Comparisons): string[] {
   const patterns = rules.flatMap(({ pattern }) => (pattern.includes(':') ? [pattern] : []));
   const fields = [...new Set(rules.flatMap(({ args = {} }) => Object.keys(args)))];
@@ -133,10 +124,7 @@ function matchingWarnings({ name, kind, rules, parts, match }: RulesOfTool, comp
   ];
 }
 
-/**
- * The work that the gate counts for each character of an argument. `field`: the name of the argument; empty for the
- * subject.
- */
+/** The work that the gate counts for each character of an argument. `field`: its name; empty for the subject. */
 function workPerCharacter(
   match: (call: LayerCall) => unknown,
   { field, fields, isCommand, agent }: { field: string; fields: string[]; isCommand: boolean; agent: string },
@@ -177,13 +165,8 @@ function conditionWarnings(name: string, rules: readonly Rule[], stepsOf: (rule:
   ];
 }
 
-/** The cost of a condition if all of it is evaluated. */
-function usualSteps(source: string): number {
-  return steps(expressionOf(source));
-}
-
-/** About how many steps an expression takes, with arguments and lists of usual size. */
-function steps(part: Expression | undefined): number {
+/** About how many steps all of an expression takes, with arguments and lists of usual size. */
+function usualSteps(part: Expression | undefined): number {
   if (part === undefined) return 0;
   const { exprKind } = part;
   if (exprKind.case === 'comprehensionExpr') {
@@ -191,10 +174,10 @@ function steps(part: Expression | undefined): number {
     const list = iterRange?.exprKind;
     const rounds = list?.case === 'listExpr' ? list.value.elements.length : usualItems;
     const weight = weightOf(loopStep) + weightOf(loopCondition);
-    const round = Math.max(4, weight / 5) + steps(loopStep) + steps(loopCondition);
-    return steps(iterRange) + steps(accuInit) + steps(result) + rounds * round;
+    const round = Math.max(4, weight / 5) + usualSteps(loopStep) + usualSteps(loopCondition);
+    return usualSteps(iterRange) + usualSteps(accuInit) + usualSteps(result) + rounds * round;
   }
-  const inner = partsOf(part).reduce((sum, each) => sum + steps(each), 0);
+  const inner = partsOf(part).reduce((sum, each) => sum + usualSteps(each), 0);
   if (exprKind.case !== 'callExpr') return inner;
   if (exprKind.value.function !== 'matches') return inner + 0.1;
   const pattern = textOf(exprKind.value.args.at(-1));

@@ -1,4 +1,3 @@
-/** Finds steps of waiting requests that no channel of a worker sends to people. */
 import { formatDuration } from '../core/base/duration.ts';
 import { type ChannelRoutes, channelsFor } from '../core/people/channel-routes.ts';
 import { type Directory, groupOf, membersOf } from '../core/people/directory.ts';
@@ -17,10 +16,7 @@ export interface KnownChannels {
   routes?: ChannelRoutes;
 }
 
-/**
- * Warnings about reminders, warnings and escalations that certainly no channel sends. `others`: directories of other
- * policies, which may have a group that this policy names.
- */
+/** Warnings about steps that certainly no channel sends. `others`: other directories, which may have a group. */
 export function lintChannels(
   policy: Policy,
   owner: 'ceiling' | 'agent' | 'run',
@@ -102,9 +98,8 @@ function possibleChannels(
 }
 
 /**
- * The steps of a rule's requests that come too late, as clauses: a reminder, a warning or an escalation after the
- * time-out, and a quorum that needs people who are asked after it. They come only if the request is extended. `of`: the
- * owner of the policy. `ceiling`: the operator's policy above it, as far as it is known.
+ * Steps of a rule's requests after the time-out, and a quorum that needs people who are asked after it, as clauses.
+ * They come only if a request is extended. `of`: whose policy it is. `ceiling`: the operator's above it, if known.
  */
 export function lateSteps({ ask }: Rule, policy: Policy, of: 'ceiling' | 'agent' | 'run', ceiling?: Policy): string[] {
   if (ask === undefined) return [];

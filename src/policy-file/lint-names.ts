@@ -1,4 +1,3 @@
-/** Finds names in a policy that a worker does not have: tools, agents and arguments. */
 import { nearestName } from '../text/check-call-options.ts';
 import { argumentsRead, sumsRead } from '../core/match/argument-reads.ts';
 import { globMatches, globSubject, type Glob } from '../core/match/glob.ts';
@@ -110,7 +109,6 @@ function meant(wrong: string, names: readonly string[]): string {
 export interface PolicyWarning {
   /** Index in `policy.rules`; absent if the warning is not about a rule. */
   index?: number;
-  /** The id of the rule. */
   rule?: string;
   /** One sentence. */
   message: string;

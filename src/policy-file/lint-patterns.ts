@@ -55,7 +55,7 @@ function nameWarnings(name: string, pattern: string): string[] {
     return [`has '${strange}' in the name of a tool: braces, parentheses and the like stand for themselves`];
   }
   if (name.trim() !== name)
-    return [`has a blank beside the colon, and no tool has one in its name: write ${trimmed(pattern)}`];
+    return [`has a blank beside the colon, and no tool has one in its name: write ${pattern.replace(/\s*:\s*/, ':')}`];
   if (/\s/.test(name)) {
     return [
       `has a blank in the name of a tool, and no tool has one: if this is a command, write bash:${pattern}, with the name of the tool that runs it`,
@@ -119,9 +119,7 @@ function neverMatching(glob: string, isCommand = false): NeverMatching[] {
 
 const written = 'is written as a regular expression, and its signs stand for themselves';
 
-/**
- * True for a pattern of SQL's `LIKE`, such as `%rm%` and `rm %`; false for `%2e`, `%APPDATA%`, `date +%` and `100%`.
- */
+/** True for SQL's `LIKE`, such as `%rm%` and `rm %`; false for `%2e`, `%APPDATA%`, `date +%` and `100%`. */
 function isOfLike(glob: string): boolean {
   if (/[*?[]/.test(glob) || /^%[A-Z_]+%/.test(glob)) return false;
   return /^%(?![\da-f]{2})[\w./~@-]/i.test(glob) || /[a-z\s]%$/i.test(glob);
@@ -143,10 +141,7 @@ const readers = new Set(
   ).split(' '),
 );
 
-/**
- * The problems of a glob that matches no command: it begins with a prompt, ends with a sign between commands, or has
- * several commands in one.
- */
+/** The problems of a glob that no command matches: it begins with a prompt, ends with a sign, or joins commands. */
 function neverACommand(glob: string): NeverMatching[] {
   const [, prompted] = /^[$#>] +(\S.*)$/s.exec(glob) ?? [];
   if (prompted !== undefined) return [{ what: 'begins with the prompt of a shell', globs: [prompted] }];
@@ -185,10 +180,7 @@ function jsonWarnings(glob: string): string[] {
   ];
 }
 
-/**
- * The glob that a regular expression means; undefined if the text is not one. `.*` alone is not enough, because it can
- * be part of a name.
- */
+/** The glob that a regular expression means. `.*` alone makes none, because it can be part of a name. */
 function withoutExpression(glob: string): string | undefined {
   const [, framed] = /^\/([^/]+)\/[gimsuy]{0,2}$/s.exec(glob) ?? [];
   const isFramed = framed !== undefined && /\.[*+]|[\\|()\s]|^\^|\$$/.test(framed);
@@ -229,10 +221,6 @@ function argumentWarnings(name: string, glob: string): string[] {
   );
 }
 
-function trimmed(pattern: string): string {
-  return pattern.replace(/\s*:\s*/, ':');
-}
-
 /** The likely mistakes in the part of a pattern that matches a command. */
 function commandWarnings(rest: string, allows: boolean): string[] {
   const found: string[] = [];
@@ -251,9 +239,7 @@ function commandWarnings(rest: string, allows: boolean): string[] {
 
 function letterWarnings(glob: string): string[] {
   const blank = strangeBlank.exec(glob)?.[0];
-  if (blank !== undefined) {
-    return [`has the character ${codePoint(blank)}, which looks like a blank or like nothing`];
-  }
+  if (blank !== undefined) return [`has the character ${codePoint(blank)}, which looks like a blank or like nothing`];
   const [index] = lookAlikes(glob);
   if (index === undefined) return [];
   return [

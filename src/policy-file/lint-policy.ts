@@ -1,4 +1,3 @@
-/** Finds valid parts of a policy that look like a mistake. */
 import { checkCallOptions } from '../text/check-call-options.ts';
 import type { CompiledRule } from '../core/policy/compiled-policy.ts';
 import { compileFor } from './condition-constants.ts';
@@ -16,11 +15,11 @@ import { type Policy, type Rule, defaultMinRemindMs } from '../core/policy/polic
 import { groupOf, membersOfOne, personKeyIn, personOf } from '../core/people/directory.ts';
 
 /**
- * Warnings about a valid policy: rules that a later rule always overrides, grants that they offer in vain, denies and
- * asks that cannot be evaluated where an argument is absent, people and groups that its directory lacks, reminders and escalations behind
- * the time-out, time-outs that allow, and, in an agent's policy (`of: 'agent'`), denies that a run
- * can lift. `of` says whose policy it is; default `run`. `known`: what the worker has, so that arguments which a tool
- * requires count as given. `ceiling`: the operator's policy above it, which may shorten how long its requests wait. Throws `arguments_invalid` for another option, and never for a policy.
+ * Warnings about a valid policy: rules that a later one always overrides, grants that they offer in vain, denies and
+ * asks that cannot be evaluated where an argument is absent, people and groups that the directory lacks, steps behind
+ * the time-out, time-outs that allow, and an agent's denies that a run can lift. `of`: whose policy it is; default
+ * `run`. `known`: what the worker has. `ceiling`: the operator's policy above it. Throws `arguments_invalid` for
+ * another option, and never for a policy.
  *
  * @example
  * ```ts
@@ -101,10 +100,7 @@ export function lintPolicy(
 const tooManyRules =
   'the policy has too many rules to compare all of them with each other, so warnings about some may be missing';
 
-/**
- * The warnings about rules that deny or ask but cannot take effect: their pattern is not of this language, a part of
- * their condition can only fail, or they cost too much. Never throws.
- */
+/** Warnings about rules that deny or ask in vain: in another notation, with a failing condition, or too costly. */
 export function lintProtection(policy: Policy, of: 'ceiling' | 'agent' | 'run'): PolicyWarning[] {
   const rules = rulesOf(policy, of);
   return [
@@ -123,10 +119,7 @@ function mistakes({ rule, index, compiled: { id } }: Listed): PolicyWarning[] {
   return found.map((problem) => ({ index, rule: id, message: `rule ${id} ${problem}` }));
 }
 
-/**
- * The clause that says when `on_timeout: allow` lets a call run: only if other conditions hold too, which `askTermsOf`
- * checks.
- */
+/** The clause that says when `on_timeout: allow` lets a call run; `askTermsOf` checks the other conditions. */
 function onTimeoutAllowClause(of: 'ceiling' | 'agent' | 'run'): string {
   const others =
     of === 'ceiling' ? 'each other policy of the run says so' : 'the ceiling and each other policy of the run say so';
@@ -142,10 +135,7 @@ interface Listed {
   compiled: CompiledRule;
 }
 
-/**
- * The first later rule that makes a rule useless, because it matches every call that the rule matches; undefined if
- * there is none, or the comparisons are used up.
- */
+/** The first later rule that matches every call of this one, if the comparisons suffice. */
 function overriding(rules: readonly Listed[], index: number, comparisons: Comparisons): Listed | undefined {
   const { rule, compiled } = rules[index]!;
   for (let at = index + 1; at < rules.length; at += 1) {
@@ -156,10 +146,7 @@ function overriding(rules: readonly Listed[], index: number, comparisons: Compar
   return undefined;
 }
 
-/**
- * The id of an earlier allow rule that makes a rule useless: it matches every call that the rule matches, and all rules
- * between the two allow.
- */
+/** An earlier allow rule that matches every call of this one, with only allow rules between the two. */
 function allowedBefore(rules: readonly Listed[], index: number, comparisons: Comparisons): string | undefined {
   const { rule, compiled } = rules[index]!;
   for (let at = index; at >= 0 && rules[at]!.rule.action === 'allow'; at -= 1) {
@@ -170,10 +157,7 @@ function allowedBefore(rules: readonly Listed[], index: number, comparisons: Com
   return undefined;
 }
 
-/**
- * The id of an earlier deny rule that has some calls in common with an allow rule, while neither of the two covers the
- * other.
- */
+/** An earlier deny rule that shares calls with an allow rule, while neither covers the other. */
 function deniedInPart(rules: readonly Listed[], index: number, comparisons: Comparisons): string | undefined {
   const { rule, compiled } = rules[index]!;
   const own = compiled.pattern.args;
@@ -192,10 +176,7 @@ function deniedInPart(rules: readonly Listed[], index: number, comparisons: Comp
   return undefined;
 }
 
-/**
- * The warnings about comparisons that a value of another type evades: in CEL such a value is unequal, which is no
- * error.
- */
+/** Warnings about comparisons that a value of another type evades: in CEL it is unequal, which is no error. */
 function evadedComparisons({ when, action }: Rule): string[] {
   return (when === undefined ? [] : equalitiesOf(when)).flatMap(({ operator, differ, argument }) => {
     if (differ !== undefined) {
@@ -280,10 +261,7 @@ function lintPeople(policy: Policy, idOf: (index: number) => string, isCeiling: 
       .map(([name]) => ({ message: `the keys of '${name}' do not count: only those in the ceiling's directory do` })),
   ];
 
-  /**
-   * The reason why a name is unknown, as a clause. Without a directory in this policy there is none: the directory of
-   * another policy may have the group.
-   */
+  /** Why a name is unknown, as a clause. If this policy has no directory, another policy may have the group. */
   function whyUnknown(name: string, verb = 'asks'): string | undefined {
     const group = groupOf(name);
     if (directory === undefined) {

@@ -98,13 +98,12 @@ export function ruleOf(rule: RuleDocument, agent: string | undefined): Rule {
 type Amount = number | string;
 
 function runLimitsOf({ turns, calls, tokens, time, cost }: NonNullable<PolicyDocument['limits']>): RunLimits {
-  const [timeMs, ofCost] = [limitOf(time), limitOf(cost)];
   return withoutUndefined({
     turns: limitOf(turns),
     calls: limitOf(calls),
     tokens: limitOf(tokens),
-    timeMs,
-    cost: ofCost,
+    timeMs: limitOf(time),
+    cost: limitOf(cost),
   });
 }
 
@@ -119,13 +118,11 @@ function limitOf(
   return withoutUndefined<RunLimit>({ ask: read(ask), end: read(end) });
 }
 
-/** Drops the keys whose value is undefined, as JSON does. */
 function withoutUndefined<Value extends object>(value: Value): Value {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Value;
 }
 
-// The members of a policy in their normal form follow from the shapes of the file, so there is only one list of what a
-// policy may contain.
+// The members of the normal form follow from the shapes of the file: there is one list of what a policy may contain.
 type Camel<Name extends string> = Name extends `${infer First}_${infer Rest}`
   ? `${First}${Capitalize<Camel<Rest>>}`
   : Name;
@@ -145,9 +142,7 @@ type ValueOf<Value> = Value extends FiniteDuration
         : Value extends object
           ? Normal<Value>
           : never;
-/**
- * A map of the file in its normal form: names in camel case, durations in milliseconds under names that end in `Ms`.
- */
+/** The normal form of a map: names in camel case, durations in milliseconds under names that end in `Ms`. */
 type Normal<Value extends object> = {
   [Name in keyof Value as NameOf<Name, Value[Name]>]: ValueOf<Exclude<Value[Name], undefined>>;
 };
@@ -169,7 +164,6 @@ function normalName(name: string, schema: unknown): string {
   return durationOf(unwrapped(schema)) === undefined ? camel : `${camel}Ms`;
 }
 
-/** The value as recorded: durations in milliseconds, and members under their names in code. */
 function normalValue(wrapped: unknown, value: unknown): unknown {
   const schema = unwrapped(wrapped);
   if (durationOf(schema) !== undefined) return durationMs(value as string);
@@ -188,15 +182,11 @@ function normalValue(wrapped: unknown, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, normalValue(schema.valueType, each)]));
 }
 
-/** The schema of a member, without the wrapper that makes the member optional. */
 function unwrapped(schema: unknown): unknown {
   return schema instanceof z.ZodOptional ? schema.unwrap() : schema;
 }
 
-/**
- * The shape of these members as a run has recorded them. It accepts every text, because another version may have
- * accepted it, and keeps members that this version does not know.
- */
+/** The shape of recorded members. It accepts what another version may have accepted, and keeps unknown members. */
 export function recordedMembers<Shape extends z.ZodRawShape>(
   shape: z.ZodObject<Shape>,
 ): Record<keyof Normal<z.output<z.ZodObject<Shape>>>, z.ZodType> {

@@ -1,7 +1,7 @@
 import { optionProblem } from '../text/check-call-options.ts';
 import { isTooDeep } from '../core/base/canonical-json.ts';
 import { formatDuration } from '../core/base/duration.ts';
-import { explainShape, type ShapeProblem, prototypeKeys } from './explain-shape.ts';
+import { belongsInCeiling, explainShape, type ShapeProblem, prototypeKeys } from './explain-shape.ts';
 import { peopleProblems } from './people-problems.ts';
 import { normalForm, placedRules, ruleOf } from './normal-form.ts';
 import { durationMs, policyShape, type PolicyDocument } from './shape.ts';
@@ -28,15 +28,9 @@ export interface PolicyProblem {
 export interface ParsePolicyOptions {
   /** The name of the file, which is repeated in each problem. */
   file?: string;
-  /**
-   * True for the operator's policy, the only one that may hold `max_timeout`, `min_remind`, `prices` and
-   * `reviewer_keys`. Default false.
-   */
+  /** True for the operator's policy, which alone may hold `max_timeout`, `min_remind`, `prices` and the like. */
   ceiling?: boolean;
-  /**
-   * The longest time-out that the policy of an agent or a run may have: the ceiling's `maxTimeoutMs`; null: no limit.
-   * Less than 24 hours, the default, counts as 24 hours. In a run, the smallest time-out of all layers applies.
-   */
+  /** The longest time-out of an agent's or a run's policy; null: no limit. At least 24 hours, which is the default. */
   maxTimeoutMs?: number | null;
   /** False: checks only the shape of rules' `examples`, without evaluating them. Default true. */
   triesExamples?: boolean;
@@ -53,8 +47,8 @@ export interface ParsedPolicy {
 const mostProblems = 100;
 
 /**
- * Reads a policy: the text of a policy file (YAML 1.2 or JSON), or the document as an object. Strict: an unknown key is
- * a problem, and so is a key that this version does not support, or an unknown option. Returns at most 100 problems. Never throws.
+ * Reads a policy file (YAML 1.2 or JSON), or the document as an object. Strict: an unknown key or option is a problem.
+ * Returns at most 100 problems. Never throws.
  *
  * @example
  * ```ts
@@ -108,7 +102,7 @@ export function parsePolicy(
 }
 
 /**
- * One line per problem: `FILE:LINE:COL message`, or `FILE: message (at PATH)` for a policy given as an object.
+ * One line for each problem: `FILE:LINE:COL message`, or `FILE: message (at PATH)` for a policy given as an object.
  *
  * @example
  * ```ts
@@ -152,14 +146,9 @@ function ruleName(path: readonly PropertyKey[]): string {
 
 const ceilingOnly = ['max_timeout', 'min_remind'] as const;
 
-/**
- * The problems of prices outside of a ceiling: a run whose cost is limited must not set the prices by which the cost is
- * counted.
- */
+/** Refuses prices outside of a ceiling: a run whose cost is limited must not set the prices by which it is counted. */
 function priceProblems({ prices }: PolicyDocument, { ceiling = false }: ParsePolicyOptions): ShapeProblem[] {
-  if (prices === undefined || ceiling) return [];
-  const message = `'prices' belongs in the ceiling, the policy given to createWorker`;
-  return [{ path: ['prices'], message, part: 'key' }];
+  return prices === undefined || ceiling ? [] : [belongsInCeiling(['prices'])];
 }
 
 /** The time-outs that are longer than permitted, and members that only a ceiling may have. */
@@ -170,12 +159,7 @@ function timeoutProblems(
   const { timeout, max_timeout: written } = document.approval ?? {};
   if (!ceiling) {
     const refused = ceilingOnly.filter((key) => document.approval?.[key] !== undefined);
-    if (refused.length > 0) {
-      return refused.map((key) => {
-        const message = `'${key}' belongs in the ceiling, the policy given to createWorker`;
-        return { path: ['approval', key], message, part: 'key' };
-      });
-    }
+    if (refused.length > 0) return refused.map((key) => belongsInCeiling(['approval', key]));
   }
   const raisedMs =
     maxTimeoutMs === undefined ? defaultMaxTimeoutMs : Math.max(maxTimeoutMs ?? Infinity, defaultMaxTimeoutMs);
@@ -206,10 +190,7 @@ function order(one = 0, other = 0): number {
   return one - other;
 }
 
-/**
- * Checks the `examples` of all rules. An example is a map, the arguments of a call, or a text, the value of the tool's
- * subject. The tool's name counts as matched; its risk is `write`, and the counts of the run are zero.
- */
+/** Tries the `examples` of rules: arguments, or a subject, of a `write` tool that the rule names. Counts are 0. */
 function exampleProblems(document: PolicyDocument): ShapeProblem[] {
   return placedRules(document).flatMap(({ rule, agent, path }) => {
     const { match = [], not_match: notMatch = [] } = rule.examples ?? {};

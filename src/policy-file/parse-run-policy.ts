@@ -13,22 +13,16 @@ import { mayRun, type Mode } from '../core/policy/modes.ts';
 const mostCharacters = 200_000;
 /** The maximum number of rules and of globs on single arguments, together. */
 const mostRules = 1_000;
-/**
- * The maximum number of steps of escalation, together. Each step notifies people, and all steps of one call may be due
- * at the same time.
- */
+/** The most steps of escalation: each notifies people, and all steps of one call may be due at the same time. */
 const mostSteps = 100;
 /** The maximum number of names of people and groups in all rules, together. */
 const mostNames = 1_000;
-/**
- * The maximum sum over all conditions and patterns of redaction of their length and of the size of their regular
- * expressions. Reading so much takes a quarter of a second.
- */
+/** The most length and expression size of all conditions and patterns: to read so much takes a quarter of a second. */
 const mostOfExpressions = 60_000;
 
 /**
- * Reads a policy that was sent to a gateway or to a run. Like `parsePolicy`, but it first checks the cost of reading:
- * the process that reads it serves others. Examples are for files: here only their shape is checked.
+ * Reads a policy that was sent to a gateway or a run. First checks what reading costs: the process serves others.
+ * Examples are for files: here only their shape is checked.
  */
 export function parseRunPolicy(
   document: object,
@@ -88,9 +82,8 @@ function tooMuch(path: string, what: string): PolicyProblem {
 }
 
 /**
- * The first setting by which the policy of a run hides arguments from the reviewers of the ceiling, as a sentence with
- * its place in the document; undefined if none does. Only the ceiling and the policy of the agent may hide arguments:
- * otherwise a run could make its reviewers decide without seeing them.
+ * The first setting that hides arguments from the reviewers of the ceiling, as a sentence with its place. Only the
+ * ceiling and the agent's policy may: a run could make reviewers decide without seeing arguments.
  */
 export function hidingProblem(
   { approval, redact }: Policy,
@@ -119,9 +112,8 @@ export function hidingProblem(
 const unknownThere = ['metadata', 'counts', 'severity', 'sum'] as const;
 
 /**
- * The ceiling as the second gate applies it. If the condition of a rule reads data that only the run has, it is unknown
- * here whether the rule matched in the run. If such a rule allows or asks, it becomes an ask: it may have lifted an
- * earlier deny in the run. If it denies, it is left out: a call that it denied in the run never arrives here.
+ * The ceiling as the second gate applies it, where it is unknown whether a rule that reads data of the run matched. If
+ * it allows or asks, it becomes an ask: it may have lifted a deny. If it denies, it goes: its calls never arrive.
  */
 export function knownCeiling(ceiling: Policy): Policy {
   return { ...ceiling, rules: ceiling.rules.flatMap(knownRule) };
@@ -131,9 +123,8 @@ export function knownCeiling(ceiling: Policy): Policy {
 const unknownOutside = [...unknownThere, 'agent', 'caller'] as const;
 
 /**
- * The ceiling for a call that no run has admitted. For a rule for one agent, or with a condition that reads unknown
- * data, it is unknown whether the rule matches. Such a rule counts whenever its pattern matches if it denies; otherwise
- * it is left out.
+ * The ceiling for a call that no run has admitted. A rule for one agent, or that reads unknown data, counts whenever
+ * its pattern matches if it denies; otherwise it is left out.
  */
 export function strictCeiling(ceiling: Policy): Policy {
   const rules = ceiling.rules.flatMap((each) => {
@@ -151,12 +142,10 @@ function knownRule({ when, ...rule }: Rule): Rule[] {
   return mayRun(rule.action) ? [{ ...rule, action: 'ask' }] : [];
 }
 
-// The part of a run's input for senders who must not loosen a policy, such as a starter at the gateway.
-
 /**
- * The first part of a run's policy and mode that does more than deny, by its place in the document, such as
- * `policy.rules[0]`; undefined if there is none. The policy of a run overrides the policy of its agent, which the
- * starter may not know. So only a denial is certainly not looser.
+ * For senders who must not loosen a policy, as at the gateway: the first part of a run's policy and mode that does more
+ * than deny, such as `policy.rules[0]`. The run's policy overrides the agent's, which the starter may not know, so only
+ * a denial is certainly not looser.
  */
 export function beyondDenying({ policy, mode }: { policy?: Policy; mode?: Mode }): string | undefined {
   if (mode !== undefined) return 'mode';

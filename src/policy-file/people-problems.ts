@@ -1,26 +1,16 @@
-/**
- * Finds rules that need reviewers who do not exist. It runs when a policy is read, before a request waits for them.
- */
+/** Rules that need reviewers who do not exist, found when a policy is read. */
 import { groupOf, isAmong, membersOf, membersOfOne, type Directory } from '../core/people/directory.ts';
-import type { ShapeProblem } from './explain-shape.ts';
+import { belongsInCeiling, type ShapeProblem } from './explain-shape.ts';
 import { maxMatching } from '../core/people/entitlement.ts';
 import { absenceOf, directoryOf, placedRules } from './normal-form.ts';
 import type { PolicyDocument, RuleDocument } from './shape.ts';
 import { isSamePerson, personKey } from '../core/people/person-key.ts';
 
-/**
- * The problems with people in a document of valid shape. The members of groups are known only if the policy itself has
- * a directory.
- */
+/** The problems with people in a document. Groups have known members only if the policy itself has a directory. */
 export function peopleProblems(document: PolicyDocument, { ceiling = false }: { ceiling?: boolean }): ShapeProblem[] {
   const { reviewer_keys: keys, directory: written } = document;
-  if (keys !== undefined && !ceiling) {
-    const message = `'reviewer_keys' belongs in the ceiling, the policy given to createWorker`;
-    return [{ path: ['reviewer_keys'], message, part: 'key' }];
-  }
-  if (document.revoked !== undefined && !ceiling) {
-    const message = `'revoked' belongs in the ceiling, the policy given to createWorker`;
-    return [{ path: ['revoked'], message, part: 'key' }];
+  for (const key of ['reviewer_keys', 'revoked'] as const) {
+    if (document[key] !== undefined && !ceiling) return [belongsInCeiling([key])];
   }
   const directory = written && directoryOf(written);
   return [
@@ -35,10 +25,7 @@ export function peopleProblems(document: PolicyDocument, { ceiling = false }: { 
 type DirectoryDocument = NonNullable<PolicyDocument['directory']>;
 type KeysDocument = NonNullable<PolicyDocument['reviewer_keys']>;
 
-/**
- * The problems of names that count as the same name: the directory would lose a person, or one id would mean two
- * people.
- */
+/** The problems of names that count as one: the directory would lose a person, or one id would mean two people. */
 function nameProblems({ people }: DirectoryDocument, ceiling: boolean): ShapeProblem[] {
   const owners = new Map<string, string>();
   const twice = Object.keys(people).flatMap((id): ShapeProblem[] => {
@@ -77,10 +64,7 @@ function nameProblems({ people }: DirectoryDocument, ceiling: boolean): ShapePro
   return [...twice, ...others];
 }
 
-/**
- * The problems of the keys of people: a key is unknown, belongs to two people, or signs for others. `known`: the keys
- * of the policy; absent if they are in the ceiling, and so unknown here.
- */
+/** The problems of people's keys: unknown, of two people, or signing for others. `known`: absent below a ceiling. */
 function keyProblems({ people }: DirectoryDocument, known: KeysDocument | undefined): ShapeProblem[] {
   const owners = new Map<string, string>();
   return Object.entries(people).flatMap(([name, { keys = [] }]) =>
@@ -101,10 +85,7 @@ function keyProblems({ people }: DirectoryDocument, known: KeysDocument | undefi
   );
 }
 
-/**
- * Returns the problems of a rule whose reviewers, with those that escalation adds, cannot give the approvals that it
- * needs.
- */
+/** The problems of a rule whose reviewers, also by escalation, cannot give the approvals that it needs. */
 function quorumProblems(
   ask: NonNullable<RuleDocument['ask']>,
   path: readonly PropertyKey[],

@@ -13,7 +13,7 @@ import { patternProblem } from '../redact/own-patterns.ts';
 import { grantKinds, maxPendingBound, maxShown } from '../core/policy/policy.ts';
 import { severities } from '../core/base/tool-call.ts';
 
-// The value shapes of a policy file. Their messages continue the name of the key.
+// Messages continue the name of the key.
 
 export const text = (longest: number) =>
   z
@@ -21,6 +21,9 @@ export const text = (longest: number) =>
     .min(1, 'must not be empty')
     .max(longest, `must have at most ${longest} characters`)
     .refine(isWellFormed, 'holds half a surrogate pair');
+
+const list = <Item extends z.ZodType>(item: Item, most: number) =>
+  z.array(item).max(most, `must have at most ${most} items`);
 
 export const checked = (check: (value: string) => object) =>
   z.string().superRefine((value, context) => {
@@ -133,7 +136,6 @@ export const limitsShape = z
   })
   .describe('How far an agent run goes. An amount alone is its end.');
 
-/** The shape of `advisor` in a policy or in a rule. */
 export const advisorShape = z
   .strictObject({
     name: text(64).describe('As the worker names it in `advisors`.'),
@@ -149,20 +151,14 @@ export const advisorShape = z
   })
   .describe('Consulted before reviewers are asked.');
 
-/**
- * True if a duration is from one second to ten minutes. Also true if it is invalid, which is reported as another
- * problem.
- */
+/** True for one second to ten minutes, and for an invalid duration, which is reported as another problem. */
 function isBounded(value: string): boolean {
   const parsed = parseDuration(value);
   if (!('durationMs' in parsed) || parsed.durationMs === null) return true;
   return parsed.durationMs >= 1_000 && parsed.durationMs <= 600_000;
 }
 
-/**
- * The shape of a policy file, and the source of schema/policy.schema.json. Messages continue the name of the key:
- * `'max_pending' must be …`. `policyShape` is strict: an unknown key is a problem.
- */
+// The source of schema/policy.schema.json. Messages continue the name of the key: `'max_pending' must be …`.
 const pattern = checked(compilePattern).describe(
   '`name` or `name:args`: a glob over the whole text. `*` any run of characters, `?` one, `[…]` a class.',
 );
@@ -172,11 +168,7 @@ const globs = z
   .record(text(200), checked(compileFieldGlob))
   .refine((value) => Object.keys(value).length > 0, 'must name an argument')
   .describe('Globs on single arguments, by name; all must match.');
-const people = z
-  .array(text(200))
-  .min(1, 'must name at least one person or group')
-  .max(50, 'must have at most 50 items')
-  .describe('Names, or `group:NAME`.');
+const people = list(text(200), 50).min(1, 'must name at least one person or group').describe('Names, or `group:NAME`.');
 
 export const askShape = z.strictObject({
   reviewers: people.optional(),
@@ -188,10 +180,8 @@ export const askShape = z.strictObject({
   timeout: duration.optional().describe('How long the request waits. Default: that of `approval`.'),
   warn_before: finite.optional().describe('Warn that long before the deadline.'),
   remind: interval.optional().describe('Remind that often, at most once a second.'),
-  escalate: z
-    .array(z.strictObject({ after: finite, to: people }))
+  escalate: list(z.strictObject({ after: finite, to: people }), 20)
     .min(1, 'must have an item')
-    .max(20, 'must have at most 20 items')
     .optional()
     .describe('Who is asked besides, that long after the request was opened.'),
   on_timeout: onTimeout.optional(),
@@ -213,7 +203,7 @@ export const askShape = z.strictObject({
 });
 
 const example = z.union([z.string(), z.record(z.string(), z.json())]);
-const examples = z.array(example).max(100, 'must have at most 100 items').optional();
+const examples = list(example, 100).optional();
 
 export const ruleShape = z
   .strictObject({
@@ -251,7 +241,7 @@ export const assessRuleShape = z.strictObject({
   args: globs.optional(),
   severity: z.enum(severities),
   reason: text(200).optional(),
-  affected: z.array(text(200)).max(20, 'must have at most 20 items').optional(),
+  affected: list(text(200), 20).optional(),
   reversible: z.boolean().optional(),
   recommend: text(200).optional(),
   requires_approval: z.boolean().optional(),
@@ -278,10 +268,8 @@ const redact = z
       .array(z.enum(sensitiveKinds))
       .optional()
       .describe('What is redacted of what is known without patterns. Default: all.'),
-    patterns: z.array(ownPattern).max(100, 'must have at most 100 items').optional(),
-    also: z
-      .array(text(200))
-      .max(100, 'must have at most 100 items')
+    patterns: list(ownPattern, 100).optional(),
+    also: list(text(200), 100)
       .optional()
       .describe(
         'Arguments that are redacted although they say what a call does: commands, paths, recipients, amounts.',
@@ -306,17 +294,13 @@ const directory = z
       .record(
         person,
         z.strictObject({
-          groups: z.array(group).max(50, 'must have at most 50 items').optional(),
-          keys: z.array(keyId).max(20, 'must have at most 20 items').optional(),
+          groups: list(group, 50).optional(),
+          keys: list(keyId, 20).optional(),
           name: text(200).optional().describe('What people call them. It is shown beside the id.'),
-          also: z
-            .array(person)
-            .max(10, 'must have at most 10 items')
+          also: list(person, 10)
             .optional()
             .describe('Other ids of the same person: an e-mail address, the id of a provider, of a token.'),
-          away: z
-            .array(z.strictObject({ from: firstDay, until: lastDay, deputy: person }))
-            .max(10, 'must have at most 10 items')
+          away: list(z.strictObject({ from: firstDay, until: lastDay, deputy: person }), 10)
             .optional()
             .describe('When another person decides in their place, in the requests that are opened then.'),
         }),
@@ -327,8 +311,8 @@ const directory = z
 
 const revoked = z
   .strictObject({
-    keys: z.array(keyId).max(200, 'must have at most 200 items').optional(),
-    people: z.array(person).max(200, 'must have at most 200 items').optional(),
+    keys: list(keyId, 200).optional(),
+    people: list(person, 200).optional(),
   })
   .describe('Keys and people that do not count any more, also in runs that began before.');
 
@@ -347,10 +331,8 @@ const reviewerKeys = z
       z.strictObject({
         public_key: publicKey,
         operator: z.boolean().optional().describe('Whether it may sign changes of policy. Default false.'),
-        signs_for: z
-          .array(text(200))
+        signs_for: list(text(200), 1_000)
           .min(1, 'must not be empty')
-          .max(1_000, 'must have at most 1000 items')
           .optional()
           .describe(
             "The people that a gateway's key signs for: names, group:NAME, or * for all. Such a key is no person's own.",
@@ -367,10 +349,8 @@ const show = z
     z
       .record(
         checked(compileFieldGlob),
-        z
-          .array(text(200))
+        list(text(200), maxShown)
           .min(1, 'must name an argument')
-          .max(maxShown, `must have at most ${maxShown} items`)
           .refine((names) => new Set(names).size === names.length, 'must not name an argument twice'),
       )
       .refine(most(100), 'must have at most 100 patterns'),
@@ -430,11 +410,7 @@ export const policyShape = z.strictObject({
     .record(text(64), z.strictObject({ rules: z.array(ruleShape) }))
     .optional()
     .describe('Rules for the calls of single agents; they stand after `rules`.'),
-  assess: z
-    .array(assessRuleShape)
-    .max(1_000, 'must have at most 1000 items')
-    .optional()
-    .describe('How bad a call would be.'),
+  assess: list(assessRuleShape, 1_000).optional().describe('How bad a call would be.'),
   redact: redact.optional(),
   advisor: advisorShape.optional(),
   directory: directory.optional(),
@@ -445,7 +421,5 @@ export const policyShape = z.strictObject({
 export type PolicyDocument = z.infer<typeof policyShape>;
 export type RuleDocument = z.infer<typeof ruleShape>;
 
-/** Keys of the language without support in this version, by the path of their map. */
-export const notYetSupported: Record<string, readonly string[]> = {
-  '': ['mcp'],
-};
+/** Without support in this version, by the path of their map. */
+export const notYetSupported: Record<string, readonly string[]> = { '': ['mcp'] };

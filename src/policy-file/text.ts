@@ -7,10 +7,7 @@ export interface Place {
   column: number;
 }
 
-/**
- * The text of a policy file, after it was read: its value, and a function that gives the place of the value at a path,
- * or with `'key'` the place of its key.
- */
+/** A policy file that was read: its value, and the places of values or, with `'key'`, of their keys. */
 export interface PolicyText {
   value: Json;
   placeOf: (path: readonly PropertyKey[], part?: 'key' | 'value') => Place;
@@ -24,7 +21,7 @@ const longestText = 1_000_000;
 
 /**
  * Reads YAML 1.2 or JSON: one document, string keys, no duplicate keys, no anchors, aliases or tags. Never throws.
- * `kind`: the name of the document in problems.
+ * `kind`: what problems call the document.
  */
 export function readPolicyText(text: string, kind = 'policy'): PolicyText | { problems: TextProblem[] } {
   const lines = new LineCounter();
@@ -63,9 +60,7 @@ export function readPolicyText(text: string, kind = 'policy'): PolicyText | { pr
   const { contents } = document;
   const problems: Misplaced[] = [];
   const value = readNode(contents, problems, kind);
-  if (problems.length > 0) {
-    return { problems: problems.map(({ offset, message }) => ({ ...place(offset), message })) };
-  }
+  if (problems.length > 0) return { problems: problems.map(({ offset, message }) => ({ ...place(offset), message })) };
   return { value, placeOf: (path, part = 'value') => place(offsetAt(contents, path, part) ?? 0) };
 }
 
@@ -78,10 +73,7 @@ function withArticle(kind: string): string {
   return /^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`;
 }
 
-/**
- * The JSON value of a YAML node. Adds a problem, with its place, for everything that JSON does not have; null stands in
- * its place.
- */
+/** The JSON value of a node. Adds a problem, with its place, for all that JSON does not have, and puts null there. */
 function readNode(node: Node | null, problems: Misplaced[], kind: string, key?: number): Json {
   const offset = node?.range?.[0] ?? key ?? 0;
   const refuse = (message: string): null => {
@@ -159,9 +151,7 @@ export function decodeUtf8(bytes: Uint8Array): { text: string } | { line: number
 
 const remedy = 'save the file as UTF-8';
 
-/**
- * The length of the longest valid UTF-8 prefix, found by halving. While halving, a prefix may end within a character.
- */
+/** The length of the longest valid prefix, found by halving, in which a prefix may end within a character. */
 function goodLength(bytes: Uint8Array): number {
   let [good, bad] = [0, bytes.length];
   while (bad - good > 1) {
