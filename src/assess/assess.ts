@@ -1,4 +1,3 @@
-/** How severe a call is, by the policy's `assess:` rules, the built-in assessors, and others (docs/assessment.md). */
 import { assessRecorded } from '../core/policy/recorded-assessment.ts';
 import type { CompiledAssessRule } from '../core/policy/assess-rules.ts';
 import {
@@ -17,9 +16,9 @@ import { assessDatabases } from './statements.ts';
 import { viewCall, type CallView, assessmentOf, type Finding } from './finding.ts';
 
 /**
- * Assesses a call by rules, the built-in assessors and the results of others (`extra`). The most severe counts, with
- * all reasons. The result is never below the severity of the tool's risk, unless a rule that may lower it matches and
- * all else agrees. The order of rules and of `extra` does not matter. Pure and bounded; never throws.
+ * Assesses a call by rules, the built-in assessors and `extra` results, in any order (docs/assessment.md). The most
+ * severe counts, with all reasons; never less than the tool's risk, unless a rule that may lower it matches and all
+ * else agrees. Pure and bounded; never throws.
  *
  * @example
  * ```ts
@@ -38,7 +37,7 @@ export function assess(
   return assessRecorded(call, rules, builtIn === undefined ? extra : [builtIn, ...extra]);
 }
 
-// The built-in assessors. Their tables are in docs/assessment.md.
+// Their tables are in docs/assessment.md.
 
 const assessors: readonly ((view: CallView) => Finding[])[] = [
   assessFiles,
@@ -56,8 +55,8 @@ const notWhole: Finding = {
 };
 
 /**
- * The findings of the built-in assessors in a call, joined; undefined if there are none. They recognise a tool's effect
- * by its name and by the names of its arguments, and can only raise a severity. Pure and bounded; never throws.
+ * What the built-in assessors find, if anything. They recognise effects by the names of tools and arguments, and can
+ * only raise a severity. Pure and bounded; never throws.
  */
 export function assessBuiltIn(call: AssessedCall): Assessment | undefined {
   const view = viewCall(call);

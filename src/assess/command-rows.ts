@@ -399,12 +399,7 @@ export const statementRows: readonly StatementRow[] = [
   { first: 'alter', severity: 'high', reason: 'it changes how a database is built' },
   { first: 'grant', severity: 'high', reason: 'it changes who may use a database' },
   { first: 'revoke', severity: 'high', reason: 'it changes who may use a database' },
-  {
-    first: 'session',
-    next: 'authorization',
-    severity: 'high',
-    reason: 'it acts as another user of a database',
-  },
+  { first: 'session', next: 'authorization', severity: 'high', reason: 'it acts as another user of a database' },
   { first: 'xp_cmdshell', severity: 'critical', reason: 'it runs a program on a database server', ...lasting },
   { first: 'copy', severity: 'high', reason: 'it copies between a database and files or programs' },
   { first: 'into', next: 'outfile dumpfile', severity: 'high', reason: 'it writes a file of a database server' },

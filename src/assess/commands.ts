@@ -41,31 +41,23 @@ export function runsCommands(tool: string): boolean {
   return holdsWord(words, shellTools) || isNamed(words, commandFields);
 }
 
-/**
- * What the commands in a call's arguments would do, one finding each: in fields that are named for commands, or in all
- * texts of a tool that is named for a shell.
- */
+/** What the commands of a call would do: those in fields named for commands, or in all texts of a shell's tool. */
 export function assessCommands({ call, tool, fields }: CallView): Finding[] {
   const texts = fields.flatMap(({ value, ...field }) => (typeof value === 'string' ? [{ ...field, value }] : []));
   const named = texts.filter(
     ({ key, words }) => isNamed(words, commandFields) || (call.shell !== undefined && key === call.subject),
   );
   const commands = named.length > 0 || !holdsWord(tool, shellTools) ? named : texts;
-  const byPlace = new Map<string, string[]>();
-  for (const { place, value } of commands) {
-    const list = byPlace.get(place);
-    if (list === undefined) byPlace.set(place, [value]);
-    else list.push(value);
-  }
   // A list may be one command, one word per item.
-  const lists = [...byPlace.values()].filter((list) => list.length > 1).map((list) => list.join(' '));
+  const lists = [...Map.groupBy(commands, ({ place }) => place).values()].filter(({ length }) => length > 1);
+  const joined = lists.map((items) => items.map(({ value }) => value).join(' '));
   const parts = (call.shell?.parts ?? []).map(({ reduced }) => ({
     words: reduced.split(' '),
     piped: false,
     writesTo: [],
     overwrites: [],
   }));
-  const written = [...commands.map(({ value }) => value), ...lists];
+  const written = [...commands.map(({ value }) => value), ...joined];
   const splits = [call.shell ?? [], splitAll(written)].flat();
   return [
     ...parts.flatMap(assessCommand),
@@ -134,10 +126,7 @@ function isUnknown({ parts, uncertain }: ShellSplit): boolean {
   });
 }
 
-/**
- * The findings about one command: those of the rows that fit its program, and those about the files that its output
- * overwrites.
- */
+/** The findings by the rows that fit a command's program, and about the files that its output overwrites. */
 function assessCommand({ words, writesTo, overwrites }: CommandWords): Finding[] {
   const findings: Finding[] = [];
   for (const [program, index] of programsIn(words)) {
@@ -269,10 +258,7 @@ interface CommandWords {
   overwrites: readonly string[];
 }
 
-/**
- * Cuts at `;`, `&`, `|`, brackets, backquotes and line breaks, even inside quotes, so that it also finds what another
- * shell would run from them. Linear in the text.
- */
+/** Cuts at `;`, `&`, `|`, brackets, backquotes and line breaks, even in quotes, as another shell might. Linear. */
 export function commandWords(text: string): CommandWords[] {
   const plain = text
     .replace(/\$\{(\w{1,40})\}/g, '$$$1')
@@ -319,8 +305,8 @@ const wrappers = new Set(
 const containerPrograms = new Set('docker podman nerdctl kubectl oc'.split(' '));
 
 /**
- * The programs that the words may start, with their positions: the first word that is not an assignment; after a
- * wrapper every word, since it is not determined which one the wrapper starts. In lower case, without path and `.exe`.
+ * The programs that the words may start, with their positions: the first word that is no assignment; after a wrapper,
+ * any word. In lower case, without path and `.exe`.
  */
 export function programsIn(words: readonly string[]): Map<string, number> {
   const programs = new Map<string, number>();

@@ -126,7 +126,6 @@ export function assessFiles({ tool, fields, readsOnly }: CallView): Finding[] {
   ];
 }
 
-/** Returns the findings of the table about one path. */
 export function assessPath(written: string, use: FileUse): Finding[] {
   const path = readPath(written);
   return pathRows.flatMap((row): Finding[] => {
@@ -148,10 +147,7 @@ export interface PathText {
 /** Maximum number of characters read of a path. */
 export const longestPath = 4_096;
 
-/**
- * Normalises `C:\a`, `file:///a`, `/a//b/./c/..`, `%2e%2e`, `$HOME` and `${HOME}`. In lower case, because some disks
- * ignore case.
- */
+/** Normalises `C:\a`, `file:///a`, `/a//b/./c/..`, `%2e%2e`, `$HOME`, `${HOME}` and case, which some disks ignore. */
 export function readPath(written: string): PathText {
   const text = written
     .slice(0, longestPath)

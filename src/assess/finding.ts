@@ -13,7 +13,6 @@ export interface Finding {
   recommend?: string;
 }
 
-/** The finding as an assessment of its own. */
 export function assessmentOf({ severity, reason, affected, reversible, recommend }: Finding): Assessment {
   return {
     severity,
@@ -43,7 +42,6 @@ export interface ArgumentField {
   value: string | number | boolean;
 }
 
-/** A call prepared for the built-in assessors. */
 export interface CallView {
   call: AssessedCall;
   /** The words of the tool's name. */
@@ -92,10 +90,7 @@ export function viewCall(call: AssessedCall): CallView {
 /** Maximum number of characters read of a name. */
 export const longestReadName = 128;
 
-/**
- * The words of a tool's or an argument's name, in lower case: `sendEmail`, `send_email` and `send-email` give `send`,
- * `email`. Only the first 128 characters are read.
- */
+/** The words of a name in lower case: `sendEmail`, `send_email` and `send-email` give `send`, `email`. */
 export function nameWords(name: string): string[] {
   return name
     .slice(0, longestReadName)
@@ -106,7 +101,6 @@ export function nameWords(name: string): string[] {
     .filter((word) => word !== '');
 }
 
-/** True if a name holds one of these words. */
 export function holdsWord(words: Iterable<string>, wanted: ReadonlySet<string>): boolean {
   for (const word of words) if (wanted.has(word)) return true;
   return false;

@@ -38,9 +38,7 @@ const currencyWords = new Set('currency currencies'.split(' '));
 const payeeWords = new Set('to recipient payee beneficiary'.split(' '));
 const accountWords = new Set('to recipient iban account payee beneficiary destination wallet'.split(' '));
 
-/**
- * The findings about a call that moves or names money, by its amounts; a high one for an amount that cannot be read.
- */
+/** The findings about a call that moves or names money; a high one for an amount that cannot be read. */
 export function assessMoney({ tool, fields, readsOnly }: CallView): Finding[] {
   const moves = holdsWord(tool, movingWords);
   if (readsOnly && (!moves || holdsWord(tool, readingWords))) return [];

@@ -24,17 +24,14 @@ export function assessDatabases({ tool, fields }: CallView): Finding[] {
   );
 }
 
-/**
- * Returns the findings of the table about the statements in a text. `certain`: the text is known to be for a database.
- */
+/** The findings about the statements in a text. `certain`: the text is known to be for a database. */
 export function assessStatements(text: string, certain: boolean): Finding[] {
   if (text.length > longestStatement) return [tooLong];
   return withoutComments(text.toLowerCase())
     .split(';')
     .flatMap((statement) => {
       const words = wordsOf(statement);
-      // `--` begins a comment or an option of a program. Words after it count for `first` and `next`, but not for
-      // `without`.
+      // `--` begins a comment or an option. Words after it count for `first` and `next`, not for `without`.
       const surely = new Set(wordsOf(statement.replace(/--[^\n]*/g, ' ').replace(alwaysTrue, ' ')));
       const followers = new Map<string, Set<string>>();
       for (const [index, word] of words.entries()) {

@@ -9,15 +9,11 @@ import type { OwnPattern } from '../core/redact/redaction.ts';
 const pieceLength = 20_000;
 /** Longer matches may be missed at the end of a piece. */
 const overlap = 1_000;
-/**
- * The work for one call: for each pattern, its `expressionSize` times the characters searched. Measured: at most 13 ns
- * each.
- */
+/** The most work for one call: each pattern's `expressionSize` times the characters searched, at most 13 ns each. */
 const mostSearched = 200_000_000;
 /** The matches for one call. */
 const mostMatches = 2_000;
 
-/** Why a text is not a pattern; undefined if it is one. */
 export function patternProblem(pattern: string): string | undefined {
   const compiled = compile(pattern);
   if (compiled === undefined) {
@@ -27,9 +23,8 @@ export function patternProblem(pattern: string): string | undefined {
 }
 
 /**
- * Finds the matches of the patterns, in their order. The result counts its work: use one for all texts of one call. A
- * text that exceeds the bounds is one span. A pattern that does not compile hides every text: policies are checked when
- * they load.
+ * Finds the patterns' matches, in their order. Counts its work: use one for all texts of a call. A text beyond the
+ * bounds is one span. A pattern that does not compile hides every text: policies are checked when they load.
  */
 export function findOwn(patterns: readonly OwnPattern[]): FindMore | undefined {
   if (patterns.length === 0) return undefined;

@@ -5,10 +5,7 @@ import { placeholderOf, namedKind, valuePlaceholder } from '../core/redact/kinds
 /** A string, a sign, or a number, `true`, `false` or `null`. */
 const tokens = /"[^"\\]*(?:\\[^][^"\\]*)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g;
 
-/**
- * The text of one JSON value with its strings redacted. All else stays unchanged: names, numbers, order, repeated names
- * and white space. Undefined if the text is not JSON.
- */
+/** Redacts the strings of one JSON value. All else stays unchanged. Undefined if the text is not JSON. */
 export function redactJson(text: string, kinds: readonly string[], findMore?: FindMore): string | undefined {
   if (!isJson(text)) return undefined;
   const levels: Level[] = [{ isObject: false, name: '', inSecret: false }];

@@ -4,10 +4,7 @@ import { placeholderOf } from '../core/redact/kinds.ts';
 const keyBegins = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/;
 const keyEnds = /-----END [A-Z0-9 ]{0,60}-----/;
 
-/**
- * Redacts a text line by line. Only a private key spans several lines: without its end, all following lines belong to
- * it.
- */
+/** Redacts line by line. Only a private key spans several: without its end, all following lines belong to it. */
 export class LineRedactor {
   readonly #kinds: readonly string[];
   readonly #findMore: () => FindMore | undefined;

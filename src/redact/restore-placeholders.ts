@@ -1,7 +1,3 @@
-/**
- * Edited arguments contain the placeholders that their author saw. A placeholder left in its place becomes the original
- * value; in any other place its meaning is ambiguous, so it is refused.
- */
 import { jsonDigest } from '../core/base/digest.ts';
 import { jsonPlace } from '../core/base/json.ts';
 import type { Json, JsonObject } from '../core/base/tool-call.ts';
@@ -10,8 +6,8 @@ import { type Path, valueAt } from '../core/redact/redaction.ts';
 import { placeholdersNamed } from '../core/redact/kinds.ts';
 
 /**
- * The edited arguments with the original values, or why they cannot be restored. `names`: the placeholders of the
- * policies' own patterns, without brackets.
+ * Replaces placeholders in edited arguments by the original values. A placeholder left in its place becomes the
+ * original value; in any other place it is ambiguous, so it is refused. `names`: of the policies' own patterns.
  */
 export function restorePlaceholders(
   edited: JsonObject,
@@ -46,10 +42,7 @@ export function restorePlaceholders(
     throw new Misplaced(`${jsonPlace('arguments', path)}: the name of a member holds ${written}: write the name`);
   }
 
-  /**
-   * The text with the hidden values in place of its placeholders. Throws `Misplaced` if a placeholder cannot be
-   * restored exactly.
-   */
+  /** The text with its hidden values. Throws `Misplaced` if a placeholder cannot be restored exactly. */
   function restoredText(text: string, path: (string | number)[]): Json {
     const written = Array.from(text.matchAll(known));
     if (written.length === 0) return text;

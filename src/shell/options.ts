@@ -12,7 +12,6 @@ export interface InnerScript {
 export interface ReadOptions {
   /** Values of the options that take shell text. */
   scripts: InnerScript[];
-  /** Letters and long names of the present options. */
   given: Set<string>;
   operands: ShellWord[];
   /** Index of the word with an unlisted option; later words are not read. */
@@ -60,9 +59,7 @@ export function readOptions(wrapper: Wrapper, words: readonly ShellWord[], permu
           ? value !== undefined || takeNext()
           : long.includes(name.slice(2));
       if (!isKnown) return { ...read, unknownAt: index };
-    } else if (!readLetters(text)) {
-      return { ...read, unknownAt: index };
-    }
+    } else if (!readLetters(text)) return { ...read, unknownAt: index };
   }
   read.operands.push(...words.slice(index));
   return read;
@@ -73,9 +70,7 @@ export function readOptions(wrapper: Wrapper, words: readonly ShellWord[], permu
       const letter = text[at]!;
       const rest = text.slice(at + 1);
       read.given.add(letter);
-      if (scriptOptions.includes(`-${letter}`)) {
-        return takeScript(rest === '' ? undefined : rest);
-      }
+      if (scriptOptions.includes(`-${letter}`)) return takeScript(rest === '' ? undefined : rest);
       if (wrapper.values?.includes(letter)) return rest !== '' || takeNext();
       if (wrapper.attached?.includes(letter)) return true;
       if (!wrapper.flags?.includes(letter)) return false;
@@ -85,9 +80,8 @@ export function readOptions(wrapper: Wrapper, words: readonly ShellWord[], permu
 }
 
 /**
- * True if a word is the option, or could be. A long option may be shortened and have a value (`--checkpoint-act=x`); a
- * single letter may be among others (`-xIf`). An option without a dash (`SHELL=`, `+`, `run`) has to be the start of
- * the word.
+ * True if a word is the option, or could be: a long one may be shortened and have a value (`--checkpoint-act=x`), a
+ * letter may be among others (`-xIf`), and one without a dash (`SHELL=`, `+`, `run`) begins the word.
  */
 export function isOption(word: string, option: string): boolean {
   if (option.startsWith('--')) {

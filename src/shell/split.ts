@@ -1,12 +1,4 @@
-import {
-  forEachChild,
-  parse,
-  type Command,
-  type Pipeline,
-  type Redirect,
-  type Redirection,
-  type SyntaxNode,
-} from 'unbash';
+import { forEachChild, parse, type Pipeline, type Redirect, type Redirection, type SyntaxNode } from 'unbash';
 import {
   blankInWord,
   maxPartsLength,
@@ -53,9 +45,9 @@ const doubts: Partial<Record<SyntaxNode['type'], Uncertainty>> = {
 const withTexts: ReadonlySet<string> = new Set(['ParameterExpansion', 'TestCommand', 'ArithmeticExpansion']);
 
 /**
- * Splits a shell command (bash or POSIX sh) into the simple commands that it can run, including those in groups, loops,
- * functions, substitutions, here-documents and the arguments of known wrapper programs. Pure; never throws. Anything
- * undecidable is a reason in `uncertain`; without one, a command within the limits never loses a part.
+ * Splits a shell command (bash or POSIX sh) into all simple commands that it can run, also in groups, loops, functions,
+ * substitutions, here-documents and the arguments of known wrappers. Pure; never throws. What is undecidable is a
+ * reason in `uncertain`; without one, a command within the limits never loses a part.
  *
  * @example
  * ```ts
@@ -81,7 +73,6 @@ class Splitter {
   #full = false;
   /** Texts in the command that may be the standard input of the visited node. */
   #input: readonly string[] = [];
-  /** The possible inputs that were already read as shell text. */
   readonly #read = new Set<string>();
 
   result(): ShellSplit {
@@ -121,7 +112,9 @@ class Splitter {
       const words = node.type === 'Command' ? node.args.flatMap(writtenBy) : [];
       this.#input = [...outer, ...node.redirects.flatMap(textsOf), ...words];
     }
-    if (node.type === 'Command') this.#command(node, depth, within);
+    if (node.type === 'Command' && node.name !== undefined) {
+      this.#words([node.name, ...node.args].map(shellWord), depth, within);
+    }
     const isInnerNow = (isInner && node.type !== 'Script') || withTexts.has(node.type);
     forEachChild(node, (child) => {
       this.#visit(child, depth, within, isInnerNow);
@@ -144,10 +137,6 @@ class Splitter {
     else if (!(operator === '>&' || operator === '<&') || !/^(\d+-?|-)$/.test(target?.text ?? '')) {
       this.#uncertain.add('redirection to a file');
     }
-  }
-
-  #command(node: Command, depth: number, within: Place | undefined): void {
-    if (node.name !== undefined) this.#words([node.name, ...node.args].map(shellWord), depth, within);
   }
 
   /** Adds the command with these words as a part, and then the commands and scripts that it runs itself. */
@@ -224,7 +213,6 @@ class Splitter {
   }
 }
 
-/** The text of a here-document or a here-string. */
 function textsOf(redirect: Redirection): string[] {
   if (redirect.type === 'HereDoc') return [redirect.body.text];
   return redirect.type === 'HereString' && redirect.target !== undefined ? [redirect.target.value] : [];

@@ -3,12 +3,8 @@ import { maxShellParts } from '../core/shell/parts.ts';
 import { isWild, mayBecome, plainWord, type ShellWord } from './words.ts';
 import { gitSubcommands, wrappers, type Wrapper } from './wrappers.ts';
 
-/** The commands that a wrapper program starts. */
 export interface Unwrapped {
-  /**
-   * The program as written, without its path, followed by its option or subcommand if only that makes it a wrapper:
-   * `find -exec`, `git -c`. A pattern that allows its commands has to contain all of it.
-   */
+  /** The program without its path, and the option or subcommand that makes it a wrapper: `find -exec`, `git -c`. */
   wrapper: string;
   commands: StartedCommand[];
   /** Shell text, to be split in turn. */
@@ -44,10 +40,7 @@ export function unwrap(words: readonly ShellWord[]): Unwrapped | undefined {
   return { commands: [], scripts: [], unknownOption: false, cut: false, readsInput, ...contents, wrapper: name };
 }
 
-/**
- * True for a program that starts a shell without a command: `sudo -s`, `ssh host`, `su`. A container may start
- * anything, and `xargs` starts `echo`.
- */
+/** True for a program that starts a shell without a command: `sudo -s`, `ssh host`, `su`. `xargs` starts `echo`. */
 function readsShellText(form: Wrapper, { commands = [], scripts = [] }: Contents): boolean {
   if (form.runs === 'code') return form.input === true;
   const isOther = form.subcommands !== undefined || (form.runs === 'words' && form.appends === true);
@@ -80,10 +73,7 @@ export function lastSegment(program: string): string {
 /** `by`: the option or subcommand that makes the program a wrapper. */
 type Contents = Partial<Omit<Unwrapped, 'wrapper'>> & { by?: string };
 
-/**
- * The scripts and commands that a program such as `bash`, `sudo` or `find` runs with these arguments; undefined if it
- * runs none.
- */
+/** What a program such as `bash`, `sudo` or `find` runs with these arguments; undefined if nothing. */
 function contentsOf(form: Wrapper, args: ShellWord[]): Contents | undefined {
   if (form.runs === 'git') return contentsOfGit(form, args);
   if (form.unlessFile && isFileOrVersion(args)) return undefined;
@@ -171,10 +161,7 @@ function contentsWith(form: Wrapper, args: ShellWord[]): Contents | undefined {
   return { scripts: starts.flatMap((start) => optionValue(args, start)), by, unknownOption };
 }
 
-/**
- * The words that are one of the options, or that a file's name may turn into one; then the commands are unknown.
- * `whole`: such an option has no value in the same word.
- */
+/** The words that are one of the options, or that a file's name may turn into one. `whole`: without a value in it. */
 function startsIn(
   words: readonly ShellWord[],
   options: readonly string[],
@@ -192,10 +179,9 @@ function withDash(word: ShellWord): ShellWord {
 }
 
 /**
- * The command that a subcommand of a wrapper starts: `pytest` in `uv run pytest`, `rm` in `docker exec -it box rm`.
- * `exec:1` in the table of wrappers means that one operand, `box`, comes before the command; options may follow it, as
- * in `kubectl exec pod -c app -- ls`. After an option that the table does not list, the command may begin at any word:
- * all are returned.
+ * What a subcommand starts: `pytest` in `uv run pytest`, `rm` in `docker exec -it box rm`. `exec:1` means that one
+ * operand, `box`, comes first; options may follow it, as in `kubectl exec pod -c app -- ls`. After an option that the
+ * table lacks, the command may begin at any word: all are returned.
  */
 function contentsOfSubcommand(form: Wrapper, args: ShellWord[]): Contents | undefined {
   const operands = new Map(
@@ -235,10 +221,7 @@ function optionValue(args: ShellWord[], at: number): InnerScript[] {
   return [{ text: text.replace(/^exec=/, ''), last }];
 }
 
-/**
- * The scripts and commands that `git` runs with these arguments, by a subcommand or its configuration; undefined if it
- * runs none.
- */
+/** What `git` runs by a subcommand or its configuration; undefined if nothing. */
 function contentsOfGit(form: Wrapper, args: ShellWord[]): Contents | undefined {
   if (args.length === 1 && /^(-v|--version|--help)$/.test(args[0]!.text)) return undefined;
   const { scripts, operands, unknownAt } = readOptions(form, args, false);

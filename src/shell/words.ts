@@ -28,19 +28,15 @@ export function shellWord(node: Word | Assignment): ShellWord {
   return { text: `${node.name}${index}${node.append ? '+' : ''}=${value}`, dynamic: true };
 }
 
-/**
- * Outside of quotes these end a word; within an expansion or a test only the beginning of a process substitution is
- * more than text.
- */
+/** Characters that end a word outside of quotes. Within an expansion or a test, only a process substitution counts. */
 const endsWord = /[<>()|&; \t\n]/;
 const beginsProcess = /[<>]\(/;
 /** These begin an expansion, with or without quotes. */
 const beginsExpansion = /\$[\w({[@*#?!$-]|`/;
 
 /**
- * True if the shell reads a word differently from the parser: it contains, unquoted, text that no word can contain,
- * such as `2>(rm x)`, where the parser sees text and bash starts `rm`, or text that none of its parts has. `isInner`:
- * it is inside an expansion or a test.
+ * True if the shell reads a word differently from the parser: unquoted text that no word can have, such as `2>(rm x)`,
+ * in which bash starts `rm`, or text that none of its parts has. `isInner`: it is in an expansion or a test.
  */
 export function isMisread({ text, parts }: Word, isInner: boolean): boolean {
   const ends = isInner ? beginsProcess : endsWord;
@@ -64,10 +60,7 @@ export function isWild({ glob }: ShellWord): boolean {
   return glob?.before === '';
 }
 
-/**
- * True if the name of a file may turn the word into `text`, or, unless it has to be the `whole` word, into a longer
- * one.
- */
+/** True if a file's name may turn the word into `text`, or, unless `whole`, into a longer one. */
 export function mayBecome({ glob }: ShellWord, text: string, { whole }: { whole: boolean }): boolean {
   if (glob === undefined) return false;
   const { before, after } = glob;

@@ -1,7 +1,6 @@
 /**
- * Programs that start other programs or run code, as data. Names are lower-case, without path and version number.
- * Options that are not listed are unknown: the split is then uncertain and tries every place where a command could
- * begin.
+ * Programs that start others or run code. Names are lower-case, without path and version. An option that is not listed
+ * makes the split uncertain: every place where a command could begin is tried.
  */
 export interface Wrapper {
   /**
@@ -43,10 +42,7 @@ export interface Wrapper {
   unlessFile?: true;
   /** An ordinary program unless a word is one of these (see `isOption`), or a glob that could become one. */
   onlyWith?: string;
-  /**
-   * An ordinary program unless its arguments hold one of these words (separated by blanks); the command follows it.
-   * With `exec:1`, one operand stands between them, such as a container.
-   */
+  /** An ordinary program unless one of these words precedes a command; with `exec:1`, an operand is between them. */
   subcommands?: string;
   /** The first word may hold option letters without a dash. */
   bundled?: true;
@@ -251,10 +247,7 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
   Object.entries(table).flatMap(([names, wrapper]) => names.split(' ').map((name) => [name, wrapper] as const)),
 );
 
-/**
- * Git subcommands that run a command, which is the value of one of these options or follows one of these words. Of an
- * empty text, an operand is the command.
- */
+/** Git subcommands that run the value of an option, or the words after a word; with an empty text, an operand. */
 export const gitSubcommands: ReadonlyMap<string, string> = new Map([
   ['bisect', 'run'],
   ['submodule', 'foreach'],

@@ -1,8 +1,8 @@
 import { ProblemError, type ProblemCode } from '../core/base/problem.ts';
 
 /**
- * The known name that a mistyped name most likely means. The two differ in case, in separators, by a missing end, or by
- * at most two letters. Undefined if there is no such name.
+ * The known name that a mistyped one most likely means: it differs in case, in separators, by a missing end, or by at
+ * most two letters. Undefined if there is none.
  *
  * @example
  * nearestName('timeout', ['timeoutMs']); // => 'timeoutMs'
@@ -19,7 +19,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
 }
 
 /**
- * The sentence about an unknown name. It proposes the nearest known name; if there is none, it ends with `listed`.
+ * Says that a name is unknown, with the nearest known name, or else with `listed`.
  *
  * @example
  * unknownName('option', 'chanels', ['channels', 'routes']); // => "unknown option 'chanels': did you mean 'channels'?"
@@ -41,8 +41,7 @@ export function unknownName(
 export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
 
 /**
- * The problem of options: they are not an object, or they have an option with an unknown name, which may be inherited.
- * Undefined if they are valid.
+ * Why `options` are no object, or have an unknown name, which may be inherited; undefined if they are valid.
  *
  * @example
  * optionProblem({ folow: true }, { follow: true }); // => "unknown option 'folow': did you mean 'follow'?"
@@ -60,10 +59,7 @@ export function optionProblem(
   return unknown === undefined ? undefined : unknownName('option', unknown, names, listed);
 }
 
-/**
- * The names of all options: own ones, and inherited ones such as those of `Object.create(defaults)`. Leaves out the
- * members that every object, list or function has.
- */
+/** All names of options, also inherited ones (`Object.create(defaults)`), without the members of every object. */
 function optionNames(options: object): string[] {
   const names = new Set<string>();
   let holder: object | null = options;
@@ -85,10 +81,7 @@ function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[_-]/g, '');
 }
 
-/**
- * How many changes make one name the other: to add, remove or replace a letter, or to swap it with the next one. A
- * missing or superfluous end counts as one change.
- */
+/** How many letters to add, remove, replace or swap make one name the other. A missing or superfluous end is one. */
 function changesBetween(one: string, other: string): number {
   const [short, long] = one.length < other.length ? [one, other] : [other, one];
   if (short !== long && short.length >= shortestBeginning && long.startsWith(short)) return 1;

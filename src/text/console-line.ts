@@ -1,10 +1,7 @@
 /** An answer to a request that is typed as one line at a terminal. */
 export type ConsoleAnswer = 'approve' | 'always' | 'deny' | 'skip';
 
-/**
- * How long a question has to be visible without any input before an answer counts, in milliseconds. Input that was
- * meant for the previous request must never answer this one.
- */
+/** How long a question is visible before an answer counts, in milliseconds: input for the last one must not count. */
 export const armingMs = 500;
 
 const words: Readonly<Record<ConsoleAnswer, readonly string[]>> = {
@@ -22,8 +19,7 @@ const longestLine = 100;
 export const consoleLineHelp = 'a or yes approves, A or always approves calls like it too, d or no denies, s skips';
 
 /**
- * Reads one line. Undefined if the line is no answer: then ask again. An empty line is never an answer. Upper and lower
- * case differ only for the single letters `A` and `a`.
+ * Reads one line; undefined if it is no answer, as an empty one: then ask again. Case matters only for `A` and `a`.
  *
  * @example
  * readConsoleLine(' yes '); // => 'approve'

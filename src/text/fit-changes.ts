@@ -18,9 +18,8 @@ const maxNamed = 10;
 const longestName = 100;
 
 /**
- * The changes, shortened so that their JSON has at most `maxBytes` bytes. `cut` describes in one sentence the omitted
- * parts: equal lines at the beginning and the end of a text, the last rows of a table, or a whole change. A changed
- * line is never cut.
+ * Shortens changes to `maxBytes` of JSON. `cut` says in one sentence what is left out: equal lines around changed ones,
+ * the last rows of a table, or a whole change. A changed line is never cut.
  */
 export function fitChanges(all: readonly Change[], maxBytes: number): { changes: Change[]; cut?: string } {
   const changes: Change[] = [];

@@ -1,19 +1,12 @@
-/**
- * Instants in a readable form. Texts of a digest and of a workflow keep ISO 8601: they depend on neither a zone nor the
- * current time.
- */
+/** Readable instants. Texts of a digest and of a workflow keep ISO 8601, which depends on no zone and no clock. */
 import { shortened } from '../core/base/text.ts';
 import { instantMs } from '../core/messages/control.ts';
 import { visibleText } from './visible-text.ts';
 
-/** The clock of a reader. */
 export interface ReaderClock {
   /** An IANA time zone, such as `Europe/Berlin`. Default: UTC. */
   timeZone?: string;
-  /**
-   * The current time, in milliseconds since 1970, for a text that is read at once: an instant of the same day has no
-   * date, one of the same year no year. Default: each instant has both.
-   */
+  /** Milliseconds since 1970: an instant of the same day has no date, one of the same year no year. Default: both. */
   nowMs?: number;
   /** True: the reader is in this zone, so that it is not named. */
   isLocal?: boolean;
@@ -24,10 +17,7 @@ const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 /** Longer than any instant. */
 const longestOther = 60;
 
-/**
- * An instant (ISO 8601) with its zone in words, for a reader: `29 Nov 2026, 14:30 UTC`, or `14:30 UTC` on the same day.
- * Any other text is returned as visible text.
- */
+/** An instant (ISO 8601) for a reader: `29 Nov 2026, 14:30 UTC`, or `14:30 UTC` today. Other text is made visible. */
 export function instantText(instant: string, { timeZone = 'UTC', nowMs, isLocal = false }: ReaderClock = {}): string {
   const atMs = instantMs(instant);
   if (atMs === undefined) return visibleText(shortened(instant, longestOther));
@@ -44,10 +34,7 @@ export function deadlineText(deadline: string, nowMs: number, clock: ReaderClock
   return atMs === undefined ? text : `${text} (${leftText(timeLeft(atMs - nowMs))})`;
 }
 
-/**
- * The time until an instant, in its two largest units: `3 h 45 min`, `2 d 3 h`; with seconds in the last ten minutes.
- * `passed` after it.
- */
+/** The time left in its two largest units: `3 h 45 min`, `2 d 3 h`; seconds in the last ten minutes; then `passed`. */
 export function timeLeft(leftMs: number): string {
   if (leftMs < 0) return 'passed';
   if (leftMs < 10 * minuteMs) return inUnits(Math.ceil(leftMs / 1_000), 60, ['min', 's']);

@@ -1,14 +1,13 @@
 /**
- * Finds characters that pass for others, such as the Cyrillic `а` of `pаypal.com`, or a full-width letter.
+ * Characters that pass for others, such as the Cyrillic `а` of `pаypal.com`, or a full-width letter.
  *
- * Covered: words that mix scripts, by the "highly restrictive" level of UTS 39; words of Cyrillic, Greek, Armenian or
- * Lisu letters that all look like Latin ones; characters whose compatibility form is ASCII; a few Latin letters; signs
- * that look like `/`, `:`, `.` or `-` in places where these have a meaning. Not covered: ASCII that looks like ASCII
- * (`rn` and `m`), and scripts outside of the table.
+ * Covered: words that mix scripts ("highly restrictive" in UTS 39); words of Cyrillic, Greek, Armenian or Lisu letters
+ * that all look Latin; characters whose compatibility form is ASCII; a few Latin letters; signs that look like `/`,
+ * `:`, `.` or `-` where these mean something. Not covered: ASCII that looks like ASCII (`rn` and `m`), and other
+ * scripts.
  *
- * A word of one script that passes for a Latin one, and the Turkish `ı`, may also be genuine: `Сара`, `Yıldız`. A name
- * of such letters deceives only beside the name that it looks like, so names are compared with existing ones
- * (`looksLike`).
+ * A word of one script that looks Latin, and the Turkish `ı`, may be genuine: `Сара`, `Yıldız`. Such a name deceives
+ * only beside the name that it looks like, so names are compared with existing ones (`looksLike`).
  */
 import { nfkc, perCharacter } from '../core/base/text.ts';
 
@@ -118,16 +117,14 @@ function passesForAscii(character: string): Known['passes'] {
 }
 
 /**
- * Returns the ascending offsets, in UTF-16 units, of the characters that look like other characters. `asName`: leaves
- * out the letters of a correctly written name, because the caller compares the name with the names that look like it.
+ * The offsets of look-alikes, in order and in UTF-16 units. `asName`: without the letters of a correctly written name,
+ * which the caller compares with names that look like it.
  */
 export function lookAlikes(text: string, { asName = false }: { asName?: boolean } = {}): number[] {
   if (onlyAscii.test(text)) return [];
   const found = new Uint8Array(text.length);
   const of = perCharacter(known);
-  /**
-   * The scripts of which the text has a letter that looks like no Latin letter: the text is genuinely in these scripts.
-   */
+  /** The scripts of letters that look like no Latin one: the text is genuinely in these. */
   const distinct = new Set<string>();
   let index = 0;
   for (const character of text) {
@@ -153,10 +150,7 @@ export function lookAlikes(text: string, { asName = false }: { asName?: boolean 
   return places;
 }
 
-/**
- * True if a character can be taken for an ASCII character at its place in the text. `index`: its offset; the character
- * is one UTF-16 unit long.
- */
+/** True if a character, one UTF-16 unit long, can be taken for an ASCII character at its place. */
 function passesAt(passes: Known['passes'], text: string, index: number): boolean {
   const [before, after] = [text.slice(index - 1, index), text.slice(index + 1, index + 2)];
   switch (passes) {
@@ -172,10 +166,7 @@ function passesAt(passes: Known['passes'], text: string, index: number): boolean
   }
 }
 
-/**
- * The offset of each `ı` in a text whose other letters do not show that it is Turkish. Leaves out words that are
- * written as names.
- */
+/** Each `ı` in a text that other letters do not show to be Turkish, except in words written as names. */
 function* oddDotless(text: string): Generator<number> {
   if (!text.includes('ı')) return;
   for (const { 0: each, index: start } of text.matchAll(token)) {
@@ -191,10 +182,7 @@ function* oddDotless(text: string): Generator<number> {
 /** The most characters of a text that are replaced: the compatible form of one character may have eighteen. */
 const longestLook = 10_000;
 
-/**
- * The text as it looks: in lower case, without invisible characters, and with the character that each look-alike
- * resembles in its place. After the first 10,000 characters the text is unchanged.
- */
+/** The text as it looks: in lower case, nothing invisible, look-alikes replaced. Only the first 10,000 characters. */
 export function looksLike(text: string): string {
   const lookOfCharacter = perCharacter((character) => {
     if (/[\p{C}\p{Default_Ignorable_Code_Point}]/u.test(character)) return '';
@@ -206,10 +194,7 @@ export function looksLike(text: string): string {
   return look + text.slice(longestLook);
 }
 
-/**
- * The scripts whose letters are odd in a word: those that do not belong to it, or all if all letters can be taken for
- * Latin ones.
- */
+/** The scripts that are odd in a word: those that do not belong to it, or all if all letters look Latin. */
 function oddLetters(
   text: string,
   of: (character: string) => Known,

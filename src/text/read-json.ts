@@ -13,9 +13,9 @@ export interface ReadJsonOptions {
 }
 
 /**
- * Reads JSON that others will read too. It refuses JSON that two readers could understand differently (a duplicate key,
- * a number that a double does not hold as written, half a surrogate pair) and nesting that is too deep. `problem` is
- * one line: a place and the expected value. Never throws.
+ * Reads JSON that others will read too. Refuses what two readers could understand differently (a duplicate key, a
+ * number that a double does not hold, half a surrogate pair) and deep nesting. `problem`: a place and the expected
+ * value, in one line. Never throws.
  */
 export function readJson(
   text: string,

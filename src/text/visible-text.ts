@@ -1,25 +1,19 @@
 /**
- * Untrusted text in a form for reviewers. Characters that are invisible, that move or reorder the text, or that pass
- * for others are written as `\u{202E}`. All other characters stay, and so do backslashes, so that commands and paths
- * are unchanged. Joiners that belong to a word stay too, because they change how its letters are drawn.
+ * Untrusted text for reviewers: what is invisible, moves or reorders text, or passes for other characters becomes
+ * `\u{202E}`. Backslashes stay, so that commands and paths do not change, and so do joiners that belong to a word.
  */
 import { isUnseen, marksPerLetter, perCharacter, shortened } from '../core/base/text.ts';
 import { lookAlikes } from './look-alikes.ts';
 
 /**
- * Finds joiners (U+200C, U+200D) that belong to a word, such as the half space of `علی‌رضا` or the conjunct of `ශ්‍රී`.
- *
- * Covered: the contexts of RFC 5892, A.1 and A.2, between letters of the scripts that need them, so that the joiner
- * changes how these are drawn: a non-joiner between Arabic letters that would join; either after a virama; and the
- * forms that Unicode gives for Bengali and Kannada (the joiner before the virama) and for final consonants of
- * Malayalam. In any other place it would be invisible.
+ * Joiners (U+200C, U+200D) that belong to a word, such as the half space of `علی‌رضا` or the conjunct of `ශ්‍රී`: in
+ * the contexts of RFC 5892, A.1 and A.2, where they change how letters are drawn (a non-joiner between Arabic letters
+ * that would join; either after a virama), and in Unicode's forms for Bengali and Kannada (before the virama) and for
+ * final consonants of Malayalam. In any other place a joiner would be invisible.
  */
 const marks = String.raw`\p{M}{0,6}`;
 
-/**
- * The Arabic letters that join to the next letter, and those that join only to the letter before (`Joining_Type` of
- * Unicode).
- */
+/** Arabic letters that join to the next one, and those that join only to the one before (Unicode's `Joining_Type`). */
 const joinsNext = String.raw`\u0620\u0626\u0628\u062a-\u062e\u0633-\u063f\u0641-\u0647\u0649\u064a\u066e\u066f\u0678-\u0687\u069a-\u06bf\u06c1\u06c2\u06cc\u06ce\u06d0\u06d1\u06fa-\u06fc\u06ff`;
 const joinsBefore = String.raw`\u0622-\u0625\u0627\u0629\u062f-\u0632\u0648\u0671-\u0673\u0675-\u0677\u0688-\u0699\u06c0\u06c3-\u06cb\u06cd\u06cf\u06d2\u06d3\u06d5\u06ee\u06ef`;
 
@@ -35,10 +29,7 @@ const viramas: readonly (readonly [script: string, virama: string])[] = [
   ['Sinhala', '\u0dca'],
 ];
 
-/**
- * The contexts in which a joiner belongs to a word. Each matches the text before and after a joiner that has just been
- * read.
- */
+/** Each context matches the text around a joiner that has just been read. */
 const contexts = [
   String.raw`(?<=[${joinsNext}]${marks}\u200c)(?=${marks}[${joinsNext}${joinsBefore}])`,
   ...viramas.map(([script, virama]) => {
@@ -61,18 +52,14 @@ export function wordJoiners(text: string): ReadonlySet<number> {
 /** Matches the escapes in a visible text. No other part of a visible text has this form. */
 export const visibleEscape = /\\u\{[0-9A-F]{4,6}\}/g;
 
-/**
- * Matches the parts of a visible text that stay together: an escape or a character, with its combining marks and
- * joiner.
- */
+/** Matches what stays together in a visible text: an escape or a character, with marks and joiners. */
 export const visibleUnit = /(?:\\u\{[0-9A-F]{4,6}\}|[^])[\p{M}\u200c\u200d]*/gu;
 
 const layout = new Set(['\n', '\t']);
 
 /**
- * Makes a text visible. Different texts give different results, and `fromVisible` restores the text. `lines`: line
- * feeds and tabs stay. `asName`: the letters of a correctly written name stay, because the caller compares the name
- * with the names that look like it. Never throws.
+ * Makes a text visible, which `fromVisible` undoes. `lines`: line feeds and tabs stay. `asName`: the letters of a
+ * correctly written name stay, which the caller compares with names that look like it. Never throws.
  */
 export function visibleText(
   text: string,
@@ -94,9 +81,7 @@ export function visibleText(
   return shown;
 }
 
-/**
- * One byte for each UTF-16 unit: 1 if the unit is a combining mark without a letter, or one mark too many on a letter.
- */
+/** One byte for each UTF-16 unit: 1 for a combining mark without a letter, or one too many on a letter. */
 function tooManyMarks(text: string, joiners: ReadonlySet<number>): Uint8Array {
   const found = new Uint8Array(text.length);
   let marksLeft = 0;
@@ -165,10 +150,7 @@ export function visibleLine(line: string): string {
   return visibleBeside(line, /\\(?:u\{[0-9A-F]{4,6}\}|.)/g, escaped);
 }
 
-/**
- * Escapes the characters of a text outside of its existing escapes. The letters of an escape do not count as part of a
- * word.
- */
+/** Escapes characters outside of existing escapes, whose letters are no part of a word. */
 function visibleBeside(text: string, escapes: RegExp, escape: (character: string) => string): string {
   const isOdd = oddCharacters(text.replace(escapes, (each) => ' '.repeat(each.length)));
   const escapeOf = perCharacter(escape);
@@ -203,9 +185,7 @@ export function quoteWord(word: string): string {
 /** The most UTF-16 code units of a sentence. */
 const longest = 300;
 
-/**
- * The result of an author's function, as history stores it: one line of well-formed text, of at most 300 characters.
- */
+/** An author's text as history stores it: one line of well-formed text, of at most 300 characters. */
 export function oneSentence(text: string): string {
   const line = text
     .replace(/\p{Surrogate}/gu, '\uFFFD')
