@@ -16,9 +16,9 @@ import { assessDatabases } from './statements.ts';
 import { viewCall, type CallView, assessmentOf, type Finding } from './finding.ts';
 
 /**
- * Assesses a call by rules, the built-in assessors and `extra` results, in any order (docs/assessment.md). The most
- * severe counts, with all reasons; never less than the tool's risk, unless a rule that may lower it matches and all
- * else agrees. Pure and bounded; never throws.
+ * Assesses a call by `rules`, the built-in assessors and the `extra` assessments (docs/assessment.md). The result has
+ * the highest severity and all reasons. It is never below the risk of the tool, unless a rule that may lower it matches
+ * and no other finding is more severe. Pure, bounded in time; never throws.
  *
  * @example
  * ```ts
@@ -37,7 +37,7 @@ export function assess(
   return assessRecorded(call, rules, builtIn === undefined ? extra : [builtIn, ...extra]);
 }
 
-// Their tables are in docs/assessment.md.
+// docs/assessment.md has the tables of these assessors.
 
 const assessors: readonly ((view: CallView) => Finding[])[] = [
   assessFiles,
@@ -55,8 +55,8 @@ const notWhole: Finding = {
 };
 
 /**
- * What the built-in assessors find, if anything. They recognise effects by the names of tools and arguments, and can
- * only raise a severity. Pure and bounded; never throws.
+ * Returns what the built-in assessors find, or undefined if they find nothing. They recognise effects by the names of
+ * tools and arguments, and can only raise the severity. Pure, bounded in time; never throws.
  */
 export function assessBuiltIn(call: AssessedCall): Assessment | undefined {
   const view = viewCall(call);
@@ -65,7 +65,7 @@ export function assessBuiltIn(call: AssessedCall): Assessment | undefined {
   return joinAssessments(merge(findings).map(assessmentOf));
 }
 
-/** One finding for each reason: a long list of files repeats the same one. */
+/** Merges findings with the same reason into one, because a long list of files repeats the same finding. */
 function merge(findings: readonly Finding[]): Finding[] {
   const byReason = new Map<string, { finding: Finding; affected: Set<string> }>();
   for (const finding of findings) {

@@ -2,17 +2,17 @@
 import type { Severity } from '../core/base/tool-call.ts';
 
 export interface CommandRow {
-  /** Separated by blanks. `mkfs*` stands for each name with that prefix. */
+  /** Names of programs, separated by blanks. `mkfs*` stands for every name that begins with `mkfs`. */
   programs: string;
   /**
-   * For each group, a word after the program has to match one of its items (separated by blanks): `-r` matches that
-   * letter in a group of short options, `--force` also `--force=…`, `delete*` a prefix; others match whole words.
+   * Each text is a list of items, separated by blanks; a word after the program has to match one of them. `-r` matches
+   * that letter among short options, `--force` also `--force=…`, `delete*` a prefix; other items match whole words.
    */
   with?: readonly string[];
   severity: Severity;
   reason: string;
   reversible?: false;
-  /** The words that are not options name files, which are also checked against the table of paths. */
+  /** Present if the words that are not options name files. `assessPath` then also checks these files. */
   files?: 'changing' | 'deleting';
   recommend?: string;
 }
@@ -358,10 +358,10 @@ export const commandRows: readonly CommandRow[] = [
   { programs: 'pg_restore mysqlimport mongorestore', severity: 'high', reason: 'it overwrites data' },
 ];
 
-/** Database statements: `first` directly followed by one of `next`. `without`: only if that word is missing. */
+/** A row matches a database statement in which one of `next` directly follows `first` and `without` is missing. */
 export interface StatementRow {
   first: string;
-  /** Separated by blanks. Absent: anything, but only in a text that is known to be for a database. */
+  /** Words, separated by blanks. Absent: any word may follow, but the text must be known to be for a database. */
   next?: string;
   without?: string;
   severity: Severity;
@@ -406,14 +406,14 @@ export const statementRows: readonly StatementRow[] = [
   { first: 'shutdown', severity: 'high', reason: 'it stops a database' },
 ];
 
-/** Calls in program text. `texts` are in lower case, and match anywhere. */
+/** Harmful calls in program text. A row matches if the text, in lower case, contains one of `texts` anywhere. */
 export const codeRows: readonly {
   texts: readonly string[];
   severity: Severity;
   reason: string;
   reversible?: false;
   recommend?: string;
-  /** The paths in the code are what it affects. */
+  /** True if the code deletes files: the paths in it are then assessed as deleted. */
   files?: true;
 }[] = [
   {

@@ -6,7 +6,7 @@ import { codeRows, commandRows, type CommandRow } from './command-rows.ts';
 import { maxShellLength, notSplit, type ShellSplit, type Uncertainty } from '../core/shell/parts.ts';
 import { splitShell } from '../shell/split.ts';
 
-/** A longer text is not read, and is rated `high`. In UTF-16 code units. */
+/** The longest text that is read, in UTF-16 code units. A longer one is rated `high`. */
 export const longestCommand = 20_000;
 const mostOperands = 200;
 
@@ -16,7 +16,7 @@ const codeFields = new Set('code script source program python javascript'.split(
 const interpreters = new Set(
   'sh bash zsh dash ksh fish python python3 node perl ruby php pwsh powershell iex'.split(' '),
 );
-/** If a split is uncertain for one of these reasons, programs other than its parts may run. */
+/** If the split of a command is uncertain for one of these reasons, programs that are not among its parts may run. */
 const unknowable = new Set<Uncertainty>([
   'too long',
   'parse error',
@@ -41,14 +41,14 @@ export function runsCommands(tool: string): boolean {
   return holdsWord(words, shellTools) || isNamed(words, commandFields);
 }
 
-/** What the commands of a call would do: those in fields named for commands, or in all texts of a shell's tool. */
+/** Assesses the commands in a call: arguments named for commands or, in a shell tool without any, all texts. */
 export function assessCommands({ call, tool, fields }: CallView): Finding[] {
   const texts = fields.flatMap(({ value, ...field }) => (typeof value === 'string' ? [{ ...field, value }] : []));
   const named = texts.filter(
     ({ key, words }) => isNamed(words, commandFields) || (call.shell !== undefined && key === call.subject),
   );
   const commands = named.length > 0 || !holdsWord(tool, shellTools) ? named : texts;
-  // A list may be one command, one word per item.
+  // A list of arguments may be one command, with one word in each item.
   const lists = [...Map.groupBy(commands, ({ place }) => place).values()].filter(({ length }) => length > 1);
   const joined = lists.map((items) => items.map(({ value }) => value).join(' '));
   const parts = (call.shell?.parts ?? []).map(({ reduced }) => ({
@@ -99,11 +99,11 @@ const runsWhatIsWritten: Finding = {
 };
 const unknownCommand: Finding = { severity: 'safe', reason: 'what the command runs is not known', reversible: false };
 
-/** Not `{}` and `%`, which another program replaces by a name. */
+/** The plain name of a program. `{}` and `%` do not match, because a program such as xargs replaces them by a name. */
 const nameOfProgram = /^(?:\[\[?|[\w./:@+~-]+)$/u;
 const textFromElsewhere = new Set<Uncertainty>(['expansion', 'substitution', 'redirection from a file']);
 
-/** Splits as much in total as of one command; the commands in the rest are unknown. */
+/** Splits the texts up to `maxShellLength` in total, the limit of one command. The rest counts as not split. */
 function splitAll(texts: readonly string[]): ShellSplit[] {
   let length = 0;
   return texts.map((text) => {
@@ -112,7 +112,7 @@ function splitAll(texts: readonly string[]): ShellSplit[] {
   });
 }
 
-/** True if a name known only at run time, or text of a variable, a file or another language, may run. */
+/** True if a program known only at run time, or text from a variable, a file or another language, may run. */
 function isUnknown({ parts, uncertain }: ShellSplit): boolean {
   if (uncertain.some((reason) => unknowable.has(reason))) return true;
   const containers = new Set(parts.map(({ within }) => within));
@@ -126,7 +126,7 @@ function isUnknown({ parts, uncertain }: ShellSplit): boolean {
   });
 }
 
-/** The findings by the rows that fit a command's program, and about the files that its output overwrites. */
+/** Returns the findings of the rows that match a command, and those about the files that its output overwrites. */
 function assessCommand({ words, writesTo, overwrites }: CommandWords): Finding[] {
   const findings: Finding[] = [];
   for (const [program, index] of programsIn(words)) {
@@ -157,14 +157,14 @@ function isFile(path: string): boolean {
   return !/^(\/dev\/(null|stdout|stderr|tty|fd\/\d)|\d)$/.test(path);
 }
 
-/** Conditions of find whose value names files. */
+/** The conditions of `find` whose value names files. */
 const namesFiles = /^-i?(?:name|path|wholename|regex)$/;
 
-/** The words after a program that may be files. Of find, not the values of other conditions, as in `-mtime +30`. */
+/** The words after a program that may name files. The `+30` of `find . -mtime +30` does not. */
 function operandsOf(program: string, rest: readonly string[]): string[] {
   const isOption = (word: string): boolean => word.startsWith('-');
   if (program !== 'find') return rest.filter((word) => !isOption(word)).slice(0, mostOperands);
-  // The places come first, behind -H, -L, -P, -D and -O; then conditions and actions.
+  // After the options -H, -L, -P, -D and -O, `find` takes the places to search, then conditions and actions.
   const first = Math.max(
     0,
     rest.findIndex((word) => !/^-[HLPDO]/.test(word)),
@@ -212,10 +212,10 @@ for (const row of commandRows) {
   }
 }
 
-/** Not for arguments such as `source`, which may be a place. */
+/** The finding for any code. An argument such as `source` does not get it, because it may be a place. */
 const unknownCode: Finding = { severity: 'safe', reason: 'what the code does is not known', reversible: false };
 
-/** Code may also be shell text, or contain lines of it. Its other effects are unknown, so they may be permanent. */
+/** Assesses program text, which may also be or contain shell text. Effects that no row names may be permanent. */
 function assessCode(text: string, mayBeOther: boolean): Finding[] {
   if (text.length > longestCommand) return [tooLong];
   const plain = text.toLowerCase();
@@ -258,7 +258,7 @@ interface CommandWords {
   overwrites: readonly string[];
 }
 
-/** Cuts at `;`, `&`, `|`, brackets, backquotes and line breaks, even in quotes, as another shell might. Linear. */
+/** Cuts a text at `;`, `&`, `|`, brackets, backquotes and line breaks, even in quotes, as another shell might. */
 export function commandWords(text: string): CommandWords[] {
   const plain = text
     .replace(/\$\{(\w{1,40})\}/g, '$$$1')
@@ -295,7 +295,7 @@ export function commandWords(text: string): CommandWords[] {
   return [...commands, current].filter(({ words, writesTo }) => words.length > 0 || writesTo.length > 0);
 }
 
-/** Programs that start the program that one of their words names. */
+/** Programs that start another program, which one of their words names. */
 const wrappers = new Set(
   (
     'sudo doas su env command exec builtin nohup nice ionice time timeout xargs parallel watch setsid stdbuf busybox ' +
@@ -305,8 +305,8 @@ const wrappers = new Set(
 const containerPrograms = new Set('docker podman nerdctl kubectl oc'.split(' '));
 
 /**
- * The programs that the words may start, with their positions: the first word that is no assignment; after a wrapper,
- * any word. In lower case, without path and `.exe`.
+ * The programs that a command may start, each with the position of its word: the first word that is no assignment and,
+ * if that is a wrapper, all words after it. Names are in lower case, without path and `.exe`.
  */
 export function programsIn(words: readonly string[]): Map<string, number> {
   const programs = new Map<string, number>();

@@ -9,9 +9,9 @@ export interface PathRow {
   reading?: Severity;
   /** The severity if the tool may change something. */
   changing: Severity;
-  /** The severity if the tool deletes. Absent: as `changing`. */
+  /** The severity if the tool deletes. Absent: that of `changing`. */
   deleting?: Severity;
-  /** A clause. */
+  /** A clause, such as `the path holds credentials`. */
   reason: string;
 }
 
@@ -20,7 +20,7 @@ const matching =
   ({ normal }: PathText): boolean =>
     pattern.test(normal);
 
-/** Patterns match the normal form of `readPath`: `/` between parts, lower case. */
+/** The table of paths. Its patterns match the normal form of `readPath`: `/` between parts, lower case. */
 export const pathRows: readonly PathRow[] = [
   {
     what: 'a whole disk, home or folder: `/`, `~`, `C:\\`, `*`, `/home/ann`',
@@ -91,7 +91,7 @@ const pathWords = new Set(
     ' ',
   ),
 );
-/** These name paths only in a tool whose name mentions files. */
+/** Arguments with these names hold paths only if the name of the tool mentions files. */
 const placeWords = new Set('source src from destination dest dst to target targets'.split(' '));
 const deletingWords = new Set(
   'delete deletes remove removes rm rmdir rmtree unlink purge wipe erase trash destroy shred'.split(' '),

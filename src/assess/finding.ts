@@ -4,11 +4,11 @@ import type { Severity, Json } from '../core/base/tool-call.ts';
 /** A finding of one assessor about a call. */
 export interface Finding {
   severity: Severity;
-  /** A clause, without values of arguments. */
+  /** A clause that contains no values of arguments. */
   reason: string;
-  /** `KIND:VALUE`. */
+  /** The affected resources, each as `KIND:VALUE`. */
   affected?: readonly string[];
-  /** False: its effect cannot be undone. */
+  /** False if the effect of the call cannot be undone. */
   reversible?: boolean;
   recommend?: string;
 }
@@ -24,7 +24,7 @@ export function assessmentOf({ severity, reason, affected, reversible, recommend
   };
 }
 
-/** For a text that is longer than an assessor reads. */
+/** The finding for a text that is longer than an assessor reads. */
 export const tooLong: Finding = {
   severity: 'high',
   reason: 'a command or a program is too long to be assessed',
@@ -49,14 +49,14 @@ export interface CallView {
   fields: readonly ArgumentField[];
   /** False if the arguments are deeper or more numerous than an assessor reads. */
   whole: boolean;
-  /** The tool declares that it only reads. */
+  /** True if the tool declares that it only reads. */
   readsOnly: boolean;
 }
 
 export const mostFields = 5_000;
 const mostDepth = 20;
 
-/** Prepares a call. Never throws; deep, wide and cyclic values cost no more than the limits. */
+/** Collects what assessors read of a call: at most `mostFields` fields and `mostDepth` levels. Never throws. */
 export function viewCall(call: AssessedCall): CallView {
   const fields: ArgumentField[] = [];
   const wordsByKey = new Map<string, readonly string[]>();
@@ -111,7 +111,7 @@ const otherThings: ReadonlySet<string> = new Set(
   'content contents text body data size type id ids count format encoding mode'.split(' '),
 );
 
-/** True if an argument's name says that its value is one of these things. */
+/** True if an argument's name says that its value is one of the `wanted` things. */
 export function isNamed(words: readonly string[], wanted: ReadonlySet<string>): boolean {
   return holdsWord(words, wanted) && !holdsWord(words, otherThings);
 }

@@ -2,7 +2,7 @@
 import { type CallView, type Finding, holdsWord, readingWords } from './finding.ts';
 import type { Severity } from '../core/base/tool-call.ts';
 
-/** The severity by number of recipients, from `from` on. The last row that matches counts. */
+/** The severity by the number of recipients. A row matches from `from` recipients on; the last match counts. */
 export const recipientRows: readonly { from: number; severity: Severity; reason: string }[] = [
   { from: 0, severity: 'medium', reason: 'it sends a message to people' },
   { from: 10, severity: 'high', reason: 'it sends a message to 10 people or more' },
@@ -61,7 +61,7 @@ export const messageRows: readonly {
   },
 ];
 
-/** A tool sends a message if its name begins with one of these (`email_customer`), or holds one and a verb. */
+/** A tool sends a message if its name begins with one of these words (`email_customer`), or has one and a verb. */
 const messageWords = new Set('email emails mail sms mms message messages dm whatsapp telegram slack'.split(' '));
 const sendingWords = new Set('send post reply forward tweet toot publish broadcast announce notify invite'.split(' '));
 const recipientWords = new Set(
@@ -69,10 +69,10 @@ const recipientWords = new Set(
 );
 const senderWords = new Set('from sender'.split(' '));
 const attachmentWords = new Set('attachment attachments attach'.split(' '));
-/** A tool with one of these words has not sent its message. */
+/** A tool with one of these words in its name only prepares a message. */
 const unsentWords = new Set('draft preview template'.split(' '));
 
-/** The findings about a call that sends a message, by its recipients; none if the tool sends none. */
+/** Assesses a call that sends a message to people, by its recipients. A call of any other tool gives no findings. */
 export function assessMessages({ tool, fields, readsOnly }: CallView): Finding[] {
   const [first = ''] = tool;
   if (!holdsWord(tool, sendingWords) && !messageWords.has(first)) return [];
@@ -81,7 +81,7 @@ export function assessMessages({ tool, fields, readsOnly }: CallView): Finding[]
     typeof value === 'boolean' ? [] : [{ words, text: String(value) }],
   );
   const recipients = texts.filter(({ words }) => holdsWord(words, recipientWords)).flatMap(({ text }) => namesIn(text));
-  // Posting and publishing can address machines, too.
+  // Without recipients, verbs such as `post` and `publish` may address machines.
   if (recipients.length === 0 && !holdsWord(tool, messageWords) && !holdsWord(tool, publicWords)) return [];
   const sender = texts.find(({ words }) => holdsWord(words, senderWords))?.text.toLowerCase();
   const attaches = fields.some(

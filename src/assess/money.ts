@@ -2,7 +2,7 @@
 import { type ArgumentField, type CallView, type Finding, holdsWord, readingWords } from './finding.ts';
 import type { Severity } from '../core/base/tool-call.ts';
 
-/** The severity of an amount, from `from` on, in units such as dollars and euros. The last row that matches counts. */
+/** The severity by the amount, in dollars, euros and the like. A row matches from `from` on; the last match counts. */
 export const amountRows: readonly { from: number; severity: Severity; reason: string }[] = [
   { from: 0, severity: 'medium', reason: 'it moves money' },
   { from: 1_000, severity: 'high', reason: 'it moves an amount of 1,000 or more' },
@@ -25,20 +25,20 @@ export const currencyScale: Readonly<Record<string, number>> = {
 };
 
 const payingWords = new Set('pay payout wire refund withdraw purchase buy checkout remit donate disburse'.split(' '));
-/** These move money only if there is an amount: a file can be transferred, too. */
+/** Words of tools that move money. All but `payingWords` need an amount, because a file can be transferred, too. */
 const movingWords = new Set([...payingWords, 'transfer', 'charge', 'deposit']);
 const moneyWords = new Set(
   'payment payments invoice invoices order orders billing trade sell bid tip payroll'.split(' '),
 );
 const amountWords = new Set('amount amounts price cost fee payment budget salary tip refund'.split(' '));
-/** These name amounts only in a tool that handles money. */
+/** Arguments with these names are amounts only in a tool that handles money. */
 const sumWords = new Set('total subtotal sum value'.split(' '));
 const minorWords = new Set('cents cent minor pence'.split(' '));
 const currencyWords = new Set('currency currencies'.split(' '));
 const payeeWords = new Set('to recipient payee beneficiary'.split(' '));
 const accountWords = new Set('to recipient iban account payee beneficiary destination wallet'.split(' '));
 
-/** The findings about a call that moves or names money; a high one for an amount that cannot be read. */
+/** Assesses a call that moves or names money. An amount that cannot be read is rated `high`. */
 export function assessMoney({ tool, fields, readsOnly }: CallView): Finding[] {
   const moves = holdsWord(tool, movingWords);
   if (readsOnly && (!moves || holdsWord(tool, readingWords))) return [];
@@ -51,7 +51,7 @@ export function assessMoney({ tool, fields, readsOnly }: CallView): Finding[] {
       !holdsWord(words, currencyWords),
   );
   if (!isMoneyTool && (currencies.length === 0 || amounts.length === 0)) return [];
-  // The most valuable of several currencies counts: a weak one must not make another's amount look small.
+  // Of several currencies, the most valuable counts, so that a weak one does not make an amount look small.
   const scale = Math.min(...currencies.map(({ value }) => scaleOf(value)));
   const affected = fields
     .filter(({ words, value }) => typeof value === 'string' && holdsWord(words, accountWords))
@@ -80,7 +80,7 @@ function scaleOf(currency: ArgumentField['value']): number {
   return Object.hasOwn(currencyScale, code) ? currencyScale[code]! : 1;
 }
 
-/** The size of an amount; if it can be read in two ways, the larger. Undefined if it is not an amount. */
+/** The size of an amount without its sign; undefined if the value is not an amount. */
 function amountOf({ value, words }: ArgumentField): number | undefined {
   const number = typeof value === 'number' ? value : readAmount(String(value));
   if (number === undefined || !Number.isFinite(number)) return undefined;
@@ -94,7 +94,7 @@ export function readAmount(text: string): number | undefined {
   if (!/^\d[\d.,]*$/.test(bare)) return undefined;
   const decimals = /[.,](\d+)$/.exec(bare)?.[1] ?? '';
   const separators = bare.match(/[.,]/g)?.length ?? 0;
-  // Three digits after a separator may be thousands.
+  // Three digits after a separator may be thousands, so the larger amount is taken.
   const isDecimal = decimals !== '' && decimals.length !== 3 && (decimals.length < 3 || separators === 1);
   const digits = isDecimal ? bare.slice(0, -decimals.length - 1) : bare;
   return Number(`${digits.replace(/[.,]/g, '')}${isDecimal ? `.${decimals}` : ''}`);

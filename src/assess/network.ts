@@ -120,7 +120,7 @@ export function assessNetwork({ call, tool, fields }: CallView): Finding[] {
   ];
 }
 
-/** Returns the findings of the table about one address. `sends`: the call may send or change something there. */
+/** Returns the findings of `networkRows` about one address. `sends`: the call may send or change something there. */
 export function assessAddress(address: string, sends: boolean): Finding[] {
   const url = address.length > longestAddress ? null : URL.parse(address);
   if (url === null) return [{ severity: 'medium', reason: 'an address cannot be read' }];
@@ -143,7 +143,7 @@ function addressOf({ words, value }: ArgumentField): string[] {
   const [, remote] = /^[\w.-]+@([\w.-]+):(?!\d+(\/|$))/.exec(text) ?? [];
   if (remote !== undefined) return [`ssh://${remote}`];
   if (text.startsWith('//')) return [`https:${text}`];
-  // Not every text in such a field is an address: a path is not; a host has a dot, a port or a well-known name.
+  // The text may also be a path. It is taken for a host only if it has a dot, a port or a well-known name.
   if (/^([^/?#]*\.[^/?#]*|[^/?#:]+:\d+|localhost|\d+|0x[\da-f]+)([/?#]|$)/i.test(text)) return [`https://${text}`];
   return /^[a-z][a-z0-9+.-]*:/i.test(text) ? [text] : [];
 }
@@ -160,11 +160,11 @@ const metadataHosts = new Set(
 /** Services that publish received data, or that forward it to any machine. */
 const dropBoxes =
   /(^|\.)(pastebin\.com|paste\.ee|hastebin\.com|transfer\.sh|file\.io|0x0\.st|webhook\.site|requestbin\.(com|net)|pipedream\.net|ngrok\.(io|app|dev)|ngrok-free\.(app|dev)|trycloudflare\.com|interact\.sh|oast\.(fun|live|me|online|pro|site)|burpcollaborator\.net)$/;
-/** Names that spell an address with dots or dashes: `10.0.0.1.nip.io`. */
+/** Domains that resolve to an address in the name, such as `10.0.0.1.nip.io`, or to the machine itself. */
 const addressNames = /(^|\.)(nip\.io|sslip\.io|xip\.io|localtest\.me|lvh\.me)$/;
 const privateNames = /(^|\.)(internal|intranet|local|lan|corp|home|private|localdomain|home\.arpa|svc|cluster\.local)$/;
 
-/** The kind of a host, from its name alone. `host` as `URL` writes it: lower case, IPv4 in four parts. */
+/** The kind of a host, by its name alone. `host` is in the form that `URL` writes: lower case, IPv4 in four parts. */
 export function hostKind(host: string): HostKind {
   const name = host.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   if (metadataHosts.has(name)) return 'metadata';
@@ -190,10 +190,10 @@ function addressKind4([first = 0, second = 0, third = 0, fourth = 0]: number[]):
   return isPrivate ? 'private' : 'address';
 }
 
-/** `address` as `URL` writes it: the shortest form, in lower case. */
+/** The kind of an IPv6 address in the form that `URL` writes: the shortest one, in lower case. */
 function addressKind6(address: string): HostKind {
   if (address === '::1' || address === '::') return 'loopback';
-  // IPv4 in IPv6: mapped, translated by NAT64, and the network of a 6to4 address.
+  // An IPv4 address inside of IPv6: a mapped one, one that NAT64 translates, or the network of a 6to4 address.
   const embedded =
     /^(?:::ffff:|::|64:ff9b::)([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(address) ??
     /^2002:([0-9a-f]{1,4}):([0-9a-f]{0,4})(?=:|$)/.exec(address);

@@ -2,7 +2,7 @@
 import { type CallView, tooLong, type Finding, holdsWord, isNamed } from './finding.ts';
 import { statementRows } from './command-rows.ts';
 
-/** A longer text is not read, and is rated `high`. In UTF-16 code units. */
+/** The longest text that is read, in UTF-16 code units. A longer one is rated `high`. */
 export const longestStatement = 20_000;
 
 const databaseTools = new Set(
@@ -10,7 +10,7 @@ const databaseTools = new Set(
 );
 const statementFields = new Set('sql statement statements'.split(' '));
 const queryFields = new Set('query queries'.split(' '));
-/** A tool with one of these words runs queries; it does not search the web. */
+/** If a tool's name has one of these words, its `query` is a database query; otherwise it may be a web search. */
 const runningWords = new Set('run execute exec query'.split(' '));
 
 export function assessDatabases({ tool, fields }: CallView): Finding[] {
@@ -31,7 +31,7 @@ export function assessStatements(text: string, certain: boolean): Finding[] {
     .split(';')
     .flatMap((statement) => {
       const words = wordsOf(statement);
-      // `--` begins a comment or an option. Words after it count for `first` and `next`, not for `without`.
+      // `--` may begin a comment or an option, so the words after it count only where they raise the severity.
       const surely = new Set(wordsOf(statement.replace(/--[^\n]*/g, ' ').replace(alwaysTrue, ' ')));
       const followers = new Map<string, Set<string>>();
       for (const [index, word] of words.entries()) {
@@ -48,7 +48,7 @@ export function assessStatements(text: string, certain: boolean): Finding[] {
     });
 }
 
-/** A condition that every row meets counts as none: `where 1=1`. */
+/** A condition that every row meets, such as `where 1=1`. It counts as no condition. */
 const alwaysTrue = /\bwhere\s{1,9}\(?\s{0,9}(?:true|'?(\w{1,20})'?\s{0,9}=\s{0,9}'?\1'?)\s{0,9}\)?\s{0,9}(?:or\b.*)?$/s;
 
 function wordsOf(text: string): readonly string[] {

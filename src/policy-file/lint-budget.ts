@@ -1,4 +1,4 @@
-// Policies whose rules or conditions cost too much for calls of a usual size.
+// Finds policies whose rules or conditions cost too much for calls of a usual size.
 import { maxConditionWork } from '../core/match/condition.ts';
 import { partsOf, weightOf, type Expression } from '../core/match/condition-cost.ts';
 import { expressionSize } from '../core/match/expression-size.ts';

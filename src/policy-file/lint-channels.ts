@@ -98,8 +98,8 @@ function possibleChannels(
 }
 
 /**
- * Steps of a rule's requests after the time-out, and a quorum that needs people who are asked after it, as clauses.
- * They come only if a request is extended. `of`: whose policy it is. `ceiling`: the operator's above it, if known.
+ * Finds steps of a rule that are due after the time-out, and a quorum that needs people who are asked after it, as
+ * clauses. Such steps come only if a request is extended. `of`: whose policy. `ceiling`: the one above, if known.
  */
 export function lateSteps({ ask }: Rule, policy: Policy, of: 'ceiling' | 'agent' | 'run', ceiling?: Policy): string[] {
   if (ask === undefined) return [];

@@ -5,7 +5,7 @@ import { compileFieldGlob } from '../core/match/matching.ts';
 import { compileFor } from './condition-constants.ts';
 import type { AdvisorSettings, Policy } from '../core/policy/policy.ts';
 
-/** The names of a worker. */
+/** The names of the tools, agents and advisors that a worker has. */
 export interface KnownNames {
   /** The tools by name, with the names of their arguments; undefined if a tool may have other arguments too. */
   tools: ReadonlyMap<string, readonly string[] | undefined>;

@@ -210,7 +210,7 @@ function shadowed(rule: CompiledRule, over: CompiledRule): string {
 /** True if `wide` certainly matches every call that `narrow` matches; false if that is unknown. */
 function covers(wide: Rule, { pattern: one }: CompiledRule, narrow: Rule, { pattern: other }: CompiledRule): boolean {
   if ('problem' in one || 'problem' in other) return false;
-  // Of a list, an allow matches only if every element does, others if any element does.
+  // An allow rule matches a list only if every element matches, another rule if any element does.
   const readsValues = one.args !== undefined || Object.keys(wide.args ?? {}).length > 0;
   if (readsValues && wide.action === 'allow' && narrow.action !== 'allow') return false;
   if (wide.agent !== undefined && wide.agent !== narrow.agent) return false;

@@ -21,8 +21,8 @@ const mostNames = 1_000;
 const mostOfExpressions = 60_000;
 
 /**
- * Reads a policy that was sent to a gateway or a run. First checks what reading costs: the process serves others.
- * Examples are for files: here only their shape is checked.
+ * Reads a policy that was sent to a gateway or a run. First checks what reading costs, because the process also serves
+ * others. Of `examples`, only the shape is checked.
  */
 export function parseRunPolicy(
   document: object,
@@ -112,8 +112,8 @@ export function hidingProblem(
 const unknownThere = ['metadata', 'counts', 'severity', 'sum'] as const;
 
 /**
- * The ceiling as the second gate applies it, where it is unknown whether a rule that reads data of the run matched. If
- * it allows or asks, it becomes an ask: it may have lifted a deny. If it denies, it goes: its calls never arrive.
+ * The ceiling as the second gate applies it, where it is unknown whether a rule that reads data of the run matched. An
+ * allow or ask then becomes an ask, as it may have lifted a deny. A deny goes, because its calls never arrive.
  */
 export function knownCeiling(ceiling: Policy): Policy {
   return { ...ceiling, rules: ceiling.rules.flatMap(knownRule) };
@@ -123,8 +123,8 @@ export function knownCeiling(ceiling: Policy): Policy {
 const unknownOutside = [...unknownThere, 'agent', 'caller'] as const;
 
 /**
- * The ceiling for a call that no run has admitted. A rule for one agent, or that reads unknown data, counts whenever
- * its pattern matches if it denies; otherwise it is left out.
+ * The ceiling for a call that no run has admitted. A rule that is for one agent or reads unknown data is left out, but
+ * if it denies, it counts whenever its pattern matches.
  */
 export function strictCeiling(ceiling: Policy): Policy {
   const rules = ceiling.rules.flatMap((each) => {
@@ -143,9 +143,9 @@ function knownRule({ when, ...rule }: Rule): Rule[] {
 }
 
 /**
- * For senders who must not loosen a policy, as at the gateway: the first part of a run's policy and mode that does more
- * than deny, such as `policy.rules[0]`. The run's policy overrides the agent's, which the starter may not know, so only
- * a denial is certainly not looser.
+ * Returns the first part of a run's policy and mode that does more than deny, such as `policy.rules[0]`, for senders
+ * who must not loosen a policy, as at the gateway. The run's policy overrides the agent's, which the starter may not
+ * know, so only a denial is certainly not looser.
  */
 export function beyondDenying({ policy, mode }: { policy?: Policy; mode?: Mode }): string | undefined {
   if (mode !== undefined) return 'mode';

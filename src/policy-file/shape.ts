@@ -194,7 +194,7 @@ export const askShape = z.strictObject({
     .optional()
     .describe('The widest grant an approval may leave. Default tool; call for destructive tools and shell subjects.'),
   advisor: z
-    // First, because its problems explain more.
+    // This shape comes first, because its problems explain more.
     .union([advisorShape, z.literal(false)])
     .optional()
     .describe(
@@ -345,7 +345,7 @@ const reviewerKeys = z
 
 const show = z
   .union([
-    // First, because its problems explain more.
+    // This shape comes first, because its problems explain more.
     z
       .record(
         checked(compileFieldGlob),
@@ -421,5 +421,5 @@ export const policyShape = z.strictObject({
 export type PolicyDocument = z.infer<typeof policyShape>;
 export type RuleDocument = z.infer<typeof ruleShape>;
 
-/** Without support in this version, by the path of their map. */
+/** Keys that this version does not support, by the path of their map. */
 export const notYetSupported: Record<string, readonly string[]> = { '': ['mcp'] };

@@ -105,7 +105,7 @@ function readNode(node: Node | null, problems: Misplaced[], kind: string, key?: 
       entries.set(keyNode.value, readNode(value, problems, kind, keyOffset));
     }
   }
-  // Not by `object[key] = …`: with the key `__proto__` it would set the prototype.
+  // An assignment `object[key] = …` would set the prototype if the key is `__proto__`.
   return Object.fromEntries(entries);
 }
 

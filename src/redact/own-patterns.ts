@@ -7,11 +7,11 @@ import type { OwnPattern } from '../core/redact/redaction.ts';
 
 /** Longest piece of a text that is searched at once: after each match, RE2 may search the rest of the piece again. */
 const pieceLength = 20_000;
-/** Longer matches may be missed at the end of a piece. */
+/** How far pieces overlap. Longer matches may be missed at the end of a piece. */
 const overlap = 1_000;
 /** The most work for one call: each pattern's `expressionSize` times the characters searched, at most 13 ns each. */
 const mostSearched = 200_000_000;
-/** The matches for one call. */
+/** The most matches for one call. */
 const mostMatches = 2_000;
 
 export function patternProblem(pattern: string): string | undefined {
@@ -23,8 +23,8 @@ export function patternProblem(pattern: string): string | undefined {
 }
 
 /**
- * Finds the patterns' matches, in their order. Counts its work: use one for all texts of a call. A text beyond the
- * bounds is one span. A pattern that does not compile hides every text: policies are checked when they load.
+ * Finds the patterns' matches, in their order. The result counts its work: use one for all texts of a call. A text
+ * beyond the bounds is one span. A pattern that does not compile hides every text: policies are checked when they load.
  */
 export function findOwn(patterns: readonly OwnPattern[]): FindMore | undefined {
   if (patterns.length === 0) return undefined;

@@ -2,7 +2,7 @@ import { isJson } from '../text/read-json.ts';
 import { type FindMore, redactText, namesSecret } from '../core/redact/find-sensitive.ts';
 import { placeholderOf, namedKind, valuePlaceholder } from '../core/redact/kinds.ts';
 
-/** A string, a sign, or a number, `true`, `false` or `null`. */
+/** Matches a string, a sign, a number, `true`, `false` or `null`. */
 const tokens = /"[^"\\]*(?:\\[^][^"\\]*)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g;
 
 /** Redacts the strings of one JSON value. All else stays unchanged. Undefined if the text is not JSON. */
@@ -27,7 +27,7 @@ interface Level {
   isObject: boolean;
   /** The nearest name above; empty: there is none. */
   name: string;
-  /** One of the names above is a secret's. */
+  /** True if one of the names above is that of a secret. */
   inSecret: boolean;
 }
 

@@ -10,7 +10,7 @@ export class LineRedactor {
   readonly #findMore: () => FindMore | undefined;
   #isInKey = false;
 
-  /** `findMore` makes the search for one line: it counts its work. */
+  /** `findMore` makes a new search for each line, because a search counts its work. */
   constructor(kinds: readonly string[], findMore: () => FindMore | undefined = () => undefined) {
     this.#kinds = kinds;
     this.#findMore = findMore;

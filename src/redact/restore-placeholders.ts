@@ -35,7 +35,7 @@ export function restorePlaceholders(
     return typeof value === 'string' ? restoredText(value, path) : value;
   }
 
-  /** Only values are ever redacted: a placeholder in a name replaces nothing. */
+  /** Refuses a placeholder in a name: only values are redacted, so it replaces nothing. */
   function unredactedName(name: string, path: Path): string {
     const [written] = name.match(known) ?? [];
     if (written === undefined) return name;
@@ -98,7 +98,7 @@ function match(written: readonly string[], placeholders: KeptValue['placeholders
   return originals.length === written.length ? originals : undefined;
 }
 
-/** Items of a list have no names: one that moved, or that others moved up to, cannot be identified. */
+/** Tells whether an item of a list is in its place. Items have no names, so one that moved cannot be identified. */
 function placesOf(edited: JsonObject): (item: NonNullable<KeptValue['item']>) => boolean {
   const digests = new Map<string, string | undefined>();
   const digestAt = (path: Path): string | undefined => {

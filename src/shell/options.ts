@@ -24,7 +24,7 @@ export function readOptions(wrapper: Wrapper, words: readonly ShellWord[], permu
   const long = (wrapper.long ?? '').split(' ');
   const read: ReadOptions = { scripts: [], given: new Set(), operands: [] };
   let index = 0;
-  /** False: the value is a glob, which may become several words, and the second may be the command. */
+  /** Skips a value. False for a glob: it may become several words, and the second may be the command. */
   const takeNext = (): boolean => words[++index]?.glob === undefined;
   const takeScript = (value: string | undefined): boolean => {
     const isKnown = value !== undefined || takeNext();

@@ -41,7 +41,7 @@ const doubts: Partial<Record<SyntaxNode['type'], Uncertainty>> = {
   Coproc: 'not the same in every shell',
 };
 
-/** In these, blanks, brackets and operators are text. */
+/** Types of nodes in which blanks, brackets and operators are text. */
 const withTexts: ReadonlySet<string> = new Set(['ParameterExpansion', 'TestCommand', 'ArithmeticExpansion']);
 
 /**
@@ -69,7 +69,7 @@ class Splitter {
   readonly #parts: ShellPart[] = [];
   readonly #uncertain = new Set<Uncertainty>();
   #length = 0;
-  /** A limit was reached: reading stops. */
+  /** True once a limit is reached: reading then stops. */
   #full = false;
   /** Texts in the command that may be the standard input of the visited node. */
   #input: readonly string[] = [];
@@ -108,7 +108,7 @@ class Splitter {
     if (node.type === 'Redirect') this.#redirect(node);
     const outer = this.#input;
     if (node.type === 'Command' || node.type === 'Redirected') {
-      // Also of `bash <(echo rm)`.
+      // `bash <(echo rm)` reads the output of its arguments, too.
       const words = node.type === 'Command' ? node.args.flatMap(writtenBy) : [];
       this.#input = [...outer, ...node.redirects.flatMap(textsOf), ...words];
     }
@@ -272,7 +272,7 @@ class Places {
   }
 }
 
-/** `$'\ud800'` would give half a surrogate pair. */
+/** Joins words, without half a surrogate pair, which `$'\ud800'` would give. */
 function wholeText(words: string[]): string {
   return words.join(' ').replace(/\p{Surrogate}/gu, '\uFFFD');
 }

@@ -17,7 +17,7 @@ export interface Unwrapped {
   readsInput: boolean;
 }
 
-/** A command that a wrapper starts. Some of its words may not be the wrapper's. */
+/** A command that a wrapper starts. `unwrap` may have added some of its words. */
 export interface StartedCommand {
   words: ShellWord[];
   /** The word that ends it, such as the `;` of `find`. */
@@ -47,18 +47,18 @@ function readsShellText(form: Wrapper, { commands = [], scripts = [] }: Contents
   return !isOther && commands.every(({ words }) => words.length === 0) && scripts.length === 0;
 }
 
-/** For `bash /dev/stdin` and `bash -`. */
+/** True for a name of the standard input, as in `bash /dev/stdin` and `bash -`. */
 function isInput(word: string): boolean {
   return word === '-' || /^\/(?:dev\/stdin|dev\/fd\/\d{1,3}|proc\/self\/fd\/\d{1,3})$/.test(word);
 }
 
-/** Without version number and `.exe`, in lower case: some file systems ignore case. */
+/** A program's name in the table: without version and `.exe`, and in lower case, as some file systems ignore case. */
 function tableName(program: string): string {
   const name = program.toLowerCase().replace(/\.exe$/, '');
   return wrappers.has(name) ? name : withoutVersion(name);
 }
 
-/** `python` for `python3.12`. Not by an expression, which would begin anew at each digit of a long number. */
+/** Returns `python` for `python3.12`. A regular expression would begin anew at each digit of a long number. */
 function withoutVersion(name: string): string {
   let end = name.length;
   for (let at = end; at > 0 && /[0-9.]/.test(name[at - 1]!); at -= 1) if (name[at - 1] !== '.') end = at - 1;
@@ -123,7 +123,7 @@ function contentsOf(form: Wrapper, args: ShellWord[]): Contents | undefined {
   }
 }
 
-/** ssh: options may also stand between the host and the command, and the values of some are commands. */
+/** What `ssh` runs. Options may also stand between host and command, and the values of some are commands. */
 function contentsOfRemote(form: Wrapper, before: InnerScript[], rest: ShellWord[]): Contents {
   const { scripts, operands, unknownAt } = readOptions(form, rest, false);
   const settings = [...before, ...scripts].flatMap(({ text, last }) => {
@@ -138,12 +138,12 @@ function contentsOfRemote(form: Wrapper, before: InnerScript[], rest: ShellWord[
 function isFileOrVersion(args: ShellWord[]): boolean {
   const [first] = args;
   if (first === undefined || isWild(first)) return false;
-  // `bun exec TEXT`, `deno eval CODE`: no file.
+  // The first word of `bun exec TEXT` and `deno eval CODE` names no file.
   if (/^(?:exec|eval|repl|x)$/.test(first.text)) return false;
   return !first.text.startsWith('-') || (args.length === 1 && /^(--version|-V|--help)$/.test(first.text));
 }
 
-/** `find`, and programs that start others only with certain options. */
+/** What `find` runs, or a program that starts others only with certain options. */
 function contentsWith(form: Wrapper, args: ShellWord[]): Contents | undefined {
   const options = form.onlyWith!.split(' ');
   const [first, ...others] = args;
@@ -249,7 +249,7 @@ function contentsOfGit(form: Wrapper, args: ShellWord[]): Contents | undefined {
   return { scripts: words.length === 0 ? [] : [scriptOfAll(words, words)], by: starting, unknownOption };
 }
 
-/** `alias.x=!rm`, `core.pager=less`: the value of any setting may be shell text. */
+/** The values of settings such as `alias.x=!rm` and `core.pager=less`, which may all be shell text. */
 function configured(settings: InnerScript[]): InnerScript[] {
   return settings.map(({ text, last }) => ({ text: text.replace(/^[\w.-]+=/, '').replace(/^!/, ''), last }));
 }
@@ -269,7 +269,7 @@ function guess(form: Wrapper, rest: ShellWord[], scripts: InnerScript[], program
   };
 }
 
-/** More words are added at run time: a rule for `rm` and one for `rm *` both see it. */
+/** Programs such as xargs add words at run time: `rm` may also start as `rm {}`, which a rule for `rm *` matches. */
 function appended(form: Wrapper, words: ShellWord[]): StartedCommand[] {
   if (words.length === 0) return [];
   return form.appends && !words.some(({ text }) => text.includes('{}'))

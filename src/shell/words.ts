@@ -2,9 +2,9 @@ import type { Assignment, Word, WordPart } from 'unbash';
 
 /** One word of a command, as far as known before the command runs. */
 export interface ShellWord {
-  /** After quote removal. The parts that the shell would replace stay as written. */
+  /** The text after quote removal. The parts that the shell would replace stay as written. */
   text: string;
-  /** The shell replaces part of it: parameters, substitutions, globs, braces. */
+  /** True if the shell replaces a part of the word: parameters, substitutions, globs, braces. */
   dynamic: boolean;
   /** The text before its first glob and after its last; absent without globs. The name of a file replaces the word. */
   glob?: { before: string; after: string };
@@ -31,7 +31,7 @@ export function shellWord(node: Word | Assignment): ShellWord {
 /** Characters that end a word outside of quotes. Within an expansion or a test, only a process substitution counts. */
 const endsWord = /[<>()|&; \t\n]/;
 const beginsProcess = /[<>]\(/;
-/** These begin an expansion, with or without quotes. */
+/** Matches what begins an expansion, with or without quotes. */
 const beginsExpansion = /\$[\w({[@*#?!$-]|`/;
 
 /**
@@ -80,7 +80,7 @@ function isReplaced(part: WordPart): boolean {
   return part.type !== 'Literal' && !quoted.has(part.type);
 }
 
-/** After quote removal. */
+/** The text of a part after quote removal. */
 function wordValue(part: WordPart): string {
   if (part.type === 'DoubleQuoted' || part.type === 'LocaleString') return part.parts.map(wordValue).join('');
   return 'value' in part ? part.value : part.text;

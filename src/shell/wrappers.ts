@@ -36,13 +36,13 @@ export interface Wrapper {
   assignments?: true;
   /** More words are added to the command at run time. */
   appends?: true;
-  /** Of `code`: its input is shell text. */
+  /** For `code`: the standard input is shell text. */
   input?: true;
-  /** An ordinary program if its first word is a file's name. */
+  /** The program is ordinary, not a wrapper, if its first word is a file's name. */
   unlessFile?: true;
-  /** An ordinary program unless a word is one of these (see `isOption`), or a glob that could become one. */
+  /** Ordinary unless a word is one of these options (see `isOption`), or a glob that could become one. */
   onlyWith?: string;
-  /** An ordinary program unless one of these words precedes a command; with `exec:1`, an operand is between them. */
+  /** Ordinary unless one of these words precedes a command; with `exec:1`, an operand is between them. */
   subcommands?: string;
   /** The first word may hold option letters without a dash. */
   bundled?: true;

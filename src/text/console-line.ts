@@ -1,7 +1,7 @@
 /** An answer to a request that is typed as one line at a terminal. */
 export type ConsoleAnswer = 'approve' | 'always' | 'deny' | 'skip';
 
-/** How long a question is visible before an answer counts, in milliseconds: input for the last one must not count. */
+/** How long a question is visible before an answer counts, in ms: input for the question before must not count. */
 export const armingMs = 500;
 
 const words: Readonly<Record<ConsoleAnswer, readonly string[]>> = {

@@ -14,7 +14,7 @@ export interface ReaderClock {
 
 const minuteMs = 60_000;
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-/** Longer than any instant. */
+/** The most characters that are shown of a text that is no instant. */
 const longestOther = 60;
 
 /** An instant (ISO 8601) for a reader: `29 Nov 2026, 14:30 UTC`, or `14:30 UTC` today. Other text is made visible. */
@@ -47,7 +47,7 @@ function inUnits(count: number, size: number, [large, small]: [string, string]):
   return [...(many > 0 ? [`${many} ${large}`] : []), ...(few > 0 || many === 0 ? [`${few} ${small}`] : [])].join(' ');
 }
 
-/** `left`: as `timeLeft` returns it. */
+/** Puts `in` before a time that `timeLeft` returns, unless it has passed. */
 export function leftText(left: string): string {
   return left === 'passed' ? left : `in ${left}`;
 }
@@ -68,9 +68,9 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** `day`: such as `29 Nov`. */
+/** The parts of an instant in a time zone. `day`: such as `29 Nov`. */
 function readClock(atMs: number, timeZone: string): { day: string; year: string; time: string; zone: string } {
-  // Without `Intl`, whose texts differ between versions: digests of cards hold such texts in UTC.
+  // UTC needs no `Intl`, whose texts differ between versions: digests of cards cover times in UTC.
   if (timeZone === 'UTC') {
     // oxlint-disable-next-line no-restricted-globals -- it converts a given instant
     const [day, time] = new Date(atMs).toISOString().split('T') as [string, string];

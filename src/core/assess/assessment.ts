@@ -4,21 +4,21 @@ import type { ShellSplit } from '../shell/parts.ts';
 /** How severe one call is, for the policy and for the reviewer. */
 export interface Assessment {
   severity: Severity;
-  /** Shown where arguments are redacted, so they hold no values of arguments; those in `fromWorker` may. */
+  /** Shown even where arguments are redacted. Only the texts in `fromWorker` may contain values of arguments. */
   reasons: string[];
-  /** `KIND:VALUE`, such as `file:/etc/hosts`. Made from arguments, and redacted where these are. */
+  /** `KIND:VALUE`, such as `file:/etc/hosts`. Resources are redacted where the arguments are that they come from. */
   affectedResources: string[];
   /** True if what the call does can be undone. */
   reversible: boolean;
   /** Advice for reviewers, shown where `reasons` are. */
   recommendations: string[];
-  /** Modes that ask by assessment ask about such a call. */
+  /** True if modes that ask by assessment ask about the call. */
   requiresApproval: boolean;
-  /** The reasons and recommendations that the worker's own assessors wrote: they may hold anything. */
+  /** The reasons and recommendations that custom assessors of the worker wrote. They may contain anything. */
   fromWorker?: string[];
 }
 
-/** Limits of one assessment: requests are kept in the run, and shown in lists. */
+/** Limits of one assessment. They are low because the run keeps it with its request, and lists show it. */
 export const assessmentBounds = { reasons: 10, affectedResources: 20, recommendations: 5, characters: 200 } as const;
 
 /** The most affected resources that are collected for one call. An assessment shows fewer: see `assessmentBounds`. */
@@ -36,7 +36,7 @@ export function severityOf(risk: Risk): Severity {
   return severityByRisk[risk];
 }
 
-/** The assessment if no assessor rates the call: only what the tool's declared risk says. */
+/** The assessment of a call that no assessor rates. It only repeats the risk that the tool declares. */
 export function defaultAssessment(risk: Risk): Assessment {
   return {
     severity: severityOf(risk),
@@ -57,15 +57,14 @@ export function moreSevere(one: Severity, other: Severity): Severity {
   return severityRank(one) >= severityRank(other) ? one : other;
 }
 
-/** The default of `requiresApproval`, by which some modes ask: true from `medium` on. */
+/** The default of `requiresApproval`: true from `medium` on. */
 export function wantsApproval(severity: Severity): boolean {
   return severityRank(severity) >= severityRank('medium');
 }
 
 /**
- * Joins assessments in any order: the highest severity (without any, `safe`), all reasons, resources and
- * recommendations, the most severe first, cut to `assessmentBounds`; reversible if all are, approval required if any
- * requires it.
+ * Joins assessments in any order. The result has the highest severity (`safe` for an empty list) and all texts, the
+ * most severe first, cut to `assessmentBounds`. It is reversible if all are, and requires approval if any does.
  */
 export function joinAssessments(all: readonly Assessment[]): Assessment {
   const sorted = all
@@ -100,7 +99,7 @@ export function joinAssessments(all: readonly Assessment[]): Assessment {
   };
 }
 
-/** Distinct texts, each cut to `assessmentBounds.characters`. If there are too many, the last one counts the rest. */
+/** Distinct texts, cut to `assessmentBounds.characters`. If there are too many, the last counts those left out. */
 function boundTexts(texts: readonly string[], most: number): string[] {
   const distinct = [...new Set(texts.map(boundText))];
   if (distinct.length <= most) return distinct;
@@ -113,7 +112,7 @@ function boundText(text: string): string {
   return cut.replace(/\p{Surrogate}/gu, '\uFFFD');
 }
 
-/** Compares by code units: the same on every machine (I12). */
+/** Compares by code units, so that the order is the same on every machine (I12). */
 function compare(one: string, other: string): number {
   return one === other ? 0 : one < other ? -1 : 1;
 }

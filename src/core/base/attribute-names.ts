@@ -2,7 +2,7 @@
 export interface AttributeNames {
   /** KeywordList: the ids of open requests. */
   ids: string;
-  /** KeywordList: tags of open requests, and the ids of recently settled ones; null: not written. */
+  /** KeywordList: the tags of open requests, and the ids of recently settled ones. Null: the run writes no tags. */
   tags: string | null;
   /** Datetime: the earliest deadline. */
   due: string;
@@ -26,7 +26,7 @@ export const defaultAttributeNames: AttributeNames = { ids: 'ApprovalIds', tags:
 /** Names that a query accepts without quotes. Temporal reserves those that begin with `Temporal`. */
 const nameShape = /^(?!Temporal)[A-Za-z][A-Za-z0-9_]{0,63}$/;
 
-/** The names, with defaults filled in; or a problem, as text that follows the place of `requested`. */
+/** Returns the names with defaults filled in, or a problem as text that follows the place of `requested`. */
 export function attributeNames(requested: AttributeNameOptions): AttributeNames | string {
   const unknown = Object.keys(requested).find((key) => !Object.hasOwn(defaultAttributeNames, key));
   if (unknown !== undefined) return `'${unknown}' is none of ids, tags, due`;

@@ -1,4 +1,4 @@
-/** A preview that binds: an approved call runs only if a preview at its start has the facts that reviewers saw. */
+/** A binding preview: an approved call runs only if a new preview at its start has the facts that reviewers saw. */
 import { jsonDigest } from './digest.ts';
 import { isObject } from './json.ts';
 import { isWellFormed } from './text.ts';
@@ -6,16 +6,16 @@ import type { Json } from './tool-call.ts';
 
 /** The facts of a preview that an approval binds. */
 export type BoundFacts = {
-  /** SHA-256 of the canonical JSON of all that counts: 64 hex characters. */
+  /** SHA-256 of the canonical JSON of everything that the approval binds, in 64 hex characters. */
   digest: string;
-  /** The facts in words, by name: as many as fit. No text is cut, so that what is hidden is found in it. */
+  /** The facts in words, by name: as many as fit. No text is cut, so that redaction finds whole values in it. */
   facts: Record<string, string>;
 };
 
 /** `pending`: the preview is not finished. `unknown`: it failed, or its facts vary. `hidden`: the policy hides it. */
 export type BoundPreview = BoundFacts | 'pending' | 'unknown' | 'hidden';
 
-/** False for a request that cannot be approved yet: reviewers are to see its preview, which is not finished. */
+/** False while the preview that reviewers have to see is not finished: the request cannot be approved yet. */
 export function isPreviewed({ bound, hidden }: { bound?: BoundPreview; hidden?: true }): boolean {
   return bound !== 'pending' || hidden === true;
 }
@@ -25,14 +25,14 @@ const longestName = 200;
 const longestFact = 80;
 const mostDifferences = 10;
 
-/** `counting`: all that counts. `facts`: the same by name, for people. */
+/** Makes the facts that an approval binds. The digest covers `counting`; `facts` are the same by name, for people. */
 export function boundFacts(counting: Json, facts: Readonly<Record<string, Json>>): BoundFacts {
   const named = Object.entries(facts).filter(([name]) => name.length <= longestName);
   const inWords = named.slice(0, mostFacts).map(([name, fact]) => [name, textOf(fact)]);
   return { digest: jsonDigest(counting), facts: Object.fromEntries(inWords) as Record<string, string> };
 }
 
-/** True for facts as `boundFacts` makes them. Others than a worker can write a preview. */
+/** True for facts as `boundFacts` makes them. They are checked because a preview may come from any client. */
 export function isBoundFacts(value: unknown): value is BoundFacts {
   if (!isObject(value)) return false;
   const { digest, facts } = value;

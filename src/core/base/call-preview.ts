@@ -46,7 +46,7 @@ export function readPreviewed(value: unknown): { changes: Change[]; facts?: Json
   return problem === undefined ? { ...read, facts: facts as JsonObject } : { problem: `facts: ${problem}` };
 }
 
-/** Checks a list of changes and drops every other member of them. Returns one sentence with a place if it is none. */
+/** Checks a list of changes and drops unknown members. Returns one sentence with a place if it is no such list. */
 export function readChanges(value: unknown): { changes: Change[] } | { problem: string } {
   if (!Array.isArray(value)) return { problem: `expected a list of changes, not ${kindOf(value)}` };
   const changes: Change[] = [];

@@ -66,7 +66,7 @@ export function isTooDeep(value: unknown, limit: number = maxCanonicalDepth): bo
   return false;
 }
 
-/** The value, its members, their members, and so on. No recursion; no container occurs twice in a level. */
+/** Yields the value, then its members, then their members, and so on. No container occurs twice in a level. */
 function* levelsOf(value: unknown): Generator<unknown[]> {
   for (let level = [value]; level.length > 0;) {
     yield level;
@@ -103,7 +103,7 @@ function ownProblem(item: unknown): string | undefined {
   }
 }
 
-/** True for a plain object, by the shape of its prototype: values cross realms (workflow sandbox, test runner). */
+/** True for a plain object. Each realm (workflow sandbox, test runner) has its own `Object.prototype`. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

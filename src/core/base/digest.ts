@@ -5,12 +5,12 @@ import type { Json, JsonObject } from './tool-call.ts';
 import { hashes, Point, verify } from '@noble/ed25519';
 
 /**
- * Identifies exactly what would run (I8): SHA-256 over the canonical JSON of `{ arguments, definition, tool }`, as 64
- * lower-case hex digits. Throws a `ProblemError` (`arguments_invalid`) for arguments without canonical JSON.
+ * The identity of exactly what would run (I8): the SHA-256 of the canonical JSON of `{ arguments, definition, tool }`,
+ * in lower-case hex. Throws a `ProblemError` (`arguments_invalid`) for arguments without canonical JSON.
  */
 export function callDigest(call: { tool: string; args: JsonObject; definition: string }): string {
   const { tool, args, definition } = call;
-  // Joined by hand, with keys in canonical order, so that the wrapper does not count towards the arguments' nesting.
+  // The text is joined by hand, in canonical order, so that the wrapper does not add a level to the arguments' nesting.
   return sha256Hex(
     `{"arguments":${canonicalJson(args)},"definition":${canonicalJson(definition)},"tool":${canonicalJson(tool)}}`,
   );
@@ -58,7 +58,7 @@ export function bytesFromBase64(text: string): Uint8Array | undefined {
   let bits = 0;
   let buffer = 0;
   let at = 0;
-  // Not a regular expression: one that repeats groups overflows the stack on a text of some megabytes.
+  // A regular expression that repeats groups would overflow the stack on a text of some megabytes.
   for (let index = 0; index < length; index++) {
     const digit = alphabet.indexOf(text[index]!);
     if (digit < 0) return undefined;

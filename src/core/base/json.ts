@@ -23,7 +23,7 @@ export function jsonPlace(root: string, path: readonly PropertyKey[]): string {
 
 /**
  * `JSON.parse` without a bug of V8 (12.8 and later, nodejs/node#63785): it reads the key `"a\u0062"` as `a\` if an
- * earlier text of the process had the key `a\` there. Two processes could read one text differently. Throws alike.
+ * earlier text of the process had the key `a\` there. Two processes could read a text differently. May throw.
  */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
@@ -210,7 +210,7 @@ function normalForm(text: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
   const digits = (whole + fraction).replace(/^0+/, '');
-  // Not a regular expression, which takes quadratic time on many zeros.
+  // A regular expression would take quadratic time on many zeros.
   let end = digits.length;
   while (digits[end - 1] === '0') end -= 1;
   const significant = digits.slice(0, end);

@@ -9,7 +9,7 @@ export interface ModelUsage extends Usage {
   cachedInputTokens?: number;
 }
 
-/** The sum, at most the largest safe integer. A nested run's worker may send other counts, which are taken as 0. */
+/** The sum, at most the largest safe integer. A malformed count, which a nested run's worker may send, counts as 0. */
 export function totalUsage(...all: readonly (Usage | undefined)[]): Usage {
   const sum = (name: keyof Usage): number => {
     const counts = all.map((usage) => (Number.isSafeInteger(usage?.[name]) ? Math.max(0, usage![name]) : 0));

@@ -1,7 +1,7 @@
 /**
- * A gated activity gets its permit in the metadata of its first argument's payload. So a worker that knows no permits
- * passes the author's arguments, and a payload codec encodes the permit with them. Arguments are JSON, so no model and
- * no starter can write metadata into one.
+ * A gated activity gets its permit in the metadata of its first argument's payload. A worker that knows no permits then
+ * passes the author's arguments unchanged, and a payload codec encodes the permit with them. A model or a starter
+ * writes only JSON arguments, and so no metadata.
  */
 const metadataKey = 'countersign';
 

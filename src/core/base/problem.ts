@@ -36,8 +36,8 @@ export const problemCodes = [
 ] as const;
 
 /**
- * docs/wire.md says when a run gives a code, docs/models.md when a model does. Clients and workers add
- * `already_started`, `unauthenticated`, `server_unreachable`, `no_worker`, and `internal` for anything else.
+ * The code of a problem. docs/wire.md says when a run gives each, docs/models.md when a model does. Clients and workers
+ * add `already_started`, `unauthenticated`, `server_unreachable`, `no_worker`, and `internal` for any other error.
  */
 export type ProblemCode = (typeof problemCodes)[number];
 

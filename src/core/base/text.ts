@@ -34,12 +34,12 @@ export function isWellFormed(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed();
 }
 
-/** The longest run of combining marks that is normalized. Ordering takes quadratic time: three minutes for 1 MB. */
+/** The longest run of combining marks that is normalized: it takes quadratic time, which is three minutes for 1 MB. */
 export const maxCombiningMarks = 100;
 
-/** No character below U+0300 combines, or is changed by NFC. */
+/** Matches text that NFC may change: no character below U+0300 combines or is changed. */
 const mayChange = /[\u0300-\uffff]/;
-// Not literals: the bundler of workflow code writes out each \p{M} as 300 ranges.
+// Made from strings, because the bundler of workflow code writes out each \p{M} of a literal as 300 ranges.
 const marks = new RegExp(String.raw`\p{M}+`, 'gu');
 /** Marks, and the two letters whose compatibility form is a mark. */
 const compatibleMarks = new RegExp(String.raw`[\p{M}\uff9e\uff9f]+`, 'gu');
@@ -51,7 +51,7 @@ export function hasLongMarks(text: string, kind: RegExp = marks): boolean {
   return false;
 }
 
-/** The text in NFC. A text for which `hasLongMarks` is true stays as it is, and so equals only itself. */
+/** The text in NFC. A text for which `hasLongMarks` is true stays as it is. */
 export function nfc(text: string): string;
 export function nfc(text: string | null | undefined): string | undefined;
 export function nfc(text: string | null | undefined): string | undefined {
@@ -64,13 +64,13 @@ export function nfkc(text: string): string {
   return hasLongMarks(text, compatibleMarks) ? text : text.normalize('NFKC');
 }
 
-// Text from elsewhere, safe for a terminal or a log line, with nothing hidden: characters that are invisible, or would
-// move, recolour or reorder the text, become escapes. Never throws, and is injective.
+// The functions below make text from elsewhere safe for a terminal or a log line: characters that are invisible, or
+// would move, recolour or reorder the text, become escapes. They never throw.
 
 /**
- * Controls, format characters (bidi, zero-width, tags), lone surrogates, private use, unassigned and noncharacters,
- * line and paragraph separators, spaces other than U+0020, everything ignorable (soft hyphen, fillers, variation
- * selectors), and two symbols that look blank: U+2800 and U+FFFC.
+ * Matches a character that readers do not see: controls, format characters (bidi, zero-width, tags), lone surrogates,
+ * private use, unassigned and noncharacters, line and paragraph separators, spaces other than U+0020, everything
+ * ignorable (soft hyphen, fillers, variation selectors), and two symbols that look blank: U+2800 and U+FFFC.
  */
 const unseen = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufffc]|(?! )\p{Zs}/u;
 const mark = /\p{M}/u;
@@ -118,12 +118,12 @@ function replaceUnsafe(text: string, isUnsafe: (character: string) => boolean, e
   return escapedText;
 }
 
-/** One line: `\n`, `\t` and `\\` for newline, tab and backslash, `\u{202E}` for what is invisible. Not idempotent. */
+/** Makes one line: newline, tab and backslash become `\n`, `\t` and `\\`, an invisible character `\u{202E}`. */
 export function escapeText(text: string): string {
   return replaceUnsafe(text, (character) => character === '\\' || unseen.test(character), escapeCodePoint);
 }
 
-/** Like `escapeText`, but a backslash stays. So it is idempotent, and different texts can give the same result. */
+/** Like `escapeText`, but keeps backslashes. It is idempotent, but different texts can give the same result. */
 export function escapeUnseen(text: string): string {
   return replaceUnsafe(text, (character) => unseen.test(character), escapeCodePoint);
 }

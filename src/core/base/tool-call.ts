@@ -8,7 +8,7 @@ export const risks = ['read_only', 'write', 'destructive'] as const;
 /** The risk of a tool's calls. `unknown`: the tool declares none, and the policy asks by default. */
 export type Risk = (typeof risks)[number] | 'unknown';
 
-/** How long a result answers equal calls: until the user of a session says more, or for the whole session. */
+/** How long a result answers equal calls: until the next message of a session's user, or for the whole session. */
 export const cacheScopes = ['run', 'session'] as const;
 
 export const severities = ['safe', 'low', 'medium', 'high', 'critical'] as const;
@@ -56,7 +56,7 @@ export interface ToolDefinition {
   definition: string;
   /** The nested agent whose run the call starts. Such a tool has no activity. */
   agent?: string;
-  /** The agent that the call hands the run over to. Such a tool has no activity either. */
+  /** The agent that the call hands the run over to. Such a tool has no activity. */
   handoff?: string;
 }
 

@@ -1,4 +1,4 @@
-/** The second gate refused the call before the tool started (I1). */
+/** Types of failures by which the second gate refuses a call before the tool starts (I1). */
 export const secondGateTypes = [
   'forbidden',
   'digest_mismatch',
@@ -10,7 +10,7 @@ export const secondGateTypes = [
   'tool_unavailable',
 ] as const;
 
-/** The worker's definition of the tool is not the admitted one (I8). The second detail is a `ChangedDefinition`. */
+/** The worker's definition of the tool is not the one admitted (I8). The second detail is a `ChangedDefinition`. */
 export const definitionChangedType = 'definition_changed';
 
 /** The tool's preview is not the one that reviewers saw. The second detail is a `ChangedDefinition` with `changes`. */
@@ -34,7 +34,7 @@ export const resultWithheldType = 'result_withheld';
 /** The tool itself threw. */
 export const toolFailedType = 'tool_failed';
 
-/** The first failure detail of a refusal by the second gate, so that a tool's own failure cannot pass for one. */
+/** The first detail of a refusal by the second gate. It tells the refusal from a failure that the tool throws. */
 export const refusedBySecondGate = 'refused by the second gate';
 
 /** The source of failures that workers of the TypeScript SDK report. An operator's failure has another source. */

@@ -2,9 +2,7 @@ const brand = Symbol.for('countersign.undecodable');
 
 export type UndecodableCode = 'undecodable' | 'arguments_invalid';
 
-/**
- * A payload that could not be decoded, or is nested too deep to be encoded again (I5). No JSON can have its brand.
- */
+/** A payload that could not be decoded, or is nested too deep to be encoded again (I5). No JSON value has its brand. */
 export class Undecodable {
   readonly [brand] = true;
   /** Bytes of the payload. Its content is not kept (I4). */
@@ -38,7 +36,7 @@ export function isUndecodable(value: unknown): value is Undecodable {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, brand);
 }
 
-/** The bytes of an undecodable payload, else the characters of JSON. A refused value leaves only its size (I4). */
+/** The size of a refused value (I4): the bytes of an undecodable payload, else the characters of the value's JSON. */
 export function sizeOf(value: unknown): number {
   if (isUndecodable(value)) return value.size;
   // The JSON text of a byte array, one number per byte, would take seconds to write.

@@ -15,7 +15,7 @@ export interface UserFile {
   at?: number;
 }
 
-/** The files that an agent takes. */
+/** The files that an agent accepts. */
 export interface TakenFiles {
   /** Media types, such as `image/png`. */
   types: readonly string[];
@@ -42,7 +42,7 @@ const longestAddress = 2_000;
 const longestName = 200;
 const members = ['mediaType', 'url', 'filename', 'at'];
 const mediaTypeShape = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,63}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,99}$/;
-/** No user name, no IPv6 literal, no blank. */
+/** An https address without a user name, an IPv6 literal or a blank. */
 const addressShape = /^https:\/\/([a-z0-9.-]{1,253})(?::[0-9]{1,5})?(?:[/?#][!-~]*)?$/i;
 
 export function isMediaType(value: unknown): value is string {
@@ -59,7 +59,7 @@ export function readUserFiles(value: unknown, content: string): { files: UserFil
     if (problem !== undefined) return invalid(`'files.${index}' ${problem}`);
     files.push(each as UserFile);
   }
-  // The checks above read only lengths and short texts.
+  // Only `isBase64` reads the data itself, so the total size is checked before it.
   const bytes = files.reduce((sum, { mediaType, url }) => sum + (bytesOf(mediaType, url) ?? 0), 0);
   if (bytes > storedLimits.fileBytes)
     return tooLarge(`the files have ${sizeText(bytes)} in all`, storedLimits.fileBytes);
@@ -176,7 +176,7 @@ export function dataOf({ mediaType, url }: UserFile): string | undefined {
   return url.startsWith(start) ? url.slice(start.length) : undefined;
 }
 
-/** The file without its bytes; an address stays. */
+/** The file without its bytes. A file that is an address stays unchanged. */
 export function withoutData(file: UserFile): UserFile {
   return dataOf(file) === undefined ? file : { ...file, url: startOfData(file.mediaType) };
 }

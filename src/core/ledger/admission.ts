@@ -10,7 +10,7 @@ import { sentences } from './sentences.ts';
 import { resultWithheldType } from '../base/tool-failure.ts';
 import { withoutShare, withShareSpent } from './argument-sums.ts';
 
-/** `denied`: by a reviewer's earlier decision; `refused`: by a limit. The model gets `content`. */
+/** An answer without a request: `denied` by a reviewer's earlier decision, or `refused` by a limit. */
 export interface EarlyAnswer {
   outcome: Extract<OutcomeName, 'denied' | 'refused'>;
   content: string;
@@ -29,8 +29,8 @@ export type LedgerBefore = Pick<Ledger, 'counts' | 'denied' | 'grants'> & { open
 
 /**
  * Answers a call without a request, by an earlier decision or a limit; undefined if the call may go on. Standing
- * denials and the limit of irreversible calls also bind allowed calls; all else answers only calls that would be asked
- * about. Adds the work of matching denials to `meter`.
+ * denials and the limit of irreversible calls also bind calls that the policy allows; other denials and limits answer
+ * only calls that it asks about. Adds the work of matching denials to `meter`.
  */
 export function answerBefore(
   ledger: LedgerBefore,
@@ -67,7 +67,7 @@ function refused(content: string): EarlyAnswer {
   return { outcome: 'refused', content, reason: content };
 }
 
-/** An admitted call has ended. `withheld`: why the tool's check withheld the result from the model. */
+/** Records the end of an admitted call. `withheld`: why the tool's check withheld the result from the model. */
 export interface EndCommand {
   kind: 'ran';
   atMs: number;
@@ -76,7 +76,7 @@ export interface EndCommand {
   withheld?: string;
 }
 
-/** Records whether an admitted call ran. The numbers of a call that did not run no longer count. */
+/** Records whether an admitted call ran. If it did not run, its numbers no longer count in `sum`. */
 export function recordEnd(ledger: Ledger, { kind, atMs, callId, ran, withheld }: EndCommand): Reduction {
   const isWithheld = withheld !== undefined;
   const end = { ran, ...(isWithheld && { withheld: true as const }) };

@@ -1,5 +1,5 @@
 /**
- * What the inbox finds without waking a worker: search attributes and memo. All lists are bounded: the server ends a
+ * What the inbox finds without a worker: search attributes and memo. All lists are bounded, because the server ends a
  * run whose attribute value exceeds 2 KB (tested: 59 ids did).
  */
 import type { ApprovalRequest } from './approval.ts';
@@ -34,18 +34,18 @@ export type ApprovalSummary = Pick<
   | 'shownArguments'
   | 'notShown'
 > & {
-  /** The tool's sentence without secrets. It may repeat any argument, so all of them must be readable here. */
+  /** The tool's sentence without secrets. It may repeat any argument, so it is present only if all are shown. */
   sentence?: string;
   /**
-   * Who is asked: names, or `group:NAME`; delegates for those who delegated. Empty: anyone. What is here of people is
-   * from the last change of open requests. It decides nothing, and what has no room is absent.
+   * The reviewers who are asked: names, or `group:NAME`, and delegates for those who delegated. Empty: anyone. All
+   * members about people are as of the last change of open requests, decide nothing, and are absent if too long.
    */
   reviewers?: string[];
   /** All ids of the people whose approval would count. Absent: anyone's would, or there are too many. */
   approvers?: string[];
   /** The escalation steps that have added reviewers so far, oldest first. */
   escalated?: Escalated[];
-  /** Why no further votes can approve it, shortened. */
+  /** Why no further votes can approve the request, shortened. */
   cannotBeApproved?: string;
   /** The name that the operator's directory gives to `callerUserId`. */
   callerName?: string;
@@ -93,7 +93,7 @@ const memoJournalBytes = 14_000;
 const shortText = 200;
 /** The most bytes of each list of people in a row. */
 const peopleBytes = 800;
-/** So long that it has room for 300 characters of any script. */
+/** The most bytes of a sentence in a row. They have room for 300 characters of any script. */
 const sentenceBytes = 1_000;
 
 /** A run's search attributes: its open request ids, tags, and the earliest deadline, within the server's limits. */
@@ -115,7 +115,7 @@ export function approvalIndex(ledger: Ledger): Omit<ApprovalIndex, 'memo'> {
   };
 }
 
-/** The people of a run's policies, at a time. */
+/** The directories of a run's policies, and the time for which they are read. */
 export interface People {
   directories: Directories;
   nowMs: number;
@@ -134,7 +134,7 @@ export function approvalMemo(
   return { memo: { open, journal, ...(more > 0 ? { more } : {}) }, rest: entries.slice(journal.length) };
 }
 
-/** As many rows as fit. The people of each row get the bytes that are left first, then the values of arguments. */
+/** As many short rows as fit. The bytes that are left go first to the people of rows, then to values of arguments. */
 function openRows(rows: ApprovalSummary[]): ApprovalSummary[] {
   let open = fitting(rows.map(bareRow), memoOpenBytes);
   let left = memoOpenBytes - byteLength(JSON.stringify(open));
@@ -182,7 +182,7 @@ function peopleOf(record: RequestRecord, { directories, nowMs }: People): RowPeo
   });
 }
 
-/** What a row has room for. `approvers`: by all their ids. */
+/** The members about people that a row has room for. `approvers` holds all ids of each person. */
 export function rowPeople({
   reviewers,
   delegations,
@@ -192,7 +192,7 @@ export function rowPeople({
   callerName,
 }: RowPeople & { reviewers: readonly string[]; delegations: readonly Delegation[] }): RowPeople {
   const hasRoom = (names: readonly unknown[]): boolean => byteLength(JSON.stringify(names)) <= peopleBytes;
-  // A seat of anyone's may be given away, and anyone else still has one.
+  // If anyone may answer, a delegation takes no seat from other people.
   const asked = reviewers.length === 0 ? [] : withDelegates(reviewers, delegations);
   return {
     ...(hasRoom(asked) && { reviewers: asked }),

@@ -53,7 +53,7 @@ export interface ApprovalRequest {
   callerUserId: string | null;
   /** The model's text with the call, else the last user message; at most 500 characters. */
   contextSummary: string;
-  /** Id of the rule that asked; null if a risk default or a mode did. */
+  /** Id of the rule that asks about the call; null if a risk default or a mode asks. */
   rule: string | null;
   /** `FILE:LINE` of that rule, if it is in the operator's policy and the worker read that from a file. */
   rulePlace?: string;
@@ -68,9 +68,9 @@ export interface ApprovalRequest {
   /** For a nested run: workflow ids of the runs above it, the root's first. Empty for any other run. */
   lineage: string[];
   /**
-   * The request that this one replaces, and why: its arguments were edited, its tool or preview changed after approval,
-   * or its call was started with an unknown outcome; `requestId` is then absent if no request let it start. `changes`:
-   * of the preview, in words, redacted.
+   * The request that this one replaces, and why: an edit of the arguments, a change of the tool or the preview after
+   * the approval, or a start with an unknown outcome. Without `requestId`, the call was started without a request.
+   * `changes`: what changed in the preview, in words, redacted.
    */
   replaces?: {
     requestId?: string;
@@ -120,7 +120,7 @@ export interface Settlement {
   viewed?: Viewed;
   /** ISO 8601. */
   settledAt: string;
-  /** For `superseded`: by what. With `edit`, request `byId` continues the question about the call. */
+  /** For `superseded`: what superseded the request. After an `edit`, request `byId` continues in its place. */
   by?: 'policy' | 'grant' | 'edit';
   /** The rule, grant or request that superseded it. */
   byId?: string | null;
@@ -162,7 +162,7 @@ export interface Receipt {
   outcome?: OutcomeName;
   /** Present while a quorum is incomplete. */
   votes?: { have: number; need: number };
-  /** The grant that "always" left behind. */
+  /** The grant that was made because the decision requested "always". */
   grantId?: string;
   /** Other requests that the new grant settled. */
   settled?: { requestId: string; outcome: OutcomeName }[];

@@ -7,7 +7,7 @@ import { personKeyOfRun, senderOf } from './panel.ts';
 /** One id of a person who approved. A person with several ids has several entries. */
 export type Approver = Pick<Partial<Voter>, 'reviewerId' | 'keyId'>;
 
-/** The reviewers whose votes settled a request, and the givers of their seats. Empty after a policy or a denial. */
+/** The reviewers who approved a call or answered in its place, and the givers of their seats; empty if none did. */
 export function approversOf(found: RequestRecord | SettledRequest, directories: Directories): Approver[] {
   if (!('settlement' in found)) return [];
   const voters = votersOf(found);
@@ -15,7 +15,7 @@ export function approversOf(found: RequestRecord | SettledRequest, directories: 
   return inAllIds([...voters, ...giversTo(voters, found.delegations, directories)], directories);
 }
 
-/** Who gave a seat to one of the voters, also through other holders, or moved it there as an operator. */
+/** The people who gave a seat to one of the voters, directly or through other holders, or moved it as an operator. */
 function giversTo(
   voters: readonly Approver[],
   delegations: readonly Delegation[],
@@ -37,7 +37,7 @@ function giversTo(
 
 /** The reviewers whose votes or whose grant let the call run; of a response, the reviewer who wrote it. */
 function votersOf({ votes, grantedBy = [], settlement: { outcome, runs } }: SettledRequest): readonly Approver[] {
-  // If a reviewer edited the arguments, a grant may have let them run.
+  // If the reviewer edited the arguments, a grant may have let the edited call run.
   if (outcome === 'approved') return [...votes.filter(({ approved }) => approved), ...grantedBy];
   // The last vote is the response; an approval before it settled nothing.
   if (outcome === 'responded') return votes.slice(-1);
@@ -50,7 +50,7 @@ export function approversOfGrant(grantId: string | null, ledger: Ledger, directo
   return inAllIds(grant?.by ?? [], directories);
 }
 
-/** The people under all ids that the run's directory has: a worker's policy can revoke any of them. */
+/** Lists people under all ids that the run's directory has, because a worker's policy can revoke any of these ids. */
 function inAllIds(people: readonly Approver[], directories: Directories): Approver[] {
   const ids = new Set(people.flatMap(({ reviewerId }) => reviewerId ?? []));
   const others = allIdsOf(directories.ceiling, [...ids], personKeyOfRun(directories)).filter((id) => !ids.has(id));

@@ -1,19 +1,19 @@
 /**
- * What `sum('refund', 'amount')` of a condition adds up: numbers in the arguments of admitted calls. A call counts from
- * its ruling on, in the model's order, and gives its share back if it does not run. So sums are exact decimals.
+ * What `sum('refund', 'amount')` of a condition adds up: numbers in the arguments of admitted calls, as exact decimals.
+ * A call counts from its ruling on, in the model's order; if it does not run, its numbers are subtracted again.
  */
 import type { JsonObject } from '../base/tool-call.ts';
 
-/** A call that may still give its share back. */
+/** The numbers of a call that may still not run, and then are subtracted. */
 interface Share {
   callId: string;
   tool: string;
-  /** The arguments that were added, of at least 0. */
+  /** The arguments that were added. None is negative. */
   numbers: { argument: string; value: number }[];
 }
 
 export interface ArgumentSums {
-  /** `calls`: how many count, of the tool and of those with the argument. */
+  /** `calls`: how many calls of the tool count, and how many of them have the argument. */
   tools: { tool: string; calls: number; arguments: { argument: string; calls: number; sum: string }[] }[];
   held: Share[];
 }
@@ -33,7 +33,7 @@ export function withShare<L extends Summing>(ledger: L, callId: string, tool: st
   const known = before.tools.find((each) => each.tool === tool)?.arguments ?? [];
   let room = mostArguments - known.length;
   const numbers = Object.entries(args).flatMap(([argument, value]) => {
-    // A negative number would make room for others.
+    // A negative number would make room for larger ones.
     if (typeof value !== 'number' || value < 0) return [];
     const isKnown = known.some((each) => each.argument === argument);
     return isKnown || room-- > 0 ? [{ argument, value }] : [];
@@ -57,7 +57,7 @@ export function withShareSpent<L extends Summing>(ledger: L, callId: string): L 
   return { ...ledger, sums: { ...sums, held: sums.held.filter((each) => each.callId !== callId) } };
 }
 
-/** The sums that a ruling on a waiting call reads: without this call, and without the requests opened after it. */
+/** The ledger as a ruling on a waiting call reads it: its sums omit this call and the requests opened after it. */
 export function admittedBefore<L extends Summing & { open: readonly { callId: string }[] }>(
   ledger: L,
   callId: string | undefined,

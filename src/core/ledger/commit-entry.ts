@@ -1,6 +1,6 @@
 /**
- * How a journal entry becomes a leaf of its run's tree. What may tell about people, calls or the business is a salted
- * hash, so that an export can withhold it and still be checked (docs/audit.md).
+ * How a journal entry becomes a leaf of its run's tree. Members that may reveal people, calls or business are salted
+ * hashes, so that an export can withhold them and still be checked (docs/audit.md).
  */
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';

@@ -110,7 +110,7 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
   }
   const { outcome, have } = tally(panel, voted.votes);
   const isFull = record.votes.length >= maxVotes && earlier === undefined;
-  // A full list takes only an approval that raises the tally.
+  // A request that has `maxVotes` votes accepts only an approval that raises the tally.
   const isOver = isFull && (!approved || have <= tally(panel, record.votes).have);
   if (outcome === undefined && isOver) {
     const message = `request ${requestId} has ${maxVotes} answers that settle nothing`;
@@ -133,7 +133,7 @@ function decideEdited(
   const { digest, asked } = edit;
   const edited = { arguments: edit.arguments, digest };
   const alone = tally(panelOf(record, directories, atMs), [vote]).outcome === 'approved';
-  // Reviewers approve a bound call by its own preview, which nobody has seen of the edited call.
+  // Reviewers approve a bound call by its preview, and no reviewer has seen a preview of the edited call.
   const isBound = record.bound !== undefined;
   if (asked === undefined || (alone && !isBound && sameDemands(asked.successor.terms, record.terms))) {
     const grantedBy = ledger.grants.find(({ grantId }) => grantId === edit.grantId)?.by;
@@ -157,7 +157,7 @@ function decideEdited(
     atMs,
   );
   const opened = chained(superseded, (next) => openRequest(next, successor, ruling, openedMs, directories));
-  // The reviewer saw the card of this request, not that of its successor.
+  // `viewed` is dropped: the reviewer saw the card of this request, not that of its successor.
   const { modifiedArguments: _, digest: __, viewed: ___, ...carried } = { ...decision, requestId: successorId };
   const carriedOn = isBound
     ? { ...opened, receipt: undefined }

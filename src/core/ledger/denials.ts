@@ -10,14 +10,14 @@ export interface Denials {
   byTool: Record<string, number>;
   /** The last `deniedKept` calls, the latest one last. */
   calls: DeniedCall[];
-  /** `byTool` when the model last received a message of its user. Absent: none has come since the first denial. */
+  /** `byTool` as it was at the user's last message to the model. Absent: no message has come since the first denial. */
   heardAt?: Record<string, number>;
 }
 
 interface DeniedCall extends Partial<EarlierDenial> {
   digest: string;
   tool?: string;
-  /** The model has received a message of its user since this denial. */
+  /** True if the model has received a message of its user since this denial. */
   isPast?: true;
 }
 
@@ -32,7 +32,7 @@ export interface EarlierDenial {
   times: number;
 }
 
-/** `by`: the reviewer; absent if an earlier denial answered the call. `grantId`: the standing denial that did. */
+/** `by`: the reviewer; absent if an earlier denial answered the call. `grantId`: the grant that denied the call. */
 interface Denial {
   toolName: string;
   digest: string;
@@ -49,7 +49,7 @@ type Holding = Pick<Limits, 'denialsHoldFor' | 'maxRetriesAfterDeny'>;
 
 export const deniedKept = 200;
 
-/** Adds a denial. That of a grant (`grantId`) is only counted, so that it answers no call after the grant has ended. */
+/** Adds a denial. A denial by a grant (`grantId`) is only counted, so that it answers nothing after the grant's end. */
 export function withDenial<Counting extends Denying & { counts: { denials: number } }>(
   ledger: Counting,
   { toolName, digest, reason, by, grantId }: Denial,
@@ -76,7 +76,7 @@ export function withDenial<Counting extends Denying & { counts: { denials: numbe
   };
 }
 
-/** The denials once the model has received a message of its user; undefined if the message changes none. */
+/** Marks denials as past when the model receives a message of its user; undefined if all are past already. */
 export function heardDenials({ byTool, calls }: Denials): Denials | undefined {
   if (calls.every(({ isPast }) => isPast)) return undefined;
   return { byTool, calls: calls.map((each) => ({ ...each, isPast: true })), heardAt: byTool };

@@ -1,6 +1,6 @@
 /**
- * Compares a call's bank accounts with those of earlier requests. Reviewers see masked ones, of which two can have one
- * placeholder; only the run can compare them.
+ * Compares a call's bank accounts with those of earlier requests. Reviewers may see only placeholders, which two
+ * accounts can share, so the run has to compare the accounts.
  */
 import { namesAccount } from '../redact/exempt-names.ts';
 import { leavesOf, type Leaf, type Redaction } from '../redact/redaction.ts';
@@ -25,7 +25,7 @@ export interface EarlierAccount {
 
 const mostAccounts = 10;
 
-/** The accounts that the ledger knows about. Later settlements do not count: they would change a card in use. */
+/** Compares a request's accounts with those of requests settled before it. Later ones would change a card in use. */
 export function earlierAccountsOf(ledger: Ledger, asked: RequestRecord): EarlierAccount[] {
   const accounts = accountsIn(asked.request.arguments, asked.redaction).slice(0, mostAccounts);
   if (accounts.length === 0) return [];
@@ -38,7 +38,7 @@ export function earlierAccountsOf(ledger: Ledger, asked: RequestRecord): Earlier
     const same = known.findLast((one) =>
       one.accounts.some((other) => other.account === account && other.mask === mask),
     );
-    // To call a masked account the same as one that is shown would reveal it.
+    // A masked account is not compared with a shown one: to call both the same would reveal it.
     const isRevealing = known.some((one) => one.accounts.some((other) => other.mask !== mask));
     if (same === undefined) return isComplete && !isRevealing ? [{ argument, before: null }] : [];
     const { request, settlement } = same.each;
@@ -51,7 +51,7 @@ export function earlierAccountsOf(ledger: Ledger, asked: RequestRecord): Earlier
 interface Account {
   argument: string;
   account: string;
-  /** How reviewers see it: as a placeholder of an account, or in full. */
+  /** How reviewers see the account: as a placeholder, or in full. */
   mask: 'masked' | 'shown';
 }
 
@@ -70,7 +70,7 @@ function accountsIn(args: JsonObject, redaction: Redaction | undefined): Account
   });
 }
 
-/** Undefined for an account of which reviewers see a part, or a placeholder that tells no two values apart. */
+/** How reviewers see an account. Undefined if they see a part of it, or a placeholder that many values share. */
 function maskOf(
   { path, text }: Pick<Leaf, 'path' | 'text'>,
   redaction: Redaction | undefined,
@@ -83,13 +83,13 @@ function maskOf(
   return isWhole && placeholder.includes(' · ') ? 'masked' : undefined;
 }
 
-/** Spellings of one IBAN are equal; any other text stands for itself. */
+/** Returns the same text for all spellings of an IBAN; any other text stays as it is. */
 function plainAccount(text: string): string {
   const plain = text.replace(/\s/g, '').toUpperCase();
   return /^[A-Z]{2}\d{2}[A-Z\d]{11,30}$/.test(plain) ? plain : text;
 }
 
-/** True if the ledger has the arguments of each earlier request, and each call of the tool had one. */
+/** True if the ledger has the arguments of each earlier request, and each call of the tool had a request. */
 function knowsAll({ past, outcomes }: Ledger, toolName: string, earlier: readonly SettledRequest[]): boolean {
   const isTrimmed = ({ request, settlement: { edited } }: SettledRequest): boolean =>
     Object.keys((edited ?? request).arguments).length === 0;

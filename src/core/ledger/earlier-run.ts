@@ -13,7 +13,7 @@ export interface EarlierRun {
 /** Hex digits kept of a digest: enough to tell the calls of a run apart, and cheap to carry. */
 const digestKept = 16;
 
-/** The ledger that remembers a call which was allowed without a request. */
+/** The ledger with a call added that was allowed without a request. */
 export function withAllowed(
   ledger: Ledger,
   { callId, digest, atMs }: { callId: string; digest: string; atMs: number },

@@ -104,7 +104,7 @@ export function delegate(ledger: Ledger, command: DelegateCommand, directories: 
   if (delegations.length >= maxDelegations) return refuse(`request ${requestId} was delegated too often`);
   const problem = isTakenBack ? takeBackProblem(panel, votes, giver) : delegationProblem(seated, votes, giver, to);
   if (problem !== undefined) return refusalOf(ledger, requestId, problem.code, problem.message);
-  // Spelled as in the delegation that ends, so that the journal shows which one.
+  // The name is spelled as in the delegation that ends, so that the journal shows which delegation it is.
   const more = isTakenBack ? { from: given.from, to: given.from } : { from, to, ...sentBy(command) };
   const delegated: RequestRecord = { ...found, delegations: withDelegation(delegations, more, keyOf) };
   const why = newShortage(found, delegated, directories);
@@ -168,7 +168,7 @@ function newShortage(before: RequestRecord, after: RequestRecord, directories: D
   return `with this delegation no votes could approve the request. ${why}`;
 }
 
-/** The open request before its deadline, else the refusal. */
+/** The request if it is open and before its deadline, else the refusal. */
 function openInTime(
   ledger: Ledger,
   requestId: string,
@@ -197,7 +197,7 @@ function answerable(
   return problem === undefined ? record : refusalOf(ledger, requestId, problem.code, problem.message);
 }
 
-/** The latest deadline that extensions can give; null: any. A replacement's time counts from the first request. */
+/** The latest deadline that extensions can give; null: any. It counts from the first request about the call. */
 export function latestDeadlineMs(
   { origin, request }: Pick<RequestRecord, 'origin' | 'request'>,
   layers: PolicyLayers,

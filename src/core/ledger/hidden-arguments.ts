@@ -38,7 +38,7 @@ export function hideInRequest<Request extends ApprovalRequest>(request: Request)
   };
 }
 
-/** Shows that the call was edited; of the new arguments, only the digest. */
+/** The settlement without edited arguments. Their digest stays, and shows that the call was edited. */
 export function hideInSettlement(settlement: Settlement): Settlement {
   const { edited } = settlement;
   return edited === undefined ? settlement : { ...settlement, edited: { ...edited, arguments: {} } };
@@ -50,7 +50,7 @@ export function shownGrant({ hidden, redacted, ...grant }: Grant, showsArguments
   return { ...grant, scope: isShown ? hideGlobs(grant.scope, redacted ?? []) : hideInScope(grant.scope) };
 }
 
-/** The scope with the globs on these arguments hidden: a glob could spell a hidden value. */
+/** The scope without the globs on the arguments `names`, because a glob could spell a hidden value. */
 export function hideGlobs<Scope extends GrantScope | RequestedScope>(scope: Scope, names: readonly string[]): Scope {
   if (!('match' in scope) || scope.match === undefined) return scope;
   const hidden = new Set(names);
@@ -67,7 +67,7 @@ export function hideInEntry(entry: JournalEntry): JournalEntry {
   return entry.scope === undefined ? entry : { ...entry, scope: hideInScope(entry.scope) };
 }
 
-/** The worker's own assessors may write anything; all other texts are fixed. */
+/** Removes the texts that custom assessors of the worker wrote: only these can contain values of arguments. */
 function hideInAssessment({ fromWorker = [], ...assessment }: Assessment): Assessment {
   const isFixed = (text: string): boolean => !fromWorker.includes(text);
   return {

@@ -16,7 +16,7 @@ export interface JournalHead {
 
 /** A record of one step of the ledger, written into a payload that history keeps anyway. */
 export interface JournalEntry {
-  /** Dense over all executions of the run, from 1. */
+  /** The number of the entry in all executions of the run, from 1 and without gaps. */
   seq: number;
   /** `heard`: the model receives the messages of a session's user, which ends earlier denials (docs/wire.md). */
   kind:
@@ -63,9 +63,9 @@ export interface JournalEntry {
   /** For a settled request: whether its tool runs. */
   runs?: boolean;
   /**
-   * For a settled request: what superseded it. For an opened one: why it replaces `byId`; with `unknown`, which may
-   * have none, the call was started before. For a seat: its holder is away, or operator `byId` moved it, or (absent)
-   * its holder gave it.
+   * For a settled request: what superseded it. For an opened one: why it replaces request `byId`; with `unknown`, the
+   * call was started before, perhaps without a request. For a seat: `away` if its holder is away, `operator` if
+   * operator `byId` moved it, absent if its holder gave it.
    */
   by?: Settlement['by'] | 'definition' | 'preview' | 'unknown' | 'away' | 'operator';
   byId?: string | null;
@@ -80,7 +80,7 @@ export interface JournalEntry {
   uses?: number;
   /** For a grant that expires: ISO 8601. */
   expiresAt?: string;
-  /** Reviewers who are asked, first, in addition or from now on, or the new holder of a seat. */
+  /** The reviewers who are asked (at first, in addition or from now on), or the new holder of a seat. */
   to?: readonly string[];
   decisionId?: string;
   /** For a vote and for what a vote settled: what the reviewer saw, as the channel of the decision says. */
@@ -101,7 +101,7 @@ export function isReplaced({ by }: Pick<JournalEntry, 'by'>): boolean {
   return by === 'edit';
 }
 
-/** Whether a call ran, by what was known before and by what its new outcome says. */
+/** Whether a call ran, after a new outcome. `no` does not replace `unknown`: the call may have run before. */
 export function ranSince(before: Pick<CallOutcome, 'ran'> | undefined, ran: Ran): Ran {
   return before?.ran === 'unknown' && ran === 'no' ? 'unknown' : ran;
 }

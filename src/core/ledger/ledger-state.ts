@@ -56,9 +56,9 @@ export interface RequestRecord {
     assessment?: Assessment;
     /** The severity to which an advisor raised the call. */
     raised?: Raised;
-    /** True: no grant and no advisor answers it: its preview changed after people approved it, or it may have run. */
+    /** True if only people may answer: the preview changed after an approval, or the call may have run. */
     peopleOnly?: true;
-    /** True: it was started before, and its outcome is unknown. Only a person has it started again. */
+    /** True if the call was started before, with an unknown outcome. It starts again only if a person approves. */
     mayHaveRun?: true;
   };
   /** The earlier denials of an identical call when the request was opened. */
@@ -78,19 +78,19 @@ export interface Ledger {
   seq: number;
   engine: number;
   open: RequestRecord[];
-  /** The last `settledKept`, complete except for large arguments. */
+  /** The last `settledKept` settled requests, without large arguments. */
   settled: SettledRequest[];
   /** Requests that were settled earlier than those in `settled`: only id and outcome. */
   past: { requestId: string; outcome: OutcomeName }[];
   outcomes: CallOutcome[];
-  /** The last `outcomesKept` calls that were allowed without a question, by the start of their digest. Absent: none. */
+  /** The last `outcomesKept` calls that were allowed without a request, by the start of their digest. Absent: none. */
   allowed?: { callId: string; digest: string; atMs: number }[];
   /** `irreversible`: irreversible calls that were allowed to run or are pending. */
   counts: { calls: number; asks: number; denials: number; irreversible: number };
   /** The sums over the arguments of admitted calls. Absent while there are none. */
   sums?: ArgumentSums;
   refused: { last: RefusedDecision[]; total: number };
-  /** The grants and standing denials that "always" left behind. */
+  /** The grants and standing denials that decisions with "always" made. */
   grants: Grant[];
   /** Number of grants ever made, which gives the next one's number. */
   granted: number;
@@ -101,7 +101,7 @@ export interface Ledger {
   denied: Denials;
 }
 
-/** At least as many as can be open at once: all of them may be settled before the run reads them. */
+/** As many requests as can be open at once, because all of them may be settled before the run reads the outcomes. */
 export const settledKept = maxPendingBound;
 export const outcomesKept = 200;
 export const refusedKept = 50;
@@ -171,7 +171,7 @@ export function withRequest(ledger: Ledger, record: RequestRecord): Ledger {
   return { ...ledger, open: ledger.open.map((each) => (each.request.requestId === requestId ? record : each)) };
 }
 
-/** Adds or replaces a call's outcome. That a call is not started again does not tell whether it ran before. */
+/** Adds or replaces a call's outcome. An unknown outcome stays unknown if the call is not started again. */
 export function withOutcome({ outcomes }: Pick<Ledger, 'outcomes'>, call: CallOutcome): CallOutcome[] {
   const before = outcomes.find(({ callId }) => callId === call.callId);
   if (before === undefined) return [...outcomes, call].slice(-outcomesKept);

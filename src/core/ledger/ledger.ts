@@ -54,7 +54,7 @@ export type LedgerCommand =
   | SupersedeCommand
   | UpdateTermsCommand
   | ShowCommand
-  /** The preview of a request that an approval binds has ended. No decision follows from it, so it has no entry. */
+  /** A preview that an approval binds has ended. No decision follows from it, so the journal gets no entry. */
   | { kind: 'bind'; requestId: string; bound: BoundFacts | 'unknown' }
   | ExtendCommand
   | DelegateCommand
@@ -111,14 +111,14 @@ interface UpdateTermsCommand {
   request: Pick<RequestRecord['request'], 'rule' | 'rulePlace' | 'reason' | 'reviewers' | 'assessment'>;
 }
 
-/** The policy changed what reviewers see of this request. No decision follows from it, so it has no entry. */
+/** The policy changed what reviewers see of this request. No decision follows from it, so the journal gets no entry. */
 interface ShowCommand extends Pick<RequestRecord, 'hidden' | 'redaction'> {
   kind: 'show';
   requestId: string;
   shown: Partial<ShownArguments>;
 }
 
-/** `directories`: who belongs to which group, by the run's policies. Default: groups have no members. */
+/** Applies a command. `directories`: the members of groups, by the run's policies. Default: groups have no members. */
 export function reduce(ledger: Ledger, command: LedgerCommand, directories: Directories = {}): Reduction {
   switch (command.kind) {
     case 'rule':
@@ -161,7 +161,7 @@ export function reduce(ledger: Ledger, command: LedgerCommand, directories: Dire
   }
 }
 
-/** Records the answer to a call without a request: counts the call, uses up the grant, remembers a denial. */
+/** Records the answer to a call without a request: counts the call, takes one use from its grant, keeps a denial. */
 function rule(ledger: Ledger, command: RuleCommand): Reduction {
   const { atMs, callId, toolName, outcome, ruling, digest, reason, grantId, resultOf, advice } = command;
   const { reversible = true } = command;
@@ -204,7 +204,7 @@ function lapse(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'expire' 
   if (kind === 'cancel') return settle(ledger, record, { outcome: 'cancelled', runs: false, reason, settledAt }, atMs);
   const mayRun = record.terms.onTimeout === 'allow';
   const denial = mayRun ? record.votes.findLast(({ approved }) => !approved) : undefined;
-  // The approvals that were needed can no longer come.
+  // The approvals that the request still needed can no longer come, so the denial settles it.
   if (denial !== undefined)
     return settle(ledger, record, { outcome: 'denied', runs: false, ...votedFields(denial), settledAt }, atMs);
   // A time-out is never reported as a person's decision, even if it lets the call run (I15).
@@ -212,7 +212,7 @@ function lapse(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'expire' 
   return settle(ledger, record, { outcome: 'expired', runs, reason, settledAt }, atMs);
 }
 
-/** True if a reviewer denied an identical call, whatever its user has written since, or a grant denies the call. */
+/** True if a reviewer denied an identical call, even before the user's last message, or a standing denial covers it. */
 function wasDenied(ledger: Ledger, record: RequestRecord, atMs: number): boolean {
   return isDeniedBefore(ledger.denied, record.request.digest) || denialOver(ledger, record, atMs) !== undefined;
 }
@@ -270,7 +270,7 @@ function show(ledger: Ledger, { requestId, shown, hidden, redaction }: ShowComma
   return unchanged(withRequest(ledger, { ...record, request, hidden, redaction }));
 }
 
-/** A preview that is taken twice binds nothing if its facts differ: reviewers may have seen either. */
+/** Records the facts of a preview. If two previews differ, neither binds, because reviewers may have seen either. */
 function bind(ledger: Ledger, { requestId, bound }: Extract<LedgerCommand, { kind: 'bind' }>): Reduction {
   const record = findOpen(ledger, requestId);
   if (record?.bound === undefined || record.bound === 'hidden') return unchanged(ledger);
@@ -344,7 +344,7 @@ function answer(
 function refuse(ledger: Ledger, { atMs, refused }: Extract<LedgerCommand, { kind: 'refuse' }>): Reduction {
   const { last, total } = ledger.refused;
   const next = { ...ledger, refused: { last: [...last, refused].slice(-refusedKept), total: total + 1 } };
-  // Protects the journal from a flood (I4).
+  // Only the first refusals have journal entries, so that messages cannot flood the journal (I4).
   if (total >= refusedKept) return unchanged(next);
   return journaled(unchanged(next), atMs, { kind: 'refused', ...refused });
 }

@@ -63,8 +63,8 @@ export function openRequest(
 }
 
 /**
- * True if the call of a request that replaces another already counts if irreversible: it may have run, or was let run.
- * False after an edit: the ledger does not say whether the edited call can be undone.
+ * True if the call of a request that replaces another was counted as irreversible before: it may have run, or was
+ * allowed to. False after an edit, because the ledger does not know whether the edited call can be undone.
  */
 export function countsAsIrreversible(
   ledger: Ledger,

@@ -51,7 +51,7 @@ export function senderOf({ from, by, movedBy, keyId }: Delegation): { reviewerId
   return { ...(reviewerId !== undefined && { reviewerId }), ...(keyId !== undefined && { keyId }) };
 }
 
-/** The request without approvals and delegations of revoked people and keys, which block other votes. Denials stay. */
+/** Drops approvals and delegations of revoked people and keys, so that they do not block other votes. Denials stay. */
 export function withoutRevoked(record: RequestRecord, directories: Directories): RequestRecord {
   const { revoked } = directories;
   if (revoked === undefined) return record;

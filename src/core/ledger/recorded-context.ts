@@ -18,8 +18,8 @@ export interface EvidenceContext extends RunContext {
 const maxMetadataBytes = 4_000;
 
 /**
- * Records a custom workflow's context, by which the gate rules and which otherwise only its code knows, as the last
- * argument of an activity that is scheduled anyway. The activity checks its shape at most.
+ * The last argument of an activity that is scheduled anyway. It records the context of a custom workflow, by which the
+ * gate rules, and which history would otherwise not have. The activity checks its shape at most.
  */
 export interface ContextCarrier {
   context: EvidenceContext;

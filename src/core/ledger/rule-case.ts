@@ -48,9 +48,9 @@ export interface CaseCall extends RuledCall {
   advice?: readonly Advice[];
   /** The severity to which an advisor raised this call earlier, or the call that this one replaces. */
   raised?: Raised;
-  /** True: no grant or advisor lets it run: its preview changed after people approved it, or it may have run. */
+  /** True if only people may let it run: the preview changed after an approval, or the call may have run. */
   peopleOnly?: true;
-  /** True: it may have run, so a rule that would let it run asks a person instead. */
+  /** True if the call may have run: a rule that would let it run then asks a person instead. */
   mayHaveRun?: true;
 }
 

@@ -31,9 +31,9 @@ export const sentences = {
   unknownOutcome: 'Unknown: the tool was started but its outcome is not known. Do not assume that it did nothing.',
   /** `why`: the sentence about the person, the rule or the limit that does not let it start again. */
   notStartedAgain: (why: string): string => `${sentences.unknownOutcome} It is not started again. ${why}`,
-  /** Does not say `Error`: a model would repeat the call. */
+  /** The sentence does not say `Error`, because a model would then repeat the call. */
   resultNotGiven: (problem: string): string => `${resultNotGivenStart} (${problem}); do not repeat it`,
-  /** Does not say `Error` either. */
+  /** The sentence does not say `Error` either. */
   resultWithheld: (reason: string): string => `the tool ran; what it gave is withheld (${reason}); do not repeat it`,
   failed: (message: string): string => `Error: ${message}`,
 } as const;

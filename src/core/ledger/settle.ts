@@ -34,7 +34,7 @@ export function settle(ledger: Ledger, record: RequestRecord, settlement: Settle
   const past =
     dropped === undefined ? [] : [{ requestId: dropped.request.requestId, outcome: dropped.settlement.outcome }];
   const call = { callId, toolName, requestId, outcome, ran: runs ? 'pending' : 'no' } as const;
-  // A call that will not run no longer counts, unless it may have run. A request that replaces this one counts its own.
+  // A call that will not run no longer counts, unless it may have run. A request that replaces this one counts anew.
   const isCounted = runs || request.replaces?.by === 'unknown';
   const irreversible = isCounted ? 0 : -irreversibleCount(request.assessment);
   const closed: Ledger = {

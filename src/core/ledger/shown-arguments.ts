@@ -15,7 +15,7 @@ const longestValue = 200;
 const longestSearched = 2_000;
 const shownBytes = 1_000;
 const notShownBytes = 1_000;
-/** So short that one name, with every character escaped, always has room in a list of names. */
+/** The longest name that is shown. Even with every character escaped, it has room in a list of names. */
 export const longestName = 160;
 
 /** The named arguments as lists show them, if the call has any. `hidden`: what reviewers do not see of them. */
@@ -65,7 +65,7 @@ function lineOf(name: string, value: Json): { text: string; isWhole: boolean } {
 
 export type ListedArguments = Pick<ApprovalRequest, 'shownArguments'> & { argumentNames: readonly string[] };
 
-/** The arguments in one line, such as `amount: 120.00, recipient: ann, note`. A name alone is not shown. */
+/** The arguments in one line, such as `amount: 120.00, recipient: ann, note`, where `note` has no shown value. */
 export function argumentsText({ argumentNames, shownArguments = {} }: ListedArguments): string {
   const shown = Object.entries(shownArguments).map(([name, text]) => `${escapeText(name)}: ${escapeUnseen(text)}`);
   const others = argumentNames.filter((name) => !Object.hasOwn(shownArguments, name)).map(escapeText);

@@ -25,7 +25,7 @@ export function waitingFor({ request, delegations }: Pick<RequestRecord, 'reques
   return { requestId, toolName, reviewers: withDelegates(request.reviewers, delegations), deadline };
 }
 
-/** The reason that reviewers read; the rule's own reason if it gives one. */
+/** The reason that reviewers read: that of the rule if it gives one, else a default. */
 export function whyAsked({ rule, reason }: Ruling, risk: Risk): string {
   return reason ?? defaultReason(rule, risk);
 }

@@ -1,7 +1,7 @@
 /**
  * `when:` conditions, in CEL (docs/policy-reference.md). It loops only over lists, and its regular expressions are
- * RE2's, in linear time. Left out: times (time zones depend on the build of Node) and messages. All conditions of one
- * ruling share a budget, so that no policy and no arguments make a workflow task time out.
+ * RE2's, in linear time. Times (time zones depend on the build of Node) and messages are left out. All conditions of
+ * one ruling share a budget, so that no policy and no arguments make a workflow task time out.
  */
 import { sumsIn, type SumOf, argumentsRead } from './argument-reads.ts';
 import type { ConditionBudget } from './ruling-meter.ts';
@@ -54,7 +54,7 @@ const operators =
 const functions = 'size contains startsWith endsWith matches lowerAscii int double string sum';
 const supported = new Set(`${operators} ${functions}`.split(' '));
 
-/** The budget of the current evaluation. Evaluations are synchronous, and each one restores it when it ends. */
+/** The budget of the current evaluation. Evaluations are synchronous; each one at its end restores the one before. */
 let budget: ConditionBudget = { left: 0 };
 /** The arguments of the last function that has paid. */
 let paid: CelValue[] | undefined;
@@ -128,7 +128,7 @@ function prepare(expression: Expression, variables: ReadonlySet<string>): string
       const { operand, testOnly } = exprKind.value;
       const problem = all([operand]);
       if (problem !== undefined || !testOnly || operand === undefined) return problem;
-      // `has(x.y)` is an error if `x` is not an object. The library's own gives false.
+      // `has(x.y)` is an error if `x` is not an object. The library's own `has` gives false.
       exprKind.value.operand = call(expression, '@object', [operand]);
       return undefined;
     }
@@ -214,7 +214,7 @@ export function boundedEnvironment(): ReturnType<typeof celEnv> {
     celFunc('_+_', [list, list], list, (one, other) => {
       const items: CelInput[] = [];
       for (const each of [one, other]) {
-        // Several times as fast as the list's iterator.
+        // Access by index is several times as fast as the list's iterator.
         for (let index = 0; index < each.size; index += 1) items.push(each.get(index)!);
       }
       return items;
@@ -261,7 +261,7 @@ function sentence(error: unknown): string {
   return message.replace(/^<input>:/, '').slice(0, 200);
 }
 
-/** The error of `double("20,000")` and `int("0x10")`, as CEL has it, and of 0.0 / 0.0. */
+/** The error of `double("20,000")` and `int("0x10")`, which CEL refuses, and of `0.0 / 0.0`. */
 export const notANumber = 'not a number';
 
 /** The error of `has(x.y)` if `x` is not an object. */

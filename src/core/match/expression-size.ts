@@ -1,6 +1,6 @@
 /**
- * An upper bound for the size of a regular expression's program, by which matching costs. Counts are written out:
- * `[a-f0-9]{64}` is 64 classes. Compiles nothing, so it is cheap for any text.
+ * An upper bound for the size of a regular expression's program, which determines the cost of matching. Counts are
+ * written out: `[a-f0-9]{64}` is 64 classes. Compiles nothing, so it is cheap for any text.
  */
 export function expressionSize(source: string): number {
   if (source.includes('\\Q')) return source.length * mostCopies;

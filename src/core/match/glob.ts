@@ -1,7 +1,7 @@
 /**
  * Matches a glob against a text (docs/policy-reference.md): `*` is any run of characters, `?` one, `[…]` a class.
- * minimatch matches paths, but arguments are none. So `/` becomes U+FDD0 in globs and texts, and both get a leading
- * U+FDD0: no text is empty, `.` or `..`, which minimatch's wildcards never match.
+ * minimatch matches paths, but arguments are not paths. So `/` becomes U+FDD0 in globs and texts, and both get a
+ * leading U+FDD0: no text is empty, `.` or `..`, which minimatch's wildcards never match.
  */
 import { Minimatch } from './minimatch.ts';
 import { separator, translateGlob, globTokens, type GlobToken } from './glob-syntax.ts';
@@ -27,7 +27,7 @@ export interface Glob {
 /** A text prepared for many globs, or why no glob can be matched against it. */
 export type GlobSubject = { mapped: string; list?: ListSubject; segments?: Segments } | { problem: string };
 
-/** For a text that is the JSON of a list. */
+/** The elements of a text that is the JSON of a list. */
 interface ListSubject {
   /** The elements of the list, those of lists in it included. */
   items: readonly GlobSubject[];
@@ -94,7 +94,7 @@ export function globMatches(glob: Glob, subject: GlobSubject): boolean | { probl
     const length = subject.mapped.length - separator.length;
     return { problem: `a text of ${length} characters is too long for a pattern of ${glob.source.length}` };
   }
-  // Most mismatches end here: a thousand rules take microseconds.
+  // Most mismatches end here, so that a thousand rules take microseconds.
   if (!holdsLiterals(glob.literals, subject.mapped)) return false;
   if (subject.segments !== undefined) return segmentsMatch(glob.source, subject.segments);
   return glob.matches?.(subject.mapped) ?? true;
@@ -174,7 +174,7 @@ function mapped(text: string): string {
   return separator + (text.includes('/') ? text.replaceAll('/', separator) : text);
 }
 
-/** `before[n]`: piece `n` may come next. `within[n]`: star `n` has matched something. Sets took ten times as long. */
+/** What a match has reached. `before[n]`: piece `n` may come next. `within[n]`: star `n` has matched something. */
 interface Places {
   before: Uint8Array;
   within: Uint8Array;
@@ -192,9 +192,9 @@ interface Segments {
 }
 
 /**
- * Matches a glob against all segments, in order. No `*` reaches into the next: in `sudo ls *` it is an argument of
- * `ls`, not a command after it, and in `docker exec * ls*` the first one is the container. Takes time proportional to
- * the lengths of glob and segments.
+ * Matches a glob against all segments, in order. No `*` reaches into the next segment: in `sudo ls *` it is an argument
+ * of `ls`, not a command after it, and in `docker exec * ls*` the first one is the container. Takes time proportional
+ * to the lengths of glob and segments.
  */
 function segmentsMatch(source: string, { texts, command = -1, isSameProgram }: Segments): boolean {
   const tokens = globTokens(source);
@@ -245,7 +245,7 @@ function dropProgramStars({ before }: Places, tokens: readonly GlobToken[]): num
   const wholeCommandStars: number[] = [];
   for (let at = 0; at < tokens.length; at += 1) {
     if (before[at] === 0) continue;
-    // Includes the star of `?*`, which names no program either.
+    // The star of `?*` counts, too, because it names no program either.
     const star = tokens.findIndex((token, index) => index >= at && !matchesOneCharacter(token));
     if (tokens[star] !== 'star') continue;
     before[at] = 0;

@@ -41,7 +41,7 @@ export interface CallSubjects {
   meter: RulingMeter;
 }
 
-/** Compiles a pattern (docs/policy-reference.md), split at its first colon. A problem: `holds the range [z-a]`. */
+/** Compiles a pattern (docs/policy-reference.md), split at its first colon. A problem is a clause: `is empty`. */
 export function compilePattern(pattern: string): CompiledPattern | { problem: string; args?: undefined } {
   const problem = formProblem(pattern, 'write * to match every tool');
   if (problem !== undefined) return { problem };
@@ -87,7 +87,7 @@ export function matches(pattern: CompiledPattern, subjects: CallSubjects): boole
   return affordable(pattern.args, subjects.args(), subjects);
 }
 
-/** Matches a glob against one of the call's texts if `maxRulingWork` has room for it; else says that it has none. */
+/** Matches a glob against one of the call's texts if `maxRulingWork` has room for it; else returns a problem. */
 export function affordable(
   glob: Glob,
   subject: GlobSubject,

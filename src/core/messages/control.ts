@@ -135,7 +135,7 @@ export function readRevoke(value: unknown): Read<RevokeMessage> {
   return { message: { grants, ...(signed as ControlMessage) } };
 }
 
-/** An activity reads the policy document itself. */
+/** Reads all but the policy document, which an activity reads. */
 export function readSetPolicy(value: unknown): Read<SetPolicyMessage> {
   const fields = readFields(value, 'a change of policy', ['policy', 'mode', 'channels']);
   if ('problem' in fields) return fields;
@@ -236,7 +236,7 @@ function readFields(value: unknown, what: string, own: readonly string[]): Read<
 const instantShape = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
 
 /**
- * The `messageId`, else one from the signature's value: no sender can add an id to a signed message.
+ * The `messageId`, else an id made from the signature's value, because no sender can add an id to a signed message.
  *
  * @example
  * messageIdOf({ signature: { keyId: 'k', signedAt: '2030-01-31T12:00:00Z', value: 'c2ln' } }); // => 'signature:c2ln'
@@ -265,8 +265,8 @@ function invalidPolicy(message: string): { problem: Problem } {
 }
 
 /**
- * Identifies the content of a decision. A retry may be signed again, at another time, so only the signature's key
- * counts: it determines the verified sender (docs/decisions/0016). `reviewerName` does not: no decision depends on it.
+ * Identifies the content of a decision. A retry may be signed again later, so only the signature's key counts: it
+ * determines the verified sender (docs/decisions/0016). `reviewerName` does not count: no decision depends on it.
  */
 export function decisionDigest(decision: ParsedDecision): string {
   const { reviewerName: _, ...content } = decision;

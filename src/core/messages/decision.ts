@@ -32,7 +32,7 @@ export interface ParsedDecision {
   /** 32 hex characters. */
   requestId: string;
   approved: boolean;
-  /** Also decides later matching calls. `true`: the tool, but only this call if destructive or a shell command. */
+  /** Also decides later calls. `true`: of the tool, but only identical ones if destructive or a shell command. */
   always?: boolean | RequestedScope;
   /** Words for the model: they replace the result of a denied call, and precede the result of an approved one. */
   reason?: string;
@@ -66,15 +66,15 @@ const longestJson = { modifiedArguments: 400_000, response: 20_000 } as const;
 export const maxDecisions = 100;
 const maxUses = 1_000_000;
 const maxMatches = 20;
-/** The longest name in `always.match`. A grant must be small: the memo may have to carry the journal. */
+/** The longest name in `always.match`. A grant must be small, because the memo may have to carry its journal entry. */
 const longestName = 200;
 
 const requestIdShape = /^[0-9a-f]{32}$/;
 const digestShape = /^[0-9a-f]{64}$/;
 
 /**
- * Checks a decision as received. Never throws: any value gives a decision or one sentence. Unknown fields are refused:
- * a reviewer must not believe that one counted.
+ * Checks a decision as received. Never throws: any value gives a decision or one sentence. Unknown fields are refused,
+ * so that no reviewer believes that one counted.
  */
 export function parseDecision(value: unknown): { decision: ParsedDecision } | { problem: Problem } {
   if (!isObject(value)) return invalid(`a decision is an object { requestId, approved }, not ${kindOf(value)}`);

@@ -59,7 +59,7 @@ export function claimedSender(
   const needsNoOwner = key.operator && (action === 'setPolicy' || action === 'revoke');
   const owners = ownersOf(ceiling?.directory, keyId, keyOf);
   if (key.signsFor !== undefined) {
-    // Such an owner could name any other person.
+    // The owner of such a key could sign as any other person.
     if (owners.length > 0) return refused(`key '${keyId}' signs for others and is a person's own: it cannot be both`);
     const signer = { signsFor: key.signsFor, keyId };
     const revokedName = revokedOf(ceiling?.revoked, { reviewerId: name }, keyOf);

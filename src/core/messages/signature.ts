@@ -1,7 +1,7 @@
 /**
  * A signature covers one message to one run in one namespace: the RFC 8785 text of the message without
- * `signature.value`, with `action`, `namespace` and `workflowId` (docs/wire.md). Its request id is single-use, so it
- * expires with the request; nothing here reads a clock.
+ * `signature.value`, with `action`, `namespace` and `workflowId` (docs/wire.md). A request id is used only once, so a
+ * signed decision expires with its request; nothing here reads a clock.
  */
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { bytesFromBase64, isSignedBy } from '../base/digest.ts';

@@ -36,7 +36,7 @@ export interface RoutedRequest {
 
 /**
  * The channels of a request: those of every route that matches, else the default. `asked`: people and groups.
- * `ofRequest`: from `requestRoutes`. `chosen`: what the run was switched to, in place of all routes.
+ * `ofRequest`: the result of `requestRoutes`. `chosen`: the channels of a `setPolicy`, which replace all routes.
  */
 export function channelsFor(
   routes: ChannelRoutes,
@@ -100,7 +100,7 @@ function globOfTool(pattern: string): Glob | { problem: string } {
     : { problem: `holds a ':': a route matches names of tools, so leave it out with what follows` };
 }
 
-/** How long a request with these channels stays open at most; undefined: its policy alone says so. */
+/** How long a request with these channels stays open at most; undefined: only its policy limits that. */
 export function channelTimeoutMs({ channels }: ChannelRoutes, names: readonly string[]): number | undefined {
   const timeouts = names.map((name) => channels[name]?.timeoutMs ?? Infinity);
   const longest = Math.max(...timeouts);

@@ -134,7 +134,7 @@ function directoryIndex(directory: Directory | undefined, keyOf: PersonKey): Dir
   const personOf = new Map<string, { name: string; person: Person; groups: ReadonlySet<string> }>();
   for (const [name, person] of Object.entries(directory.people)) {
     const key = keyOf(name);
-    // A name that is written as its key comes before others of the same key.
+    // If several names have the same key, the one that is spelled like the key counts.
     if (name === key || !personOf.has(key)) {
       personOf.set(key, {
         name: nfc(name),
@@ -157,7 +157,7 @@ function directoryIndex(directory: Directory | undefined, keyOf: PersonKey): Dir
 }
 
 const aliased = new WeakMap<object, Map<PersonKey, PersonKey>>();
-/** For each key function of people with further ids: the one that compares their groups, which have no further ids. */
+/** Maps a key function that knows further ids of people to one that compares groups, which have no such ids. */
 const spelling = new WeakMap<PersonKey, PersonKey>();
 
 function groupKeyOf(keyOf: PersonKey): PersonKey {
@@ -166,7 +166,7 @@ function groupKeyOf(keyOf: PersonKey): PersonKey {
 
 /**
  * Compares names by a directory: an id in `also` has its person's key. Only the operator's directory may list such ids:
- * the author of a run could take another person's seat.
+ * otherwise, the author of a run could take another person's seat.
  *
  * @example
  * const directory = { people: { ann: { groups: [], keys: [], also: ['u-17'] } } };

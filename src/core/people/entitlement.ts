@@ -38,13 +38,13 @@ export interface SeatedRequirement {
 /** Everything about one open request that decides whose votes count. */
 export interface Panel {
   requirements: readonly SeatedRequirement[];
-  /** True: a decision without a reviewer does not count. If a requirement names reviewers, it never counts. */
+  /** True: an anonymous decision does not count. It never counts if a requirement names reviewers. */
   named?: boolean;
   /** True: one denial settles the request. */
   veto: boolean;
-  /** Only verified voters count. */
+  /** True if only verified voters count. */
   verified: boolean;
-  /** The person who started the run may approve. */
+  /** True if the person who started the run may approve. */
   allowSelf: boolean;
   callerUserId: string | null;
   delegations: readonly Delegation[];
@@ -156,9 +156,9 @@ export function approversOf(panel: Panel, votes: readonly Voter[]): string[] | u
 }
 
 /**
- * Counts the votes. `need`: approvals, each requirement counted separately; `have`: those given, all of them only if
- * all requirements are met. With `veto`, one denial settles; without, denials settle once known people's further votes
- * could not bring the approvals. Votes that do not count, and second votes of a person, change nothing.
+ * Counts the votes. `need`: the approvals of all requirements in sum; `have`: those given, as many as needed only if
+ * all requirements are met. With `veto`, one denial settles; without it, denials settle once further votes of known
+ * people could not bring the approvals. Votes that do not count, and second votes of a person, change nothing.
  */
 export function tally(
   panel: Panel,

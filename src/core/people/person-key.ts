@@ -3,13 +3,13 @@ import { nfc } from '../base/text.ts';
 /** Returns a person's key: the same text for all names of one person, and a different one for any other person. */
 export type PersonKey = (name: string) => string;
 
-// Not literals: the bundler of workflow code writes out each property as hundreds of ranges.
+// Made from strings, because the bundler of workflow code writes out each property as hundreds of ranges.
 const unseen = new RegExp(String.raw`[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]+`, 'gu');
 
 /**
- * Names in NFC and small letters, without invisible characters, with single blanks; never shown. A name of invisible
- * characters only is its own key. Letters that are equal only as capitals (`ß` and `ss`, `ı` and `i`) stay different:
- * addresses that differ in them can belong to different people.
+ * Returns a name in NFC and small letters, without invisible characters, with single blanks. No key is shown. A name of
+ * invisible characters only is its own key. Letters that are equal only as capitals (`ß` and `ss`, `ı` and `i`) stay
+ * different: addresses that differ in them can belong to different people.
  *
  * @example
  * personKey('Ann@Acme.com') === personKey('ann@acme.com'); // => true

@@ -55,7 +55,7 @@ export function readAdvisorAnswer(value: unknown): AdvisorAnswer | { problem: st
   return { answer, ...(severity !== undefined && { severity }), ...(text !== '' && { reason: text }) };
 }
 
-/** One answer for each advisor. What does not parse is a failure: another version or an operator may have sent it. */
+/** One answer for each advisor. An answer that does not parse is a failure: it may be of another version. */
 export function readAdvice(advisors: readonly Pick<AdvisorSettings, 'name'>[], recorded: unknown): Advice[] {
   return advisors.map(({ name }) => {
     const items: unknown[] = Array.isArray(recorded) ? recorded : [];
@@ -128,7 +128,7 @@ export function raise(assessment: Assessment, raised: Raised | undefined): Asses
   };
 }
 
-/** The stricter ruling. Two asks join their terms: making an advisor raise the severity must not loosen anything. */
+/** The stricter ruling. Two asks join their terms, so that a severity that an advisor raised loosens nothing. */
 export function stricterRuling(before: Ruling, after: Ruling): Ruling {
   const { severity } = after;
   const stricter = actions.indexOf(before.action) - actions.indexOf(after.action);

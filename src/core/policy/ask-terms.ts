@@ -33,18 +33,18 @@ export interface EscalationStep {
 
 /** Durations in milliseconds. */
 export interface AskTerms {
-  /** How long to wait; null: for ever, if a ceiling permits it. For a call that runs at the deadline, the longest. */
+  /** The wait; null: for ever, if a ceiling permits it. The longest counts if the call runs at the deadline. */
   timeoutMs: number | null;
-  /** `allow`: the call runs if nobody decides in time. Severity, risk and ceiling are already taken into account. */
+  /** `allow`: the call runs if no decision comes in time. Severity, risk and ceiling are already taken into account. */
   onTimeout: 'deny' | 'allow';
   /** Never empty. If no rule demands anything: one approval, by anyone. */
   requirements: readonly Requirement[];
   /** True: a rule sets reviewers, quorum or one_of_each, so a decision without a reviewer does not count. */
   named: boolean;
-  /** One denial settles the request. */
+  /** True if one denial settles the request. */
   veto: boolean;
   verified: boolean;
-  /** The person who started the run may approve. */
+  /** True if the person who started the run may approve. */
   allowSelf: boolean;
   /** How long before the deadline people are warned; may exceed the time-out. The longest setting counts. */
   warnBeforeMs: number | null;
@@ -56,7 +56,7 @@ export interface AskTerms {
   always: Always;
   /** True: no channel answers in its own name, because the call may have run. Absent: channels may. */
   noChannels?: true;
-  /** A message of the user withdraws the request, because one rule says so. Absent: the card shows the message. */
+  /** `withdraw` if a rule says that a message of the user withdraws the request. Absent: the card shows the message. */
   whenUserWrites?: 'withdraw';
 }
 
@@ -133,7 +133,7 @@ export function sameTerms(one: AskTerms, other: AskTerms): boolean {
 
 type Asking = NonNullable<Ruling['ask']>['by'];
 
-/** Delays steps below the ceiling until they are `leastMs` apart and after the opening. No layer delays another's. */
+/** Delays steps below the ceiling until they are `leastMs` apart and after the opening, separately for each layer. */
 function withSpacedSteps(asking: Asking, leastMs: number): Asking {
   const times = new Map<string, Set<number>>();
   for (const rule of asking) {
@@ -210,8 +210,8 @@ function mayRunUnanswered(severity: Severity, risk: Risk): boolean {
 }
 
 /**
- * True if the ceiling, each parent and the run's policy, if any, all allow it. A layer does if all its rules that ask
- * do; a rule that does not say, or a layer without such rules, follows its policy. The default is deny.
+ * True if the ceiling, each parent and the run's policy, if any, all let an unanswered call run. A layer does if all
+ * its rules that ask do; a rule that does not say, or a layer without such rules, follows its policy. Default: deny.
  */
 function allowsOnTimeout({ ceiling, parents = [], run }: PolicyLayers, asking: Asking): boolean {
   const allows = (policy: Policy, by: Asking): boolean => {

@@ -8,7 +8,7 @@ export interface CompiledAssessRule extends AssessRule {
   raiseOnly: boolean;
 }
 
-/** What `compileAssessRules` really returns. */
+/** A rule as `compileAssessRules` returns it, with a member that its callers do not see. */
 interface RuledAssessRule extends CompiledAssessRule {
   asRule: OneRule;
 }

@@ -17,10 +17,10 @@ export interface CompiledRule {
   ask?: AskSettings;
   /** Absent: the rule applies to the calls of every agent. */
   agent?: string;
-  /** Or a problem: a rule with an invalid pattern, glob or condition keeps its place and cannot be evaluated. */
+  /** The pattern, or why it is invalid: a rule with an invalid part keeps its place and cannot be evaluated. */
   pattern: ReturnType<typeof compilePattern>;
   fields: readonly { name: string; glob: Glob | Problem }[];
-  /** Compiled on first use: most calls never get that far. */
+  /** Compiles the condition on first use, because most calls do not reach it. */
   condition?: () => Condition | Problem;
 }
 
@@ -53,7 +53,7 @@ export interface Candidates {
 export interface CompiledLayers {
   /** The operator's policy. */
   ceiling?: CompiledPolicy;
-  /** For a nested run: what binds the runs above besides the ceiling, the root's first. Each is a further ceiling. */
+  /** For a nested run: further ceilings, which are the policies that bind the runs above, the root's first. */
   parents?: readonly CompiledPolicy[];
   /** The policies of the agent and the run's input, merged by `mergeRunSide`. */
   run?: CompiledPolicy;
@@ -147,7 +147,7 @@ function compileRule(rule: RunSideRule, id: string, layer: CompiledRule['layer']
 
 /** The rules whose pattern names the call's tool or cannot be evaluated, with an index once it is worth its cost. */
 function candidatesOf(rules: readonly CompiledRule[], { meter: _meter, ...call }: CallSubjects): Candidates {
-  // A separate meter: whether names were matched before must not change the cost of a ruling.
+  // A separate meter, because the cost of a ruling must not depend on whether names were matched before.
   const subjects = { ...call, meter: { work: 0 } };
   const all = rules.flatMap((rule): Candidate[] => {
     const { pattern } = rule;
@@ -169,7 +169,7 @@ function candidatesOf(rules: readonly CompiledRule[], { meter: _meter, ...call }
 
 /**
  * True if a candidate's agent, pattern, argument globs and condition all match. `subjects` come from `boundedSubjects`.
- * If one clearly does not match, false, even if another cannot be evaluated; otherwise the first problem.
+ * Returns false if one clearly does not match, even if another cannot be evaluated; otherwise the first problem.
  */
 export function ruleMatches({ rule, named }: Candidate, subjects: CallSubjects, facts: RuleFacts): boolean | Problem {
   const { agent, pattern, fields, condition } = rule;
@@ -215,9 +215,9 @@ export function holds(rule: CompiledRule, condition: Condition | Problem, facts:
   return result;
 }
 
-// Finds, among many rules for one tool, those whose pattern may match a text, without trying each one. A text that a
-// glob matches contains the glob's literals. So each rule is filed under four consecutive characters of its literals,
-// those that the fewest rules share, and every four consecutive characters of a text are looked up.
+// An index finds, among many rules for one tool, those whose pattern may match a text, without trying each one. A text
+// that a glob matches contains the glob's literals. So each rule is filed under four consecutive characters of its
+// literals, those that the fewest rules share, and every four consecutive characters of a text are looked up.
 
 interface Patterned {
   rule: { pattern: ReturnType<typeof compilePattern> };

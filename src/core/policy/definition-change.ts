@@ -1,4 +1,4 @@
-/** A tool whose definition changed after its call passed the gate (I8): the worker's is not the one in the permit. */
+/** A tool whose definition changed after its call passed the gate (I8): the worker has another one than the permit. */
 import { canonicalJson } from '../base/canonical-json.ts';
 import { shortened } from '../base/text.ts';
 import type { Json, JsonObject, ToolDefinition } from '../base/tool-call.ts';

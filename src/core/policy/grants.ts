@@ -1,7 +1,7 @@
 /**
- * Matches grants, which "always" leaves behind (docs/policy-reference.md); the ledger makes them. A grant of kind
- * `arguments` answers the calls that an allow or deny rule with the same globs would answer. So a denying one reads
- * each part of a command and each element of a list, and also denies a call for which its globs cannot be evaluated.
+ * Matches grants (docs/policy-reference.md), which the ledger makes for decisions with "always". A grant of kind
+ * `arguments` answers the calls that an allow or deny rule with the same globs would answer. So a denying grant reads
+ * each part of a command and each element of a list, and denies if its globs cannot be evaluated.
  */
 import { affordable, compileFieldGlob, partSubjects } from '../match/matching.ts';
 import type { LayerCall } from './layer-answer.ts';
@@ -12,7 +12,7 @@ import { allowedText } from '../shell/parts.ts';
 import type { GrantedCommand } from './whole-call.ts';
 import type { Risk } from '../base/tool-call.ts';
 
-/** A standing answer of a run, left behind by a decision with `always`. */
+/** The answer that a decision with `always` gives to later calls of the run. */
 export interface Grant {
   /** Such as `grant-1`. */
   grantId: string;
@@ -85,8 +85,8 @@ export function grantFor(grants: readonly Grant[], call: GrantedCall, widest: Al
 }
 
 /**
- * True if a grant may answer a call's command. One of kind `arguments` needs a glob on the command that matches each
- * part, as an allow rule does: `make*` does not match `make; rm -rf /`. The command's own text covers all of it.
+ * True if a grant may answer a call's command. A grant of kind `arguments` needs a glob on the command that matches
+ * each part, as an allow rule does: `make*` does not match `make; rm -rf /`. The command's own text covers all of it.
  */
 export function coversCommand(grant: Grant, call: GrantedCall): boolean {
   const { scope } = grant;
@@ -106,7 +106,7 @@ function isExactCommand({ scope }: Grant, { command }: GrantedCall): boolean {
   return command !== undefined && scope.kind === 'arguments' && scope.match[command.subject] === command.text;
 }
 
-/** The undeclared arguments on which a grant of kind `arguments` has no glob. With any, it answers no call. */
+/** The undeclared arguments on which a grant of kind `arguments` has no glob. A single one stops the grant. */
 export function unmatched(scope: GrantScope, undeclared: readonly string[]): string[] {
   return scope.kind === 'arguments' ? undeclared.filter((name) => !Object.hasOwn(scope.match, name)) : [];
 }
@@ -121,12 +121,12 @@ export function standingDenial(grants: readonly Grant[], call: GrantedCall): Gra
   );
 }
 
-/** True if a grant is valid for the tool's current definition: reviewers approved what they saw. Denials always are. */
+/** True if a grant is valid for the tool's current definition: reviewers approved what they saw. A denial always is. */
 export function isOfDefinition({ approved, definition }: Grant, now: string | undefined): boolean {
   return !approved || definition === undefined || now === undefined || definition === now;
 }
 
-/** True if a grant is for this tool, has uses left and has not expired. If the time is unknown, a denial has not. */
+/** True if a grant is for this tool, has uses left and has not expired. At an unknown time, only a denial is valid. */
 function isValid({ tool, expiresAtMs, usesLeft, approved }: Grant, { ready, atMs }: GrantedCall): boolean {
   if (tool !== ready.tool || usesLeft === 0) return false;
   if (expiresAtMs === undefined) return true;

@@ -1,7 +1,7 @@
 /**
  * One layer's answer to one call: its last matching rule, else its risk default, under the mode. A command gets the
- * strictest answer to any of its parts. A rule that cannot be evaluated never loosens: if it denies, it denies, if it
- * asks, the answer is `ask` or stricter, and if it allows, it is skipped.
+ * strictest answer to any of its parts. A rule that cannot be evaluated never loosens: a deny rule denies, an ask rule
+ * gives `ask` or a stricter answer, and an allow rule is skipped.
  */
 import { continueTool, type Risk } from '../base/tool-call.ts';
 import type { Candidate, CompiledPolicy, CompiledRule } from './compiled-policy.ts';
@@ -187,9 +187,7 @@ function notEvaluated({ rule, problem }: Matched['failed'][number]): string {
   return `rule ${rule.id} cannot be evaluated: ${problem}`;
 }
 
-/**
- * The answer to a call that no rule matches: the risk default under the mode. `reason` is given unless that allows.
- */
+/** The answer to a call that no rule matches: the risk default under the mode, with `reason` unless it allows. */
 function answerWithoutRule({ mode, riskDefaults }: CompiledPolicy, call: LayerCall, reason?: string): LayerAnswer {
   const standard = riskDefault(riskDefaults, { tool: call.tool, risk: call.mode.risk });
   const { action, decided } = withoutAllow(call, applyMode(mode, 'none', standard, call.mode));
@@ -228,9 +226,7 @@ function answerOfFailedRule(
   };
 }
 
-/**
- * The settings of a rule that cannot be evaluated: no advisor may approve, because the policy's answer is not known.
- */
+/** The settings of a rule that cannot be evaluated: no advisor may approve, because the policy's answer is unknown. */
 function askOfFailing({ action, ask }: CompiledRule, ofPolicy: AdvisorSettings | undefined): AskSettings | undefined {
   const own = action === 'ask' ? ask : undefined;
   const advisor = own?.advisor ?? ofPolicy;

@@ -153,8 +153,8 @@ class WrappedParts {
   }
 
   /**
-   * The part itself. But if it is one of the words after a wrapper's unknown option, and the rule begins the command at
-   * another word, the part is only an argument, and the rule's command takes its place.
+   * Returns the part itself. But if it is one of the words after a wrapper's unknown option, and the rule begins the
+   * command at another word, the part is only an argument, and the rule's command takes its place.
    */
   #starts(chain: readonly number[], globs: readonly Glob[]): { starts: number[]; around: readonly number[] } {
     for (let position = chain.length - 1; position > 0; position -= 1) {

@@ -14,7 +14,7 @@ export type Always = false | GrantKind;
 
 /** A rule of a policy, in its normal form. The last rule that matches a call decides. */
 export interface Rule {
-  /** As written; a compiled policy uses `LAYER#N` or `LAYER.AGENT#N` if there is none. */
+  /** The id as written; a compiled policy uses `LAYER#N` or `LAYER.AGENT#N` if there is none. */
   id?: string;
   /** The agent whose block (`agents.NAME.rules`) holds the rule, which then applies to its calls only. */
   agent?: string;
@@ -48,11 +48,11 @@ export interface AskSettings {
   quorum?: number;
   /** Names, or `group:NAME`: one approval for each of these. */
   oneOfEach?: string[];
-  /** One denial settles the request. Default true. */
+  /** True if one denial settles the request. Default true. */
   veto?: boolean;
-  /** Only signed decisions count, and those from a gateway that has authenticated the reviewer. Default false. */
+  /** True if decisions must be signed, or come from a gateway that authenticates reviewers. Default false. */
   verified?: boolean;
-  /** The person who started the run may approve. Default false. */
+  /** True if the person who started the run may approve. Default false. */
   allowSelf?: boolean;
   /** How long the request waits; null: for ever. Default: the policy's time-out. */
   timeoutMs?: number | null;
@@ -159,7 +159,7 @@ export interface Policy {
   /** Defaults: `read_only` allow, `write` ask, `destructive` deny. */
   riskDefaults: Partial<Record<Exclude<Risk, 'unknown'>, Action>>;
   approval: ApprovalSettings;
-  /** How far an agent run goes. The smallest of all layers counts. */
+  /** The limits of an agent run. The smallest amounts of all layers count. */
   limits?: RunLimits;
   /** Ceiling only: what models cost. */
   prices?: Prices;
@@ -181,7 +181,7 @@ export interface Policy {
 export interface ReviewerKeyEntry {
   /** Ed25519, 32 bytes in base64. */
   publicKey: string;
-  /** The key may also sign policy changes. */
+  /** True if the key may also sign policy changes. */
   operator: boolean;
   /** The people that a gateway signs for: names, `group:NAME`, or `*` for all. Absent: the key is one person's. */
   signsFor?: readonly string[];
@@ -191,7 +191,7 @@ export interface ReviewerKeyEntry {
 export interface PolicyLayers {
   /** The operator's policy. */
   ceiling?: Policy;
-  /** For a nested run: what binds the runs above besides the ceiling, the root's first. Each is a further ceiling. */
+  /** For a nested run: further ceilings, which are the policies that bind the runs above, the root's first. */
   parents?: readonly Policy[];
   /** The policies of the agent and the run's input, merged by `mergeRunSide`. */
   run?: Policy;

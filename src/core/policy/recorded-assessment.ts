@@ -68,7 +68,7 @@ export function matchAsRule(rule: CompiledAssessRule, call: LayerCall): Pick<Mat
   return isLowering ? { match: 'no', isUnread: true } : { match: denied };
 }
 
-/** The assessment by risk. A matching rule that may lower it makes it `safe`, or as severe as rules that failed. */
+/** The assessment by risk. A rule that matches and lowers it makes it `safe`, or as severe as unread rules. */
 function base(call: AssessedCall, matched: readonly Matched[]): Assessment {
   const standard = defaultAssessment(call.risk);
   const lowering = matched.filter(({ rule, match }) => match === 'all' && !rule.raiseOnly).map(({ rule }) => rule);

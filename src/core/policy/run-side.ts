@@ -34,14 +34,14 @@ export interface RunSide extends Policy {
 export function mergeRunSide(agentPolicy?: Policy, inputPolicy?: Policy, inputMode?: Mode): RunSide | undefined {
   if (agentPolicy === undefined && inputPolicy === undefined && inputMode === undefined) return undefined;
   const agentRules = (agentPolicy?.rules ?? []).map((rule): RunSideRule => ({ ...rule, layer: 'agent' }));
-  // Ceiling only, like reviewer keys: neither parsePolicy nor this function accepts them from a lower layer.
+  // Only a ceiling may set these two, as reviewer keys: parsePolicy also refuses them in a lower layer.
   const { maxTimeoutMs: _, minRemindMs: __, ...approval } = { ...agentPolicy?.approval, ...inputPolicy?.approval };
   const show = mergeShow(agentPolicy?.approval.show, inputPolicy?.approval.show);
   const assess = [...(agentPolicy?.assess ?? []), ...(inputPolicy?.assess ?? [])];
   const redact = mergeRedact(agentPolicy?.redact, inputPolicy?.redact);
   const limits = mergeRunLimits(agentPolicy?.limits, inputPolicy?.limits);
   const mode = inputMode ?? inputPolicy?.mode ?? agentPolicy?.mode;
-  // Taken whole: a name in one source must not become a member through the groups of another.
+  // The directory is taken whole: a name in one source must not become a member through the groups of another.
   const directory = inputPolicy?.directory ?? agentPolicy?.directory;
   const advisor = inputPolicy?.advisor ?? agentPolicy?.advisor;
   // Leave out keys without a value, as in a parsed policy.

@@ -1,6 +1,6 @@
 /**
  * The built-in patterns, in order: of two that find the same text, the first one counts. Each takes linear time: from
- * where a match can begin, it reads a bounded length, or up to where the next one can.
+ * where a match can begin, it reads a bounded length, or up to where the next match can begin.
  */
 import type { SensitiveKind } from './kinds.ts';
 
@@ -213,7 +213,7 @@ export const detectors: readonly Detector[] = [
   },
   {
     kind: 'EMAIL',
-    // Not a literal: the bundler of workflow code writes out each \p{L} as 700 ranges.
+    // Made from a string, because the bundler of workflow code writes out each \p{L} as 700 ranges.
     expression: new RegExp(
       String.raw`(?<![\p{L}\p{N}_.+%-]|://)[\p{L}\p{N}_][\p{L}\p{N}_.+%'-]{0,63}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.){1,8}\p{L}{2,24}(?![\p{L}\p{N}_-])`,
       'gu',

@@ -5,9 +5,9 @@ const exemptNames = setOf(
   'command cmd commands script path paths file files filename filepath dir directory folder cwd ' +
     'amount amounts price total quantity sum currency',
 );
-/** Exempt also as the last word of a name, such as `source_path` or `refundAmount`. */
+/** Words that exempt every name that ends with them, such as `source_path` or `refundAmount`. */
 const exemptLastWords = setOf('command path paths file filename dir directory folder amount price total');
-/** Exempt as any word of a name, such as `recipient_iban`. */
+/** Words that exempt every name that contains them, such as `recipient_iban`. */
 const recipients = setOf(
   'to cc bcc recipient recipients receiver payee beneficiary destination guest guests ' +
     'attendee attendees invitee invitees',

@@ -124,8 +124,8 @@ export function hostsIn(text: string): [start: number, end: number][] {
 }
 
 /**
- * For what leaves a run: keys, tokens, passwords, card numbers and US social security numbers become placeholders such
- * as `[JWT]`. Amounts, paths, ids, addresses, telephone and account numbers stay, because reviewers need them.
+ * Redacts a text that leaves a run: keys, tokens, passwords, card and US social security numbers become placeholders
+ * such as `[JWT]`. Amounts, paths, ids, addresses, telephone and account numbers stay, because reviewers need them.
  */
 export function redactSecrets(text: string): string {
   return redactText(text, secretKinds);

@@ -7,7 +7,7 @@ import { placeholdersNamed, withoutDigest } from './kinds.ts';
 /** One value in which reviewers were shown placeholders. */
 export interface KeptValue {
   path: Path;
-  /** The placeholders in order, with the text that each replaced. One that the call itself had stands for itself. */
+  /** The placeholders in order, with the text that each replaced. A placeholder of the call itself stays. */
   placeholders: readonly (readonly [placeholder: string, original: string])[];
   isNumber?: true;
   /** For a value within a list: the item's path, the item's digest as shown, and the length of the list. */

@@ -58,8 +58,8 @@ export function grantsAccess(name: string): boolean {
 }
 
 /**
- * A value's kind, its last characters, and the first four hex digits of its SHA-256: `[IBAN …3000 · 7f2a]`. Spellings
- * of one account, address or number have one. A policy's own patterns show no characters: their values may be short.
+ * A value's kind, its last characters, and the first four hex digits of its SHA-256: `[IBAN …3000 · 7f2a]`. All
+ * spellings of a value give one placeholder. A policy's own patterns show no characters: their values may be short.
  */
 export function valuePlaceholder(name: string, value: string): string {
   if (grantsAccess(name)) return placeholderOf(name);

@@ -78,7 +78,7 @@ export interface FindOptions {
   command?: string;
 }
 
-/** The parts that the settings redact, found where arguments are parsed, replaced where shown. Names never are. */
+/** Finds the parts of arguments that the settings redact. They are replaced where arguments are shown. Names stay. */
 export function redactionOf(args: JsonObject, options: FindOptions): Redaction {
   const { settings } = options;
   const values = leavesOf(args).map((leaf) => ({ path: leaf.path, spans: spansOf(leaf, options) }));
@@ -168,7 +168,7 @@ const wholeKey =
 const runs = /[\n\r`]|\$\(/;
 
 /**
- * Without parts that could be what a call does: lines after `# password="`, or a file after the first line of a key.
+ * Leaves out spans that could be what a call does: lines after `# password="`, or a file after the first line of a key.
  * `isStatement`: the text is code, as in `password="'; DROP TABLE users; --"`, so less of it is hidden.
  */
 export function withoutActions(text: string, spans: readonly Span[], isStatement = false): Span[] {
