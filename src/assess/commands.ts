@@ -160,7 +160,7 @@ function isFile(path: string): boolean {
 /** The conditions of `find` whose value names files. */
 const namesFiles = /^-i?(?:name|path|wholename|regex)$/;
 
-/** The words after a program that may name files. The `+30` of `find . -mtime +30` does not. */
+/** The words after a program that may name files, without values such as the `+30` of `find . -mtime +30`. */
 function operandsOf(program: string, rest: readonly string[]): string[] {
   const isOption = (word: string): boolean => word.startsWith('-');
   if (program !== 'find') return rest.filter((word) => !isOption(word)).slice(0, mostOperands);

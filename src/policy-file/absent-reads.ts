@@ -145,7 +145,7 @@ function stepOf(exprKind: Expression['exprKind']): [of?: Expression, step?: stri
   return [of, textOf(index) ?? (item === undefined || item < 0 ? undefined : Number(item))];
 }
 
-/** The outcome of a variable with all these steps but the last: a read fails, a list is one item too short. */
+/** The outcome of a variable that lacks the last of these steps: a read fails, a list is one item too short. */
 function outcomeLacking(steps: readonly Step[]): Outcome {
   const [step, ...rest] = steps;
   if (step === undefined) return failure;

@@ -44,7 +44,7 @@ type Node = Readonly<Record<string, unknown>>;
 /** What a condition can read. `sum`: the sum of an argument over earlier calls. */
 type Readable = keyof ConditionVariables | 'sum';
 
-/** True if a condition reads one of these variables, not just an argument of that name; also if it is not CEL. */
+/** True if a condition reads one of these variables, not just an argument of that name; true for invalid CEL. */
 export function conditionReads(source: string, names: readonly Readable[]): boolean {
   try {
     return reads(parse(source).expr, names);

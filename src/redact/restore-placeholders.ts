@@ -7,7 +7,7 @@ import { placeholdersNamed } from '../core/redact/kinds.ts';
 
 /**
  * Replaces placeholders in edited arguments by the original values. A placeholder left in its place becomes the
- * original value; in any other place it is ambiguous, so it is refused. `names`: of the policies' own patterns.
+ * original value; in any other place it is ambiguous, so it is refused. `names`: those of the policies' own patterns.
  */
 export function restorePlaceholders(
   edited: JsonObject,

@@ -13,14 +13,14 @@ export interface Unwrapped {
   unknownOption: boolean;
   /** True: there are more such places than the limit. */
   cut: boolean;
-  /** True: its standard input may be shell text. */
+  /** True: the standard input of the program may be shell text. */
   readsInput: boolean;
 }
 
 /** A command that a wrapper starts. `unwrap` may have added some of its words. */
 export interface StartedCommand {
   words: ShellWord[];
-  /** The word that ends it, such as the `;` of `find`. */
+  /** The word that ends the command, such as the `;` of `find`. */
   end?: ShellWord;
 }
 
@@ -40,7 +40,7 @@ export function unwrap(words: readonly ShellWord[]): Unwrapped | undefined {
   return { commands: [], scripts: [], unknownOption: false, cut: false, readsInput, ...contents, wrapper: name };
 }
 
-/** True for a program that starts a shell without a command: `sudo -s`, `ssh host`, `su`. `xargs` starts `echo`. */
+/** True for a program that starts a shell without a command: `sudo -s`, `ssh host`, `su`; false for `xargs`. */
 function readsShellText(form: Wrapper, { commands = [], scripts = [] }: Contents): boolean {
   if (form.runs === 'code') return form.input === true;
   const isOther = form.subcommands !== undefined || (form.runs === 'words' && form.appends === true);
@@ -127,7 +127,7 @@ function contentsOf(form: Wrapper, args: ShellWord[]): Contents | undefined {
 function contentsOfRemote(form: Wrapper, before: InnerScript[], rest: ShellWord[]): Contents {
   const { scripts, operands, unknownAt } = readOptions(form, rest, false);
   const settings = [...before, ...scripts].flatMap(({ text, last }) => {
-    // Without blanks before the key and quotes around it, as ssh reads it.
+    // The key is read without blanks before it and quotes around it, as ssh reads it.
     const [whole] = /^[\s"]*\w*command"?\s*[=\s]\s*/i.exec(text) ?? [];
     return whole === undefined ? [] : [{ text: text.slice(whole.length), last }];
   });
@@ -161,7 +161,7 @@ function contentsWith(form: Wrapper, args: ShellWord[]): Contents | undefined {
   return { scripts: starts.flatMap((start) => optionValue(args, start)), by, unknownOption };
 }
 
-/** The words that are one of the options, or that a file's name may turn into one. `whole`: without a value in it. */
+/** The words that are one of the options, or that a file's name may turn into one. `whole`: as a whole word. */
 function startsIn(
   words: readonly ShellWord[],
   options: readonly string[],
@@ -198,7 +198,7 @@ function contentsOfSubcommand(form: Wrapper, args: ShellWord[]): Contents | unde
   const before = own.operands.slice(0, count);
   const after = own.operands.slice(before.length);
   const isKnown = count !== undefined && own.unknownAt === undefined && before.every(({ glob }) => glob === undefined);
-  // A command that begins with a dash is an option instead.
+  // A word with a dash in the place of the command is an option.
   const again = count === 0 || after[0]?.text.startsWith('-') !== true ? undefined : readOptions(form, after, false);
   const words = again?.operands ?? after;
   if (isKnown && again?.unknownAt === undefined && words[0]?.text.startsWith('-') !== true) {

@@ -12,7 +12,7 @@ export interface ShellWord {
 
 const quoted: ReadonlySet<string> = new Set(['SingleQuoted', 'DoubleQuoted', 'AnsiCQuoted', 'LocaleString']);
 
-/** A word, or an argument such as `a=b` of a builtin that assigns. */
+/** Reads a word, or an argument such as `a=b` of a builtin that assigns. */
 export function shellWord(node: Word | Assignment): ShellWord {
   if (node.type === 'Word') {
     const parts = node.parts ?? [];
@@ -60,7 +60,7 @@ export function isWild({ glob }: ShellWord): boolean {
   return glob?.before === '';
 }
 
-/** True if a file's name may turn the word into `text`, or, unless `whole`, into a longer one. */
+/** True if a file that the word's glob matches may make it `text` or, unless `whole`, a longer word. */
 export function mayBecome({ glob }: ShellWord, text: string, { whole }: { whole: boolean }): boolean {
   if (glob === undefined) return false;
   const { before, after } = glob;

@@ -19,7 +19,7 @@ const longestLine = 100;
 export const consoleLineHelp = 'a or yes approves, A or always approves calls like it too, d or no denies, s skips';
 
 /**
- * Reads one line; undefined if it is no answer, as an empty one: then ask again. Case matters only for `A` and `a`.
+ * Reads one line; undefined if it is no answer, so that the caller asks again. Case matters only for `A` and `a`.
  *
  * @example
  * readConsoleLine(' yes '); // => 'approve'
@@ -30,7 +30,7 @@ export function readConsoleLine(line: string): ConsoleAnswer | undefined {
   if (line.length > longestLine) return undefined;
   const word = line.replace(/^[ \t]+|[ \t\r\n]+$/g, '');
   if (word === 'A') return 'always';
-  // Only ASCII letters: by the rules of Unicode, U+212A, the Kelvin sign, would become a k.
+  // Only ASCII letters count: by the rules of Unicode, U+212A, the Kelvin sign, would become a k.
   const lower = word.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
   return answers.find(([, known]) => known.includes(lower))?.[0];
 }

@@ -11,7 +11,7 @@
  */
 import { nfkc, perCharacter } from '../core/base/text.ts';
 
-/** Letters, each with the ASCII letter at the same place that it looks like. */
+/** Letters, and at the same places in `to` the ASCII letters that they look like. */
 const tables: readonly (readonly [from: string, to: string])[] = [
   // Cyrillic
   ['аеорсухіјѕԁԛԝһӏ', 'aeopcyxijsdqwhl'],

@@ -139,7 +139,7 @@ export function visibleJson(json: string): string {
   return visibleBeside(json, /\\(?:u[0-9a-f]{4}|.)/gi, unitEscapes);
 }
 
-/** JSON text of any layout with the escapes of `visibleText`, beside those of JSON. For people: it is no JSON. */
+/** JSON text of any layout with the escapes of `visibleText`, beside those of JSON. It is for people, not JSON. */
 export function visibleJsonText(json: string): string {
   const lines = json.split('\n');
   return lines.map((line) => visibleBeside(line, /\\(?:u[0-9a-f]{4}|.)/gi, escaped)).join('\n');

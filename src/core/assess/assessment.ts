@@ -6,7 +6,7 @@ export interface Assessment {
   severity: Severity;
   /** Shown even where arguments are redacted. Only the texts in `fromWorker` may contain values of arguments. */
   reasons: string[];
-  /** `KIND:VALUE`, such as `file:/etc/hosts`. Resources are redacted where the arguments are that they come from. */
+  /** Texts `KIND:VALUE`, such as `file:/etc/hosts`, made from arguments and redacted wherever arguments are. */
   affectedResources: string[];
   /** True if what the call does can be undone. */
   reversible: boolean;
@@ -18,7 +18,7 @@ export interface Assessment {
   fromWorker?: string[];
 }
 
-/** Limits of one assessment. They are low because the run keeps it with its request, and lists show it. */
+/** Limits of one assessment, which the run keeps with the request, and which lists show. */
 export const assessmentBounds = { reasons: 10, affectedResources: 20, recommendations: 5, characters: 200 } as const;
 
 /** The most affected resources that are collected for one call. An assessment shows fewer: see `assessmentBounds`. */

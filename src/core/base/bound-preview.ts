@@ -32,7 +32,7 @@ export function boundFacts(counting: Json, facts: Readonly<Record<string, Json>>
   return { digest: jsonDigest(counting), facts: Object.fromEntries(inWords) as Record<string, string> };
 }
 
-/** True for facts as `boundFacts` makes them. They are checked because a preview may come from any client. */
+/** True for facts as `boundFacts` makes them. They are checked, because not only workers can write one. */
 export function isBoundFacts(value: unknown): value is BoundFacts {
   if (!isObject(value)) return false;
   const { digest, facts } = value;

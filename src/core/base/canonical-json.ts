@@ -56,7 +56,7 @@ function isSmallAndSound(value: unknown, depth: number, budget: { left: number }
   return true;
 }
 
-/** True if arrays and objects are nested more than `limit` deep. Never throws: 200,000 brackets use no stack. */
+/** True if arrays and objects are nested more than `limit` deep. Never throws, because it does not recurse. */
 export function isTooDeep(value: unknown, limit: number = maxCanonicalDepth): boolean {
   let depth = 0;
   for (const level of levelsOf(value)) {
@@ -103,7 +103,7 @@ function ownProblem(item: unknown): string | undefined {
   }
 }
 
-/** True for a plain object. Each realm (workflow sandbox, test runner) has its own `Object.prototype`. */
+/** True for a plain object of any realm: workflow sandbox and test runner have their own `Object.prototype`. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

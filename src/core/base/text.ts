@@ -34,7 +34,7 @@ export function isWellFormed(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed();
 }
 
-/** The longest run of combining marks that is normalized: it takes quadratic time, which is three minutes for 1 MB. */
+/** The longest run of combining marks that is normalized. Normalizing takes quadratic time: three minutes for 1 MB. */
 export const maxCombiningMarks = 100;
 
 /** Matches text that NFC may change: no character below U+0300 combines or is changed. */
@@ -118,7 +118,7 @@ function replaceUnsafe(text: string, isUnsafe: (character: string) => boolean, e
   return escapedText;
 }
 
-/** Makes one line: newline, tab and backslash become `\n`, `\t` and `\\`, an invisible character `\u{202E}`. */
+/** Makes one line: newline, tab and backslash become `\n`, `\t` and `\\`, invisible characters `\u{202E}` and so on. */
 export function escapeText(text: string): string {
   return replaceUnsafe(text, (character) => character === '\\' || unseen.test(character), escapeCodePoint);
 }

@@ -23,7 +23,7 @@ export interface ToolCall {
   args: JsonObject;
 }
 
-/** A tool's definition, as a run records it. A changed one replaces it only when a call with it passes the gate. */
+/** A tool's definition, as a run records it. A changed one replaces it once a call of the tool passes the gate. */
 export interface ToolDefinition {
   name: string;
   description: string;
@@ -38,7 +38,7 @@ export interface ToolDefinition {
   beside?: readonly string[];
   /** The arguments that lists show without a worker. Not part of `definition`. Default: none. */
   show?: readonly string[];
-  /** True: may be retried after an unknown outcome. */
+  /** True: calls may be retried after an unknown outcome. */
   idempotent: boolean;
   /** Milliseconds; null for tools that block and cannot heartbeat. */
   heartbeatTimeoutMs: number | null;

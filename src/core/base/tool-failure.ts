@@ -31,7 +31,7 @@ export const payloadNotKeptType = 'payload_not_kept';
 /** The tool ran, and its check withheld the result from the model. The message says why. */
 export const resultWithheldType = 'result_withheld';
 
-/** The tool itself threw. */
+/** The tool itself threw an error. */
 export const toolFailedType = 'tool_failed';
 
 /** The first detail of a refusal by the second gate. It tells the refusal from a failure that the tool throws. */

@@ -81,7 +81,7 @@ export function recordEnd(ledger: Ledger, { kind, atMs, callId, ran, withheld }:
   const isWithheld = withheld !== undefined;
   const end = { ran, ...(isWithheld && { withheld: true as const }) };
   const outcomes = ledger.outcomes.map((each) => (each.callId === callId ? { ...each, ...end } : each));
-  // Once the call has run, history has its edited arguments, so large ones are dropped here, as those of requests are.
+  // Once the call has run, history has its edited arguments, so large ones are dropped here, as in settled requests.
   const settled = ledger.settled.map((each) => {
     const { edited } = each.settlement;
     if (each.callId !== callId || edited === undefined) return each;

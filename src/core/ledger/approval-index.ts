@@ -17,7 +17,7 @@ import { escalatedBy, type Escalated } from './escalation.ts';
 import { lastPanelOf, panelOf, personKeyOfRun } from './panel.ts';
 import { longestName } from './shown-arguments.ts';
 
-/** The part of a request that the memo and lists show. Of argument values it holds only what `show` names. */
+/** The part of a request that the memo and lists show. It holds only the argument values that `show` names. */
 export type ApprovalSummary = Pick<
   ApprovalRequest,
   | 'requestId'

@@ -6,7 +6,7 @@ import type { ProblemCode } from '../base/problem.ts';
 import type { Advice } from '../policy/advice.ts';
 import type { Json, JsonObject, Risk } from '../base/tool-call.ts';
 
-/** How one call was settled, exactly once. */
+/** How one call was settled. Each call is settled exactly once. */
 export type OutcomeName =
   | 'allowed'
   | 'denied_by_policy'
@@ -98,7 +98,7 @@ export interface ApprovalRequest {
 
 /** Messages of the user that the model had not received when it made a call. */
 export interface UserMessages {
-  /** How many there are, at most 100. */
+  /** The number of messages, at most 100. */
   count: number;
   /** The last ten, oldest first, redacted, each at most 500 characters; empty if the policy hides arguments. */
   last: string[];
@@ -162,7 +162,7 @@ export interface Receipt {
   outcome?: OutcomeName;
   /** Present while a quorum is incomplete. */
   votes?: { have: number; need: number };
-  /** The grant that was made because the decision requested "always". */
+  /** The grant that was made because the decision has `always`. */
   grantId?: string;
   /** Other requests that the new grant settled. */
   settled?: { requestId: string; outcome: OutcomeName }[];
@@ -182,7 +182,7 @@ export interface Receipt {
 export interface RefusedDecision extends Partial<LateDecision> {
   code: ProblemCode;
   requestId?: string;
-  /** In characters of JSON, or in bytes if the message cannot be decoded. */
+  /** The size of the message, in characters of JSON, or in bytes if it cannot be decoded. */
   size: number;
 }
 

@@ -15,7 +15,7 @@ export function approversOf(found: RequestRecord | SettledRequest, directories: 
   return inAllIds([...voters, ...giversTo(voters, found.delegations, directories)], directories);
 }
 
-/** The people who gave a seat to one of the voters, directly or through other holders, or moved it as an operator. */
+/** The people who gave a seat to one of the voters, directly or through others, and the operators who moved it. */
 function giversTo(
   voters: readonly Approver[],
   delegations: readonly Delegation[],

@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '../base/tool-call.ts';
 
-/** The numbers of a call that may still not run, and then are subtracted. */
+/** The numbers of an admitted call, which are subtracted if it does not run. */
 interface Share {
   callId: string;
   tool: string;
@@ -33,7 +33,7 @@ export function withShare<L extends Summing>(ledger: L, callId: string, tool: st
   const known = before.tools.find((each) => each.tool === tool)?.arguments ?? [];
   let room = mostArguments - known.length;
   const numbers = Object.entries(args).flatMap(([argument, value]) => {
-    // A negative number would make room for larger ones.
+    // A negative number would make room for other calls.
     if (typeof value !== 'number' || value < 0) return [];
     const isKnown = known.some((each) => each.argument === argument);
     return isKnown || room-- > 0 ? [{ argument, value }] : [];
@@ -50,7 +50,7 @@ export function withoutShare<L extends Summing>(ledger: L, callId: string): L {
   return { ...ledger, sums: { tools: added(tools, share, -1), held: held.filter((each) => each !== share) } };
 }
 
-/** The ledger in which the numbers of a call count for good: it has run, or may have. */
+/** The ledger in which the numbers of a call count for good, because the call has run or may have run. */
 export function withShareSpent<L extends Summing>(ledger: L, callId: string): L {
   const { sums } = ledger;
   if (sums === undefined) return ledger;

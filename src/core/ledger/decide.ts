@@ -198,6 +198,7 @@ function keepVote(
   });
 }
 
+/** Closes a request whose votes suffice, and makes the grant that they request, which may settle other requests. */
 function closeByVotes(
   ledger: Ledger,
   voted: RequestRecord,

@@ -38,7 +38,7 @@ export function earlierAccountsOf(ledger: Ledger, asked: RequestRecord): Earlier
     const same = known.findLast((one) =>
       one.accounts.some((other) => other.account === account && other.mask === mask),
     );
-    // A masked account is not compared with a shown one: to call both the same would reveal it.
+    // A masked account is not compared with a shown one: to call both the same would reveal the masked one.
     const isRevealing = known.some((one) => one.accounts.some((other) => other.mask !== mask));
     if (same === undefined) return isComplete && !isRevealing ? [{ argument, before: null }] : [];
     const { request, settlement } = same.each;

@@ -1,6 +1,6 @@
 import { iso, type Ledger, outcomesKept, type RequestRecord } from './ledger-state.ts';
 
-/** An identical call that ran before the request about this one. */
+/** A call that ran before the request about an identical call. */
 export interface EarlierRun {
   /** Absent: a rule or a grant allowed the earlier call, so reviewers were not asked. */
   requestId?: string;

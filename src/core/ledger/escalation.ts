@@ -1,6 +1,6 @@
 /**
  * The steps while a request waits: reminders, further reviewers, a warning before the deadline. Their times follow from
- * the request alone, and the run's one timer serves all.
+ * the request alone, and one timer of the run serves all of them.
  */
 import { reviewersAt } from '../policy/ask-terms.ts';
 import { iso, type RequestRecord } from './ledger-state.ts';

@@ -67,7 +67,7 @@ export function hideInEntry(entry: JournalEntry): JournalEntry {
   return entry.scope === undefined ? entry : { ...entry, scope: hideInScope(entry.scope) };
 }
 
-/** Removes the texts that custom assessors of the worker wrote: only these can contain values of arguments. */
+/** Removes what may contain values of arguments: the resources, and the texts of the worker's custom assessors. */
 function hideInAssessment({ fromWorker = [], ...assessment }: Assessment): Assessment {
   const isFixed = (text: string): boolean => !fromWorker.includes(text);
   return {

@@ -200,7 +200,7 @@ export function journaled(
   return { ledger: { ...ledger, seq }, entries: [...entries, written as unknown as JournalEntry], receipt };
 }
 
-/** Applies a second step to the first one's ledger: the entries of both, the receipt of the second. */
+/** Applies a second step to the ledger of the first. Returns the entries of both and the receipt of the second. */
 export function chained(first: Reduction, step: (ledger: Ledger) => Reduction): Reduction {
   const second = step(first.ledger);
   return { ...second, entries: [...first.entries, ...second.entries] };

@@ -93,7 +93,7 @@ interface RuleCommand {
   advice?: readonly Advice[];
 }
 
-/** The policy changed and no longer asks about this request. */
+/** The command for a request about which a changed policy no longer asks. */
 interface SupersedeCommand {
   kind: 'supersede';
   atMs: number;
@@ -102,7 +102,7 @@ interface SupersedeCommand {
   ruling: Ruling;
 }
 
-/** The policy changed and asks about this request under other terms. The deadline does not change. */
+/** The command for a request about which a changed policy asks under other terms. The deadline does not change. */
 interface UpdateTermsCommand {
   kind: 'updateTerms';
   atMs: number;
@@ -111,7 +111,7 @@ interface UpdateTermsCommand {
   request: Pick<RequestRecord['request'], 'rule' | 'rulePlace' | 'reason' | 'reviewers' | 'assessment'>;
 }
 
-/** The policy changed what reviewers see of this request. No decision follows from it, so the journal gets no entry. */
+/** The command for a changed policy that shows reviewers more or less. No decision follows, so there is no entry. */
 interface ShowCommand extends Pick<RequestRecord, 'hidden' | 'redaction'> {
   kind: 'show';
   requestId: string;

@@ -165,7 +165,7 @@ function wouldSettle(
 
 function grantedCall({ request, ruled }: GrantableRequest, atMs: number | undefined): GrantedCall {
   const { toolName: tool, arguments: args, digest } = request;
-  // Grants do not read the risk.
+  // The risk is a placeholder, because grants do not read it.
   const call = { tool, args, risk: 'unknown' as const, ...ruled };
   return { digest, atMs, ready: readyCall(call, {}), command: grantedCommand(call) };
 }
@@ -268,7 +268,7 @@ function limitsOf(requested: readonly unknown[], atMs: number): Pick<Grant, 'exp
 export interface AlwaysTerms {
   /** The widest grant that the rules which asked admit. A wider one is narrowed to `call`. */
   widest: GrantKind;
-  /** For a shell command. A grant of kind `arguments` must match each part, and name every argument not in `beside`. */
+  /** For a shell command: a grant of kind `arguments` must match each part, and name every argument not in `beside`. */
   command?: { argument: string; beside: string[] };
 }
 

@@ -14,7 +14,7 @@ export interface EvidenceContext extends RunContext {
   unknown?: ('caller' | 'metadata')[];
 }
 
-/** Limit for metadata, in bytes of JSON: that of an agent run's input. */
+/** The limit for metadata, in bytes of JSON. It is the same as for the input of an agent run. */
 const maxMetadataBytes = 4_000;
 
 /**

@@ -16,7 +16,7 @@ export interface WaitingFor {
   reviewers: string[];
   /** ISO 8601; null: for ever. */
   deadline: string | null;
-  /** The names and further ids that the operator's directory has for them. Absent: none. */
+  /** The names and further ids that the operator's directory has for these reviewers. Absent: none. */
   people?: Record<string, NamedPerson>;
 }
 

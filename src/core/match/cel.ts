@@ -1,4 +1,4 @@
-/** The CEL library. A worker loads this module once for all runs (`preloadModules`) and freezes it: no state here. */
+/** The CEL library. A worker loads this module once for all runs (`preloadModules`) and freezes it. */
 import { celEnv, celError, celList, celMap, type CelInput } from '@bufbuild/cel';
 import { isTooDeep } from '../base/canonical-json.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';

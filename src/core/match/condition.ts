@@ -1,5 +1,5 @@
 /**
- * `when:` conditions, in CEL (docs/policy-reference.md). It loops only over lists, and its regular expressions are
+ * `when:` conditions, in CEL (docs/policy-reference.md). They loop only over lists, and their regular expressions are
  * RE2's, in linear time. Times (time zones depend on the build of Node) and messages are left out. All conditions of
  * one ruling share a budget, so that no policy and no arguments make a workflow task time out.
  */

@@ -1,5 +1,5 @@
 /**
- * An upper bound for the size of a regular expression's program, which determines the cost of matching. Counts are
+ * An upper bound for the size of a regular expression's program, which determines the cost of matching. Repetitions are
  * written out: `[a-f0-9]{64}` is 64 classes. Compiles nothing, so it is cheap for any text.
  */
 export function expressionSize(source: string): number {

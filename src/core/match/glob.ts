@@ -193,13 +193,13 @@ interface Segments {
 
 /**
  * Matches a glob against all segments, in order. No `*` reaches into the next segment: in `sudo ls *` it is an argument
- * of `ls`, not a command after it, and in `docker exec * ls*` the first one is the container. Takes time proportional
+ * of `ls`, not a command after it, and in `docker exec * ls*` the first `*` is the container. Takes time proportional
  * to the lengths of glob and segments.
  */
 function segmentsMatch(source: string, { texts, command = -1, isSameProgram }: Segments): boolean {
   const tokens = globTokens(source);
   const last = tokens.length - 1;
-  /** The star that ends the glob, if it may go on into the command; after another wildcard, it could name one. */
+  /** The index of the star that ends the glob, if it is the only wildcard and may go on into the command; else -1. */
   const lasting =
     isSameProgram === true && tokens.findIndex(isWildcard) === last && tokens[last] === 'star' ? last : -1;
   let places = emptyPlaces(tokens);
@@ -235,7 +235,7 @@ function endStars({ before, within }: Places, tokens: readonly GlobToken[]): voi
   within.fill(0);
 }
 
-/** Removes the places where a star would begin after the command. */
+/** Removes the places where a new star would begin right after the command. */
 function dropNewStars({ before }: Places, tokens: readonly GlobToken[]): void {
   for (let at = 0; at < tokens.length; at += 1) if (tokens[at] === 'star') before[at] = 0;
 }

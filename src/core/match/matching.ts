@@ -19,7 +19,7 @@ import { nfc } from '../base/text.ts';
 const posixClass = /\[:(alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit):\]/;
 export const maxPatternLength = 256;
 export const maxWildcards = 16;
-/** The most work of one ruling. Without a limit, 1,000 rules over 800 KB took 20 s: a workflow task times out. */
+/** The most work of one ruling. Without a limit, 1,000 rules over 800 KB took 20 s, and the workflow task timed out. */
 export const maxRulingWork = 32_000_000;
 
 export interface CompiledPattern {

@@ -32,7 +32,7 @@ export interface ParsedDecision {
   /** 32 hex characters. */
   requestId: string;
   approved: boolean;
-  /** Also decides later calls. `true`: of the tool, but only identical ones if destructive or a shell command. */
+  /** Also decides later calls. `true`: all of the tool, but only identical ones for a destructive tool or a shell. */
   always?: boolean | RequestedScope;
   /** Words for the model: they replace the result of a denied call, and precede the result of an approved one. */
   reason?: string;

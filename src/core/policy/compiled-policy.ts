@@ -199,7 +199,7 @@ export function readingOf(action: Action): ListReading {
   return action === 'allow' ? 'every' : 'any';
 }
 
-/** The problem with the name of the argument before it, so that a model can correct its call. True stays true. */
+/** The problem with the name of the argument before it, so that a model can correct its call. A match stays `true`. */
 function withArgumentName(argument: string | undefined, matched: true | Problem): true | Problem {
   if (matched === true || matched.problem.startsWith("argument '")) return matched;
   const which = argument === undefined ? 'the arguments' : `argument '${argument}'`;

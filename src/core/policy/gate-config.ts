@@ -38,6 +38,6 @@ export interface GateConfig {
   gated: GatedDefinition[];
   /** Names of the inbox's search attributes, if they are not the defaults. */
   attributes?: AttributeNames;
-  /** Which channels carry the workflow's requests. Absent: it has no channels. */
+  /** Which channels carry the workflow's requests. Absent: the workflow has no channels. */
   routes?: ChannelRoutes;
 }

@@ -121,7 +121,7 @@ export function gatedValues(
   const keys = Object.keys(args);
   if (argumentNames === undefined && keys.length > 0 && !isPositional(args)) return { values: [args] };
   const places = keys.filter((key) => position.test(key)).map((key) => Number(key.slice(1)));
-  // Not `Math.max(...places)`: a reviewer may write more members than a call can have parameters.
+  // `Math.max(...places)` could throw: a reviewer may write more members than a call can have parameters.
   const last = places.reduce((largest, place) => Math.max(largest, place), 0);
   const names = argumentNames ?? positions(Math.min(last, mostPositions));
   const strange = keys.find((key) => !names.includes(key));

@@ -85,8 +85,8 @@ export function grantFor(grants: readonly Grant[], call: GrantedCall, widest: Al
 }
 
 /**
- * True if a grant may answer a call's command. A grant of kind `arguments` needs a glob on the command that matches
- * each part, as an allow rule does: `make*` does not match `make; rm -rf /`. The command's own text covers all of it.
+ * True if a grant may answer a call's command. Kind `arguments` needs a glob on the command that matches each part, as
+ * an allow rule does: `make*` does not match `make; rm -rf /`. As a glob, the command's own text covers all of it.
  */
 export function coversCommand(grant: Grant, call: GrantedCall): boolean {
   const { scope } = grant;
@@ -126,7 +126,7 @@ export function isOfDefinition({ approved, definition }: Grant, now: string | un
   return !approved || definition === undefined || now === undefined || definition === now;
 }
 
-/** True if a grant is for this tool, has uses left and has not expired. At an unknown time, only a denial is valid. */
+/** True if a grant is for this tool, with uses left and not expired. Without a known time, only an approval expires. */
 function isValid({ tool, expiresAtMs, usesLeft, approved }: Grant, { ready, atMs }: GrantedCall): boolean {
   if (tool !== ready.tool || usesLeft === 0) return false;
   if (expiresAtMs === undefined) return true;

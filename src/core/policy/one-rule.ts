@@ -10,7 +10,7 @@ interface BareRule {
 
 export interface OneRule {
   allows: (call: LayerCall) => boolean;
-  /** Whether the rule would deny the call, or why that is unknown, as a clause. Unknown denies. */
+  /** Whether the rule would deny the call, or, as a clause, why that is unknown, which counts as a denial. */
   denies: (call: LayerCall) => boolean | { problem: string };
 }
 

@@ -23,7 +23,7 @@ export interface MatchedCall {
 export function partMatchers({ subject, shell, subjects: unbounded, facts, argsLength }: MatchedCall): PartMatcher[] {
   const subjects = boundedSubjects(unbounded, argsLength);
   const matched = new Map<Candidate, Match>();
-  /** Matches the whole text. Cached, so that parts do not multiply the cost. */
+  /** Matches the whole text. Results are cached, so that parts do not multiply the cost. */
   const whole: PartMatcher = (candidate) => {
     let found = matched.get(candidate);
     if (found === undefined) matched.set(candidate, (found = ruleMatches(candidate, subjects, facts)));

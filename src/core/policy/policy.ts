@@ -27,7 +27,7 @@ export interface Rule {
   action: Action;
   /** Shown to reviewers and, with a denial, to the model. */
   reason?: string;
-  /** Only for `ask`. */
+  /** How the rule asks. Present only for `ask`. */
   ask?: AskSettings;
 }
 
@@ -68,7 +68,7 @@ export interface AskSettings {
   whenUserWrites?: 'show' | 'withdraw';
   /** The widest grant of an approval. Default `tool`, but `call` for destructive tools and shell subjects. */
   always?: Always;
-  /** The advisor, before reviewers; false: none. Default: the policy's, which may not approve if people are named. */
+  /** The advisor to ask before reviewers; false: none. Default: the policy's; it cannot approve if people are named. */
   advisor?: AdvisorSettings | false;
 }
 
@@ -152,7 +152,7 @@ export interface RedactSettings {
 /** The normal form of a policy: what `parsePolicy` returns, and what a run records at its start. */
 export interface Policy {
   version: 1;
-  /** Default `default`. */
+  /** The mode. Default `default`. */
   mode?: Mode;
   /** The rules of the policy's `rules`, then those of each agent's block. */
   rules: Rule[];

@@ -17,7 +17,7 @@ import { readyCall } from './ruling.ts';
 
 /**
  * Assesses a call like `assess`, but without the assessors: their results are recorded with the call and do not change
- * with the code (I12). To raise a severity, an assess rule matches as a deny rule does, to lower one, as an allow rule.
+ * with the code (I12). To raise a severity, an assess rule matches as a deny rule does; to lower one, as an allow rule.
  */
 export function assessRecorded(
   call: AssessedCall,

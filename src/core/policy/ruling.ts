@@ -97,7 +97,7 @@ export interface RunCounts {
   irreversible: number;
 }
 
-/** The most work for rulings in a step: half a second, of five for a workflow task. Calls beyond it are refused. */
+/** The most work for rulings in one step of a run: about half a second. Calls beyond it are refused. */
 export const maxWorkOfStep = 2 * maxRulingWork;
 /** What a step of a condition, about a microsecond, costs in units of `maxMatchWork`. */
 const workOfConditionStep = 125;

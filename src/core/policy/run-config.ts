@@ -53,7 +53,7 @@ export interface RunConfig extends AgentConfig {
   attributes?: AttributeNames;
   /** True: the run is a session, whose user may stop a turn. Absent: it is no session. */
   userMayStop?: true;
-  /** Which channels carry the run's requests. Absent: it has no channels. */
+  /** Which channels carry the run's requests. Absent: the run has no channels. */
   routes?: ChannelRoutes;
   /** Size limits if large payloads are stored by reference; absent: the limits of Temporal's own payloads. */
   sizeLimits?: SizeLimits;

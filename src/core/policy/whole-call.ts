@@ -37,7 +37,7 @@ export function grantedCommand({ args, subject, shell }: DeclaredCall): GrantedC
   return shell === undefined ? undefined : { subject: subject!, text: args[subject!], shell };
 }
 
-/** The undeclared arguments that an allow rule for the command does not name. If any exist, it does not count. */
+/** The undeclared arguments that an allow rule for the command does not name. With any, the rule does not count. */
 export function leftOutBy(
   rule: CompiledRule,
   { subject, undeclared }: { subject: string | undefined; undeclared: readonly string[] },

@@ -138,7 +138,7 @@ const wholeIf =
   (match: string): number =>
     isSensitive(match) ? match.length : 0;
 
-/** Matches the ends of names whose values are secrets. Not every `token`: a `page_token` grants no access. */
+/** Matches the ends of names whose values are secrets. `token` alone is none: a `page_token` grants no access. */
 export const secretNames = String.raw`password|passwd|passphrase|secret|(?:secret|secret[_-]?access|private|api)[_-]?key|(?:access|auth|refresh|session)[_-]?token`;
 
 export const detectors: readonly Detector[] = [
@@ -194,7 +194,7 @@ export const detectors: readonly Detector[] = [
   },
   {
     kind: 'CARD',
-    // In one piece, or in groups of 4-4-4-4 or 4-6-5 digits.
+    // A card number in one piece, or in groups of 4-4-4-4 or 4-6-5 digits.
     expression:
       /(?<![\w.-])(?:\d{14,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?|\d{4}([ -])\d{6}\2\d{4,5})(?![\w-]|\.\d)/g,
     sensitiveLength: wholeIf(isCard),

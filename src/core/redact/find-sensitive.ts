@@ -104,7 +104,7 @@ export function redactText(text: string, kinds?: readonly string[], findMore?: F
 const isAddress = /^\s*(?:[a-z][a-z\d+.-]{0,30}:|\/\/)/i;
 
 /**
- * The hosts in a text, from start to before end: between the last `@` and the path. That of
+ * The hosts in a text, from start to before end: between the last `@` and the path. The host of
  * `https://bank.example;a@evil.example/pay` is `evil.example`, as browsers and curl read it.
  */
 export function hostsIn(text: string): [start: number, end: number][] {

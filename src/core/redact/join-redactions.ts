@@ -44,7 +44,7 @@ export function sameTexts(args: JsonObject, original: JsonObject, values: readon
   });
 }
 
-/** Hides the texts that the values hide, also one cut at the end. Short texts stay, because they occur everywhere. */
+/** Hides the texts that the values hide, even one cut at the end. Short texts stay, because they occur everywhere. */
 export function withoutHidden(text: string, args: JsonObject, values: readonly RedactedValue[]): string {
   const hidden = longTexts(args, values);
   return withoutBeginning(withoutTexts(text, hidden), hidden);

@@ -18,8 +18,8 @@ export interface KeptValue {
 const mostBytes = 700_000;
 
 /**
- * What `restorePlaceholders` needs to undo placeholders in an edit. `names`: of the policies' own patterns. A result
- * that is too large has no originals, so that an edit with a placeholder is refused.
+ * What `restorePlaceholders` needs to undo placeholders in an edit. `names`: those of the policies' own patterns. A
+ * result that is too large has no originals, so that an edit with a placeholder is refused.
  */
 export function keptValues(
   args: JsonObject,
@@ -52,7 +52,7 @@ export function keptValues(
   return byteLength(JSON.stringify(kept)) <= mostBytes ? kept : [namesOnly(kept)];
 }
 
-/** The kinds of the placeholders alone, without a value: the empty path is that of no text. */
+/** Keeps only the kinds of the placeholders, without values. The empty path is that of no text. */
 function namesOnly(kept: readonly KeptValue[]): KeptValue {
   const all = new Set(
     kept.flatMap(({ placeholders }) => placeholders.map(([placeholder]) => withoutDigest(placeholder))),

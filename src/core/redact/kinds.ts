@@ -82,7 +82,7 @@ export function withoutDigest(placeholder: string): string {
   return placeholder.replace(/ .*/, ']');
 }
 
-/** Matches placeholders, also as edits change them: of built-in kinds, of patterns with these `names`, like `more`. */
+/** Matches placeholders, even if an edit changed them: of built-in kinds, of patterns `names`, and like `more`. */
 export function placeholdersNamed(names: readonly string[], more: readonly string[]): RegExp {
   const all = [...sensitiveKinds.map(placeholderOf), tooMuch, ...names.map(placeholderOf), ...more.map(withoutDigest)];
   const kinds = new Set(all.map((each) => each.slice(1, -1).replace(/\W/g, String.raw`\$&`)));

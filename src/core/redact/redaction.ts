@@ -117,7 +117,7 @@ function spansOf({ path, value, text }: Leaf, { settings, findMore, command }: F
   return spans.length <= mostSpans ? spans : whole(valuePlaceholder('REDACTED', withPlaceholders(text, spans)));
 }
 
-/** A value that is nothing but the account that its name announces shows how the account begins. */
+/** If a value is only an account, and its name says so (`iban`), its placeholder shows how the account begins. */
 function shownAccount(path: Path, text: string, spans: readonly Span[]): readonly Span[] {
   const [[start, end, placeholder] = [0, 0, ''], ...others] = spans;
   const isAccount = others.length === 0 && placeholder.startsWith('[IBAN ') && namesAccount(path);

@@ -43,7 +43,7 @@ export interface ShellPart {
   wrapper?: string;
   /** Index in `parts` of the wrapper that contains this part. */
   within?: number;
-  /** The range of this part in that wrapper's `text`; parts of one shell text share it. Absent: it is not in there. */
+  /** The part's range in that wrapper's `text`; parts of one shell text share it. Absent: it is not in that text. */
   at?: [from: number, to: number];
   /** The wrapper has an option that is not in the table: each part within is a place where its command could begin. */
   unknownOption?: true;
