@@ -2,9 +2,10 @@
 import { type Usage, isUnfinished, type Unfinished, unfinishedOf } from '../core/base/model-answer.ts';
 import type { RunCost } from '../core/policy/run-cost.ts';
 import type { CallOutcome } from '../core/ledger/approval.ts';
-import type { Assessment } from '../core/assess/assessment.ts';
-import type { Redaction } from '../core/redact/redaction.ts';
-import { severities, type Json, type JsonObject } from '../core/base/tool-call.ts';
+import { type Assessment, assessmentShape } from '../core/assess/assessment.ts';
+import { type Redaction, redactionShape } from '../core/redact/redaction.ts';
+import { fits } from '../core/base/shape.ts';
+import { type Json, type JsonObject } from '../core/base/tool-call.ts';
 import { mostFiles, shownFile, type ShownFile } from '../core/base/user-files.ts';
 import { isObject } from '../core/base/json.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
@@ -99,34 +100,11 @@ export function readStructuredOutput(value: unknown): { structuredOutput?: JsonO
 function readCall(value: unknown): ReadCall {
   const { tool, args, raw, assessment, redaction } = objectIn(value) ?? {};
   const call = { toolName: typeof tool === 'string' ? tool : '', arguments: (args ?? raw ?? {}) as Json };
-  const assessed = isAssessment(assessment) && { assessment };
-  return { ...call, ...assessed, ...(isRedaction(redaction) && { redaction }) };
-}
-
-function isRedaction(value: unknown): value is CallRedaction {
-  const { kinds, values } = objectIn(value) ?? {};
-  return Array.isArray(kinds) && kinds.every((kind) => typeof kind === 'string') && isListOf(values, isRedactedValue);
-}
-
-function isRedactedValue(value: unknown): boolean {
-  const { path, spans } = objectIn(value) ?? {};
-  const isKey = (key: unknown): boolean => typeof key === 'string' || typeof key === 'number';
-  return isListOf(path, isKey) && isListOf(spans, isSpan);
-}
-
-function isSpan(value: unknown): boolean {
-  const [start, end, placeholder] = Array.isArray(value) ? (value as unknown[]) : [];
-  return typeof start === 'number' && typeof end === 'number' && typeof placeholder === 'string';
-}
-
-function isListOf(value: unknown, is: (each: unknown) => boolean): boolean {
-  return Array.isArray(value) && value.every(is);
-}
-
-function isAssessment(value: unknown): value is Assessment {
-  const { severity, reasons, affectedResources, recommendations } = (objectIn(value) ?? {}) as Partial<Assessment>;
-  const lists = [reasons, affectedResources, recommendations];
-  return severities.some((each) => each === severity) && lists.every(Array.isArray);
+  return {
+    ...call,
+    ...(fits(assessment, assessmentShape) && { assessment: assessment as Assessment }),
+    ...(fits(redaction, redactionShape) && { redaction: redaction as CallRedaction }),
+  };
 }
 
 /** The messages in a payload; undefined if one has no known role. Other members are read leniently. */
@@ -180,7 +158,7 @@ function readUsage<Name extends string>(name: Name, value: unknown): Partial<Rec
 function readCost(value: unknown): { cost?: RunCost } {
   const { amount, currency, unpriced = [] } = (objectIn(value) ?? {}) as Partial<RunCost>;
   const isCost = typeof amount === 'number' && amount >= 0 && typeof currency === 'string';
-  if (!isCost || !isListOf(unpriced, (each) => typeof each === 'string')) return {};
+  if (!isCost || !fits(unpriced, 'texts')) return {};
   return { cost: { amount, currency, ...(unpriced.length > 0 && { unpriced }) } };
 }
 

@@ -3,6 +3,7 @@ import { type WorkflowInterceptors, ApplicationFailure, workflowInfo, type Activ
 import { messageNames, parentsChangedName, workflowType } from '../contract.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
 import { endGuarded, guardOutbound } from './guarded/guarded-activities.ts';
+import { failMalformed, noteActivities } from './sandbox/activity-results.ts';
 import { activations, reservedSignalName } from './sandbox/activation.ts';
 import { askingQueries, markExcess, markStrict } from './sandbox/strict-payloads.ts';
 import { noteCommands, noteProgress, refuseAhead } from './sandbox/untaken-events.ts';
@@ -25,6 +26,7 @@ export function interceptors(): WorkflowInterceptors {
           const unread = unreadPayloadOf(jobs);
           // Fails the task, not the run: the task is retried until a worker can read the payload as it is then.
           if (unread !== undefined) throw new Error(unread);
+          failMalformed(jobs);
           markStrict(jobs);
           markExcess(jobs, workflowInfo().workflowType === workflowType);
           // Queries have activations of their own and do not advance the clock: they must not change the gate either.
@@ -58,7 +60,7 @@ export function interceptors(): WorkflowInterceptors {
         },
       },
     ],
-    outbound: [guardOutbound],
+    outbound: [guardOutbound, noteActivities],
     inbound: [
       {
         // An agent run closes its own gate when it ends.
@@ -88,7 +90,7 @@ export function interceptors(): WorkflowInterceptors {
 type Job = NonNullable<ActivateInput['activation']['jobs']>[number];
 
 /**
- * Why this activation cannot be processed yet; undefined if it can. Only workers write the results of activities and
+ * Why this activation cannot be processed yet; undefined if it can. Workers write the results of activities and
  * children and the arguments of continue-as-new: what external storage does not give now, another worker or a later
  * attempt may read. What any sender can write is refused as undecodable instead, and must not hold up the run (I5c).
  */

@@ -5,6 +5,7 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'events/journal.ts': ['takeOutcome'],
     'core/base/json.ts': ['isObject', 'kindOf'],
     'client/server/memo-rows.ts': ['isTexts'],
+    'core/base/shape.ts': ['fits', 'oneOf'],
     'core/base/problem.ts': ['isProblemError'],
     'core/base/undecodable.ts': ['isUndecodable'],
     'core/base/model-answer.ts': ['isUnfinished', 'unfinishedOf'],
@@ -29,6 +30,7 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'workflows/channels/failures.ts': ['isFinal', 'isRefused', 'retryAfterMs'],
     'channels/outgoing/not-taken.ts': ['retryAfterOf', 'errorText'],
     'workflows/state/carried.ts': ['noteArguments'],
+    'workflows/sandbox/activity-results.ts': ['isMalformed'],
   },
   'only puts texts into an object or beside one another': {
     'core/ledger/earlier-run.ts': ['withAllowed'],

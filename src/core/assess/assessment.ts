@@ -1,5 +1,6 @@
 import { severities, type Risk, type Severity, type JsonObject } from '../base/tool-call.ts';
 import type { ShellSplit } from '../shell/parts.ts';
+import { oneOf, type Shape, type ShapeOf } from '../base/shape.ts';
 
 /** How severe one call is, for the policy and for the reviewer. */
 export interface Assessment {
@@ -17,6 +18,14 @@ export interface Assessment {
   /** The reasons and recommendations that custom assessors of the worker wrote. They may contain anything. */
   fromWorker?: string[];
 }
+
+export const assessmentShape: Shape = {
+  severity: oneOf(...severities),
+  reasons: 'texts',
+  affectedResources: 'texts',
+  recommendations: 'texts',
+  'fromWorker?': 'texts',
+} satisfies ShapeOf<Assessment>;
 
 /** Limits of one assessment, which the run keeps with the request, and which lists show. */
 export const assessmentBounds = { reasons: 10, affectedResources: 20, recommendations: 5, characters: 200 } as const;

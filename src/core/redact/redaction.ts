@@ -1,6 +1,7 @@
 import { type Span, findSensitive, withPlaceholders, type FindMore, namesSecret } from './find-sensitive.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 import { jsonDigest } from '../base/digest.ts';
+import { either, fits, type Shape, type ShapeOf } from '../base/shape.ts';
 import { isExempt, isStatement, namesAccount, saysOnWhat } from './exempt-names.ts';
 import {
   accountPlaceholder,
@@ -41,6 +42,14 @@ export interface Redaction {
   kinds: readonly string[];
   values: readonly RedactedValue[];
 }
+
+const spanShape: Shape = (value) =>
+  Array.isArray(value) && fits(value.slice(0, 2), ['number']) && value.length === 3 && typeof value[2] === 'string';
+
+export const redactionShape: Shape = {
+  kinds: 'texts',
+  values: [{ path: [either('string', 'number')], spans: [spanShape] } satisfies ShapeOf<RedactedValue>],
+};
 
 export type Path = readonly (string | number)[];
 

@@ -1,3 +1,5 @@
+import { fits, type Shape, type ShapeOf } from '../base/shape.ts';
+
 /**
  * A shell command is split where a call's arguments are parsed (`splitShell`), the run records the split, and the
  * ruling reads it: nothing here parses. How a layer answers for it:
@@ -48,6 +50,21 @@ export interface ShellPart {
   /** The wrapper has an option that is not in the table: each part within is a place where its command could begin. */
   unknownOption?: true;
 }
+
+const partShape = {
+  text: 'string',
+  'wordText?': 'string',
+  reduced: 'string',
+  'wrapper?': 'string',
+  'within?': 'number',
+  'at?': ['number'],
+} satisfies ShapeOf<ShellPart>;
+
+/** Each part comes after the one that it is within: readers go from part to part. */
+const partsShape: Shape = (value) =>
+  fits(value, [partShape]) && (value as ShellPart[]).every(({ within = -1 }, index) => within < index);
+
+export const shellShape: Shape = { parts: partsShape, uncertain: 'texts' } satisfies ShapeOf<ShellSplit>;
 
 /** Why the parts of a command may not be exactly what runs. */
 export type Uncertainty =

@@ -8,7 +8,7 @@ import {
 } from '@temporalio/workflow';
 import type { RunCost } from '../../core/policy/run-cost.ts';
 import type { ChangedDefinition, Reconcile, ReconciledCall } from '../../activities/call-tool.ts';
-import type { CheckedArguments, CheckEdit, CheckEditInput, CheckEditResult } from '../../activities/check-edit.ts';
+import type { CheckedArguments, CheckEdit, CheckEditInput } from '../../activities/check-edit.ts';
 import { activityNames, type Permit, type Usage } from '../../contract.ts';
 import type { Ran } from '../../core/ledger/approval.ts';
 import { resultNotGivenStart, sentences } from '../../core/ledger/sentences.ts';
@@ -124,8 +124,8 @@ export async function lookAtUnsettled(
     summary: `What reviewers see of call ${callId}`,
   });
   try {
-    const seen: CheckEditResult | null = await check({ ...edit, agent, caller, engine });
-    return seen !== null && 'args' in seen ? seen : {};
+    const seen = await check({ ...edit, agent, caller, engine });
+    return 'args' in seen ? seen : {};
   } catch {
     return {};
   }

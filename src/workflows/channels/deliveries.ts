@@ -181,9 +181,7 @@ export class Deliveries {
   async #read(requestIds: string[]): Promise<LookedRequest[]> {
     for (const backoff = new Backoff(); ; await sleep(backoff.next())) {
       try {
-        const looked = await lookAtRequests({ workflowId: this.#workflowId, requestIds });
-        // This worker may be unable to read the answer.
-        if (Array.isArray(looked)) return looked;
+        return await lookAtRequests({ workflowId: this.#workflowId, requestIds });
       } catch (error) {
         if (isFinal(error)) throw error;
       }

@@ -98,8 +98,9 @@ export class Gate {
   }
 
   #enforce(options: GateOptions, change: PolicyChange | undefined): void {
-    this.#change = change;
+    // First what may throw, so that nothing is half changed.
     this.#active = new ActivePolicies(options, change);
+    this.#change = change;
     this.#state.begin(options.engine, options.auditSalt);
     this.#state.follow(this.#active);
     this.#state.showsArguments = this.limits.includeArguments;

@@ -36,6 +36,7 @@ import { openedAtMs } from '../../core/ledger/escalation.ts';
 import { requestOf, type RequestRecord, type LedgerCommand } from '../../core/ledger/ledger.ts';
 import { shownArguments } from '../../core/ledger/shown-arguments.ts';
 import { reviewersOf, whyAsked } from '../../core/ledger/waiting-for.ts';
+import { isMalformed } from '../sandbox/activity-results.ts';
 import { redactionFor } from '../state/record-request.ts';
 
 const readPolicy = proxyActivities<{ [activityNames.readPolicy]: ReadPolicy }>({
@@ -264,13 +265,23 @@ export function parentsChangedMessages(
       failed: 'the policies of the calling run could not be read',
       ended: 'the run ended before it took the policies of the calling run',
       find: async () => {
-        const read = await readParents({ runId, eventId, parent, message: value });
+        let read: Awaited<ReturnType<ReadParents>> | undefined;
+        while (read === undefined) {
+          try {
+            read = await readParents({ runId, eventId, parent, message: value });
+          } catch (error) {
+            // Without the answer, this run would go on under policies that no longer bind its parent.
+            if (!isMalformed(error)) throw error;
+            state.noteCommand();
+          }
+        }
+        const parents = read;
         const message = `the signal did not come from run '${parent.workflowId}'`;
-        if ('isForged' in read) return () => refused('', { code: 'forbidden', message });
+        if ('isForged' in parents) return () => refused('', { code: 'forbidden', message });
         return () => {
-          inherit(inheritedBeside(policies().policies.ceiling, read.policies));
+          inherit(inheritedBeside(policies().policies.ceiling, parents.policies));
           const reason = `the policies of run '${parent.workflowId}' changed`;
-          reevaluateOpen(state, policies(), read.atMs, { reason });
+          reevaluateOpen(state, policies(), parents.atMs, { reason });
           return acceptable;
         };
       },

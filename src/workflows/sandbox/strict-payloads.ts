@@ -40,7 +40,7 @@ export function markExcess(jobs: readonly Job[], isAgentRun: boolean): void {
 }
 
 /**
- * Marks the arguments of the gate's signals, updates and queries, and a client's input of an agent run: not what only
+ * Marks the arguments of the gate's signals, updates and queries, and a client's input of an agent run: not what
  * workers write (results, input of nested runs and of the next execution), nor the messages of custom workflows.
  */
 export function markStrict(jobs: readonly Job[]): void {
