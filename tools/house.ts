@@ -1,11 +1,17 @@
-/** `npm run house`: how large the source is, room by room, and how it hangs together. `--json` for scripts. */
-import { globSync, readFileSync } from 'node:fs';
+/**
+ * `npm run house`: how large the source is, room by room, and how it hangs together. `--json` for scripts, `--at COMMIT`
+ * for an earlier state.
+ */
+import { execFileSync } from 'node:child_process';
+import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path/posix';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const { values } = parseArgs({ options: { json: { type: 'boolean', default: false } } });
+const repository = fileURLToPath(new URL('..', import.meta.url));
+const { values } = parseArgs({ options: { json: { type: 'boolean', default: false }, at: { type: 'string' } } });
+const root = values.at === undefined ? repository : checkedOut(values.at);
 
 interface SourceFile {
   path: string;
@@ -14,6 +20,12 @@ interface SourceFile {
   importLines: number;
   /** Paths of the files of ours that it imports or exports from, types included. */
   imports: string[];
+}
+
+/** An entry of package-lock.json. */
+interface Locked {
+  dependencies?: Record<string, string>;
+  optionalDependencies?: Record<string, string>;
 }
 
 const smallLines = 40;
@@ -39,8 +51,18 @@ const report = {
       .filter(isText)
       .map((path) => linesOf(read(path)).length),
   ),
+  install: installOf(JSON.parse(read('package.json')), JSON.parse(read('package-lock.json'))),
 };
 process.stdout.write(values.json ? `${JSON.stringify(report, null, 2)}\n` : textOf());
+if (root !== repository) rmSync(root, { recursive: true });
+
+/** A folder with the files of a commit. */
+function checkedOut(commit: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'house-'));
+  const archive = execFileSync('git', ['archive', commit], { cwd: repository, maxBuffer: 1_000_000_000 });
+  execFileSync('tar', ['-x', '-C', folder], { input: archive });
+  return folder;
+}
 
 function listed(...folders: string[]): string[] {
   return globSync(
@@ -124,6 +146,32 @@ function cyclesOf(all: readonly SourceFile[]): string[][] {
   return found;
 }
 
+/** What a worker installs beside the package itself and Temporal's packages, by the lock file. */
+function installOf(
+  { dependencies }: { dependencies: Record<string, string> },
+  { packages }: { packages: Record<string, Locked> },
+): { packages: number; bytes: number } {
+  const own = new Set<string>();
+  const visit = (from: string, name: string): void => {
+    const parents = from.split('/node_modules/').map((_, index, all) => all.slice(0, index + 1).join('/node_modules/'));
+    const folders = [...parents.toReversed().map((parent) => `${parent}/node_modules/`), 'node_modules/'];
+    const path = folders.map((folder) => folder + name).find((each) => Object.hasOwn(packages, each));
+    if (path === undefined || own.has(path)) return;
+    own.add(path);
+    const locked = packages[path]!;
+    for (const next of Object.keys({ ...locked.dependencies, ...locked.optionalDependencies })) visit(path, next);
+  };
+  for (const name of Object.keys(dependencies)) if (!name.startsWith('@temporalio/')) visit('', name);
+  return { packages: own.size, bytes: sum([...own].map(bytesIn)) };
+}
+
+function bytesIn(folder: string): number {
+  const paths = globSync('**/*', { cwd: join(repository, folder), exclude: (path) => path.startsWith('node_modules') });
+  return sum(
+    paths.map((path) => statSync(join(repository, folder, path))).map((each) => (each.isFile() ? each.size : 0)),
+  );
+}
+
 function wordsIn(pages: readonly string[]): number {
   const texts = pages.filter((path) => path.endsWith('.md')).map(read);
   return sum(texts.map((text) => (text.match(/\S+/g) ?? []).length));
@@ -140,13 +188,14 @@ function textOf(): string {
   const row = (name: string, cells: readonly (number | string)[]): string =>
     `${name.padEnd(width)}${cells.map((cell, index) => String(cell).padStart(titles[index]!.length + 2)).join('')}\n`;
   const cells = (each: ReturnType<typeof measured>): number[] => columns.map((column) => each[column]);
-  const { words, cycles, testSupportLines } = report;
+  const { words, cycles, testSupportLines, install } = report;
   return [
     row('room', titles),
     ...rooms.map((each) => row(each.room, cells(each))),
     row('all', cells(report.all)),
     `\nwords: ${words.docs} in docs (api.md left out), ${words.decisions} in decisions\n`,
     `test/support: ${testSupportLines} lines\n`,
+    `install of a worker beside Temporal's packages and the package: ${install.packages} packages, ${(install.bytes / 1e6).toFixed(1)} MB\n`,
     `cycles of imports, types included: ${cycles.length}\n`,
     ...cycles.map((group) => `  ${group.join(' ')}\n`),
   ].join('');
