@@ -70,7 +70,7 @@ const sentences = {
 export function createNotify({ hasChannels }: { hasChannels: boolean }): Notify {
   return async ({ kind, workflowId, requestId, toolName, agentName, reviewers, to, deadline, dueAt }) => {
     const request = { workflowId, requestId, toolName, agentName, reviewers, deadline };
-    // If the request has no channels, only the log has the step: a warning. The SDK's logger prints undefined fields.
+    // Without channels, only the log has the step, so warn. Leave out fields that are undefined: the SDK prints them.
     log[hasChannels ? 'info' : 'warn'](sentences[kind], { step: kind, ...request, ...(to && { to }) });
     if (hasChannels) await announce({ workflowId, requestIds: [requestId], step: { kind, to, dueAt } });
   };

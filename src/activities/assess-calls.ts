@@ -91,7 +91,7 @@ function complete({ severity, ...rest }: z.infer<typeof answerShape>): Assessmen
   };
 }
 
-/** Severity `high` and not reversible, because an unknown call does not count as harmless (I2). */
+/** For a failed assessor: severity `high` and not reversible, because an unknown call is not harmless (I2). */
 function failed(reason: string): Assessment {
   return { ...complete({ severity: 'high', reversible: false }), reasons: [reason] };
 }

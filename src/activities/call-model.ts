@@ -115,14 +115,14 @@ function failure(type: ProblemCode, message: string, nonRetryable: boolean): App
   return ApplicationFailure.create({ message, type, nonRetryable });
 }
 
-/** In bytes. A turn and a result, which fit inline, hold the value and its text, in which JSON escapes each quote. */
+/** The most bytes of structured output: a turn must fit inline with the value and its text, with escaped quotes. */
 const maxOutputBytes = 400_000;
 /** How often a model is asked to correct its answer, counted from the last message of the user. */
 const mostCorrections = 2;
 
 /**
- * The value of a final answer by the agent's `output`, or what does not fit, in one sentence; neither for other
- * answers. Throws after two corrections, and is not retried: the model would get the same prompt again.
+ * Reads a final answer by the agent's `output`: returns the value, or what does not fit, in one sentence; neither for
+ * other answers. After two corrections, throws an error that is not retried: the model would get the same prompt again.
  */
 export async function checkOutput(
   turn: Pick<RawTurn, 'text' | 'calls' | 'finishReason'>,
@@ -319,12 +319,12 @@ function checkSize(result: CallModelResult, maxBytes: number): void {
   }
 }
 
-/** For a file that the model does not take. The message of the user with this file never reaches the model. */
+/** The failure for a file that the model does not take. The user's message with this file never reaches the model. */
 function inputRefused(message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, 'input_refused');
 }
 
-/** Has no cause, because its message, address and body may hold values that must not enter history (I13). */
+/** The failure has no cause, whose message, address and body may hold values that must not enter history (I13). */
 function toApplicationFailure(failure: ModelFailure, attempt: number): ApplicationFailure {
   const { kind, message, retryAfterMs } = failure;
   return ApplicationFailure.create({

@@ -22,13 +22,13 @@ import { aborted } from '../text/aborted.ts';
 
 const longestMessage = 10_000;
 
-/** Runs the tool's `checkResult` on a copy of what the model would get. Undefined: it may have it. */
+/** Runs the tool's `checkResult` on a copy of the result. Resolves to undefined if the model may have the result. */
 type Check = (result: Json, isError: boolean) => Promise<CheckEnd>;
 
 /**
  * The activity of one tool, after the second gate. It heartbeats every third of its heartbeat time-out, so that a
  * killed worker is noticed. Fails with `outcome_unknown` if it is cut off while the tool runs (I7), and with
- * `result_withheld`, which holds nothing of the result, if the tool's `checkResult` keeps that from the model.
+ * `result_withheld`, which holds nothing of the result, if the tool's `checkResult` keeps the result from the model.
  */
 export function callTool(
   tool: Tool,
@@ -49,7 +49,7 @@ export function callTool(
   };
 }
 
-/** A failure of `execute` says whether the call ran. `check` may withhold the text of the failure from the model. */
+/** Runs the tool. A thrown failure says whether the call ran; `check` may withhold its text from the model. */
 async function execute(tool: Tool, args: JsonObject, context: ToolContext, check: Check | undefined): Promise<unknown> {
   try {
     return await tool.execute(args, context);
@@ -64,7 +64,7 @@ async function execute(tool: Tool, args: JsonObject, context: ToolContext, check
   }
 }
 
-/** What tells one call of a run from all others, and whose it is. */
+/** Identifies one call among the calls of all runs, and names the call's agent and caller. */
 type CallIdentity = Pick<Permit, 'workflowId' | 'firstExecutionRunId' | 'callId' | 'agent' | 'caller'>;
 
 function toolContext(context: Context, permit: CallIdentity): ToolContext {
@@ -77,7 +77,7 @@ function toolContext(context: Context, permit: CallIdentity): ToolContext {
 function checkOf(tool: Tool, args: JsonObject, toTool: ToolContext): Check | undefined {
   if (tool.checkResult === undefined) return undefined;
   const { idempotencyKey: _, signal: cancellation, ...call } = toTool;
-  // The tool may change its arguments.
+  // A copy, because the tool may change its arguments.
   const about: Omit<ResultCheckContext, 'signal' | 'isError'> = { ...call, args: structuredClone(args) };
   return (result, isError) =>
     runCheck((signal) => tool.checkResult!(structuredClone(result), { ...about, isError, signal }), cancellation);
@@ -87,11 +87,11 @@ async function givenResult(tool: Tool, result: unknown, maxBytes: number, check:
   const read = readResult(result ?? null, maxBytes);
   if ('problem' in read) return sentences.resultNotGiven(read.problem);
   if (check === undefined && ArrayBuffer.isView(result)) return result;
-  // The tool may still change what it gave, or give it once only: the model gets the JSON that is measured and checked.
+  // Give the model the JSON that is measured and checked: the tool may still change the object that it returned.
   const given = parseJson(read.json) as Json;
   const end = await check?.(given, false);
   if (end === undefined) return given;
-  // A tool that may be repeated gives another result to a check that gave no verdict.
+  // If the check gave no verdict and the tool may be repeated, the next attempt gives the check another result.
   throw withheld(end, !isRepeatable(tool) || 'refused' in end);
 }
 
@@ -144,7 +144,7 @@ export function callToolsetTool(
   return async (permit, args) => {
     const { activityType } = activityInfo();
     if (!toolsets.owns(activityType)) {
-      // As Temporal's worker says it of a name that it does not know.
+      // Temporal's worker throws the same error for a name that it does not know.
       throw ApplicationFailure.retryable(`'${activityType}' is no activity of this worker`, 'NotFoundError');
     }
     const found = await toolsets.find(activityType, { fresh: false });
@@ -160,7 +160,7 @@ export function unavailable(message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, type, refusedBySecondGate);
 }
 
-/** The authors of the run have not seen the change, so what they have allowed or approved does not let it run. */
+/** Refuses a tool that has changed since the run recorded it: what rules and reviewers allowed was another tool. */
 export function notAsRecorded(tool: string): ApplicationFailure {
   return unavailable(
     `tool '${tool}' has changed since this run recorded it, so it does not run here; runs that start now take it as it is`,
@@ -173,7 +173,7 @@ export interface ChangedDefinition {
   definition: ToolDefinition | GatedDefinition;
   /** Tools only: the arguments parsed by the new schema, defaults filled in, or why they cannot run. */
   checked?: CheckEditResult;
-  /** Of a changed preview, with the same definition: what reviewers have not seen, in words. */
+  /** Present if only the preview has changed: what reviewers have not seen, in words. */
   changes?: string[];
 }
 
@@ -183,7 +183,7 @@ interface ReconcileInput extends CallIdentity {
   args: JsonObject;
 }
 
-/** `result`: as the model gets it. Absent: the tool does not know it. */
+/** The answer of a tool's `reconcile`. `result`: as the model gets it; absent: the tool does not know it. */
 export type ReconciledCall = { ran: 'yes'; result?: Json } | { ran: 'no' | 'unknown' };
 
 export type Reconcile = (input: ReconcileInput) => Promise<ReconciledCall>;
@@ -191,8 +191,8 @@ export type Reconcile = (input: ReconcileInput) => Promise<ReconciledCall>;
 const longestMs = 30_000;
 
 /**
- * The activity `countersign.reconcile`: asks a tool what became of a call whose outcome is unknown (I7), by its
- * `reconcile`, never its `execute`. It is retried if that throws or takes too long; a result passes the tool's check.
+ * The activity `countersign.reconcile`: asks a tool what became of a call whose outcome is unknown (I7). Calls the
+ * tool's `reconcile`, never `execute`, and is retried if that throws or is slow. A result passes the tool's check.
  */
 export function createReconcile(registry: Registry, maxResultBytes = inlineLimits.resultBytes): Reconcile {
   return async ({ tool: name, definition, args, ...call }) => {

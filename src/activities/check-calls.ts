@@ -18,7 +18,7 @@ const longestRawText = 2_000;
 const oneTooMany = `Error: only the first ${maxCallsOfTurn} calls of a turn are taken: make this one, and those after it, in the next turn`;
 
 /**
- * The parsed and checked calls of a model's turn. A call that cannot run has a sentence for the model, which `whyNot`
+ * Parses and checks the calls of a model's turn. A call that cannot run gets a sentence for the model, which `whyNot`
  * gives for a tool that is not found. Never throws. `argumentBytes`: the maximum size of one call's raw arguments.
  */
 export async function checkCalls(
@@ -48,7 +48,7 @@ async function checkCall(
   const tool = toolNamed(call.tool);
   const parsed = parseArguments(call.arguments, argumentBytes);
   const raw = 'args' in parsed ? parsed.args : shorten(call.arguments, longestRawText);
-  // The missing rest of the answer may have held another call, or a text that belongs to this one.
+  // The missing rest of the answer may belong to this call, or contain another one.
   const unfinished = unfinishedOf(finishReason);
   if (unfinished !== undefined) return { raw, problem: `Error: not run, because ${unfinishedText(unfinished)}` };
   if (tool === undefined) {
@@ -66,7 +66,7 @@ function shellOf({ subject, shellSubject }: Tool, args: JsonObject): Pick<ModelC
   return typeof command === 'string' ? { shell: { argument: subject, ...splitShell(command) } } : {};
 }
 
-/** Results are matched to calls by id, so a missing or repeated id would give two calls the same answer. */
+/** An id that is new in the turn. Results are matched by id, so a repeated id would give two calls the same answer. */
 function uniqueId(id: string, taken: Set<string>): string {
   const wanted = shorten(id, longestName) || 'call';
   let unique = wanted;
@@ -101,7 +101,7 @@ export function describeCalls(
   );
 }
 
-/** On one line. Undefined if `describe` fails, takes more than a second or returns no text, which is logged. */
+/** The tool's sentence, on one line; undefined, with a warning, if `describe` fails, is too slow or gives no text. */
 async function describe(tool: Tool, args: JsonObject): Promise<string | undefined> {
   const limit = AbortSignal.timeout(limitMs);
   try {

@@ -17,7 +17,7 @@ import { redactCall } from './redact-calls.ts';
 export interface ConsultInput {
   advisors: { name: string; timeoutMs: number }[];
   call: AdvisedCall;
-  /** How the tool reads its command, if it has one. */
+  /** The name of the argument that is the subject of the tool's rules, if it has one. */
   subject?: string;
   shellSubject?: true;
   /** What the run's policies hide from reviewers. Absent: nothing. */
@@ -40,7 +40,7 @@ const form = `Answer with one JSON object and nothing else: {"answer": ${advisor
  * redacted here, before they enter history (I13). Rejects only if the activity is cancelled.
  */
 export function createConsultAdvisors(advisors: Readonly<Record<string, Advisor>>): ConsultAdvisors {
-  // One format object for each model: a schema that the model's server refuses is not sent again.
+  // One format object for each model: `askModel` does not send a format again that the model's server has refused.
   const formats = new Map(Object.keys(advisors).map((name) => [name, answerFormat()]));
   return async ({ advisors: named, call, subject, shellSubject, redact }) => {
     const context = Context.current();
@@ -72,7 +72,7 @@ export function createConsultAdvisors(advisors: Readonly<Record<string, Advisor>
       heartbeats.stop();
     }
 
-    /** The answer with a redacted reason. Redacted before the reason is cut, which could cut a secret in two. */
+    /** The answer with a redacted reason. Redact before the reason is cut: a cut could split a secret in two. */
     function redacted(answer: unknown): unknown {
       if (redact === undefined || !isObject(answer) || typeof answer.reason !== 'string') return answer;
       const { values } = redactCall(call.args, { subject, shellSubject }, redact);

@@ -15,7 +15,7 @@ import {
 import { delegateRequest } from '../client/send/control-run.ts';
 import type { Session } from '../client/server/session.ts';
 
-/** `input` is a `StandingInput`. Each attempt is one look, and throws to be retried until the delegation has ended. */
+/** `input` is a `StandingInput`. Each attempt looks once, and throws to be retried until the delegation has ended. */
 export type DelegateOpen = (input: unknown) => Promise<void>;
 
 const lookEveryMs = 60_000;
@@ -70,7 +70,7 @@ function readOwn(input: unknown, workflowId: string, startedMs: number): Standin
   throw ApplicationFailure.nonRetryable(`this workflow has not the id of the person who delegates`, 'invalid_message');
 }
 
-/** Changes `progress`, and calls `noted` after each request and each step. */
+/** Delegates requests that were not tried before. Changes `progress`, and calls `noted` after each step. */
 export async function delegateNew(
   session: Session,
   { by, to, reason }: Pick<StandingInput, 'by' | 'to' | 'reason'>,

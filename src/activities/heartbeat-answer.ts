@@ -58,7 +58,7 @@ export function heartbeatAnswer(context: Context): AnswerHeartbeats {
 /**
  * Heartbeats now and every third of the activity's heartbeat time-out (default 10 seconds), until the returned function
  * is called. Without heartbeats a killed worker is noticed only at the end of start-to-close, and a cancellation never
- * arrives. `details`: of each heartbeat; one without details would clear those before.
+ * arrives. `details` gives the details of each heartbeat: one without details would clear the former ones.
  */
 function keepHeartbeating(context: Context, details: () => unknown = () => undefined): () => void {
   const { heartbeatTimeoutMs } = context.info;

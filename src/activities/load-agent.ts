@@ -148,7 +148,7 @@ export function createLoadAgent({
   };
 }
 
-/** With a sentence about missing toolsets: otherwise the model would say that it never had these tools. */
+/** The instructions, with a sentence about missing toolsets: else the model would say that it never had these tools. */
 function withUnavailable(instructions: string, toolsets: readonly string[]): string {
   if (toolsets.length === 0) return instructions;
   const names = toolsets.map((name) => `'${name}'`).join(', ');
@@ -216,7 +216,7 @@ export interface FoundTools {
   whyNot: (name: string) => string | undefined;
 }
 
-/** For tools of a toolset, an earlier listing is enough, because the second gate lists them again. */
+/** Finds the named tools. For those of a toolset, an earlier listing is enough: the second gate lists them again. */
 export async function findTools(registry: Registry, names: readonly string[]): Promise<FoundTools> {
   const { toolsets } = registry;
   const wanted = new Set(names);
@@ -247,12 +247,12 @@ export interface ReadPolicyInput {
   redaction?: CeilingRedaction;
 }
 
-/** `revoked`: by the operator's present policy. `problem`: the first one, with its place. */
+/** `revoked`: what the operator's present policy revokes. `problem`: the policy's first problem, with its place. */
 export type ReadPolicy = (
   input: ReadPolicyInput,
 ) => Promise<{ policy: Policy; revoked?: Revoked } | { problem: string }>;
 
-/** The activity `countersign.readPolicy`: reads a policy sent to a run, outside of the workflow, to record it (I12). */
+/** The activity `countersign.readPolicy`: parses a policy that was sent to a run. History records the result (I12). */
 export function createReadPolicy({ revoked }: Pick<PresentCeiling, 'revoked'>): ReadPolicy {
   return async ({ policy: document, ...bounds }) => {
     const read = readRunPolicy(document, bounds);
@@ -262,7 +262,7 @@ export function createReadPolicy({ revoked }: Pick<PresentCeiling, 'revoked'>): 
   };
 }
 
-/** `problem`: the first one, with the path of its place, which is empty for the whole policy. */
+/** Parses a run's policy. `problem`: the first one, with the path of its place (empty for the whole policy). */
 export function readRunPolicy(
   document: object,
   { maxTimeoutMs, underCeiling = false, redaction }: Omit<ReadPolicyInput, 'policy'>,

@@ -43,7 +43,7 @@ export interface CallModelResult {
   finishReason: string;
   /** Present if the provider needs more than text and calls sent back. */
   providerTurn?: ProviderTurn;
-  /** A final answer of an agent with an `output`: its value. */
+  /** The value of a final answer, if the agent has an `output`. */
   structuredOutput?: JsonObject;
   /** In place of `structuredOutput`: one sentence that says what does not fit. The model is asked again. */
   outputProblem?: string;
@@ -59,11 +59,11 @@ export interface ModelCall {
   id: string;
   /** The name as the model wrote it, at most 128 characters. There may be no tool of this name. */
   tool: string;
-  /** By the tool's schema: defaults filled, unknown keys removed. Exactly these are shown, hashed and executed (I8). */
+  /** The arguments by the tool's schema, without unknown keys. Exactly these are shown, hashed and executed (I8). */
   args?: JsonObject;
   /**
-   * The split of the tool's shell subject, if the call has this argument, whose name is `argument`. The gate uses
-   * `notSplit` without a split, or if the run recorded another subject (I2).
+   * The split of the call's shell command, which is in argument `argument`. Absent if there is none. If it is absent,
+   * or the run recorded another subject, the gate uses `notSplit` (I2).
    */
   shell?: ShellSplit & { argument: string };
   /** One sentence about the call by the tool's own `describe`, of at most 300 characters. */

@@ -116,7 +116,7 @@ const unreadable: Policy = {
 
 /**
  * The activity `countersign.readParents`: the policies in signal `parentsChanged`, if the calling run sent it. Any
- * client can send the signal, but the server records which workflow did, which no client can forge.
+ * client can send this signal, but only the server records which workflow sent it.
  */
 export const readParents: ReadParents = async ({ runId, eventId, parent, message }) => {
   const event = (await recordedEvents(runId, [eventId])).get(eventId);

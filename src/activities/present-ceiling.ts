@@ -15,12 +15,10 @@ import { splitShell } from '../shell/split.ts';
 /** The members of a tool, or of a gated activity, on which a ruling depends. */
 export type Called = Pick<GatedDefinition, 'name' | 'risk' | 'subject' | 'shellSubject' | 'beside'>;
 
-/** The run that admitted a call, by its permit. `engine`: the one that rules there; absent: unknown. */
+/** The run that admitted a call, by its permit. `engine`: the version of the rules engine there; absent: unknown. */
 export type AdmittedBy = Pick<RulingContext, 'agent' | 'caller' | 'engine'>;
 
-/**
- * The activity `countersign.checkApprovers`: why the approval counts no more, in a sentence, and all that is revoked.
- */
+/** Activity `countersign.checkApprovers`. `problem`: why the approval counts no more. `revoked`: all revocations. */
 export type CheckApprovers = (input: {
   approvedBy: readonly ApprovedBy[];
 }) => Promise<{ problem?: string; revoked?: Revoked }>;
@@ -40,8 +38,8 @@ export interface PresentCeiling {
 }
 
 /**
- * Compiles the ceiling for the second gate. Both the newest engine and the one that the run recorded rule, and either
- * denial counts: the caller gives the engine, and an older one may allow more. Unknown numbers are not used.
+ * Compiles the ceiling for the second gate. The newest engine and the one that the run recorded both rule, and either
+ * may deny: a forged permit could name an older engine that allows more. Unknown engine numbers are ignored.
  */
 export function presentCeiling(ceiling: Policy | undefined, hasOutsideCalls = false): PresentCeiling {
   const layers = { ceiling: ceiling && compilePolicy(knownCeiling(ceiling), 'ceiling') };

@@ -12,17 +12,17 @@ import type { JsonObject } from '../core/base/tool-call.ts';
 import { aborted } from '../text/aborted.ts';
 
 export interface PreviewInput {
-  /** For readers of the history. */
+  /** Only for readers of the history. */
   requestId: string;
   agent: string;
   caller?: Caller;
   tool: string;
   definition: string;
-  /** No reviewer has approved them. */
+  /** The arguments, which no reviewer has approved yet. */
   args: JsonObject;
 }
 
-/** Never `pending`. */
+/** The state of the result is never `pending`. */
 export type Preview = (input: PreviewInput) => Promise<CallPreview>;
 
 const maxChangesBytes = 64_000;
@@ -69,7 +69,7 @@ async function changesOf(tool: Tool, args: JsonObject, context: PreviewContext):
     const { changes, facts } = read;
     const fitted = fitChanges(changes, maxChangesBytes);
     if (tool.bind === undefined) return { state: 'ready', ...fitted };
-    // Of the changes, all count: also what does not fit into the preview.
+    // An approval binds all changes, also those that do not fit into the preview.
     const bound = boundFacts(facts ?? changes, facts ?? factsOf(changes));
     return { state: 'ready', ...fitted, bound };
   } catch (error) {

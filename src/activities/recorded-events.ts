@@ -102,8 +102,8 @@ export interface ArbitrateInput {
 export type Arbitrate = (input: ArbitrateInput) => Promise<Record<string, number>>;
 
 /**
- * The recorded times, in whole milliseconds, of decisions that were handled after the deadline but may have been sent
- * before it (I6). Times are compared, not event ids: the event of a fired timer may lag by seconds.
+ * The times, in whole milliseconds, at which the server recorded decisions that were handled after the deadline but may
+ * have been sent before it (I6). Times are compared, not event ids: the event of a fired timer may lag by seconds.
  */
 export const arbitrate: Arbitrate = async ({ runId, eventIds }) => {
   const events = await recordedEvents(runId, eventIds);

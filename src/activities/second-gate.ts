@@ -31,7 +31,7 @@ import type { Ruling } from '../core/policy/ruling.ts';
 import { activityExecution } from './recorded-events.ts';
 import { Permitted } from '../core/base/permit-metadata.ts';
 
-/** The workflows beside runs may use these and nothing else: no tool. */
+/** The only activities that the workflow of a run's channels may use: no tool is among them. */
 const channelActivities: readonly string[] = [
   activityNames.verifyCarried,
   activityNames.lookAtRequests,
@@ -47,8 +47,8 @@ const activitiesOf: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /**
- * Their workflows wait for an answer: without one, a decision would count as late, a change of policy would be missed,
- * and a run would end. Another worker may trust the workflow, or be able to read the arguments.
+ * Activities that another worker may still run: it may trust the workflow, or be able to read the arguments. Without
+ * their answer, a decision would count as late, a change of policy would be missed, and a run would end.
  */
 const waitedFor: readonly string[] = [
   activityNames.arbitrate,
@@ -57,7 +57,7 @@ const waitedFor: readonly string[] = [
   ...[...activitiesOf.values()].flat(),
 ];
 
-/** More than the ids of all people who can vote on one request and give their seats away. */
+/** The most approvers of a call: more than all people who can vote on one request or give their seats away. */
 const maxApprovers = 10_000;
 
 const digestShape = z.string().regex(/^[0-9a-f]{64}$/);
@@ -188,7 +188,7 @@ export function secondGate({
     const denial = ceiling.denial(called, args, { agent, caller, engine });
     if (denial !== undefined) throw refused('denied_by_policy', denial);
     const revocation = ceiling.revocation(approvedBy);
-    // The run learns all of it, so that the next call asks people who still count.
+    // The run learns all revocations, so that the next call asks people who still count.
     if (revocation !== undefined) throw refused('denied_by_policy', revocation, { revoked: ceiling.revoked });
     if (tool === undefined)
       return runGated(input, { heartbeats, isRepeatable: isRepeatable(called), payloadConverter }, next);
@@ -196,7 +196,7 @@ export function secondGate({
     if ('problem' in valid) throw refused('arguments_invalid', valid.problem);
     if (tool.bind === undefined || outcome !== 'approved') return next(input);
     const checked = (): Promise<CheckEditResult> => checkEdit({ agent, tool: tool.name, args, caller, engine });
-    // Its run recorded the tool before it bound its preview: it asks again, and binds then.
+    // The run recorded the tool before the tool bound its preview: the run asks again, and binds the preview then.
     if (bound === undefined) throw changed({ definition: present, checked: await checked() });
     const changes = await changedPreview(tool, args, bound, { agent, caller });
     if (changes.length > 0) throw previewChanged({ definition: present, checked: await checked(), changes });
@@ -208,7 +208,7 @@ export function secondGate({
       try {
         return await execute(input, next);
       } catch (error) {
-        // A refusal says that the call did not run, and an earlier attempt may have run it.
+        // A refusal says that the call did not run, but an earlier attempt may have run it.
         if (isRefusal(error)) refuseSecondStart(activityInfo().activityType, error.message);
         throw error;
       }
@@ -243,7 +243,7 @@ function changed(change: ChangedDefinition): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, definitionChangedType, refusedBySecondGate, change);
 }
 
-/** What an approval binds is not so any more: the workflow asks again, with what has changed. */
+/** The facts that an approval binds have changed: the workflow asks again, and shows what has changed. */
 function previewChanged(change: ChangedDefinition): ApplicationFailure {
   const message = `what '${change.definition.name}' would change is not what its reviewers approved`;
   return ApplicationFailure.nonRetryable(message, previewChangedType, refusedBySecondGate, change);
@@ -281,7 +281,7 @@ function unread(message: string): ApplicationFailure {
 
 type Refusal = (typeof secondGateTypes)[number];
 
-/** The refusal of a worker that says nothing about other workers. */
+/** A refusal by this worker alone. It is retryable for activities of `waitedFor`, which another worker may run. */
 function refusedHere(activityType: string, type: Refusal, message: string): ApplicationFailure {
   if (!waitedFor.includes(activityType)) return refused(type, message);
   return ApplicationFailure.create({ message, type, nonRetryable: false, details: [refusedBySecondGate] });
@@ -291,7 +291,7 @@ function refused(type: Refusal, message: string, ...more: unknown[]): Applicatio
   return ApplicationFailure.nonRetryable(message, type, refusedBySecondGate, ...more);
 }
 
-/** Heartbeats if the author does not. Fails with `outcome_unknown` if the worker shuts down in mid-call (I7). */
+/** Runs a gated activity, and heartbeats if its author does not. A shutdown in mid-call is `outcome_unknown` (I7). */
 async function runGated(
   input: ActivityExecuteInput,
   options: { heartbeats?: boolean; isRepeatable: boolean; payloadConverter: PayloadConverter },
@@ -324,8 +324,8 @@ async function runGated(
 }
 
 /**
- * The result as its reader gets it. If this interceptor left a result that cannot be written, or not twice, it would
- * fail as if the activity had thrown, and a model would call it again.
+ * The result as its reader gets it. A result that cannot be written, or not twice, fails here with a type of its own:
+ * later, it would fail as if the activity had thrown, and a model would call it again.
  */
 function asRead(result: unknown, converter: PayloadConverter): unknown {
   let read: unknown;
@@ -407,7 +407,7 @@ function isoOf(atMs: number): string {
 
 const permits = new WeakMap<Context, object>();
 
-/** Separates the permit of a call from its arguments. It comes first, so that other interceptors see the arguments. */
+/** Separates a call's permit from its arguments. It runs first, so that other interceptors see only the arguments. */
 export const separatePermit: ActivityInboundCallsInterceptor = {
   execute(received, next) {
     const args = received.args.map((arg) => (arg instanceof Permitted ? arg.value : arg));

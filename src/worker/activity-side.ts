@@ -49,7 +49,7 @@ const continueAsNewBounds = { historyEvents: [20, 40_000], updates: [10, 1_900] 
 export interface ActivitySide {
   activities: Record<string, unknown>;
   inbound: ActivityInboundCallsInterceptor;
-  /** Of the operator's policy; absent without one. */
+  /** The digest of the operator's policy; absent without a policy. */
   policyDigest?: string;
   /** Names in policies that this worker does not have, and rules that cannot take effect, one sentence each. */
   policyWarnings: string[];
@@ -104,7 +104,7 @@ export function activitySide(
     ...Object.fromEntries(
       registry.tools.filter(isActivity).map((tool) => [tool.name, callTool(tool, sizeLimits.resultBytes)]),
     ),
-    // Temporal sends activities of all other names there, and the tools of a toolset are still unknown.
+    // Temporal calls `default` for activities of all other names. The names of a toolset's tools are not known yet.
     ...(registry.toolsets.prefixes.length > 0 && {
       default: callToolsetTool(registry.toolsets, sizeLimits.resultBytes),
     }),
@@ -184,8 +184,8 @@ function checkContinueAsNewAfter(given: Partial<ContinueAsNewAfter> = {}): Conti
 }
 
 /**
- * Reads a document, its text, or, for a one-line string that ends in `.yaml`, `.yml` or `.json`, a path, whose rules
- * also get their lines. Throws `policy_invalid` with every problem and its place.
+ * Reads a policy from a document, its text, or, for a one-line string that ends in `.yaml`, `.yml` or `.json`, a file,
+ * and then also the lines of its rules. Throws `policy_invalid` with every problem and its place.
  */
 export function loadPolicy(
   source: string | object,

@@ -114,7 +114,7 @@ async function makeWorker(options: WithChannels): Promise<CountersignWorker> {
   }
 }
 
-/** With the default grace, a worker ends within 20 s: Kubernetes kills after 30 s. */
+/** The time from the end of the grace to a forced end. By default, that is after 20 s: Kubernetes kills after 30 s. */
 const afterGraceMs = 10_000;
 
 /** Rejects `forceMs` after a call of the worker's `shutdown`. Temporal calls it for a signal and for a failure. */
@@ -145,7 +145,7 @@ type WithChannels = Omit<WorkerOptions, 'channels'> & ChannelOptions;
 /** The options with the channels of their file, which also sets the other options of channels. */
 async function withChannels({ channels, ...options }: WorkerOptions): Promise<WithChannels> {
   if (typeof channels !== 'string') return { ...options, channels };
-  // Its kinds load slowly, and most workers have no channel file.
+  // The kinds of channels load slowly, and most workers have no channel file.
   const { readChannels } = await import('../channels.ts');
   return { ...options, ...(await readChannels(channels)) };
 }
@@ -217,7 +217,7 @@ async function connectNative(
   namespace: string,
 ): Promise<NativeConnection> {
   try {
-    // The SDK warns of every memo over 2 KB. Countersign's have their own limits.
+    // The SDK warns of every memo over 2 KB. Countersign's memos have limits of their own.
     return await NativeConnection.connect({ ...settings, payloadLimits: { memoWarnSize: 0 } });
   } catch (error) {
     const problem = translateServerError(error, { address: settings.address, namespace });

@@ -9,8 +9,8 @@ type Compiler = Parameters<
 >[0];
 
 /**
- * Keeps the workflow bundle small, because every worker holds it in memory. Removes comments, also of libraries,
- * indents, webpack's notes, unused modules and exports, and from the source map columns and sources. Names and lines
+ * Keeps the workflow bundle small, because every worker holds it in memory. Removes comments, also those of libraries,
+ * indents, webpack's notes, unused modules and exports, and the columns and sources of the source map. Names and lines
  * stay, for types of failures and stack traces. The same sources give the same bytes in every folder.
  */
 export function leanBundle(config: BundlerConfiguration): BundlerConfiguration {
@@ -32,7 +32,7 @@ interface WebpackModule {
 
 const packageFolder = fileURLToPath(new URL('../../', import.meta.url)).replaceAll(sep, '/');
 
-/** For stack traces: the path in its package, or without a package the path from the bundling folder. */
+/** The name of a source in stack traces: the path in its package or, without one, from the bundling folder. */
 function sourceName(source: { absoluteResourcePath: string; resourcePath: string }): string {
   const path = source.absoluteResourcePath.replaceAll(sep, '/');
   const name = inPackage(path.replaceAll(packageFolder, 'countersign/'));
@@ -43,7 +43,7 @@ function inPackage(path: string): string {
   return path.replace(/^.*\/node_modules\//, '');
 }
 
-/** Names modules of installed packages by their path in the package; not those of a package that is there twice. */
+/** Names modules of installed packages by their path in the package, unless a package is installed twice. */
 const namedByPackage = {
   apply({ hooks }: Compiler): void {
     hooks.thisCompilation.tap('countersign', ({ hooks: { beforeModuleIds }, chunkGraph }) => {
@@ -60,7 +60,7 @@ const namedByPackage = {
   },
 };
 
-/** Removes indents and webpack's own comments at each import and export, and names the file by the rest. */
+/** Removes indents and webpack's own comments at each import and export. Names the file by a digest of the rest. */
 const withoutMarks = {
   apply({ hooks, webpack: { Compilation, sources } }: Compiler): void {
     const name = 'countersign';
@@ -78,7 +78,7 @@ const withoutMarks = {
             start += module.length;
           }
           compilation.updateAsset(file, shorter);
-          // The hash in its name is webpack's, which depends on absolute paths.
+          // Webpack's hash in the file name depends on absolute paths.
           const digest = createHash('sha256').update(shorter.source()).digest('hex').slice(0, 20);
           const renamed = file.replace(compilation.hash!, digest);
           if (renamed !== file) compilation.renameAsset(file, renamed);
@@ -98,7 +98,7 @@ function hasLongTemplate(module: string): boolean {
   return module.replaceAll(literals, '').includes('`') || module.includes('\\\n');
 }
 
-/** Runs after all other rules, with the compiler that Temporal's bundler uses for TypeScript. */
+/** A rule that removes comments after all other rules, by the compiler that Temporal's bundler has for TypeScript. */
 function withoutComments(config: BundlerConfiguration): object[] {
   const uses = (config.module?.rules ?? []).map((rule) => (typeof rule === 'object' && rule ? rule.use : undefined));
   const swc = uses.find(

@@ -15,7 +15,7 @@ export interface BundleInputs extends Pick<
   leanBundle?: boolean;
 }
 
-/** The sources of a bundle. Its file begins with them, as a comment. */
+/** What a bundle was made of. The bundle's file begins with it, as a comment. */
 interface BundleOrigin {
   /** The version of Temporal's SDK in it. A worker of another version may be incompatible. */
   sdk: string;
@@ -46,7 +46,7 @@ export function bundleKind(options: BundleInputs): BundleKind {
 
 type BundleInput = Exclude<keyof BundleOptions, 'failureConverterPath'> | 'leanBundle' | 'workflowBundle';
 
-/** The source of each input of Temporal's bundler. If the bundler gets another input, this does not compile. */
+/** Where each input of Temporal's bundler comes from. If a new SDK has another input, this does not compile. */
 const userCode: Record<BundleInput, (options: BundleInputs) => unknown> = {
   workflowBundle: ({ workflowBundle }) => workflowBundle,
   // The bundles of the package have no comments.
@@ -65,8 +65,8 @@ const userCode: Record<BundleInput, (options: BundleInputs) => unknown> = {
 
 /**
  * The path of the package's bundle; undefined if the worker has to make its own: for the kind `own`; in a clone, whose
- * sources run uncompiled; and if the bundle is for another version of the SDK or of Countersign's modules. Only then
- * calls `refused` with a sentence that says why.
+ * sources run uncompiled; and if the bundle is for another version of the SDK or of Countersign's modules. In this last
+ * case, calls `refused` with a sentence that says why.
  */
 export function packageBundle(kind: BundleKind, refused: (sentence: string) => void): string | undefined {
   if (kind === 'own') return undefined;

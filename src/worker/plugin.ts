@@ -139,7 +139,7 @@ export class CountersignPlugin extends SimplePlugin {
     };
   }
 
-  /** Checks the search attributes beside the start: `runUntil` and `shutdown` must find a running worker. */
+  /** Checks the search attributes while the worker starts: `runUntil` and `shutdown` must find a running worker. */
   override async runWorker(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
     for (const sentence of this.#side.policyWarnings) Runtime.instance().logger.warn(sentence);
     const running = this.#runToEnd(worker, next);
@@ -151,7 +151,7 @@ export class CountersignPlugin extends SimplePlugin {
 
   async #runToEnd(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
     const hasEnded = new AbortController();
-    // The worker does not wait for it: a receiver may be slow, or come back.
+    // The worker does not wait for this check: a receiver may be slow, or come back.
     void this.#side.warnOfUnreached(hasEnded.signal, (sentence) => Runtime.instance().logger.warn(sentence));
     try {
       await super.runWorker(worker, next);

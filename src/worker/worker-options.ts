@@ -48,7 +48,7 @@ export interface PluginOptions extends ChannelOptions {
   leanBundle?: boolean;
 }
 
-/** The names above, all of them: Temporal's worker does not know these options. */
+/** The names of all options in `PluginOptions`, which Temporal's worker does not know. */
 export const pluginOptionNames = Object.keys({
   agents: true,
   tools: true,
@@ -158,7 +158,7 @@ export function checkWorkerOptions(place: string, options: object): void {
 /** Throws `internal` with one sentence if the namespace lacks search attributes of the inbox. */
 export async function requireAttributes(connection: Services, namespace: string, names: AttributeNames): Promise<void> {
   const missing = await missingSearchAttributes(connection, namespace, names).catch((error: unknown) => {
-    // Temporal's time-skipping test server has no list of them: it cannot be queried, and accepts them anyway.
+    // Temporal's time-skipping test server cannot list search attributes, and accepts all names.
     if (grpcStatusOf(error) === grpcStatus.UNIMPLEMENTED) return [];
     throw error;
   });

@@ -1,4 +1,4 @@
-/** The interceptors of all workflows of a worker. They supply `activation` and guard activities. */
+/** The interceptors of all workflows of a worker. They record facts about activations, and gate activities. */
 import { type WorkflowInterceptors, ApplicationFailure, workflowInfo, type ActivateInput } from '@temporalio/workflow';
 import { messageNames, parentsChangedName, workflowType } from '../contract.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
@@ -24,12 +24,12 @@ export function interceptors(): WorkflowInterceptors {
         activate(input, next) {
           const jobs = input.activation.jobs ?? [];
           const unread = unreadPayloadOf(jobs);
-          // Fails the task, not the run: the task is retried until a worker can read the payload as it is then.
+          // This fails the task, not the run: the server retries the task until a worker can read the payload.
           if (unread !== undefined) throw new Error(unread);
           failMalformed(jobs);
           markStrict(jobs);
           markExcess(jobs, workflowInfo().workflowType === workflowType);
-          // Queries have activations of their own and do not advance the clock: they must not change the gate either.
+          // A query has an activation of its own, which must change neither the clock nor the gate.
           if (jobs.some((job) => job.queryWorkflow != null)) {
             refuseAhead(input.activation);
             return next(input);
@@ -90,9 +90,9 @@ export function interceptors(): WorkflowInterceptors {
 type Job = NonNullable<ActivateInput['activation']['jobs']>[number];
 
 /**
- * Why this activation cannot be processed yet; undefined if it can. Workers write the results of activities and
- * children and the arguments of continue-as-new: what external storage does not give now, another worker or a later
- * attempt may read. What any sender can write is refused as undecodable instead, and must not hold up the run (I5c).
+ * Why this activation cannot be processed yet; undefined if it can. Checks payloads that workers write: the
+ * results of activities and children, and the arguments of continue-as-new. If external storage does not give one now,
+ * a later attempt may read it. Other payloads are refused as undecodable: they must not hold up a run (I5c).
  */
 export function unreadPayloadOf(jobs: readonly Job[]): string | undefined {
   for (const { resolveActivity, resolveChildWorkflowExecution, initializeWorkflow } of jobs) {
@@ -111,7 +111,7 @@ export function unreadPayloadOf(jobs: readonly Job[]): string | undefined {
   return undefined;
 }
 
-/** References are small: larger payloads are not decoded for this check. */
+/** The most bytes of a reference to external storage. Larger payloads are not decoded for this check. */
 const longestReference = 64;
 
 function whyUnread(payload: Payload): string | undefined {

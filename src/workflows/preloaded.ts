@@ -1,8 +1,8 @@
 // oxlint-disable no-underscore-dangle -- webpack gives its table of modules such names
 /**
- * The modules that all runs of a worker share, loaded once (`preloadModules`): loading them for each run would take
- * most of its memory and time. They keep no state, or one run could learn what another did: that is in the gate or in
- * `run-local.ts`. `test/workflows/replay/preloaded.test.ts` checks both.
+ * The modules that all runs of a worker share. The SDK loads them once (`preloadModules`), because a copy for each run
+ * would take most of the run's memory and time. They keep no state, or one run could learn what another did: state is
+ * in the gate or in `run-local.ts`. `test/workflows/replay/preloaded.test.ts` checks the list and the modules.
  */
 import '../contract.ts';
 import './interceptors.ts';
@@ -17,8 +17,8 @@ declare const __webpack_modules__: Record<string, unknown>;
 declare const __webpack_require__: (id: string) => { UnicodeTables: object };
 
 /**
- * Freezes the Unicode tables of RE2. The SDK freezes what runs share, and reads every property of an object that is not
- * frozen yet: some of these are computed from all of Unicode, a third of a worker's start.
+ * Freezes the Unicode tables of RE2. The SDK would freeze them itself, but would first read each of their properties.
+ * Some are computed from all of Unicode when they are read, which takes a third of a worker's start.
  */
 for (const id of Object.keys(__webpack_modules__)) {
   if (id.endsWith('@bufbuild/re2/dist/esm/UnicodeTables.js')) Object.freeze(__webpack_require__(id).UnicodeTables);

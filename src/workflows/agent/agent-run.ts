@@ -66,7 +66,7 @@ export async function agentRun(input: RunInput, carried?: Carried): Promise<RunR
   }
 }
 
-/** The run's part of the state that the execution before this one carried, once verified. The gate gets the rest. */
+/** Verifies the carried state, restores the gate's part of it, and returns the run's part. */
 async function resume(gate: Gate, carried: Carried | undefined): Promise<RunState> {
   const past = await verified(carried);
   gate.restore(past.gate);
@@ -148,7 +148,7 @@ class AgentRun {
     }
   }
 
-  /** After a failure, a session waits for its user; any other run fails. A cancelled call is no failure. */
+  /** Handles an error of the model call: a session waits for its user, any other run fails. Ignores cancellations. */
   #withoutAnswer = (error: unknown): undefined => {
     if (isCancellation(error)) {
       if (this.#gate.closing !== undefined || this.#state.stopped !== undefined) return;
@@ -190,7 +190,7 @@ class AgentRun {
     const { config, messages } = this.#state;
     const { agent, instructions, tools, modelCall } = this.#agent;
     const turn = this.#state.turn + 1;
-    // The activity carries the journal. Runs that are no sessions keep the gate's own command beside it (I12).
+    // In a session, this activity is the command of its activation (I12). Other runs also write the gate's own command.
     if (this.#session.isSession) this.#gate.noteCommand();
     const answer = await this.#modelCall.make(`turn ${turn} of ${agent}`, modelCall, [
       {
@@ -286,7 +286,7 @@ class AgentRun {
     );
   }
 
-  /** The result of the run, once its open requests are cancelled and its messages are answered. */
+  /** Ends the run: cancels its open requests, answers its messages, and returns its result. */
   async #end(status: RunStatusName, output: string, more: Partial<RunResult> = {}): Promise<RunResult> {
     this.#session.end();
     if (this.#gate.isAnnouncing) await this.#gate.until(() => !this.#gate.isAnnouncing);

@@ -9,7 +9,7 @@ interface AdvisedCall extends HeldCall {
   held: HeldCall['held'] & Required<Pick<HeldCall['held'], 'consultation'>>;
 }
 
-/** Consults the advisors of at most `maxPending` calls at once. The calls then pass the gate with their answers. */
+/** Asks advisors, for at most `maxPending` calls at once. Each call then passes the gate with their answers. */
 export class Consultations {
   readonly #state: RunState;
   readonly #gate: Gate;
@@ -43,7 +43,7 @@ export class Consultations {
     void consulting.catch(givenUp).then((advice) => this.#answered(index, callId, advice));
   }
 
-  /** Ends all consultations. The calls then pass the gate without answers. */
+  /** Cancels all consultations. Their calls then pass the gate with failed advice. */
   cancel(): void {
     this.#scope.cancel();
   }

@@ -40,7 +40,7 @@ export class LimitCheck {
     return asking === undefined ? [] : this.#gate.approversOf(asking.requestId);
   }
 
-  /** At a limit, asks to go on, or returns why the run ends. Call it between turns, in a step that writes a command. */
+  /** At a limit, asks a person or returns why the run ends. Call it between turns, in a step with a command. */
   check(): string | undefined {
     const { allowedFrom } = this.#spending;
     const reached = reachedLimit(runLimitsOf(this.#gate.policies), this.#used, allowedFrom, this.#isCostUnknown);
@@ -48,7 +48,7 @@ export class LimitCheck {
     return reached.asks ? this.#ask(reached) : this.#stopReason(reached);
   }
 
-  /** Returns why the run ends; undefined if not. `problem`: why the approval counts no more; the run asks again. */
+  /** Applies the answer. Returns why the run ends, if it does. With a `problem`, an approval counts no more. */
   takeSettled(problem?: string): string | undefined {
     const spending = this.#spending;
     const { requestId, callId, limit } = spending.asking!;
@@ -80,7 +80,7 @@ export class LimitCheck {
     this.#state.spending = { ...spending, cost: withModelCost(spending.cost, this.#prices, model, usage) };
   }
 
-  /** If the run ended without reporting its tokens and cost, its cost counts as unknown. */
+  /** Adds a nested run's tokens and cost. If it ended without reporting them, its cost counts as unknown. */
   addNested(agent: string, { usage, cost }: Pick<ToolEnd, 'usage' | 'cost'>): void {
     const { nested, ...spending } = this.#spending;
     const isUsed = nested !== undefined || usage !== undefined;
@@ -91,7 +91,7 @@ export class LimitCheck {
     };
   }
 
-  /** Returns why the run stops; undefined if it may go on or waits for an answer. */
+  /** Opens the request to go on. Returns why the run stops; undefined if it may go on or waits for an answer. */
   #ask(limit: ReachedLimit): string | undefined {
     const { asks = 0 } = this.#spending;
     const callId = `${this.#state.turn}.continue-${asks + 1}`;
@@ -101,7 +101,7 @@ export class LimitCheck {
       { callId, tool: continueDefinition.name, args: continueArguments(limit) },
       continueDefinition,
       {
-        // Patterns of a policy need a library that never runs here.
+        // A policy's own patterns need a library that never runs in workflows, so the text cannot be redacted.
         contextSummary: (redact?.patterns ?? []).length > 0 ? '' : this.#lastText,
         sentence: this.#requestSentence(limit),
         assessment: continueAssessment,

@@ -27,10 +27,10 @@ interface Open {
   run?: Pick<ChildWorkflowHandle<Workflow>, 'signal'>;
 }
 
-/** Bytes that one task may send: a message to the server takes 4 MB, and also holds other commands. */
+/** The most bytes of policies that one task sends. One message to the server takes 4 MB, with all other commands. */
 const maxSentBytes = 2_000_000;
 
-/** The runs that calls of agents start: what they inherit from this run, and how they end with it. */
+/** The nested runs that calls of other agents start: what they inherit from this run, and how they end with it. */
 export class NestedRuns {
   readonly #input: RunInput;
   readonly #gate: Gate;
@@ -89,9 +89,9 @@ export class NestedRuns {
     });
   }
 
-  /** Never throws: every end is an answer to the model, of at most `resultBytes`. May take days: no activity waits. */
+  /** Runs a nested run to its end. Never throws: every end is an answer to the model, of at most `resultBytes`. */
   async #runNested(open: Open, workflowId: string, input: RunInput, resultBytes: number): Promise<ToolEnd> {
-    // Puts journal entries into this run's history; the nested run does not read them.
+    // The journal entries enter this run's history as an argument, which the nested run does not read.
     const journal = this.#gate.takeJournal();
     const { agent, parent } = input;
     const bytes = byteLength(JSON.stringify(parent));
@@ -177,7 +177,7 @@ function answerTo(agent: string, { status, output, finish }: Partial<RunResult>,
   return { content, isError: false, ran: 'yes' };
 }
 
-/** Includes the run's last output, which may be all that the run found out. */
+/** The answer for a closed nested run. It includes the last output, which may be all that the run found out. */
 function closed(agent: string, output: string): ToolEnd {
   const content = sentences.cancelled(`the run of agent '${agent}' was closed`);
   return { content: output === '' ? content : `${content}\n${output}`, isError: true, ran: 'yes' };

@@ -11,7 +11,7 @@ import type { Consultation } from '../gate/consult-advisors.ts';
 import type { ToolDefinition } from '../../core/base/tool-call.ts';
 import { type StartableCall, type HeldCall, type RunState, agentOf } from './run-state.ts';
 
-/** The most replaced definitions that a run keeps. Of an older one, reviewers do not see what has changed. */
+/** How many replaced definitions a run keeps. For a call under an older one, reviewers do not see what has changed. */
 const formerKept = 10;
 
 interface AskedBefore {
@@ -20,8 +20,8 @@ interface AskedBefore {
 }
 
 /**
- * Holds a call for the gate as the model would request it now: with arguments checked against the present schema, and
- * for reviewers what has changed. Its id is new, unless it may have run: the id is in its idempotency key.
+ * Makes a call pass the gate again, as if the model requested it now: arguments are checked by the present schema, and
+ * reviewers see what has changed. It gets a new id, unless it may have run: its idempotency key has the id.
  */
 export function heldAgain(
   each: StartableCall,
@@ -54,7 +54,7 @@ export function heldAgain(
   );
 }
 
-/** Holds a call that may have run. `seen`: what an activity found for its reviewers; empty if no worker could tell. */
+/** Makes a call that may have run pass the gate again. The second argument is what reviewers see of it, if known. */
 export function heldAsUnknown(
   each: StartableCall,
   { shell, sentence, assessment, redaction, cannotStart }: Partial<CheckedArguments>,
@@ -95,7 +95,7 @@ function replacedBy(
   return { ...(asked && { requestId: asked.requestId }), by, ...(changes && { changes }) };
 }
 
-// Anyone who may fail activities can write the changes.
+// Any client that may fail activities can write the changes, so only texts of a limited length are shown.
 
 const mostChanges = 20;
 const longestChange = 1_000;
@@ -121,7 +121,7 @@ export function passesAtOnce({ held: { again, advice, consultation } }: HeldCall
   return consultation === undefined && (again === true || advice !== undefined);
 }
 
-/** Replaces a recorded tool with its present definition, for every agent of the run that has it. */
+/** Replaces a tool's recorded definition by the present one, for every agent of the run, and keeps the former one. */
 export function takeDefinition(state: RunState, admitted: ToolDefinition, changed: ToolDefinition): void {
   const renew = <Config extends AgentConfig>(config: Config): Config => ({
     ...config,
@@ -140,7 +140,7 @@ export function admittedTool(state: RunState, { tool: name, admitted }: Startabl
   return state.former?.find((tool) => tool.name === name && tool.definition === admitted) ?? present;
 }
 
-/** As in the call's first request: the model's text beside it, else the last user message. */
+/** The context, as in the call's first request: the model's text beside the call, else the last user message. */
 function summaryOf(messages: readonly Message[]): string {
   return messages.findLast(({ role, content }) => role !== 'tool' && content.trim() !== '')?.content ?? '';
 }

@@ -1,6 +1,6 @@
 /**
- * Results that answer equal calls of the same run, for tools that declare a `cache`. They stay in the transcript. A
- * call that may change something discards all, because its effect on them is not known.
+ * Keeps results of tools that declare a `cache`, to answer equal calls of the same run. The texts stay in the
+ * transcript. A call that may change something discards all results, because its effect on them is not known.
  */
 import type { ToolDefinition } from '../../core/base/tool-call.ts';
 import type { EarlierResult } from '../gate/admit-call.ts';

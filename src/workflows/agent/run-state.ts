@@ -15,28 +15,28 @@ import type { GateSnapshot } from '../state/gate-state.ts';
 export type TurnCall = HeldCall | AskedCall | CheckedCall | StartableCall | AnsweredCall;
 
 interface RequestedCall {
-  /** The model's own id, for its transcript only: models reuse ids. */
+  /** The id that the model gave the call. Only the transcript uses it, because models reuse ids. */
   modelCallId: string;
   tool: string;
   written: Json;
   /** How often the tool was not started because its definition had changed. */
   changes?: number;
-  /** How often it was started, and its outcome was unknown. */
+  /** How often the tool was started without a known outcome. */
   unknownStarts?: number;
-  /** True: it may have run, so only a person has it started again. */
+  /** True: the tool may have run, so only a person can let it start again. */
   mayHaveRun?: true;
   /** The sentences that precede the result for the model: what reviewers changed and wrote. */
   notice?: string;
 }
 
-/** Waits for earlier calls of the turn, or for its advisors; not if its tool has changed, or it may have run. */
+/** A call before the gate. It waits for its advisors or, if it is here for the first time, for earlier calls. */
 export interface HeldCall extends RequestedCall {
   state: 'held';
   held: {
     requested: ModelCall;
     callId: string;
     contextSummary: string;
-    /** True if it passed the gate before, and its tool has changed since or it may have run. */
+    /** True: the call passed the gate before. Since then its tool has changed, or the tool may have run. */
     again?: true;
     replaces?: ApprovalRequest['replaces'];
     consultation?: Consultation;
@@ -66,7 +66,7 @@ export interface StartableCall extends RequestedCall {
   unread?: number;
 }
 
-/** A call for which a worker checks whether its approval, or the answer in its place, still counts. */
+/** A call for which a worker checks whether its approval, or a reviewer's response to it, still counts. */
 export interface CheckedCall extends RequestedCall {
   state: 'checked';
   waiting: AskedCall | StartableCall;
@@ -81,7 +81,7 @@ export interface AnsweredCall extends RequestedCall {
 /** What a whole run has used, beside its turns and tokens, and how far people let it go beyond its limits. */
 export interface Spending {
   startedAtMs: number;
-  /** The tool calls that reached the gate, and those that a limit refused before. */
+  /** The number of tool calls that reached the gate, or that a limit refused before. */
   calls: number;
   /** The tokens of nested runs that have ended. */
   nested?: Usage;
@@ -122,12 +122,12 @@ export interface RunState {
   askedAfterTurn?: number;
   /** Why the last model call of a session failed. Absent: it did not fail, or the user has sent a message since. */
   failedTurn?: Problem;
-  /** Absent: the turn is not stopped. `pending`: how many messages waited for the model at the stop. */
+  /** Why the user stopped the turn; absent if it goes on. `pending`: how many messages waited for the model then. */
   stopped?: { reason: string; pending: number };
   /** The calls of this turn; empty if the model is called next. */
   calls: TurnCall[];
   usage: Usage;
-  /** What the limits of the policies count besides turns and tokens. Absent before the first count. */
+  /** What the run has used besides turns and tokens, for the limits of the policies. Absent before the first count. */
   spending?: Spending;
   /** The results that answer equal calls. Absent: no tool of the run has kept one. */
   results?: KeptResults;

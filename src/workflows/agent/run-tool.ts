@@ -35,11 +35,11 @@ export interface ToolEnd {
   isResult?: boolean;
   /** True: the tool was not started, because its arguments cannot be read now. It can be started later. */
   unread?: boolean;
-  /** True: its outcome was unknown, and the tool answers that it did not run. It may be started again. */
+  /** True: the outcome was unknown, and the tool answers that it did not run. The tool may be started again. */
   isUndone?: boolean;
   /** Present: the tool does not know its outcome either. Holds what the person who is asked sees of the call. */
   unsettled?: Partial<CheckedArguments>;
-  /** If the tool was not started because its definition or its preview has changed: what it is now. */
+  /** Present: the tool was not started, because its definition or preview has changed. Holds the present one. */
   changed?: ChangedDefinition;
   /** True: the tool was not started, because the approvers of the call are revoked. */
   isRevoked?: boolean;
@@ -54,8 +54,8 @@ export interface ToolEnd {
 const attemptsIfRepeatable = 3;
 
 /**
- * Never throws: every end of the activity is an answer to the model (I7). A tool with side effects has one attempt;
- * only idempotent and read-only tools are retried. `awaitsEnd`: awaits the activity's own end after a cancellation.
+ * Runs a tool as its activity. Never throws: every end is an answer to the model (I7). Only idempotent and read-only
+ * tools are retried; other tools have one attempt. `awaitsEnd`: awaits the activity's end after a cancellation.
  */
 export async function runTool(
   tool: ToolDefinition,
@@ -65,7 +65,7 @@ export async function runTool(
   { awaitsEnd = false }: { awaitsEnd?: boolean } = {},
 ): Promise<ToolEnd> {
   const activities = proxyActivities<Record<string, (permit: Permit, args: JsonObject) => Promise<Json>>>({
-    // The second gate takes a bound preview again.
+    // If an approval binds the preview, the second gate takes the preview again within this time.
     startToCloseTimeout: tool.timeoutMs + (tool.bind === undefined ? 0 : (tool.previewTimeoutMs ?? 0)),
     heartbeatTimeout: tool.heartbeatTimeoutMs ?? undefined,
     retry: { maximumAttempts: isRepeatable(tool) ? attemptsIfRepeatable : 1 },
@@ -113,7 +113,7 @@ export async function reconcileCall(
   }
 }
 
-/** What reviewers see of a call that may have run, as an activity finds it anew; nothing if it fails. Never throws. */
+/** Finds again, by an activity, what reviewers see of a call that may have run; empty if that fails. Never throws. */
 export async function lookAtUnsettled(
   { callId, agent, caller, engine }: Permit,
   edit: Pick<CheckEditInput, 'tool' | 'args' | 'redact'>,
@@ -160,12 +160,12 @@ function endOf(error: unknown, tool: string): ToolEnd {
   };
 }
 
-/** A failure of an unknown type comes from an operator who failed the activity, so the tool may have run. */
+/** Whether the tool ran. An unknown type of failure comes from an operator who failed the activity: it may have run. */
 function ranOf({ type = '', details }: ApplicationFailure): Ran {
   // Other failures of a worker have these types, too: a result that cannot be written is `undecodable`.
   const isOfSecondGate = details?.[0] === refusedBySecondGate;
   if (isOfSecondGate && secondGateTypes.some((each) => each === type)) return 'no';
-  // The error of a worker that has no such tool.
+  // A worker without this tool fails with this type.
   if (type === 'NotFoundError') return 'no';
   return type === toolFailedType ? 'yes' : 'unknown';
 }

@@ -100,7 +100,7 @@ export class UserSession implements UserMessageHandler {
     return undefined;
   }
 
-  /** Keeps input that the agent's check has refused from the model. A retry has the input checked again instead. */
+  /** Marks the input that the agent's check has refused: the model never gets it. A retry checks it again instead. */
   #setAside(state: RunState): void {
     if (state.failedTurn?.code === 'input_refused') state.messages = withRefused(state.messages);
   }
@@ -123,7 +123,7 @@ export class UserSession implements UserMessageHandler {
     this.#state!.failedTurn = problem;
   }
 
-  /** True if the model has answered everything, its turn was stopped, or its call failed. */
+  /** True while the session waits for its user: the model has answered, its turn was stopped, or its call failed. */
   get awaitsUser(): boolean {
     if (!this.isSession || this.#isEnding || this.#state === undefined) return false;
     const { stopped, pendingMessages = [], failedTurn, messages } = this.#state;
@@ -132,10 +132,10 @@ export class UserSession implements UserMessageHandler {
     return pendingMessages.length === 0 && (failedTurn !== undefined || isFinal(messages.at(-1)));
   }
 
-  /** Call it only between two turns, before the model is called. Returns false if no message waits. */
+  /** Moves the waiting messages into the transcript; false if there are none. Call it only between two turns. */
   moveToTranscript(): boolean {
     const state = this.#state!;
-    // A message may have come in the step in which the call before failed.
+    // A message may have arrived in the step in which the model call failed, before `failedTurn` was set.
     if (state.pendingMessages !== undefined) this.#setAside(state);
     delete state.failedTurn;
     delete state.stopped;

@@ -67,7 +67,7 @@ export function startOf({ input }: RunInput, config: RunConfig): RunState {
   };
 }
 
-/** The input for the next execution, without what the state has: inherited policies, and the data of files. */
+/** The next execution's input, without what the run's state has: the inherited policies, and the data of files. */
 export function continuedInput({ parent, input, ...rest }: RunInput): RunInput {
   const inputWithoutData = typeof input === 'string' ? input : withoutFileData(input);
   return { ...rest, input: inputWithoutData, ...(parent !== undefined && { parent: { ...parent, policies: [] } }) };
@@ -97,8 +97,8 @@ export function gateOptionsOf(state: RunState, { caller, metadata }: RunInput, l
 
 /**
  * The failure to throw for an error that ends a run: one sentence, its code, and the last journal entries, which this
- * takes from the gate. Returns unchanged a cancellation, and an error that is no failure of Temporal: it is a defect of
- * the code, and the task is retried until a deploy fixes it.
+ * takes from the gate. Returns a cancellation unchanged, and an error that is no failure of Temporal, too: that is a
+ * defect of the code, and the task is retried until a deploy fixes it.
  */
 export function failureOfRun(error: unknown, gate: Gate): unknown {
   if (!(error instanceof TemporalFailure) || isCancellation(error)) return error;

@@ -75,7 +75,7 @@ export class TurnCalls {
     return this.#running > 0 || this.advising.areRunning;
   }
 
-  /** True if every call is answered, or if `takeSettled` changes a call. */
+  /** True if every call is answered, or if `takeSettled` would change a call. */
   get canGoOn(): boolean {
     const isDue = (each: TurnCall): boolean =>
       each.state === 'asked'
@@ -103,7 +103,7 @@ export class TurnCalls {
     }
   }
 
-  /** Cancels the running tools. Their ends are awaited, and the model receives them. */
+  /** Cancels the running tools. The run still awaits how each of them ends, and the model receives that. */
   cancelRunning(): void {
     this.#tools.cancel();
   }
@@ -133,7 +133,7 @@ export class TurnCalls {
     });
   }
 
-  /** With `batch: sequential`, a call behind an open question is held until that question is settled. */
+  /** Admits a call. With `batch: sequential`, a call behind an open request waits until that request is settled. */
   #admitInTurn(requested: ModelCall, callId: string, contextSummary: string, meter: RulingMeter): TurnCall {
     const isHeld = this.#gate.limits.batch === 'sequential' && this.#state.calls.some(isUnanswered);
     if (!isHeld) return this.#admit({ requested, callId, contextSummary }, meter);
@@ -204,10 +204,10 @@ export class TurnCalls {
     const settlement = this.#gate.settlement(each.requestId);
     if (settlement === undefined) return each;
     if (!settlement.runs) {
-      // A reviewer's answer counts as an approval does, and is checked as one.
+      // A reviewer's response is checked as an approval is, because the reviewer may be revoked since.
       return settlement.outcome === 'responded' ? { ...each, isResponse: true } : this.#answeredBy(each);
     }
-    // A call that was held again keeps its earlier notice.
+    // A call that passes the gate again keeps the notice of its earlier approval.
     const { notice, ...call } = this.#gate.approved(each.call, each.requestId, each.notice);
     return { ...each, state: 'ready', call, notice };
   }
@@ -305,10 +305,10 @@ export class TurnCalls {
     });
   }
 
-  /** If the tool does not know the outcome, finds what the person who is asked about it sees of the call. */
+  /** If the tool does not know the outcome either, adds what a reviewer sees before the tool may start again. */
   async #withLook(reconciling: Promise<ToolEnd>, ...call: Parameters<typeof reconcileCall>): Promise<ToolEnd> {
     const end = await reconciling;
-    // Histories from before this question go on without it.
+    // Histories that were recorded before this question existed go on without it.
     if (end.ran !== 'unknown' || this.#isOver || !patched('unknown-outcome-asks')) return end;
     this.#gate.noteCommand();
     const [{ name }, permit, args] = call;
@@ -334,7 +334,7 @@ export class TurnCalls {
     if (isUnread && starts < startsForUnread) return { ...each, unread: starts };
     if (isUndone === true) {
       const unknownStarts = (each.unknownStarts ?? 0) + 1;
-      // It passes the second gate again, with the same permit.
+      // The call passes the second gate again, with the same permit.
       if (unknownStarts < startsForUnknown) return { ...each, unknownStarts, mayHaveRun: undefined };
       this.#gate.finished(each.call.callId, 'no');
       return answered(each, withNotice(each, neverRan(tool.name)), true);
@@ -388,7 +388,7 @@ export class TurnCalls {
     return notStarted(each, sentences.cancelled(reason));
   }
 
-  /** Changes each call in its place: calls that run know their place. */
+  /** Replaces each call at its index, because running calls refer to their index. */
   #change(change: (each: TurnCall) => TurnCall): void {
     for (const [index, each] of this.#state.calls.entries()) this.#state.calls[index] = change(each);
   }

@@ -37,8 +37,8 @@ interface Question {
 type Refused = ResolveCall['refused'];
 
 /**
- * `over`: no other answer can count, unless the run says that the request is open. `refused`: the run has checked the
- * answer. `unchecked`: it did not reach the run, or the run could not check it.
+ * What the code of a receipt means. `over`: no other answer can count, unless the run says that the request is open.
+ * `refused`: the run has checked the answer. `unchecked`: it did not reach the run, or could not be checked there.
  */
 const meanings = {
   unknown_request: 'over',
@@ -207,7 +207,7 @@ export class Answering {
     try {
       const call = { channel: name, workflowId: this.#workflowId, requestIds: [requestId], sent, refused };
       const answer: unknown = await resolve(call);
-      // Anything else: this worker cannot read the answer, or an operator completed the activity.
+      // Any other value means that this worker cannot read the answer, or that an operator completed the activity.
       const isAnswer = isObject(answer) && !isUndecodable(answer);
       return isAnswer ? (answer as unknown as ChannelAnswer) : 'again';
     } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * Carries the requests of one run to its channels, and their answers to the run, which it never blocks
- * (docs/channels.md). The sender of a signal is not trusted: it only names requests, whose state is read from the run.
+ * Carries the requests of one run to its channels, and their answers to the run, without ever blocking the run
+ * (docs/channels.md). A signal only names requests; its sender is not trusted, so their state is read from the run.
  */
 import {
   ApplicationFailure,
@@ -38,7 +38,7 @@ export interface ChannelsInput {
   carried?: DeliveryState;
 }
 
-/** Ends once the run has ended and no delivery is left. */
+/** The workflow of a run's channels. It ends once the run has ended and no delivery is left. */
 export async function approvalChannels(input: ChannelsInput): Promise<void> {
   const info = workflowInfo();
   if (info.workflowId.startsWith(endedRunsPrefix)) return watchEndedRuns();
@@ -57,9 +57,9 @@ export async function approvalChannels(input: ChannelsInput): Promise<void> {
 }
 
 /**
- * The workflow id of the agent run, from which this workflow's own id is made. No sender can change the own id: it ends
- * with a short run id, or has the digest of a long one, which the input names. Throws `forbidden` if neither makes the
- * own id: no agent run has started this workflow.
+ * The workflow id of the agent run. This workflow's own id, which no sender can change, is made from it: it ends with
+ * the run's id, or with a digest of a long one, and then the input has the id itself. Throws `forbidden` if neither
+ * gives the own id, because then no agent run has started this workflow.
  */
 function agentRunId(ownId: string, input: Partial<ChannelsInput> | null | undefined): string {
   const candidates = [input?.workflowId, ownId.slice(ownId.indexOf(':') + 1)];
@@ -75,7 +75,7 @@ const mostIds = 100;
 /** The most characters of all names in a step: steps that wait are carried through continue-as-new. */
 const longestNames = 4_000;
 
-/** Reads the argument of a signal. Any sender can signal, so malformed parts are left out. */
+/** Reads the argument of a signal. Any client can send one, so malformed parts are left out. */
 function readChanged(value: unknown): ChangedSignal {
   const { requestIds, step } = (typeof value === 'object' && value !== null ? value : {}) as Partial<ChangedSignal>;
   const ids = Array.isArray(requestIds) ? requestIds.slice(0, mostIds) : [];
@@ -96,7 +96,7 @@ const { [activityNames.lookForEndedRuns]: lookForEndedRuns } = proxyActivities<{
   [activityNames.lookForEndedRuns]: LookForEndedRuns;
 }>({ startToCloseTimeout: '5m', retry: { maximumInterval: '60s' }, summary: 'Look for runs that have ended' });
 
-/** Looks for ended runs that have not announced it: terminated, timed out, or deleted. Ends with the last channel. */
+/** Looks for runs that ended unannounced: terminated, timed out, or deleted. Ends once no run uses channels. */
 export async function watchEndedRuns(): Promise<void> {
   for (;;) {
     await sleep('60s');

@@ -17,7 +17,7 @@ const { [activityNames.lookAtRequests]: lookAtRequests } = proxyActivities<{
   [activityNames.lookAtRequests]: LookAtRequests;
 }>({ startToCloseTimeout: '60s', retry: { maximumInterval: '30s' }, summary: 'Look at the requests of the run' });
 
-/** How long after its deadline a request is looked at: a run that was terminated announces nothing. */
+/** How long after its deadline a request is read from the run, because a terminated run announces no settlement. */
 const afterDeadlineMs = 1_500;
 const firstLookMs = 60_000;
 const longestLookMs = 3_600_000;
@@ -75,7 +75,7 @@ export class Deliveries {
     this.#lookMs = firstLookMs;
   }
 
-  /** True once every request is settled and its channels know; false if the history has grown enough. */
+  /** Resolves to true once all requests are settled and their channels know, to false if the history is long enough. */
   async toEnd(): Promise<boolean> {
     for (;;) {
       const isWoken = await condition(
@@ -218,7 +218,7 @@ export class Deliveries {
     }
   }
 
-  /** The channels must not answer the request any more, and get later messages only if they got the request. */
+  /** Takes a request from channels: they must not answer it, and get later messages only if they got the request. */
   #removeFrom(tracked: Tracked, channels: readonly string[]): void {
     this.#answering.stop(tracked, channels);
     const untold = this.#messages.drop(tracked.requestId, channels);
@@ -259,7 +259,7 @@ export class Deliveries {
   }
 }
 
-/** A digest, because the keys of all steps are carried. With the names, or a forged step could pass for a real one. */
+/** A short digest that identifies a step. It covers the names: a forged step with other names must not pass for it. */
 function keyOf({ kind, dueAt, to = [] }: AnnouncedStep): string {
   return jsonDigest([kind, dueAt, ...to]).slice(0, 16);
 }

@@ -18,7 +18,7 @@ const { [activityNames.channelSettled]: settled } = proxyActivities<Calls>({
   retry: { maximumAttempts: 5, initialInterval: '1s', backoffCoefficient: 3 },
 });
 
-/** `kind` and `dueAt` identify a step. `dueAt`: when it was due, or how many messages the user had written. */
+/** A step of a request. `kind` and `dueAt` identify it: the time when it was due, or the user's message count. */
 export interface DueStep extends ChannelStep {
   dueAt: string;
 }
@@ -91,7 +91,7 @@ export class ChannelMessages {
     for (const each of unsettled) void this.#settleLater(each);
   }
 
-  /** What continue-as-new carries, without messages about requests that are not tracked: they change no more. */
+  /** The state for continue-as-new, without messages about requests that are no longer tracked: they change no more. */
   state(isTracked: (requestId: string) => boolean): MessagesState {
     const unsettled = [...this.#unsettled];
     const isNeeded = (id: string): boolean =>
@@ -161,7 +161,7 @@ export class ChannelMessages {
   remind(requestId: string, { name: channel, delayMs }: LookedChannel, step: DueStep): void {
     const message = this.#messageOf(requestId, channel);
     if (message === undefined) return;
-    // Before the request was sent, a reminder is skipped, and an escalation waits for it.
+    // If the request is not sent yet, a reminder is skipped, and an escalation waits until it is.
     if (isUnsent(message) && step.kind !== 'escalated') return;
     if (step.kind === 'reminded' && this.#isToBeReminded(requestId, channel)) return;
     const later = { requestId, channel, step, dueMs: clock.nowMs + delayMs };
@@ -169,14 +169,14 @@ export class ChannelMessages {
     else void this.#queueLater(later);
   }
 
-  /** True if another message about the request waits or is being sent: one is enough. */
+  /** True if a reminder of the request waits, or a message about it is being retried. One message is enough. */
   #isToBeReminded(requestId: string, channel: string): boolean {
     const isSame = (each: Later): boolean =>
       each.requestId === requestId && each.channel === channel && each.step.kind === 'reminded';
     return [...this.#later].some(isSame) || this.#notifier.repeats(requestId, channel);
   }
 
-  /** Sends a step once it is due and its request is sent. Outside the queue, which must not wait for quiet hours. */
+  /** Sends a step once it is due and its request is sent. It waits outside the queue, which must go on. */
   async #queueLater(later: Later): Promise<void> {
     if (this.#later.size >= mostLater) return;
     this.#later.add(later);
@@ -236,7 +236,7 @@ export class ChannelMessages {
     });
   }
 
-  /** Makes a request whose first call failed a message of its own: the call may have reached people. */
+  /** Gives a request a message of its own if its first call failed, because that call may have reached people. */
   #takeOut(requestId: string, channel: string): void {
     const message = this.#messageOf(requestId, channel);
     if (message?.interrupted === undefined || !isCollecting(message)) return;
@@ -319,7 +319,7 @@ export class ChannelMessages {
     }
   }
 
-  /** Waits outside the queue, so that other calls about the message are not delayed. */
+  /** Repeats a report once it is due. It waits outside the queue, so that it delays no other call. */
   async #settleLater(unsettled: Unsettled): Promise<void> {
     const { channel, settledIds, dueMs, untilMs } = unsettled;
     const [first] = settledIds;

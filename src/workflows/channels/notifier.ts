@@ -14,11 +14,11 @@ const { [activityNames.channelNotify]: notifyOnce } = proxyActivities<Calls>({
   retry: { maximumAttempts: 1 },
 });
 
-/** A later call about a step. The server repeats it until it succeeds, without history and without a slot meanwhile. */
+/** A later call about a step. The server retries it until it succeeds: retries add no history, and no slot waits. */
 const { [activityNames.channelNotify]: notifyPatiently } = proxyActivities<Calls>({
   ...timeouts,
   retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '2m' },
-  // An attempt under way may still send the message, and only its result can find that message again.
+  // An attempt in flight may still send the message, and only its result lets later calls find that message.
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
@@ -42,7 +42,7 @@ interface PatientCall {
   scope: CancellationScope;
 }
 
-/** Calls `notify` of channels: once, and after a failure until it succeeds or its requests are over. */
+/** Calls `notify` of channels: first once, then, after a failure, with retries until it succeeds or is stopped. */
 export class Notifier {
   readonly #workflowId: string;
   readonly #patient = new Set<PatientCall>();
@@ -64,7 +64,7 @@ export class Notifier {
     const { channel, requestIds, step, failed = 0 } = notification;
     const call = { ...notification, workflowId: this.#workflowId };
     const summary = `${channel}: ${step.kind}`;
-    // What has reached some people must not delay later messages to them, so no call repeats it.
+    // A message that has reached some people has one attempt: retries would delay later messages to these people.
     const isPatient = failed > 0 && !isPartlySent;
     const waiting: PatientCall = { channel, requestIds: [...requestIds], scope: new CancellationScope() };
     if (isPatient) this.#patient.add(waiting);

@@ -6,7 +6,7 @@ import type { Json } from '../../core/base/tool-call.ts';
 export interface Tracked {
   requestId: string;
   deadlineMs: number | null;
-  /** Absent until it was read from the run. */
+  /** What channels show of the request. Absent until it is read from the run. */
   facts?: RequestFacts;
   /** The channels of the request, as last read from the run. */
   channels: string[];
@@ -15,7 +15,7 @@ export interface Tracked {
   /** The channels that are called to answer, or have answered. */
   begun: string[];
   answers: number;
-  /** How many of these answers did not reach the run, or could not be checked there. Absent: none. */
+  /** How many of the `answers` did not reach the run, or could not be checked there. Absent: none. */
   unchecked?: number;
   steps: string[];
   /** How many messages of the user were reported to the channels. Absent: none. */

@@ -27,8 +27,8 @@ import type { ChangedDefinition } from '../../activities/call-tool.ts';
 import { definitionChangedType, previewChangedType, refusedBySecondGate } from '../../core/base/tool-failure.ts';
 
 /**
- * `allowed`: the call runs; `approvedBy` made the grant that lets it run. `answered`: it does not run, and the model
- * receives `content`. `advised`: once its advisors have answered, it passes the gate again with their answers.
+ * `allowed`: the call runs; `approvedBy` made the grant for it. `asked`: it waits for a reviewer. `answered`: it does
+ * not run, and the model gets `content`. `advised`: it passes the gate again once its advisors have answered.
  */
 export type Admission =
   | { kind: 'allowed'; approvedBy?: Approver[] }
@@ -64,7 +64,7 @@ export interface EarlierResult {
   content: string;
 }
 
-/** Rules on one call and, for `ask`, opens its request. What is admitted is what runs (I8). `meter`: of the step. */
+/** Rules on one call and, for `ask`, opens its request. Exactly this call runs (I8). `meter` counts the work. */
 export function admitCall(
   state: GateState,
   active: ActivePolicies,
@@ -93,7 +93,7 @@ export function admitCall(
   }
   const shell = shellOf(tool, facts);
   const { contextSummary, sentence, replaces, assessment: assessed, redaction } = facts;
-  // Where reviewers see no arguments, the journal has no text that may quote them. The model may read the reason.
+  // If reviewers see no arguments, the journal omits the advisors' reasons, which may quote them.
   const advice = state.showsArguments ? facts.advice : facts.advice && withoutReasons(facts.advice);
   const ruledCall = { tool: toolName, args, risk, subject, shell, beside };
   const mayHaveRun = replaces?.by === 'unknown';
@@ -115,7 +115,7 @@ export function admitCall(
     const written = denial === undefined ? ruling.reason : adviceSentence(denial);
     return answered('denied_by_policy', sentences.deniedByPolicy(toolName, written));
   }
-  // A call that replaces another one is already counted.
+  // A call that replaces an irreversible one is counted already, so it does not count again.
   const reversible = assessment.reversible || (replaces !== undefined && countsAsIrreversible(ledger, replaces));
   // Limits for calls that rules ask about also bind calls that an advisor approves.
   const limited = ruling.layer === 'advisor' ? { action: 'ask' as const } : ruling;
@@ -185,7 +185,7 @@ export function isErrorForModel(policies: PolicyLayers, outcome: OutcomeName): b
   return denials.includes(outcome) && limitsOf(policies).deniedAs === 'error';
 }
 
-/** A problem if the arguments have no canonical JSON: it would be unknown what an approval lets run. */
+/** The digest of a call. A problem if the arguments have no canonical JSON: it would be unknown what was approved. */
 function digestOf({ args }: ToolCall, { name, definition }: ToolDefinition): string | Problem {
   try {
     return callDigest({ tool: name, args, definition });
@@ -194,7 +194,7 @@ function digestOf({ args }: ToolCall, { name, definition }: ToolDefinition): str
   }
 }
 
-/** Undefined without a shell subject. `notSplit`, which no allow rule matches, if the split is of another argument. */
+/** The split command, if the tool has one. `notSplit`, which no allow rule matches, for another argument's split. */
 function shellOf({ subject, shellSubject }: ToolDefinition, { shell }: CallFacts): ShellSplit | undefined {
   if (shellSubject !== true) return undefined;
   return shell !== undefined && shell.argument === subject ? shell : notSplit;
@@ -208,7 +208,7 @@ export function changedDefinitionOf(cause: unknown, name: string): ChangedDefini
   const hasDefinition =
     typeof change?.definition?.definition === 'string' &&
     (cause.type === previewChangedType) === Array.isArray(change.changes);
-  // Anyone who may fail activities can write this failure too, so it must not change another tool.
+  // Any client that may fail activities can write this failure too, so it must not change another tool.
   return by === refusedBySecondGate && hasDefinition && change?.definition?.name === name
     ? (change as ChangedDefinition)
     : undefined;

@@ -12,7 +12,7 @@ import { backoffMs } from '../timing/backoff.ts';
 
 const announce = proxyActivities<{ [activityNames.announce]: Announce }>({
   startToCloseTimeout: '10s',
-  // The run waits for an announcement before it ends or continues as new. The inbox needs none.
+  // The run waits for an announcement before it ends or continues as new. The inbox shows requests without one.
   scheduleToCloseTimeout: '60s',
 })[activityNames.announce];
 
@@ -20,8 +20,8 @@ const announce = proxyActivities<{ [activityNames.announce]: Announce }>({
 const mostFailures = 3;
 
 /**
- * Announces to the workflow of the run's channels which requests were opened or settled, or have other channels or new
- * messages of the user: by one activity for each activation. A run without channels announces nothing.
+ * Announces changed requests to the workflow of the run's channels (`channels/approval-channels.ts`), by one activity
+ * for each activation. A request changes if it is opened or settled, or has other channels or new messages of the user.
  */
 export class Announcements implements ScheduledTask {
   readonly #state: GateState;
@@ -29,16 +29,16 @@ export class Announcements implements ScheduledTask {
   readonly #active: () => ActivePolicies | undefined;
   /** How many messages of the user the model has not received. */
   readonly #unheard: () => number;
-  /** By request id: its channels, and the number of messages that the model had not received. */
+  /** What was announced of each request, by its id: its channels, and how many messages the model had not received. */
   #announced = new Map<string, string>();
   /** The state that was compared last. While it is the same, there is nothing to announce. */
   #seen: { open: RequestRecord[]; active: ActivePolicies; unheard: number } | undefined;
   #pending = 0;
-  /** Announcements that failed since the last one that arrived. */
+  /** The number of announcements that failed since the last one that arrived. */
   #failures = 0;
   /**
-   * Requests to announce again after a wait. The values are those of `#announced` before the failure, or empty: the
-   * failed announcement may have arrived, so a settlement is announced, too.
+   * Requests whose announcement failed and is repeated after a wait. The value is the earlier one in `#announced`, or
+   * empty: a new request may have been announced all the same, so its settlement must be announced, too.
    */
   readonly #missed = new Map<string, string>();
   #isWaiting = false;
@@ -69,7 +69,7 @@ export class Announcements implements ScheduledTask {
     return this.#changed().length > 0 || (this.#missed.size > 0 && !this.#isWaiting);
   }
 
-  /** True while an announcement is due or has not arrived. False while one that failed waits. */
+  /** True while an announcement is due or in flight; false while a failed one waits to be repeated. */
   get isPending(): boolean {
     return this.#pending > 0 || this.#changed().length > 0;
   }
@@ -90,7 +90,7 @@ export class Announcements implements ScheduledTask {
     this.#state.noteCommand();
   }
 
-  /** What fails is announced again, until it has failed too often in a row. */
+  /** Sends one announcement. If it fails, it is repeated: at once, or after `mostFailures` with a wait. */
   async #send(before: ReadonlyMap<string, string | undefined>): Promise<void> {
     const { workflowId } = workflowInfo();
     const requestIds = [...before.keys()];
@@ -111,7 +111,7 @@ export class Announcements implements ScheduledTask {
     this.#isWaiting = true;
     void this.#announceLater();
     this.#state.noteCommand();
-    // Failures alone may fill the history.
+    // Repeated failures alone can make the history long enough to continue as new.
     this.#state.noteGrowth();
   }
 
@@ -143,11 +143,11 @@ export class Announcements implements ScheduledTask {
     return changed;
   }
 
-  /** What to announce, by request id. A request whose approval needs a preview has channels from the preview on. */
+  /** What to announce, by request id. A request that binds its preview has no channels until the preview is ready. */
   #current(): Map<string, string> {
     const active = this.#active()!;
     const unheard = this.#unheard();
-    // Begins with `#`, which no name of a channel does.
+    // No name of a channel begins with `#`.
     const written = unheard === 0 ? [] : [`#${unheard}`];
     return new Map(
       this.#state.ledger.open.flatMap((record): [string, string][] => {

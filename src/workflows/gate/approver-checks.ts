@@ -22,19 +22,19 @@ export class ApproverChecks {
   readonly #obey: (revoked: unknown) => void;
   readonly #open = new Set<CancellationScope>();
 
-  /** `obey` gets everything that the policy has revoked, after each check. */
+  /** `obey` is called after each check, with all keys and people that the policy revokes. */
   constructor(obey: (revoked: unknown) => void) {
     this.#obey = obey;
   }
 
   /** Why an approval by these people counts no more; undefined if it counts. Rejects if the workflow is cancelled. */
   async problem(approvedBy: readonly Approver[]): Promise<string | undefined> {
-    // `cancel` ends this check alone. In an uncancellable scope, as of a clean-up, a cancelled workflow still checks.
+    // `cancel` ends this scope. If the caller's scope cannot be cancelled, a cancelled workflow still gets its answer.
     const scope = new CancellationScope();
     this.#open.add(scope);
     try {
       const answer: unknown = await scope.run(() => checkApprovers({ approvedBy }));
-      // Anyone who may complete activities can write another answer.
+      // Any client that may complete activities can write another answer.
       if (!isObject(answer)) return unknownSentence;
       const { problem, revoked } = answer;
       this.#obey(revoked);

@@ -5,17 +5,17 @@ import type { ToolCall } from '../../core/base/tool-call.ts';
 import { type Advice, failedAdvice, readAdvice } from '../../core/policy/advice.ts';
 import type { RedactionSettings } from '../../core/redact/redaction.ts';
 
-/** A second attempt, because a worker may be lost while an advisor answers. */
+/** Two attempts, because a worker may be lost while an advisor answers. */
 const attempts = 2;
-/** The time that each attempt gets for the way to a worker and back. */
+/** The time that each attempt gets beyond its advisors' time-out, for the way to a worker and back. */
 const marginMs = 15_000;
 
-/** The input of a call's advisors, without the arguments of the call. */
+/** What the advisors of a call receive, without the call's arguments. */
 export interface Consultation extends Pick<ConsultInput, 'advisors' | 'subject' | 'shellSubject'> {
   about: Omit<ConsultInput['call'], 'args'>;
 }
 
-/** Rejects only if it is cancelled. Any other error is a failure of each advisor: the call is left to reviewers. */
+/** Asks advisors about a call. Rejects only if cancelled: any other error leaves the call to reviewers. */
 export async function consultAdvisors(
   { callId, args }: Pick<ToolCall, 'callId' | 'args'>,
   { advisors, about, subject, shellSubject }: Consultation,
@@ -26,7 +26,7 @@ export async function consultAdvisors(
     [activityNames.consultAdvisors]: ConsultAdvisors;
   }>({
     startToCloseTimeout: attemptMs,
-    // Perhaps no worker has this activity, which must not delay the call for ever.
+    // If no worker has this activity, the call must not wait for it for ever.
     scheduleToCloseTimeout: attempts * attemptMs,
     heartbeatTimeout: '15s',
     retry: { maximumAttempts: attempts },

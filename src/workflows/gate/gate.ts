@@ -37,7 +37,7 @@ import { answerQueries } from './queries.ts';
 import { type GateOptions, ActivePolicies } from '../state/active-policies.ts';
 import { Scheduler } from '../state/scheduler.ts';
 
-/** Why a call may run that no rule allows: its request, or the reviewers who made the grant that answers it. */
+/** Why a call may run although no rule allows it: its request, or the reviewers who made the grant that covers it. */
 export interface LetRunBy {
   requestId?: string;
   approvedBy?: Approver[];
@@ -86,7 +86,7 @@ export class Gate {
     this.#messages.escalation.restore(snapshot.missedSteps);
   }
 
-  /** Sets the policies of the gate: first its own, and after a handoff those of the other agent. */
+  /** Sets the policies of the agent in charge: first the run's own agent, and after a handoff the next one. */
   setPolicies(options: GateOptions): void {
     this.#enforce(options, this.#change);
   }
@@ -145,7 +145,7 @@ export class Gate {
     return !this.#messages.inFlight.isEmpty || !this.#messages.queue.isEmpty;
   }
 
-  /** Reads the length of the history. Call it only in a step that certainly writes a command (I12). */
+  /** Reads the history's length. Call it only if the activation writes a command: a replay merges others (I12). */
   noteGrowth(): void {
     this.#state.noteGrowth();
   }
@@ -165,12 +165,12 @@ export class Gate {
     return this.#state.isOutdated;
   }
 
-  /** Waits until `predicate` holds, after the messages of the activation (scheduler.ts). Rejects if cancelled. */
+  /** Waits until `predicate` holds and this activation's messages are applied (scheduler.ts). Rejects if cancelled. */
   until(predicate: () => boolean): Promise<void> {
     return this.#scheduler.until(predicate);
   }
 
-  /** True while received messages are not applied yet: a ruling before that would overtake them. */
+  /** True while received messages are not applied yet. A ruling made now would ignore them. */
   get hasChanges(): boolean {
     return this.#messages.queue.hasChanges;
   }
@@ -180,7 +180,7 @@ export class Gate {
     return CancellationScope.nonCancellable(() => this.until(() => true));
   }
 
-  /** Notes a ruling that may schedule nothing, so that the gate writes a command in this activation (I12). */
+  /** Makes the gate write a command in this activation, because a ruling may schedule nothing itself (I12). */
   noteRuling(): void {
     this.#messages.queue.noteChange();
   }
@@ -195,7 +195,7 @@ export class Gate {
     return refuseCall(this.#state, this.#activePolicies, { callId, toolName, content });
   }
 
-  /** How an asked call was settled; undefined while it is open. A replaced request is settled by its replacement. */
+  /** The settlement of a request; undefined while it is open. A replaced request has that of its replacement. */
   settlement(requestId: string): Settlement | undefined {
     const found = this.#latest(requestId);
     return found !== undefined && 'settlement' in found ? found.settlement : undefined;
@@ -215,8 +215,8 @@ export class Gate {
   }
 
   /**
-   * The call to run, with the reviewer's arguments if there are any (I9). `notice` precedes the result for the model:
-   * `earlier`, the notice of earlier approvals of this call; then the edit; then the approvers' reasons.
+   * The call to run after its approval, with the reviewer's edited arguments if there are any (I9). `notice` is text
+   * before the result: first `earlier`, the notice of earlier approvals, then the edit, then the approvers' reasons.
    */
   approved(call: ToolCall, requestId: string, earlier?: string): ToolCall & { notice?: string } {
     const edited = this.settlement(requestId)?.edited;
@@ -229,7 +229,7 @@ export class Gate {
     };
   }
 
-  /** Proves to the tool activity that this call passed. It carries journal entries, so that history keeps them. */
+  /** Proves to the tool's activity that this call passed. The permit also carries journal entries into history. */
   permit(call: ToolCall, tool: ToolDefinition, { requestId, approvedBy }: LetRunBy): Permit {
     const { agent, caller, engine } = this.#activePolicies.options;
     const { workflowId, firstExecutionRunId } = workflowInfo();
@@ -249,7 +249,7 @@ export class Gate {
     };
   }
 
-  /** What reviewers did not see of the arguments of a settled request, as they ran or would run. */
+  /** The parts that reviewers did not see in the arguments of a settled request, or in those of its edit. */
   redactionOf(requestId: string): Redaction | undefined {
     const asked = this.#latest(requestId);
     return asked?.editedRedaction ?? asked?.redaction;
@@ -268,8 +268,8 @@ export class Gate {
   }
 
   /**
-   * Asks a worker why an approval by these people counts no more, where no activity passes the second gate. Resolves to
-   * undefined if it counts; returns undefined for no people. Rejects if the workflow is cancelled.
+   * Asks a worker why an approval by these people counts no more, for effects without an activity, which the second
+   * gate would check. Resolves to undefined if it counts; returns undefined without people. Rejects if cancelled.
    */
   revocationOf(approvedBy: readonly Approver[]): Promise<string | undefined> | undefined {
     if (approvedBy.length === 0) return undefined;
@@ -285,7 +285,7 @@ export class Gate {
     this.#state.apply({ kind: 'ran', atMs: clock.nowMs, callId, ran, withheld });
   }
 
-  /** The model receives messages of a session's user: calls that were denied before may be asked about again. */
+  /** Notes that the model receives the user's messages. It may then ask again for calls that were denied before. */
   userHeard(): void {
     this.#state.apply({ kind: 'heard', atMs: clock.nowMs });
   }
@@ -295,7 +295,7 @@ export class Gate {
     this.#state.apply({ kind: 'refuse', atMs: clock.nowMs, refused: { code: 'input_refused', size } });
   }
 
-  /** Refuses the messages in flight and cancels the open requests, in the last activation. Call `writeLast` next. */
+  /** Refuses messages in flight and cancels open requests. Then call `writeLast` or `takeLast`, and end the run. */
   cancelAll(reason: string): void {
     this.#messages.pipeline.end();
     this.#state.cancelOpen(reason);
@@ -326,7 +326,7 @@ export class Gate {
     return this.#announcements.isPending;
   }
 
-  /** The rest of the journal, for the payload that ends the run, and the head over all of it. */
+  /** Takes the rest of the journal, for the payload that ends the run, with the Merkle head over all its entries. */
   takeLast(): { journal: JournalEntry[]; journalHead?: JournalHead } {
     return { journal: this.takeJournal(), ...this.#state.head };
   }
@@ -351,7 +351,7 @@ export class Gate {
     throw misused('ApprovalGate: call load() before the first guarded call');
   }
 
-  /** Why the call may run: it was allowed, or approved by these people for this preview. */
+  /** The part of a permit that says why the call may run: a policy or grant allows it, or people approved it. */
   #outcome(
     requestId: string | undefined,
     byGrant: Approver[] = [],
@@ -361,7 +361,7 @@ export class Gate {
     const settlement = this.settlement(requestId);
     const isApproved = settlement?.outcome === 'approved';
     const approvedBy = this.approversOf(requestId);
-    // Reviewers saw the preview of the call before its edit.
+    // Reviewers saw the preview of the original call, not of the edited one.
     const isEdited = settlement?.edited !== undefined && settlement.edited.digest !== asked?.request.digest;
     const bound = asked?.bound && boundOf(asked, isEdited);
     return {
@@ -372,7 +372,7 @@ export class Gate {
     };
   }
 
-  /** The reasons of a request's approvals; undefined if there are none. Redacted where arguments are. */
+  /** The sentence with the reasons of a request's approvals. Secrets in it are redacted where arguments are. */
   #approvedSentence(requestId: string): string | undefined {
     const found = this.#latest(requestId);
     const isApproved = this.settlement(requestId)?.outcome === 'approved';
@@ -392,6 +392,6 @@ export class Gate {
 
 function boundOf(asked: RequestRecord, isEdited: boolean): Permit['bound'] {
   if (isEdited) return 'unknown';
-  // The policy has hidden it from reviewers before it was finished.
+  // A policy hid the preview from reviewers before it was ready.
   return asked.bound === 'pending' && isPreviewed(asked) ? 'hidden' : asked.bound;
 }

@@ -8,19 +8,19 @@ import type { RequestRecord } from '../../core/ledger/ledger.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { ScheduledTask } from '../state/scheduler.ts';
 
-/** How long after the tool's time-out the activity times out. Only a worker that was killed does not end it before. */
+/** How long after the tool's own time-out the activity times out. A worker that is alive ends the activity before. */
 const marginMs = 5_000;
-/** Continue-as-new carries this much; what does not fit is asked for again. */
+/** The most bytes of previews that continue-as-new carries. The next execution requests the others again. */
 const carriedBytes = 64_000;
 
 /**
- * What open requests would change, as their tools say. Nothing waits for a preview, which changes no command but the
- * one that asks for it. The exception: a request whose approval binds its preview cannot be approved before.
+ * The previews of open requests: what each call would change, as its tool's `preview` says. Only the approval of a
+ * request that binds its preview waits for it; nothing else does.
  */
 export class Previews implements ScheduledTask {
   readonly #state: GateState;
   readonly #caller: () => Caller | undefined;
-  /** By request id. `pending`: this execution has asked for it. */
+  /** The previews by request id. `pending`: this execution has requested it. */
   #known = new Map<string, CallPreview>();
 
   constructor(state: GateState, caller: () => Caller | undefined) {
@@ -28,7 +28,7 @@ export class Previews implements ScheduledTask {
     this.#caller = caller;
   }
 
-  /** Takes what `carried` gave in the execution before this one; what is missing is asked for again. */
+  /** Takes what `carried` returned in the previous execution. Missing previews are requested again. */
   restore(carried: Record<string, CallPreview> = {}): void {
     this.#known = new Map(Object.entries(carried));
   }
@@ -57,7 +57,7 @@ export class Previews implements ScheduledTask {
     this.#state.noteCommand();
   }
 
-  /** For continue-as-new: the previews of open requests that fit. */
+  /** The finished previews of open requests, for continue-as-new, up to `carriedBytes`. */
   carried(): Record<string, CallPreview> | undefined {
     let bytes = 0;
     const finished = this.#ofOpen().filter(([, { state }]) => state !== 'pending');
@@ -65,7 +65,7 @@ export class Previews implements ScheduledTask {
     return kept.length === 0 ? undefined : Object.fromEntries(kept);
   }
 
-  /** Changes the open requests, so the index writes a command: a decision must not share this task on replay (I12). */
+  /** Records what an approval binds. The index then writes a command, so that no replay merges this task (I12). */
   #bind(requestId: string, preview: CallPreview): void {
     const bound = (preview.state === 'ready' ? preview.bound : undefined) ?? 'unknown';
     this.#state.apply({ kind: 'bind', requestId, bound });
@@ -82,7 +82,7 @@ export class Previews implements ScheduledTask {
     });
   }
 
-  /** The preview of a call from a worker. If none comes, a failed one that says why. */
+  /** Requests the preview of a call from a worker. If none comes, resolves to a failed preview that says why. */
   async #ask({ request, ruled, previewTimeoutMs = 0 }: RequestRecord): Promise<CallPreview> {
     const { requestId, toolName, arguments: args, agentName: agent } = request;
     const { [activityNames.preview]: preview } = proxyActivities<{ [activityNames.preview]: Preview }>({

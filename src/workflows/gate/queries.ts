@@ -29,14 +29,14 @@ const approvalsQuery = defineQuery<ApprovalRequest[] | ApprovalDetails | (Approv
   queryNames.approvals,
 );
 const grantsQuery = defineQuery<Grant[]>(queryNames.grants);
-/** The largest schema in an answer. A larger one is left out, because a part could pass for the whole. */
+/** The most bytes of a schema in an answer. A larger one is left out, because a part could pass for the whole. */
 const maxSchemaBytes = 32_000;
-/** The largest answer with several full requests. The first request may exceed it alone. */
+/** The most bytes of an answer with several full requests. The first request may exceed it alone. */
 const maxAnswerBytes = 1_000_000;
 
 const policyQuery = defineQuery<RunPolicies | null>(queryNames.policy);
 
-/** `requestId`: one full request. `requestIds`: several. Neither: all open requests, as a list shows them. */
+/** The query's argument. `requestId`: one full request. `requestIds`: several. Neither: the list of open ones. */
 interface Filter {
   requestId?: unknown;
   requestIds?: unknown;
@@ -87,7 +87,7 @@ export function answerQueries(
     return { ...details, ...extras(found, details) };
   }
 
-  /** One entry for each id, in their order, as far as there is room. */
+  /** One entry for each id, in the given order, up to `maxAnswerBytes`. */
   function several(requestIds: readonly unknown[]): (ApprovalDetails | null)[] {
     const answer: (ApprovalDetails | null)[] = [];
     let bytes = 0;
@@ -112,7 +112,7 @@ export function answerQueries(
     const always = isAllShown ? alwaysTermsOf(found) : undefined;
     const ranBefore = settled === undefined ? earlierRunOf(state.ledger, found) : undefined;
     const accounts = settled === undefined && !hides ? earlierAccountsOf(state.ledger, found) : [];
-    // A policy's own patterns need a library, which does not run here.
+    // A policy's own patterns need a library that does not run in workflows, so the messages themselves stay hidden.
     const ownPatterns = (active()?.redaction?.patterns.length ?? 0) > 0;
     const unheard = settled === undefined ? (session?.unheard ?? []) : [];
     return {
@@ -166,7 +166,7 @@ export function answerQueries(
 const mostMessages = 10;
 const longestMessage = 500;
 
-/** The messages that the model has not received, as reviewers see them. */
+/** The messages that the model has not received, as reviewers see them. `hides`: their number alone. */
 function shownMessages(
   { request, redaction }: RequestRecord,
   unheard: readonly string[],

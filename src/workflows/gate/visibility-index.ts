@@ -20,7 +20,7 @@ export class VisibilityIndex {
   #indexedRequests: RequestRecord[];
   /** The JSON of the rows that this execution has written last. */
   #rows: string | undefined;
-  /** The number of journal entries under the last head that this execution has written. */
+  /** The number of journal entries under the last Merkle head that this execution has written. */
   #committed = 0;
   /** The names of the search attributes, as the run recorded them. Nothing is written before they are known. */
   #names: AttributeNames | undefined;
@@ -30,7 +30,7 @@ export class VisibilityIndex {
     this.#indexedRequests = state.ledger.open;
   }
 
-  /** Call this after the ledger was restored: the execution before this one wrote the index. */
+  /** Takes over the index that the previous execution wrote. Call it after the ledger is restored. */
   restore(): void {
     this.#indexedRequests = this.#state.ledger.open;
     if (this.#indexedRequests.length > 0) setCurrentDetails(currentDetails(this.#state.ledger));
@@ -51,7 +51,7 @@ export class VisibilityIndex {
     this.#indexedRequests = ledger.open;
     const { ids, tags, dueMs } = approvalIndex(ledger);
     const { KEYWORD_LIST, DATETIME } = SearchAttributeType;
-    // The server removes an attribute at an empty list. The SDK's null stays as JSON, and other SDKs fail to read it.
+    // An empty list makes the server remove the attribute. The SDK writes null as JSON, which other SDKs fail to read.
     const list = (name: string, value: string[]) => ({ key: defineSearchAttributeKey(name, KEYWORD_LIST), value });
     upsertSearchAttributes([
       list(names.ids, ids),
@@ -69,8 +69,8 @@ export class VisibilityIndex {
   }
 
   /**
-   * Writes the journal alone, in an activation that changed no open request: the server would keep an empty task, which
-   * a replay merges with the next (I12). Also writes the rows if a policy has changed who can answer.
+   * Writes the journal as the command of an activation that changed no open request: a replay would merge a task
+   * without a command with the next one (I12). If a policy has changed who can answer, also writes the rows.
    */
   writeJournal(): void {
     const { memo, rest } = this.#memoOf(this.#state.takeJournal());
@@ -149,7 +149,7 @@ export function currentDetails({ open }: Ledger): string {
   ].join('\n\n');
 }
 
-/** `number`: the place in the list, such as `2. `; empty for the only request. */
+/** A request as a paragraph of that text. `number`: its place in the list, such as `2. `; empty for the only one. */
 function describe(record: RequestRecord, number: string): string {
   const { request, terms } = record;
   const { toolName, riskLevel, reason, deadline, requestId, digest } = request;
@@ -201,7 +201,7 @@ function span(escaped: string): string {
   return `\`${escaped.replaceAll('`', "'")}\``;
 }
 
-/** Writes the gate's commands once no waiter can resume; the journal if none is due but a command is needed. */
+/** The task that writes the gate's commands. If none is due but one is needed (I12), it writes the journal. */
 export function outputsOf(
   state: GateState,
   { queue, deadlines }: Messages,

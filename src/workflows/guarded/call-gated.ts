@@ -27,10 +27,10 @@ import { revokedIn } from '../gate/approver-checks.ts';
 import { ranOf, refusal } from './gate-refusal.ts';
 import { changedDefinitionOf } from '../gate/admit-call.ts';
 
-/** The most bytes of an argument with its journal. A larger payload may be stored where its readers do not look. */
+/** The most bytes of an argument with its journal: a larger payload may leave history, where readers look. */
 const smallBytes = 32_000;
 
-/** A call, from the moment at which it is made until its caller receives its end. */
+/** A call, from the moment at which it is made until its caller receives the result or the error. */
 export interface CallUnderWay {
   /** The request that the call waits for; undefined while it waits for something else. */
   waitsFor?: string;
@@ -38,7 +38,7 @@ export interface CallUnderWay {
 
 export interface GatedCall {
   gate: Gate;
-  /** All calls under way. This one stays among them until its caller receives its end. */
+  /** All calls under way. This one stays among them until its caller receives the result or the error. */
   underWay: Set<CallUnderWay>;
   activity: GatedDefinition;
   contextSummary: string;
@@ -70,14 +70,14 @@ interface Again {
 type Next = (input: ActivityInput) => Promise<unknown>;
 
 /**
- * Passes one call through the gate and schedules it, with its permit beside its arguments. Throws what `refusal`
- * describes; otherwise returns or throws what the activity does. If the activity has changed since the call was
- * admitted, the call passes the gate again, with the present definition (I8).
+ * Passes one call through the gate and schedules it, with its permit beside its arguments. Throws the gate's `refusal`;
+ * otherwise returns or throws what the activity does. If the activity has changed since the call was admitted, the call
+ * passes the gate again, with the present definition (I8).
  */
 export async function callGated(gated: GatedCall, input: ActivityInput, next: Next): Promise<unknown> {
   const own: CallUnderWay = {};
   gated.underWay.add(own);
-  // No function around this one: it would resume the caller later than in recorded histories.
+  // Do not wrap this in another async function: it would resume the caller later than recorded histories do.
   try {
     let [asked, given] = [gated, input.args as readonly unknown[]];
     let again: Again | undefined;
@@ -212,13 +212,13 @@ async function approvedCall(
 ): Promise<Admitted> {
   own.waitsFor = requestId;
   const settlement = await settlementOf(gate, requestId);
-  // A response starts no activity, so no second gate asks whether it still counts.
+  // A reviewer's response starts no activity, so no second gate checks whether the reviewer still counts.
   const approvedBy = settlement.outcome === 'responded' ? gate.approversOf(requestId) : [];
   const check = gate.revocationOf(approvedBy);
   const problem = check === undefined ? undefined : await check;
   own.waitsFor = undefined;
-  // Never return after the end of the workflow: a failure would have no handler any more, and the task would retry for
-  // ever; and a call that the next execution takes up must not run in this one too.
+  // Never return after the end of the workflow. A failure would have no handler any more, and the task would retry for
+  // ever. A call that the next execution takes up must not run in this one, too.
   if (hasEnded()) await new Promise<never>(() => {});
   if (problem !== undefined) {
     gate.finished(requested.call.callId, 'no', problem);

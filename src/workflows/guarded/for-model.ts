@@ -39,7 +39,7 @@ export async function forModel<Result>(call: () => Promise<Result>): Promise<Res
   } catch (error) {
     if (gateRefusal(error) !== undefined) return (error as Error).message;
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
-    // The notices quote reviewers, who are revoked here.
+    // The notices quote reviewers. If the policy has revoked them since, leave the notices out.
     const shownNotices = revokedIn(error) === undefined ? ownNotices : [];
     return [...shownNotices, sentenceOf(error)].join('\n');
   } finally {

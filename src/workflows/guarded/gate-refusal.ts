@@ -74,7 +74,7 @@ export function ranOf(error: unknown): Ran {
   return notStarted || isUnregistered(cause) ? 'no' : 'yes';
 }
 
-/** The worker's own error if it has no such activity. An author's error may have the same name. */
+/** True for the error of a worker without this activity. An author's error has another message. */
 function isUnregistered({ type, message }: ApplicationFailure): boolean {
   return type === 'NotFoundError' && /^Activity function .* is not registered on this Worker/.test(message);
 }

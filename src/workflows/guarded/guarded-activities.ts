@@ -1,4 +1,4 @@
-/** The activities that pass the gate of this run, whoever schedules them, such as a library that knows their names. */
+/** The activities that pass the gate of this run, whichever code schedules them: the workflow, or a library. */
 import type { WorkflowOutboundCallsInterceptor } from '@temporalio/workflow';
 import { ApplicationFailure, ContinueAsNew, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { callDigest } from '../../core/base/digest.ts';
@@ -36,7 +36,7 @@ interface Guarded {
   config?: GateConfig;
   /** The user for whom the workflow works, as given to its first `load`. */
   context?: RunContext;
-  /** Calls of gated activities whose callers do not have their ends yet. */
+  /** Calls of gated activities whose callers have neither a result nor an error yet. */
   underWay: Set<CallUnderWay>;
   /** True once the workflow has ended, or has handed everything to its next execution. */
   ended: boolean;
@@ -116,7 +116,7 @@ export function hasGatedCall(): boolean {
   return [...underWay].some(({ waitsFor }) => waitsFor === undefined || gate.settlement(waitsFor) !== undefined);
 }
 
-/** When the workflow ends, closes everything open and writes the rest of the journal. */
+/** Awaits the workflow. Unless it continues as new, then cancels open requests and writes the last journal entries. */
 export async function endGuarded<Result>(running: Promise<Result>): Promise<Result> {
   try {
     const result = await running;
@@ -141,12 +141,12 @@ async function close(reason: string): Promise<void> {
   gate.writeLast();
 }
 
-/** Finds the carried request of a call made again after continue-as-new: it keeps its id and deadline. */
+/** Removes from `carried` the request of a call that the workflow makes again after continue-as-new, and returns it. */
 function takeUp(
   carried: RequestRecord[],
   { tool, args }: ToolCall,
 ): { callId: string; requestId: string; definition: string } | undefined {
-  // Compare by the definition that was asked about: the activity may have changed since.
+  // Compare by the definition that reviewers were asked about: the activity may have changed since.
   const digestUnder = (definition: string): string => callDigest({ tool, args, definition });
   const index = carried.findIndex(
     ({ origin, request, ruled }) => (origin ?? request).digest === digestUnder(ruled.definition),

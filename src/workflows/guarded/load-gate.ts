@@ -46,7 +46,7 @@ const { [activityNames.loadGate]: loadGateActivity } = proxyActivities<{
   summary: 'The policies of this workflow',
 });
 
-/** One activity reads the ceiling and the policies. State of the execution before this one is verified and restored. */
+/** Puts the gate under the policies that one activity reads. Carried state is verified first, and then restored. */
 export async function loadGate(
   gate: Gate,
   { agent, policy, mode, caller, metadata, ...unknown }: LoadOptions,
@@ -60,7 +60,7 @@ export async function loadGate(
   const carrier = { context: recordedContext(context) };
   const config = await withItsSentence(
     carried === undefined
-      ? // The worker refuses what is unknown: a refusal here would break the replay of runs in flight.
+      ? // The worker refuses unknown options: a refusal here would break the replay of runs in flight.
         loadGateActivity(
           { ...unknown, agent, gated, written, ...(policy && { policy }), ...(mode && { mode }) },
           carrier,
@@ -109,7 +109,7 @@ export function carryGate(gate: Gate): Carry {
   return { carried: { writer: thisExecution(), gate: snapshot, config, context }, memo };
 }
 
-/** Makes a refusal end the workflow with its own sentence, not with that of the failed activity. */
+/** Rethrows a failure of the activity with the activity's own sentence, so that the workflow ends with it. */
 async function withItsSentence(loading: Promise<GateConfig>): Promise<GateConfig> {
   try {
     return await loading;

@@ -9,9 +9,9 @@ import type { SignedAction } from '../../core/messages/signature.ts';
 import { checksOfExecution, type GateState } from '../state/gate-state.ts';
 
 /**
- * A check takes milliseconds, and a workflow task that takes seconds is retried for ever. After `checksOfExecution`
- * signatures an execution continues as new; while something in flight prevents that, it verifies as many again. Count
- * by message order: activation boundaries differ on replay.
+ * The most signatures that one execution verifies: each takes milliseconds, and a task that takes seconds is retried
+ * for ever. An execution continues as new after `checksOfExecution`; if something in flight prevents that, it verifies
+ * as many again. Do not count by activation: a replay has other boundaries.
  */
 const maxChecks = 2 * checksOfExecution;
 

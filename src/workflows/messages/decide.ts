@@ -58,7 +58,7 @@ export function decideMessages(
     },
   };
 
-  /** True for an approval or a response without the user's newest messages. A denial needs no newer card. */
+  /** True for an approval or a response by a card without the user's newest messages. A denial needs no newer card. */
   function isOutdated({ requestId, approved, response, viewed, decisionId }: ParsedDecision): boolean {
     const seen = viewed?.userMessages;
     if (seen === undefined || seen >= userMessageCount() || (!approved && response === undefined)) return false;
@@ -66,12 +66,12 @@ export function decideMessages(
     return open !== undefined && !isRetry(open, { decisionId });
   }
 
-  /** A vote that counts already is a retry. */
+  /** True for a retry: a vote with this decision id counts already. */
   function isRetry({ votes }: RequestRecord, { decisionId }: Pick<ParsedDecision, 'decisionId'>): boolean {
     return votes.some((vote) => decisionId !== undefined && vote.decisionId === decisionId);
   }
 
-  /** An approval that binds a preview needs one, and the one that its reviewer saw. An edit is not what it previews. */
+  /** Refuses an approval that binds a preview, unless the preview is ready and is the one that the reviewer saw. */
   function unseenPreview(decision: ParsedDecision): Receipt | undefined {
     const { requestId, approved, modifiedArguments, viewed } = decision;
     const open = state.ledger.open.find(({ request }) => request.requestId === requestId);
@@ -128,7 +128,7 @@ const checkEditActivity = proxyActivities<{ [activityNames.checkEdit]: CheckEdit
 
 type Decided = Pick<DecideCommand, 'decision' | 'voter' | 'atMs'>;
 
-/** Checks an edit. Meanwhile the request neither expires nor is carried over; other decisions may settle it. */
+/** Checks an edit. Meanwhile its request cannot expire, nor the run continue as new; other decisions may settle it. */
 export function checkEdit(
   state: GateState,
   policies: () => ActivePolicies,
@@ -156,7 +156,7 @@ export function checkEdit(
       const edited = { agent, tool, args: decision.modifiedArguments!, kept, redact };
       const checked = await checkEditActivity({ ...edited, caller, engine });
       if ('problem' in checked) return () => refuse('arguments_invalid', checked.problem);
-      // The worker did not restore placeholders, which would run as they are written.
+      // Without `restored`, the worker did not restore placeholders, which would run as they are written.
       const isUnread = kept !== undefined && checked.restored !== true;
       return () => (isUnread ? refuse('no_worker', sentences.oldWorker) : applyEdit(checked));
     },

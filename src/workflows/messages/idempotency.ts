@@ -12,7 +12,7 @@ export interface MessageIdentity {
   digest: string;
 }
 
-/** Undefined without an id: such a message has no retries. A decision's id includes its request and its content. */
+/** The identity of a message; undefined without an id. A decision's id includes its request and its content. */
 export function identityOf(name: string, message: unknown): MessageIdentity | undefined {
   if (name === decideName) {
     const { requestId, decisionId } = message as ParsedDecision;
@@ -44,7 +44,7 @@ export function misusedId(id: string): Receipt {
 
 const receiptQuery = defineQuery<Receipt | null, [unknown?]>(queryNames.receipt);
 
-/** Query `receipt`: the result of a message with an id; with its content digest, of this message and no other. */
+/** Answers query `receipt`: the receipt of a message by its id. A content digest, if given, must match, too. */
 export function answerReceipts(state: GateState): void {
   setHandler(receiptQuery, (filter) => {
     state.requirePast();

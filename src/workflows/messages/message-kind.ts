@@ -10,13 +10,13 @@ export interface MessageKind<Message> {
   takesLists?: boolean;
   /** Reads a decoded payload. `eventId`: the history event of a signal; an update has none. */
   parse(value: unknown, eventId?: string): { message: Message } | { problem: Problem };
-  /** The requests that it may settle. If one is just past its deadline, the message's recorded time decides (I6). */
+  /** The requests that the message may settle. If one is just past its deadline, the recorded time decides (I6). */
   concerns(message: Message): readonly string[];
   /** Workflow time for a message whose recorded time cannot be read. Absent: it misses every deadline. */
   undatedAtMs?(message: Message): number;
   /** Predicts the answer of `apply` from the ledger and the policies. Changes nothing and verifies no signature. */
   preview(message: Message, sender: Sender, atMs: number): Receipt;
-  /** True if only an operator's signature lets it loosen a policy. A worker then says whether the sender counts. */
+  /** True if only an operator's signature lets it loosen a policy: a worker then checks that the sender counts. */
   loosens?(message: Message, sender: Sender, atMs: number): boolean;
   /** What the journal keeps of a message that is refused as `expired`. Absent: its code and size. */
   late?(message: Message, sender: Sender): LateDecision;

@@ -19,7 +19,7 @@ interface Queued extends Received {
   order: number;
 }
 
-/** Applying so many takes about a second; a workflow task that takes five is retried for ever. */
+/** The most messages that wait. To apply them takes about a second; a task that takes five is retried for ever. */
 export const maxWaiting = 10_000;
 
 /** Messages that are not applied yet, in the order of history: within an activation, signals by event, then updates. */
@@ -56,7 +56,7 @@ export class MessageQueue {
   }
 
   add(message: Received): void {
-    // A handler that is registered late gets the buffered signals by name, so sort them by event.
+    // A handler that is registered late gets all buffered signals of its name at once, so sort by event id.
     const order = Number(message.eventId || Number.MAX_SAFE_INTEGER);
     const queued = { ...message, activation: activations().number, order };
     let index = this.#messages.length;
@@ -81,7 +81,7 @@ export class MessageQueue {
     this.#needsCommand = false;
   }
 
-  /** True if lists are refused: applying them would take longer than an activation may (I5). */
+  /** True while so many messages wait that lists are refused: they would take longer than an activation may (I5). */
   get isFull(): boolean {
     return this.#messages.length - this.#first >= maxWaiting;
   }

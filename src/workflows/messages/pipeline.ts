@@ -22,7 +22,7 @@ import type { MessageQueue, Received } from './message-queue.ts';
 import type { Sender } from '../../core/messages/sender.ts';
 import type { RecordedTimes } from './recorded-times.ts';
 
-/** An execution continues as new after `lookupsOfExecution`, unless something in flight prevents that. */
+/** The most lookups. An execution continues as new after `lookupsOfExecution`, unless messages are in flight. */
 const maxLookups = 2 * lookupsOfExecution;
 
 const senderNotKnown: Problem = {
@@ -162,7 +162,7 @@ export class MessagePipeline implements ScheduledTask {
     return receipt.code === 'expired' && this.#state.keepsLate ? kind.late?.(message, sender) : undefined;
   }
 
-  /** Undefined while the recorded time is being read. A message of unknown time lets no call run (I2). */
+  /** The time of a message; undefined while it is being read. A message of unknown time lets no call run (I2). */
   #sentAtMs({ kind, eventId, received }: Received, message: unknown): number | undefined {
     const receivedAtMs = received.atMs;
     const isDoubtful = kind.concerns(message).some((requestId) => this.#deadlines.isDoubtful(requestId, receivedAtMs));
@@ -177,7 +177,7 @@ export class MessagePipeline implements ScheduledTask {
     return undefined;
   }
 
-  /** The receipt that the same message got before, or the message in flight of which it is a retry. */
+  /** The receipt that the same message got before, or the id of the message in flight of which it is a retry. */
   #earlier(identity: MessageIdentity | undefined): Receipt | { inFlight: string } | undefined {
     if (identity === undefined) return undefined;
     const inFlight = this.#inFlight.find(identity.id);
@@ -230,7 +230,7 @@ export class MessagePipeline implements ScheduledTask {
   }
 }
 
-/** A message without canonical JSON has no digest and cannot be signed, so it is refused. */
+/** The parsed message, or its problem. It is refused without canonical JSON: it has no digest and cannot be signed. */
 function read(
   kind: MessageKind<unknown>,
   { payload, eventId }: Pick<Received, 'payload' | 'eventId'>,

@@ -45,7 +45,7 @@ const readPolicy = proxyActivities<{ [activityNames.readPolicy]: ReadPolicy }>({
   summary: 'Check the new policy',
 })[activityNames.readPolicy];
 
-/** Characters: a problem may quote the document, which may be long. */
+/** The most characters of a problem: it may quote the document, which may be long. */
 const maxProblemLength = 1_000;
 
 /** The work of compiling a changed policy, in units of `RulingMeter`: for each change, and for each rule. */
@@ -67,7 +67,7 @@ export function setPolicyMessages(
       const loosened = loosen(message, sender, atMs);
       return 'code' in loosened ? refused('', loosened) : acceptable;
     },
-    // Asked only for a message without a policy: the worker that reads a policy also reports revocations.
+    // True only for messages without a policy: the worker that reads a policy also reports revocations.
     loosens: (message, sender, atMs) =>
       message.policy === undefined && loosensByOperator(loosen(message, sender, atMs)),
     apply: (message, sender, atMs) => {
@@ -176,7 +176,7 @@ export function revokeMessages(state: GateState, policies: () => ActivePolicies)
     return [...ledger.grants.filter(({ grantId }) => grants.includes(grantId)), ...lifted];
   }
 
-  /** Why the sender may not revoke these grants. Only the end of a denial loosens what the run may do. */
+  /** Why the sender may not revoke these grants. To revoke a denial loosens the policy; other revocations do not. */
   function lifting(message: RevokeMessage, sender: Sender, atMs: number): { operatorMs?: number } | Problem {
     if (namedBy(message).every(({ approved }) => approved)) return {};
     return loosening(message, sender, policies().policies.ceiling, state.ledger, atMs);
@@ -187,7 +187,7 @@ function revocation({ grants, reason }: RevokeMessage, { voter }: Sender, atMs: 
   return { kind: 'revoke', atMs, grants, voter, reason: reason || undefined } as const;
 }
 
-/** A message that was signed far ahead of time would block all others until then. */
+/** How far ahead of time a message may be signed. One that was signed far ahead would block all others until then. */
 const longestAheadMs = 600_000;
 
 /**
@@ -211,7 +211,7 @@ export function loosening(
       message: `only an operator can loosen what this run may do: sign the message with an operator's key`,
     };
   }
-  // The time of a message may be unknown, which is infinite.
+  // `atMs` is infinite if the time of the message is unknown.
   if (operatorMs > Math.min(atMs, clock.nowMs) + longestAheadMs) {
     return { code, message: 'the message is signed for a later time than now: set the clock, and sign it again' };
   }

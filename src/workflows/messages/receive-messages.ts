@@ -44,7 +44,7 @@ export interface MessageEffects {
   inherit: (parents: Policy[]) => void;
   close: () => void;
   problemOfSender: (voter: Voter) => Promise<string | undefined>;
-  /** Absent: the gate has no message `message`, and a workflow may have its own signal of this name. */
+  /** Absent: the gate registers no message `message`, so a workflow may have its own signal of this name. */
   session?: UserMessageHandler;
   /** True: signals that have no handler are refused and counted. False: Temporal keeps them for a later handler. */
   refuseUnknownSignals: boolean;
@@ -98,7 +98,7 @@ export function registerSignal(kind: MessageKind<unknown>, queue: MessageQueue):
   });
 }
 
-/** A refusal fails the update: by its validator if that foresees it, without any event. */
+/** Registers a message as an update. A refusal fails it: without any event if the validator foresees the refusal. */
 export function registerUpdate(
   kind: MessageKind<unknown>,
   queue: MessageQueue,

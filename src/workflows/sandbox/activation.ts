@@ -5,11 +5,11 @@
 import { runLocal } from './run-local.ts';
 import { ApplicationFailure } from '@temporalio/workflow';
 
-/** Signals whose names Temporal reserves would throw before any handler (I5b); they are renamed to this. */
+/** A signal whose name Temporal reserves gets this name, because the SDK would throw before any handler ran (I5b). */
 export const reservedSignalName = 'countersign.reserved';
 
 interface Activations {
-  /** False on a worker without the interceptors of this package: the gate throws there. */
+  /** False on a worker without the interceptors of this package. `Gate` throws there. */
   installed: boolean;
   /** Counts the activations of this run since the worker loaded it. Compare it only for equality and within one run. */
   number: number;
@@ -22,21 +22,21 @@ interface Activations {
   isOfUpdates: boolean;
   /** Updates that were accepted and have not ended, by their protocol instance id. */
   accepted: Set<string>;
-  /** The last task that the server keeps for sure, how many events its commands leave, and what they made. */
+  /** The last task that the server cannot withdraw, how many events its commands leave, and what they created. */
   kept: { historyLength: number; startedMs: number; written: number; made: Set<string> };
-  /** Activities and children that go on when they are cancelled. */
+  /** Activities and child workflows of cancellation type `ABANDON`, which keep running after a cancellation. */
   abandoned: Set<string>;
-  /** How far history had come with the last activation that brought events, unless a replay handed it over. */
+  /** The history length at the last activation that brought events. Undefined if that activation was a replay. */
   takenLength?: number | undefined;
-  /** How many commands followed since then that leave an event each. */
+  /** The number of commands since that activation that leave one event each. */
   written: number;
   /** True if a query, not a task, may have brought the events of the last activation. */
   isAhead: boolean;
-  /** True if the last activation brought the first events that were no replay. */
+  /** True if the last activation was the first one after a replay, and brought new events. */
   isFirst: boolean;
-  /** True if a query came after those events, so that it may have brought them with the start of an attempt. */
+  /** True if a query followed that activation: it may have brought those events, and a failed attempt's. */
   isQueried: boolean;
-  /** The last activation in which a few events more would have made the run continue as new. */
+  /** The number of the last activation in which a few more events would have made the run continue as new. */
   nearlyOutgrown?: number;
 }
 

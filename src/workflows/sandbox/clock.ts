@@ -1,11 +1,11 @@
 /**
- * The clock of a run. Workflow time, the start of the task, is a lower bound: a fired timer proves when it was due, a
- * message when it was recorded. No other workflow code reads a clock (docs/decisions/0058).
+ * The clock of a run. In a workflow, `Date.now()` is the start of the workflow task. A fired timer or the recorded time
+ * of a message proves a later time. No other workflow code reads a clock (docs/decisions/0058).
  */
 import { activations } from './activation.ts';
 import { runLocal } from './run-local.ts';
 
-/** The time of one activation. Jobs that are handed over later may prove a later one. */
+/** The time of one activation. `atMs` grows while the SDK hands over jobs that prove a later time. */
 export interface Moment {
   readonly atMs: number;
 }
@@ -20,17 +20,17 @@ const state = (): Clock => runLocal('clock', () => ({ provenMs: 0, activation: -
 
 /**
  * The worker's own clock, in milliseconds. It differs on each replay, so it decides only whether a query is answered.
- * The SDK replaces `Date`; the prototype still leads to the original.
+ * The SDK replaces `Date`, but the prototype still leads to the original constructor.
  */
 export const workerNowMs = (): number => (Date.prototype.constructor as DateConstructor).now();
 
 export const clock = {
-  /** Never goes back. Equal on each replay, in an activation that writes a command. */
+  /** The time in milliseconds. It never goes back. If the activation writes a command, a replay has the same time. */
   get nowMs(): number {
     return Math.max(Date.now(), state().provenMs);
   },
 
-  /** The time of this activation. Read it once all jobs are handed over. */
+  /** The time of this activation. Read its `atMs` only once the SDK has handed over all jobs of the activation. */
   get moment(): Moment {
     const now = state();
     if (now.activation !== activations().number) {

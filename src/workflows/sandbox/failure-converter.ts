@@ -1,4 +1,4 @@
-/** Puts messages and stack traces into a payload, which a codec encrypts: history would have them in clear. */
+/** Puts the messages and stack traces of failures into payloads, so that a codec encrypts them, too. */
 import { DefaultFailureConverter } from '@temporalio/common';
 
 export const failureConverter = new DefaultFailureConverter({ encodeCommonAttributes: true });

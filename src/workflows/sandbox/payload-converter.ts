@@ -1,7 +1,7 @@
 /**
- * The payload converter of client, worker and sandbox. It reads what Temporal's default converter reads, but never
- * throws then: Temporal decodes a signal before its handler runs, and a throw would fail the workflow task for ever
- * (I5a). Decoding is part of determinism: `test/workflows/replay/payload-converter.test.ts` pins it.
+ * The payload converter of client, worker and sandbox. It reads what Temporal's default converter reads, but returns an
+ * `Undecodable` where that throws: Temporal decodes a signal before its handler runs, and an error there would fail the
+ * task for ever (I5a). Decoding is part of determinism: `test/workflows/replay/payload-converter.test.ts` pins it.
  */
 import { type Payload, type PayloadConverter, ApplicationFailure } from '@temporalio/common';
 import { decode, encode } from '@temporalio/common/lib/encoding.js';
@@ -72,7 +72,7 @@ function hasEncoding({ metadata }: Payload, name: string): boolean {
   return encoding != null && encoding.length === name.length && decode(encoding) === name;
 }
 
-/** Returns the problem if another reader could interpret the message differently. Does not detect malformed JSON. */
+/** Returns an `Undecodable` if another parser could read the JSON differently; undefined also for malformed JSON. */
 function ambiguityOf(data: Uint8Array): Undecodable | undefined {
   const text = decode(data);
   // Decoding replaces bytes that are not UTF-8 with U+FFFD, but the sender may also have sent U+FFFD itself.
@@ -80,7 +80,7 @@ function ambiguityOf(data: Uint8Array): Undecodable | undefined {
   const problem = strictJsonProblem(text, { maxDepth });
   if (problem === undefined) return undefined;
   const { place, expected } = problem;
-  // The message is one decision or a list of decisions.
+  // In a list of decisions, the place begins with the index of the decision.
   const [field, ...below] = typeof place[0] === 'number' ? place.slice(1) : place;
   const code = field === 'modifiedArguments' && below.length > 0 ? 'arguments_invalid' : 'undecodable';
   return new Undecodable(data.length, `${jsonPlace('message', place)}: ${expected}`, { code });

@@ -1,8 +1,8 @@
 import { inWorkflowContext } from '@temporalio/workflow';
 
 /**
- * The state that one run keeps outside its gate under `name`; `make` creates it. Module variables cannot hold it: all
- * runs of a worker share the modules (`preloaded.ts`), and the sandbox swaps only the globals.
+ * Returns the state that the present run keeps under `name`, and creates it with `make` at the first call. It is a
+ * global variable, because each run has its own globals, while all runs of a worker share the modules (`preloaded.ts`).
  */
 export function runLocal<State extends object>(name: string, make: () => State): State {
   // Outside a run, the value would become a global of every run.

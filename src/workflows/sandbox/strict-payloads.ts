@@ -1,7 +1,7 @@
 /**
- * Messages to a run are read strictly: JSON that two readers could interpret differently is refused, so what a person
- * signed, a gateway checked and the run reads are the same (docs/decisions/0024). The payload converter cannot tell
- * what a payload is for, so payloads that any sender can write are marked before it reads them.
+ * A run refuses messages whose JSON two parsers could read differently, so that what a reviewer signed and what the run
+ * reads are the same (docs/decisions/0024). The payload converter refuses them, but it does not know what a payload is
+ * for: so this file marks the payloads that any client can write before the converter reads them.
  */
 import type { Payload } from '@temporalio/common';
 import type { ActivateInput } from '@temporalio/workflow';
@@ -23,12 +23,12 @@ export function isStrict({ metadata }: Payload): boolean {
   return metadata?.[metadataKey] != null;
 }
 
-/** True for a signal that arrived with too many bytes of other signals; it is refused without being read. */
+/** True for a signal that `markExcess` has marked. The payload converter refuses it without reading it. */
 export function isExcess({ metadata }: Payload): boolean {
   return metadata?.[excessKey] != null;
 }
 
-/** Marks signals past `maxSignalBytes`, in order of arrival. In custom workflows, only the gate's signals count. */
+/** Marks each signal beyond the first `maxSignalBytes` bytes. Outside agent runs, only the gate's own signals count. */
 export function markExcess(jobs: readonly Job[], isAgentRun: boolean): void {
   let bytes = 0;
   for (const { signalWorkflow } of jobs) {
@@ -40,8 +40,8 @@ export function markExcess(jobs: readonly Job[], isAgentRun: boolean): void {
 }
 
 /**
- * Marks the arguments of the gate's signals, updates and queries, and a client's input of an agent run: not what
- * workers write (results, input of nested runs and of the next execution), nor the messages of custom workflows.
+ * Marks the arguments of the gate's signals, updates and queries, and the input with which a client starts an agent
+ * run. Payloads that workers write, as the input of nested runs, and messages of custom workflows get no mark.
  */
 export function markStrict(jobs: readonly Job[]): void {
   for (const { signalWorkflow, doUpdate, queryWorkflow, initializeWorkflow } of jobs) {
@@ -58,7 +58,7 @@ export function markStrict(jobs: readonly Job[]): void {
   }
 }
 
-/** `CONTINUE_AS_NEW_INITIATOR_WORKFLOW` of Temporal's API. Retries and cron runs get the client's input again. */
+/** `CONTINUE_AS_NEW_INITIATOR_WORKFLOW` of Temporal's API. Retries and cron runs repeat the client's input. */
 const byTheRunItself = 1;
 
 function isFromClient(start: NonNullable<Job['initializeWorkflow']>): boolean {

@@ -1,9 +1,9 @@
 /**
- * Keeps events that no workflow task has taken yet away from a run. A query that was sent before them comes to a worker
- * with all of history. The SDK lets the workflow handle them before the query, with the clock of the task before, and
- * sends the commands with the next task. A replay hands over these events with the clock and the other events of that
- * task, and may make other commands. So the query fails, the SDK drops the run from its cache, and the next task
- * replays all of history (docs/decisions/0058).
+ * Refuses queries that would make a run handle events too early. A query comes to a worker with all of history, also
+ * with events that no workflow task has delivered yet. The SDK lets the workflow handle these before the query, at the
+ * time of the previous task. A replay hands them over later, at the time of the next task and with its other events,
+ * and may make other commands. So the query fails: the SDK then drops the run from its cache, and the next task replays
+ * all of history (docs/decisions/0058).
  */
 import type { ActivateInput, ConcludeActivationInput } from '@temporalio/workflow';
 import { sentences } from '../../core/ledger/sentences.ts';
@@ -19,17 +19,17 @@ const queryAlone = 'legacy_query';
 
 /** The fewest events between the starts of two tasks: one task completes, the next is scheduled and starts. */
 const leastBetween = 3;
-/** How long a worker that is not overloaded takes at most to begin with a task, in milliseconds. */
+/** The longest time, in milliseconds, in which a worker that is not overloaded begins a task. */
 const longestStartMs = 500;
-/** For how long after its start the server may still withdraw a task that seems to bring nothing, in milliseconds. */
+/** For how many milliseconds after its start the server may still withdraw a task that seems to bring nothing. */
 const withdrawableMs = 5_000;
 
 /**
- * Notes whether a workflow task brought the events of this activation, or a query may have. A task starts later than
- * the one before it, and only just now. A start that is long ago, right after a replay, may be that of a failed
- * attempt, unless history has grown by exactly one task. Throws if a query brought the events of the last activation,
- * so that the task is given again with all of history: then history has grown by less than a task leaves, or, after the
- * start of a failed attempt, by more.
+ * Notes whether a workflow task brought the events of this activation, or possibly a query. They are a task's if it
+ * started after the previous task, and just now. If it started long ago, right after a replay, its start may be that of
+ * a failed attempt, unless history has grown by exactly one task. Throws if a query brought the events of the previous
+ * activation: history has then grown by fewer events than a task leaves or, after a failed attempt, by more. The server
+ * then sends the task again with all of history.
  */
 export function noteProgress({ timestamp, historyLength, isReplaying, jobs }: Activation): void {
   const state = activations();
@@ -58,16 +58,16 @@ export function noteProgress({ timestamp, historyLength, isReplaying, jobs }: Ac
 }
 
 /**
- * True if history has grown by exactly what one task leaves: the end of the task before, the events of its commands and
- * of these jobs, and the two by which a task is scheduled and starts. A failed attempt, or a task that only refused
- * updates, leaves three more. This tells a busy worker that begins late from a query that brings newer events.
+ * True if history has grown by exactly the events of one task: the end of the previous task, its commands, these jobs,
+ * and the two events by which a task is scheduled and starts. A failed attempt, or a task that only refused updates,
+ * would leave three more. This tells a busy worker that begins a task late from a query that brings newer events.
  */
 function isOneTask(length: number, jobs: readonly Job[]): boolean {
   const { kept } = activations();
   return length === jobs.reduce((sum, job) => sum + eventsOfJob(job), kept.historyLength + kept.written + 3);
 }
 
-/** How many events bring a job, NaN if it is not certain: of a Nexus operation, one event may bring two jobs. */
+/** The number of events that bring a job. NaN if it is uncertain: one event of a Nexus operation may bring two jobs. */
 function eventsOfJob(job: Job): number {
   if (job.doUpdate != null || job.notifyHasPatch != null) return 0;
   if (job.resolveActivity != null) return eventsOfEnd(job.resolveActivity);
@@ -77,7 +77,7 @@ function eventsOfJob(job: Job): number {
   return (job.fireTimer ?? job.signalWorkflow ?? job.cancelWorkflow ?? childJob ?? otherRunJob) != null ? 1 : NaN;
 }
 
-/** The server writes an activity's start with its end. If it never started, its failure names no start. */
+/** How many events an activity's end adds: 2 if its start is written with it, 1 if the start is older, else NaN. */
 function eventsOfEnd({ result, isLocal }: NonNullable<Job['resolveActivity']>): number {
   if (isLocal === true) return NaN;
   if (result?.completed != null) return 2;
@@ -87,8 +87,8 @@ function eventsOfEnd({ result, isLocal }: NonNullable<Job['resolveActivity']>): 
 }
 
 /**
- * Counts commands that leave an event each before the next task is scheduled. A cancelled one counts for nothing: if it
- * was made in the same activation, neither leaves an event. No task follows the end of a run.
+ * Counts in `written` the commands that leave one event each. A cancellation subtracts one, because what one activation
+ * creates and cancels leaves no event. The end of a run counts as infinite: no task follows it.
  */
 export function noteCommands(commands: readonly Command[]): void {
   const state = activations();
@@ -97,13 +97,13 @@ export function noteCommands(commands: readonly Command[]): void {
   if (commands.some(({ respondToQuery }) => respondToQuery != null)) return;
   const { historyLength, startedMs } = state.last;
   const written = eventsOf(commands);
-  // The server may withdraw a task that only refused updates.
+  // A task that only refused updates does not count as kept: the server may withdraw it.
   if (state.isOfUpdates && written === 0) return;
   if (state.kept.startedMs !== startedMs) state.kept = { historyLength, startedMs, written: 0, made: new Set() };
   state.kept.written += written;
 }
 
-/** How many events the commands of one activation leave. NaN for commands whose events are not known. */
+/** The number of events that the commands of one activation leave; NaN if the events of a command are unknown. */
 function eventsOf(commands: readonly Command[]): number {
   const { accepted, abandoned, kept } = activations();
   let count = 0;
@@ -116,14 +116,14 @@ function eventsOf(commands: readonly Command[]): number {
       const updateId = updateResponse.protocolInstanceId ?? '';
       const wasAccepted = accepted.delete(updateId);
       if (updateResponse.accepted != null) accepted.add(updateId);
-      // A refusal leaves an event only if it is how an accepted update ends.
+      // The refusal of an update leaves an event only if the update was accepted before.
       if (updateResponse.rejected != null && !wasAccepted) continue;
     }
     const cancelled = cancelledBy(command);
-    // A timer, activity or child that the same task made leaves no event either.
+    // If the same task created what is cancelled, neither the creation nor the cancellation leaves an event.
     if (cancelled !== undefined) count += kept.made.has(cancelled) ? -1 : abandoned.has(cancelled) ? 0 : 1;
     else if (leavesEvent(command) || reachesOtherRun(command) || endsRun(command) || updateResponse != null) count += 1;
-    // A patch leaves a marker and a search attribute.
+    // A patch leaves two events: a marker and a search attribute.
     else count += command.setPatchMarker != null ? 2 : NaN;
   }
   return count;
@@ -142,7 +142,7 @@ function cancelledBy(command: Command): string | undefined {
   return cancelChildWorkflowExecution == null ? undefined : `child ${cancelChildWorkflowExecution.childWorkflowSeq}`;
 }
 
-/** Cancelling an activity or child of type `ABANDON` (by the core's numbers) leaves no event. */
+/** True for cancellation type `ABANDON`, by the numbers of the SDK's core: such a cancellation leaves no event. */
 function isAbandonedOnCancel({ scheduleActivity, startChildWorkflowExecution }: Command): boolean {
   const ofActivity: number | null | undefined = scheduleActivity?.cancellationType;
   const ofChild: number = startChildWorkflowExecution?.cancellationType ?? 0;
@@ -177,29 +177,29 @@ function isOfEvent({ doUpdate, notifyHasPatch, updateRandomSeed, resolveActivity
 }
 
 /**
- * Throws for a query of a run that has handled events which no task has taken, or that the server may still withdraw.
- * Whatever its argument: a sender who may only query could keep an open run ahead of its tasks.
+ * Throws for a query if the run has handled events that no workflow task has delivered, or that the server may still
+ * withdraw. No query is exempt: otherwise a client that may only query could keep an open run ahead of its tasks.
  */
 export function refuseAhead(activation: Activation): void {
   const query = activation.jobs?.find((job) => job.queryWorkflow?.queryId === queryAlone)?.queryWorkflow;
   if (query == null) return;
   const state = activations();
   state.isQueried = state.isFirst;
-  // The attempt may be lost, and the next one finds a longer history, with which the run would continue as new.
+  // If this attempt is lost, the next one finds a longer history, at which the run would continue as new.
   const mayDiffer = state.isFirst && state.nearlyOutgrown === state.number;
   if (!state.isAhead && !mayDiffer && !mayBeWithdrawn(activation)) return;
-  // Fails the activation, not only the query: nothing less drops the run from the cache.
+  // This fails the activation, not only the query: nothing less makes the SDK drop the run from its cache.
   const error = new Error(sentences.notTakenYet);
-  // The SDK logs the error, and its stack would say nothing.
+  // The SDK logs the stack of the error, which would not help an operator.
   error.stack = error.message;
   throw error;
 }
 
 /**
- * True if history seems to end with a task that has started and brought nothing. If that was the task of an update
- * which is refused, the server gives the ids of its two events to the next events, and a worker that got the two with a
- * query would skip these. The SDK does not say whether the task completed, so for `withdrawableMs` after its start the
- * answer is true either way.
+ * True if history seems to end with a task that started and brought nothing, as the task of an update does. If the
+ * update is refused, the server withdraws the task and gives the ids of its two events to the next events. A worker
+ * that got the two with a query would then skip those next events. The SDK does not say whether the task completed, so
+ * the result is true for `withdrawableMs` after its start.
  */
 function mayBeWithdrawn({ timestamp, historyLength }: Activation): boolean {
   const { kept } = activations();

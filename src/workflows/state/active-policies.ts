@@ -27,7 +27,7 @@ export interface GateOptions {
   agent: string;
   /** The policies as recorded in the run; never read from a file or the environment here (I12). */
   policies: PolicyLayers;
-  /** Of the operator's policy, as recorded in the run. Absent if it was not read from a file. */
+  /** The line of each rule in the operator's policy file, as recorded in the run. Absent without such a file. */
   ceilingLines?: RuleLines;
   caller?: Caller;
   metadata?: JsonObject;
@@ -36,7 +36,7 @@ export interface GateOptions {
   /** Called with the parents' policies that replaced those in `policies`; the next execution begins with them (I11). */
   onParents?: (parents: Policy[]) => void;
   engine: number;
-  /** The JSON Schema of a tool's arguments by the definition with this hash. Default: unknown. */
+  /** Returns the JSON Schema of a tool's arguments, for the definition with this hash. Default: unknown. */
   schemaOf?: (tool: string, definition: string) => JsonObject | undefined;
   /** The secret of the journal's salts, as recorded in the run. */
   auditSalt: string;
@@ -86,8 +86,8 @@ export class ActivePolicies {
   }
 
   /**
-   * Undefined if the run has no channels. They follow from the reviewers who are asked after the steps that were taken,
-   * from delegations, and from the request's tool, agent and severity. Reads no clock: the ledger has the steps.
+   * The channels of a request; undefined if the run has none. They follow from the reviewers after the steps taken so
+   * far, from delegations, and from the request's tool, agent and severity. Reads no clock: the ledger has the steps.
    */
   channelsOf({ terms, delegations, stepsTakenUntilMs, request }: Asked): string[] | undefined {
     const { routes } = this.options;

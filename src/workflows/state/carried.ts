@@ -1,6 +1,6 @@
 /**
- * Carried state: the arguments of an execution that continues as new. Any starter of a workflow writes them, too, and
- * the server repeats them in retries and cron runs, so they are verified first (docs/decisions/0022).
+ * Carried state: the arguments that an execution gives the next one by continue-as-new. Any client can start a workflow
+ * with such, and the server repeats them in retries and cron runs, so they are verified (docs/decisions/0022).
  */
 import { ApplicationFailure, CancellationScope, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { VerifyCarried } from '../../activities/verify-carried.ts';
@@ -43,8 +43,8 @@ export function thisExecution(): Writer {
 }
 
 /**
- * Returns carried state that the execution before this one wrote, or throws `forbidden`. Not cancellable: open requests
- * must be known before they can be cancelled. `carrier` is only recorded in history.
+ * Returns `carried` once it is verified that the previous execution wrote it; otherwise throws `forbidden`. Not
+ * cancellable: open requests must be known before they can be cancelled. `carrier` is only recorded in history.
  */
 export async function verified<State extends { writer: Writer }>(
   carried: State | undefined,

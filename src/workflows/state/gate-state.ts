@@ -87,7 +87,7 @@ export class GateState {
   #grown = growth();
   #writtenIn = 0;
 
-  /** The ledger is still empty, because messages wait until the policies are known. Call `begin` next. */
+  /** Restores carried state. The ledger is still empty, because messages wait for the policies. Call `begin` next. */
   restore({ ledger, journal, tree, closing, revoked }: GateSnapshot): void {
     this.#ledger = ledger;
     this.#tree.restore(tree);
@@ -96,7 +96,7 @@ export class GateState {
     this.#revoked = revoked;
   }
 
-  /** Makes the past known, with the run's engine and the secret of the journal's salts. Call it after `restore`. */
+  /** Sets the run's engine and the secret of the journal's salts. Queries are answered from then on. */
   begin(engineOfRun: number, auditSalt: string): void {
     this.#ledger = { ...this.#ledger, engine: engineOfRun };
     this.#tree.begin(auditSalt);
@@ -121,20 +121,20 @@ export class GateState {
     return this.#revoked === undefined ? {} : { revoked: this.#revoked };
   }
 
-  /** Also revokes the grants that these keys and people made. Returns true if a grant ended. Never taken back. */
+  /** Revokes keys and people for good, and the grants that they made. Returns true if a grant ended. */
   obey(revoked: Revoked | undefined): boolean {
     this.#revoked = revokedByEither(revokedByEither(this.#directories.revoked, this.#revoked), revoked);
     const keyOf = personKeyOfRun(this.#directories);
     const isGone = (voter: Voter): boolean => revokedOf(this.#revoked, voter, keyOf) !== undefined;
     const grants = this.#ledger.grants.filter(({ approved, by = [] }) => approved && by.some(isGone));
     if (grants.length === 0) return false;
-    // Through the ledger, so that an audit which rules again on later calls reads it in the journal.
+    // The ledger writes the revocation to the journal, where an audit that rules again on later calls needs it.
     const reason = `made by whom the operator's policy has revoked`;
     this.apply({ kind: 'revoke', atMs: clock.nowMs, grants: grants.map(({ grantId }) => grantId), reason });
     return true;
   }
 
-  /** Throws while the past is not known: an answer would wrongly say that there is nothing. */
+  /** Throws until the carried state is restored: an answer would wrongly say that there is nothing. */
   requirePast(): void {
     if (!this.#knowsPast) throw ApplicationFailure.nonRetryable(sentences.notTakenUp, 'no_worker');
   }
@@ -162,7 +162,7 @@ export class GateState {
     if (why !== undefined) log.warn(why, notice);
   }
 
-  /** Entries of calls name their agent, because a run may be handed over, and the first of them names the policies. */
+  /** Adds the agent to each entry of a call, and to the first one after a change of the policies their digest. */
   #withRunFacts(entry: JournalEntry): JournalEntry {
     const isOfCall = entry.kind === 'ruling' || entry.kind === 'opened';
     if (!isOfCall && entry.kind !== 'policy') return entry;
@@ -197,7 +197,7 @@ export class GateState {
     this.apply({ kind: 'refuse', atMs: clock.nowMs, refused });
   }
 
-  /** True while the journal records late decisions: only the first refusals have entries. */
+  /** True while the journal records late decisions: it has entries only for the first `refusedKept` refusals. */
   get keepsLate(): boolean {
     return this.#ledger.refused.total < refusedKept;
   }
@@ -213,7 +213,7 @@ export class GateState {
     return entries;
   }
 
-  /** In an activation that writes nothing, a tool's end has another time on replay: it gets the present one (I12). */
+  /** Moves entries into tree and journal. `ran` entries get the present time, as theirs differs on replay (I12). */
   #seal(): void {
     const entries = this.#unsealed.map((entry) => (entry.kind === 'ran' ? { ...entry, at: iso(clock.nowMs) } : entry));
     this.#unsealed = [];
@@ -221,7 +221,7 @@ export class GateState {
     this.#journal.push(...entries);
   }
 
-  /** The commitment to all entries that were taken, in whichever payload; empty until the policies are known. */
+  /** The Merkle head over all entries that were taken, in whichever payload; empty until the policies are known. */
   get head(): { journalHead?: JournalHead } {
     const { head } = this.#tree;
     return head === undefined ? {} : { journalHead: head };
@@ -232,8 +232,8 @@ export class GateState {
   }
 
   /**
-   * An activity that is cancelled in the activation that scheduled it is never sent, nor are the entries in its input:
-   * puts back what was taken in this activation. Readers drop repeated entries.
+   * Puts the entries that were taken in this activation back: an activity that is cancelled in the activation that
+   * scheduled it is never sent, nor are the entries in its input. Readers drop repeated entries.
    */
   takeBack(): void {
     if (this.#taken.activation !== activations().number) return;
@@ -255,7 +255,7 @@ export class GateState {
     return this.#writtenIn === activations().number;
   }
 
-  /** Call it only in an activation that certainly writes: a replay may merge any other with the next one (I12). */
+  /** Reads the history's length. Call it only if the activation writes a command: a replay may merge others (I12). */
   noteGrowth(): void {
     this.#grown = growth();
     const { historyEvents = Infinity } = this.#active?.options.continueAsNewAfter ?? {};

@@ -14,7 +14,7 @@ export interface InFlightMessage {
   ended: Receipt;
 }
 
-/** All messages and other work of the gate in flight. The run does not continue as new meanwhile (I11). */
+/** All messages and other work of the gate in flight. The run does not continue as new before they have ended (I11). */
 export class InFlight {
   readonly #messages = new Set<InFlightMessage>();
   #others = 0;

@@ -36,7 +36,7 @@ interface CallToAsk {
 export function recordRequest(active: ActivePolicies, call: CallToAsk): RequestRecord {
   const { tool, args, risk, ruledCase, digest, atMs, latestMs, replaces } = call;
   const { ruling, terms, assessment, redact, limits } = ruledCase;
-  // Parts that were found under a policy which no longer redacts stay hidden.
+  // If the policies no longer redact, the parts that were found before stay hidden.
   const redaction = redact === undefined ? call.redaction : redactionFor(call, redact);
   const isHidden = !limits.includeArguments || (redact !== undefined && redaction === undefined);
   const { agent, caller, metadata } = active.options;
@@ -110,15 +110,15 @@ interface CallToRedact {
   redaction?: Redaction;
 }
 
-/** The texts and numbers that one activation searches, and their characters: workflow code has two seconds. */
+/** The most texts and numbers, and the most characters, that one activation searches: it has two seconds. */
 const mostLeaves = 10_000;
 const mostCharacters = 1_000_000;
 
 /**
- * What reviewers do not see of a call. The result of an activity counts if it searched by the same settings; otherwise
- * the built-in patterns are applied here. Undefined if the arguments are too large to search, or the policies' own
- * patterns, whose library never runs here, were not applied to them. `among`: how many calls the activation searches.
- * Parts that were found before stay hidden.
+ * The parts of a call's arguments that reviewers do not see. The result of an activity counts if it searched by the
+ * same settings; otherwise the built-in patterns are applied here. Undefined if the arguments are too large to search,
+ * or if the policies have patterns of their own, whose library never runs here, and no activity applied them. `among`:
+ * how many calls the activation searches. Parts that were found before stay hidden.
  */
 export function redactionFor(
   { args, ruled, redaction }: CallToRedact,
@@ -136,7 +136,7 @@ export function redactionFor(
 }
 
 /**
- * What reviewers do not see of edited arguments: also hidden parts of the request wherever the edit repeats them. If
+ * The parts of edited arguments that reviewers do not see, also hidden parts of the request that the edit repeats. If
  * the policies' own patterns were not applied to the edit, all arguments are hidden.
  */
 export function editedRedaction(
@@ -153,7 +153,7 @@ export function editedRedaction(
     : joinRedactions(found, { ...found, values: sameTexts(call.args, request.arguments, before.values) });
 }
 
-/** Much longer than what is shown, so that no secret is cut in two. */
+/** The most characters of a summary that are searched: many more than are shown, so that no secret is cut in two. */
 const mostSearched = 4_000;
 
 /** The text beside a call, without the hidden parts of its arguments and without other texts of the same kinds. */

@@ -12,8 +12,8 @@ export interface ScheduledTask {
 }
 
 /**
- * Each activation: all jobs are handed over, the messages are applied, waiters resume, and when none can, the gate's
- * commands are written. So commands follow from the state alone, however a replay merges tasks (docs/decisions/0007).
+ * Orders each activation: all jobs are handed over, the messages are applied, waiters resume, and when none can, the
+ * gate writes its commands. So these follow from the state alone, however a replay merges tasks (docs/decisions/0007).
  */
 export class Scheduler {
   readonly #messages: ScheduledTask;
@@ -27,7 +27,7 @@ export class Scheduler {
     void CancellationScope.nonCancellable(() => this.#run());
   }
 
-  /** Waits at least until the messages of this activation are applied. Rejects when the calling scope is cancelled. */
+  /** Waits until `predicate` holds and this activation's messages are applied. Rejects when its scope is cancelled. */
   until(predicate: () => boolean): Promise<void> {
     const released = new Promise<void>((resolve) => this.#waiters.push({ predicate, resolve }));
     const scope = CancellationScope.current();

@@ -2,7 +2,7 @@ const [firstMs, longestMs] = [1_000, 3_600_000];
 /** A call that lasted this long did reach its channel, so the waits begin anew. */
 const realCallMs = 60_000;
 
-/** The waits grow to an hour: a worker may lack the channel for days, and each call adds to history. */
+/** Waits between calls that grow to an hour: a worker may lack the channel for days, and each call adds to history. */
 export class Backoff {
   #count = 0;
 

@@ -1,7 +1,7 @@
 /**
- * Exact deadlines (I6). A message that was received while workflow time was not past the deadline counts. One that the
- * first look past the deadline finds may have been recorded in time, so the pipeline reads its recorded time. A later
- * one was recorded late. Workflow time decides only in activations that write a command.
+ * Exact deadlines (I6). A message counts if it is received while workflow time is not past the deadline. Messages in
+ * the first activation past the deadline may have been recorded in time, so the pipeline reads their recorded times.
+ * Later messages were recorded late. Workflow time decides only in activations that write a command.
  */
 import { CancellationScope, sleep, proxyActivities } from '@temporalio/workflow';
 import { nextStepAtMs, openedAtMs, stepsDue, type DueStep } from '../../core/ledger/escalation.ts';
@@ -52,7 +52,7 @@ export class Deadlines {
     return known.deadlineMs !== found.deadlineMs || receivedAtMs <= known.firstLookMs;
   }
 
-  /** Expires overdue requests that nothing in flight holds, and takes the steps that are due. */
+  /** Expires overdue requests, except those whose edit is being checked, and takes the due escalation steps. */
   pass(nowMs: number): void {
     this.look(nowMs);
     for (const requestId of this.#overdue.keys()) {
@@ -99,7 +99,7 @@ class DeadlineTimer {
     return atMs === null ? this.#running === undefined : this.#running !== undefined && this.#running.atMs <= atMs;
   }
 
-  /** `atMs`: workflow time; null cancels the timer. A timer that fires earlier stays. */
+  /** Sets the timer to workflow time `atMs`; null cancels it. A running timer that fires earlier stays. */
   set(atMs: number | null, summary: string): void {
     if (this.firesBy(atMs)) return;
     this.#running?.scope.cancel();
@@ -125,16 +125,16 @@ class DeadlineTimer {
   }
 }
 
-/** In UTF-16 units: the timeline of Temporal's UI is about 130 letters wide. */
+/** The longest text of a call, in UTF-16 units: the timeline of Temporal's UI is about 130 letters wide. */
 const longestCall = 72;
-/** As JSON. The server refuses summaries over 400 bytes, for ever: this leaves room for a codec's header and base64. */
+/** The most bytes of that text as JSON. The server refuses summaries over 400 bytes, and a codec adds to them. */
 const callBytes = 130;
 /** The command line finds a request by the beginning of its id. */
 const idStart = 8;
 
 /**
- * What waits, until when, and how to answer. Temporal's UI reads it from history, without a worker. It stays as it was
- * when the timer started, so with several requests it names none to approve.
+ * The timer's summary: what waits, until when, and how to answer. Temporal's UI reads it from history, without a
+ * worker. It stays as it was when the timer started, so with several requests it names none to approve.
  */
 export function timerSummary(open: readonly RequestRecord[]): string {
   const [first] = open.toSorted((one, other) => (one.deadlineMs ?? Infinity) - (other.deadlineMs ?? Infinity));
@@ -209,7 +209,7 @@ export class EscalationSteps {
       ]);
     } catch {
       void this.#notifyAfterWait(input, failed);
-      // Failures alone may fill the history.
+      // Repeated failures alone can make the history long enough to continue as new.
       this.#state.noteGrowth();
     }
   }
