@@ -29,8 +29,8 @@ const answerShape = z
   .partial();
 
 /**
- * The calls with the joined assessment of the built-in assessors and the worker's own, if a call can run and they give
- * one. It is recorded here, so a replay with a later version does not change it (I12).
+ * Adds to each call that can run the joined assessment of the built-in assessors and the worker's own, if they give
+ * one. History records the assessment, so a replay with a later version does not change it (I12).
  */
 export function assessCalls(calls: readonly ModelCall[], options: AssessCallsOptions): Promise<ModelCall[]> {
   return Promise.all(calls.map((call) => assessCall(call, options)));

@@ -31,14 +31,14 @@ export interface LoadAgentOptions {
   registry: Registry;
   agentPolicies: ReadonlyMap<string, Policy>;
   ceiling: Policy | undefined;
-  /** Absent: the ceiling was not read from a file. */
+  /** The lines of the ceiling's rules. Absent: the ceiling was not read from a file. */
   ceilingLines?: RuleLines;
   continueAsNewAfter: ContinueAsNewAfter;
   /** The names of the inbox's search attributes, if they are not the default names. */
   attributes?: AttributeNames;
-  /** Absent: the limits of Temporal's own payloads. */
+  /** The size limits of a run's payloads. Absent: those of Temporal itself. */
   sizeLimits?: SizeLimits;
-  /** Absent: the worker has no channels. */
+  /** Reads the routes of requests to channels. Absent: the worker has no channels. */
   routes?: () => Promise<ChannelRoutes>;
 }
 

@@ -27,7 +27,7 @@ export interface CallModelInput {
   caller?: Caller;
 }
 
-/** The second argument: puts journal entries into history; the activity does not read it. */
+/** The activity's second argument. It puts journal entries into history; the activity does not read it. */
 export interface JournalCarrier {
   journal: JournalEntry[];
 }
@@ -41,7 +41,7 @@ export interface CallModelResult {
   model?: string;
   /** `stop`, `tool-calls`, `length`, `content-filter` or `other`. */
   finishReason: string;
-  /** Present if the provider needs more than text and calls sent back. */
+  /** What the provider needs back in the next turn, besides text and calls. Absent: nothing. */
   providerTurn?: ProviderTurn;
   /** The value of a final answer, if the agent has an `output`. */
   structuredOutput?: JsonObject;
@@ -49,7 +49,7 @@ export interface CallModelResult {
   outputProblem?: string;
   /** The keys and people that the ceiling of the worker of this turn has revoked. Absent: none. */
   revoked?: Revoked;
-  /** What reviewers see beside the calls, redacted by the policies' own patterns. Absent: needs no redaction here. */
+  /** What reviewers see beside the calls, redacted by the policies' own patterns. Absent: nothing is redacted here. */
   contextSummary?: string;
 }
 

@@ -55,7 +55,7 @@ const limits = {
 const person = {
   groups: names,
   keys: names,
-  // Only those of the ceiling are read.
+  // A run reads these members only from the ceiling.
   name: z.unknown().optional(),
   also: z.unknown().optional(),
   away: z.unknown().optional(),
@@ -76,7 +76,7 @@ const recordedPolicy = z.looseObject({
   redact: z.looseObject(redact).optional(),
   directory: z.looseObject({ people: z.record(z.string(), z.looseObject(person)) }).optional(),
   advisor: z.looseObject(advisor).optional(),
-  // Only those of the ceiling are read.
+  // A run reads these members only from the ceiling.
   reviewerKeys: z.unknown().optional(),
   revoked: z.unknown().optional(),
   prices: z.unknown().optional(),

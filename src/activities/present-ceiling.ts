@@ -43,7 +43,7 @@ export interface PresentCeiling {
  */
 export function presentCeiling(ceiling: Policy | undefined, hasOutsideCalls = false): PresentCeiling {
   const layers = { ceiling: ceiling && compilePolicy(knownCeiling(ceiling), 'ceiling') };
-  // Large policies take a while to compile, and most workers get no such calls.
+  // Compile this only if it is used: large policies take a while, and most workers get no calls from outside.
   const outside = hasOutsideCalls ? { ceiling: ceiling && compilePolicy(strictCeiling(ceiling), 'ceiling') } : layers;
   const assessRules = compileAssessRules({ ceiling });
 
@@ -60,7 +60,7 @@ export function presentCeiling(ceiling: Policy | undefined, hasOutsideCalls = fa
   return {
     revoked: ceiling?.revoked && {
       ...ceiling.revoked,
-      // A run may know a person by another id, and has the directory with which it began.
+      // List all ids of a revoked person: the run has the directory with which it began, perhaps with another id.
       people: allIdsOf(ceiling.directory, ceiling.revoked.people, keyOf),
     },
     revocation(approvedBy) {

@@ -100,9 +100,9 @@ const olderExecutions =
   ': gate the call in its workflow, and admit executions that are older than the gate with gatedSince and ungatedUntil (docs/deploy.md)';
 
 /**
- * The second gate runs before every activity of ours in the worker. It permanently refuses a call that no gate of a
- * trusted workflow has admitted (I1). It also applies the operator's ceiling, as this worker has it now, so that a
- * forged start or a foreign workflow cannot run what the ceiling denies.
+ * The second gate runs before every tool, every gated activity and every activity of Countersign. It permanently
+ * refuses a call that no gate of a trusted workflow has admitted (I1). It also applies the operator's ceiling, as this
+ * worker has it now, so that a forged start or a foreign workflow cannot run what the ceiling denies.
  */
 export function secondGate({
   registry,
@@ -357,7 +357,7 @@ export function refuseSecondStart(name: string, why?: string): void {
   );
 }
 
-/** Temporal's metric of the calls that ran without a permit, by activity and workflow type. */
+/** The name of the metric that counts calls without a permit, by activity and workflow type. */
 export const ungatedCallsMetric = 'countersign_ungated_calls';
 
 /**

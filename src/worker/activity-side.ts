@@ -59,7 +59,7 @@ export interface ActivitySide {
   stop: () => Promise<string[]>;
 }
 
-/** Throws a `DefinitionError` for options that contradict each other, `policy_invalid` for a policy that is invalid. */
+/** Makes the activities and the second gate. Throws `DefinitionError` for bad options, or `policy_invalid`. */
 export function activitySide(
   options: PluginOptions,
   names: AttributeNames,

@@ -117,7 +117,7 @@ async function makeWorker(options: WithChannels): Promise<CountersignWorker> {
 /** The time from the end of the grace to a forced end. By default, that is after 20 s: Kubernetes kills after 30 s. */
 const afterGraceMs = 10_000;
 
-/** Rejects `forceMs` after a call of the worker's `shutdown`. Temporal calls it for a signal and for a failure. */
+/** Rejects `forceMs` after the worker's `shutdown` is called, as Temporal does after a signal or a failure. */
 function overdue(worker: Worker, forceMs: number, ended: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     const shutdown = worker.shutdown.bind(worker);
@@ -142,7 +142,7 @@ async function closeUnlessHeld(connection: NativeConnection): Promise<void> {
 
 type WithChannels = Omit<WorkerOptions, 'channels'> & ChannelOptions;
 
-/** The options with the channels of their file, which also sets the other options of channels. */
+/** The options, with a channel file replaced by the channels and channel options that it declares. */
 async function withChannels({ channels, ...options }: WorkerOptions): Promise<WithChannels> {
   if (typeof channels !== 'string') return { ...options, channels };
   // The kinds of channels load slowly, and most workers have no channel file.
@@ -165,8 +165,8 @@ function passedOn(options: WithChannels): Partial<TemporalWorkerOptions> {
 /**
  * Bundles the workflows that the module at `workflowsPath` exports, for the option `workflowBundle` of a worker: so a
  * worker with workflows of its own starts without a bundler. By default it bundles `agentRun`, which the package also
- * brings bundled. `plugins` are those besides ours that change the bundle; `dataConverter`
- * is that of the worker, whose failure converter becomes part of the bundle. Rejects if the module cannot be bundled.
+ * brings bundled. `plugins`: further plugins that change the bundle. `dataConverter`: the worker's, whose failure
+ * converter becomes part of the bundle. Rejects if the module cannot be bundled.
  *
  * @example
  * ```ts

@@ -107,7 +107,7 @@ function withoutComments(config: BundlerConfiguration): object[] {
   );
   if (swc === undefined) return [];
   const options = {
-    // CommonJS stays CommonJS, and sloppy mode stays sloppy.
+    // With `unknown`, CommonJS stays CommonJS, and sloppy mode stays sloppy.
     isModule: 'unknown',
     sourceMaps: true,
     jsc: { target: 'esnext', parser: { syntax: 'ecmascript' }, minify: { format: { comments: false } } },

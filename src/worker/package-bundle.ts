@@ -24,7 +24,7 @@ interface BundleOrigin {
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
-/** The package has a bundle for each failure converter of its own: that of the SDK, and that of `encrypted()`. */
+/** The bundles in the package, one for each failure converter: the SDK's own, and that of `encrypted()`. */
 export const packageBundles = {
   plain: { path: join(root, 'workflow-bundle.js'), failureConverterPath: undefined },
   encrypted: {

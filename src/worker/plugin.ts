@@ -96,7 +96,7 @@ export class CountersignPlugin extends SimplePlugin {
     return this.#client.configureClient(options);
   }
 
-  /** Temporal's options of the worker with the converter, interceptors and time-outs that the gate needs. */
+  /** Adds the converter, interceptors and time-outs that the gate needs to the options of Temporal's worker. */
   override configureWorker(options: WorkerOptions): WorkerOptions {
     requireOneSdk();
     const { dataConverter, namespace = 'default', interceptors } = options;
@@ -107,7 +107,7 @@ export class CountersignPlugin extends SimplePlugin {
       stickyQueueScheduleToStartTimeout: options.stickyQueueScheduleToStartTimeout ?? '2s',
       // With Temporal's default, viewers would receive a model's text every 24 seconds.
       ...(this.#hasAgents && { maxHeartbeatThrottleInterval: options.maxHeartbeatThrottleInterval ?? '250ms' }),
-      // `countersign doctor` reads there by which engine and which policy this worker rules.
+      // `countersign doctor` reads from the identity by which engine and which policy this worker rules.
       identity: options.identity ?? workerIdentity(hostname(), { engine, policyDigest: this.#side.policyDigest }),
     });
     const first: ActivityInterceptorsFactory = () => ({ inbound: separatePermit });
@@ -176,7 +176,7 @@ function joinActivities(given: object, ours: Record<string, unknown>): object {
   return { ...given, ...ours };
 }
 
-/** With hints for its input, Temporal would pass the first argument and its permit to the author's converter. */
+/** Throws for `inputTypes`: Temporal would pass the first argument, with its permit, to the author's converter. */
 function refuseInputTypes(given: object, gated: readonly string[]): void {
   const activities = given as Record<string, { activityDefinitionOptions?: { typeInfo?: { inputTypes?: unknown } } }>;
   const hinted = gated.find((name) => activities[name]?.activityDefinitionOptions?.typeInfo?.inputTypes !== undefined);
@@ -196,7 +196,7 @@ async function shutDown(worker: Worker, running: Promise<void>): Promise<void> {
   await hasEnded;
 }
 
-/** Makes one file: the sandbox cannot load a second one, which webpack makes of what a library imports dynamically. */
+/** Bundles into one file: the sandbox cannot load the second one that webpack makes of a dynamic import. */
 function singleFile(config: BundlerConfiguration): BundlerConfiguration {
   return { ...config, output: { ...config.output, asyncChunks: false } };
 }

@@ -15,7 +15,7 @@ import { ProblemError } from '../core/base/problem.ts';
 
 /** The agents, activities and policy of `CountersignPlugin` and `createWorker`. Every member is optional. */
 export interface PluginOptions extends ChannelOptions {
-  /** Default: none. Agents that these call or hand over to are included automatically. */
+  /** The worker's agents. Agents that they call or hand over to are included automatically. Default: none. */
   agents?: readonly Agent[];
   /** Tools without an agent. */
   tools?: readonly Tool[];
@@ -81,9 +81,9 @@ type PassedOn = Partial<Omit<TemporalWorkerOptions, 'connection' | 'namespace' |
  * `shutdownForceTime` is 10 seconds more, and those of the plugin.
  */
 export interface WorkerOptions extends ServerOptions, Omit<PluginOptions, 'channels'>, PassedOn {
-  /** By name, or the path of a channel file (docs/channels.md), which also sets their other options. Default: none. */
+  /** The channels by name, or the path of a channel file (docs/channels.md) with all their options. Default: none. */
   channels?: PluginOptions['channels'] | string;
-  /** Default `countersign`. */
+  /** The task queue. Default `countersign`. */
   taskQueue?: string;
   /** Other plugins of Temporal's, such as an integration of an agent framework. */
   plugins?: readonly WorkerPlugin[];

@@ -14,7 +14,7 @@ import { payloadConverter } from './sandbox/payload-converter.ts';
 const reservedPrefix = '__temporal_';
 const named: readonly string[] = [...Object.values(messageNames), parentsChangedName];
 
-/** The interceptors order and mark what an activation brings, before the workflow sees it. */
+/** Returns the interceptors. They order and mark the jobs of an activation before the workflow sees them. */
 export function interceptors(): WorkflowInterceptors {
   const state = activations();
   state.installed = true;

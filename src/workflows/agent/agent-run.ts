@@ -56,7 +56,7 @@ export async function agentRun(input: RunInput, carried?: Carried): Promise<RunR
   const gate = new Gate({ refuseUnknownSignals: true, session });
   const run = new AgentRun(checked, gate, session);
   try {
-    // A first execution ignores its second argument (I1).
+    // A first execution does not read `carried`, which its starter may have written (I1).
     return await run.toEnd(isContinued() ? await resume(gate, carried) : startOf(checked, await loadAgent(checked)));
   } catch (error) {
     return await CancellationScope.nonCancellable(async () => {
@@ -113,7 +113,7 @@ class AgentRun {
       calls.cancelRunning();
     });
     this.#setPolicies();
-    // Messages that the user has sent meanwhile belong to the first turn.
+    // Messages that the user sent while the run started belong to the first turn.
     if (this.#session.isSession) await this.#gate.drain();
     for (;;) {
       if (this.#state.calls.length > 0) await this.#finish(calls);
@@ -124,7 +124,7 @@ class AgentRun {
       if (this.#session.awaitsUser) await this.#untilMessage();
       // Every path from here writes a command: it calls the model or ends the execution.
       this.#gate.noteGrowth();
-      // Set only before a turn, or a run that an override keeps on its version would continue as new again at once.
+      // Set this only before a turn: a run that an override pins to its version would continue as new again at once.
       this.#leavesVersion = this.#session.isSession && this.#gate.isOutdated;
       if (this.#gate.closing !== undefined) return this.#end('closed', lastText(this.#state.messages, 'assistant'));
       if (this.#session.moveToTranscript()) this.#gate.userHeard();

@@ -40,7 +40,7 @@ export class Consultations {
       if (!isCancellation(error)) throw error;
       return consultation.advisors.map(({ name }) => failedAdvice(name, 'nobody waits for it any more'));
     };
-    void consulting.catch(givenUp).then((advice) => this.#answered(index, callId, advice));
+    void consulting.catch(givenUp).then((advice) => this.#keepAdvice(index, callId, advice));
   }
 
   /** Cancels all consultations. Their calls then pass the gate with failed advice. */
@@ -48,7 +48,7 @@ export class Consultations {
     this.#scope.cancel();
   }
 
-  #answered(index: number, callId: string, advice: Advice[]): void {
+  #keepAdvice(index: number, callId: string, advice: Advice[]): void {
     this.#running.delete(callId);
     const each = this.#state.calls[index];
     if (each?.state !== 'held' || each.held.callId !== callId) return;

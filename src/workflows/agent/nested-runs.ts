@@ -51,7 +51,7 @@ export class NestedRuns {
 
   newTurn(): void {
     this.#inTurn = 0;
-    // A stop cancels only the runs of its turn.
+    // A stopped turn has cancelled the scope of its own runs, so the new turn needs another scope.
     if (this.#scope.consideredCancelled) this.#scope = new CancellationScope();
   }
 

@@ -116,7 +116,7 @@ export function heldForAdvice(
   return { ...call, state: 'held', held: { ...held, consultation } };
 }
 
-/** True if a call does not wait for earlier calls of its turn. */
+/** True if a call passes the gate now, without waiting for earlier calls of its turn. */
 export function passesAtOnce({ held: { again, advice, consultation } }: HeldCall): boolean {
   return consultation === undefined && (again === true || advice !== undefined);
 }

@@ -12,7 +12,7 @@ export function earlierResult(state: RunState, tool: ToolDefinition, digest: str
   const { results, messages, askedAfterTurn = 0 } = state;
   if (!isCached(tool) || results?.agent !== agentOf(state).agent) return undefined;
   const found = results.calls.find((each) => each.digest === digest);
-  // A result of this turn is in no message yet.
+  // A result of the present turn is not in the transcript yet.
   const message = found && messages[found.place];
   if (found === undefined || message?.role !== 'tool') return undefined;
   const { callId, from } = found;
@@ -21,7 +21,7 @@ export function earlierResult(state: RunState, tool: ToolDefinition, digest: str
   return { callId, content: message.content.slice(from) };
 }
 
-/** Discards the kept results unless the tool only reads. A nested run may change anything. */
+/** Discards the kept results unless the tool only reads. A nested run may change anything, too. */
 export function noteStart(state: RunState, tool: ToolDefinition): void {
   const { agent, tools } = agentOf(state);
   const onlyReads = tool.risk === 'read_only' && tool.agent === undefined;
@@ -29,7 +29,7 @@ export function noteStart(state: RunState, tool: ToolDefinition): void {
   state.results = { agent, changedInTurn: state.turn, calls: [] };
 }
 
-/** Keeps the result of call `index` of the turn for equal calls of later turns. `digest`: of the call that ran. */
+/** Keeps the result of call `index` for equal calls of later turns. `digest`: the digest of the call that ran. */
 export function keepResult(
   state: RunState,
   tool: ToolDefinition,

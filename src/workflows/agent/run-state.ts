@@ -87,11 +87,11 @@ export interface Spending {
   nested?: Usage;
   /** The cost of the models, with that of nested runs that have ended. Absent before the first call. */
   cost?: SpentCost;
-  /** How many models without a price there were when a person let the run go on. */
+  /** How many models without a price the run had used when a person last let it go on. */
   allowedUnpriced?: number;
-  /** How much of a measure was used when a person last let the run go on. */
+  /** For each measure, how much of it was used when a person last let the run go on. */
   allowedFrom?: Partial<Record<RunMeasure, number>>;
-  /** How often the run has asked to go on. */
+  /** How often the run has asked to go on beyond a limit. */
   asks?: number;
   asking?: { requestId: string; callId: string; limit: ReachedLimit };
 }
@@ -116,7 +116,7 @@ export interface RunState {
   messages: KeptMessage[];
   /** The messages of a session's user since the last model call. */
   pendingMessages?: SaidMessage[];
-  /** Model calls made so far. */
+  /** The number of model calls made so far. */
   turn: number;
   /** The value of `turn` when the last message of a session's user reached the transcript. Absent: none has. */
   askedAfterTurn?: number;

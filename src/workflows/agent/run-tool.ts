@@ -37,17 +37,17 @@ export interface ToolEnd {
   unread?: boolean;
   /** True: the outcome was unknown, and the tool answers that it did not run. The tool may be started again. */
   isUndone?: boolean;
-  /** Present: the tool does not know its outcome either. Holds what the person who is asked sees of the call. */
+  /** Present: the tool does not know the outcome either. Holds what a reviewer sees before the tool starts again. */
   unsettled?: Partial<CheckedArguments>;
   /** Present: the tool was not started, because its definition or preview has changed. Holds the present one. */
   changed?: ChangedDefinition;
   /** True: the tool was not started, because the approvers of the call are revoked. */
   isRevoked?: boolean;
-  /** Why the tool's check withheld the result. */
+  /** Why the tool's `checkResult` withheld the result. */
   withheld?: string;
   /** For a nested run that has ended: its tokens, and those of the runs below it. */
   usage?: Usage;
-  /** For a nested run that has ended: the cost of these tokens, as the nested run reports it. */
+  /** For a nested run that has ended: its cost, as the nested run reports it. */
   cost?: RunCost;
 }
 

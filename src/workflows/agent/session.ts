@@ -13,7 +13,7 @@ import { isFinal, withRefused } from './transcript.ts';
 const stoppedByUser = 'the user stopped this turn';
 
 export class UserSession implements UserMessageHandler {
-  /** False: the run ends with the model's first answer without tool calls. */
+  /** True: the run stays open for its user. False: it ends with the model's first answer without tool calls. */
   readonly isSession: boolean;
   #state: RunState | undefined;
   #isEnding = false;
@@ -35,7 +35,7 @@ export class UserSession implements UserMessageHandler {
     this.#isEnding = true;
   }
 
-  /** Why the session does not take a message now; undefined if it does. */
+  /** Why the session refuses a message now; undefined if it accepts the message. */
   problem({ content, files = [], stop }: UserMessage): Problem | undefined {
     if (!this.isSession) {
       return { code: 'invalid_message', message: 'this run is no session: it takes no further messages of its user' };

@@ -29,9 +29,9 @@ import {
 import { lookAtUnsettled, reconcileCall, runTool, type ToolEnd } from './run-tool.ts';
 import { answerOf } from './transcript.ts';
 
-/** The most starts of a tool whose arguments cannot be read. */
+/** The most starts of a call whose arguments no worker can read. */
 const startsForUnread = 5;
-/** The most starts of a tool whose outcome is unknown each time. */
+/** The most starts of a call whose outcome is unknown each time. */
 const startsForUnknown = 3;
 
 function neverRan(tool: string): string {
@@ -178,7 +178,7 @@ export class TurnCalls {
     if (requested.args === undefined) return refuse(requested.problem ?? 'Error: bad arguments');
     const problem = tool.agent === undefined ? undefined : this.#nested.problem(callId);
     if (problem !== undefined) return refuse(sentences.failed(problem));
-    // A call that passes the gate again is counted already.
+    // A call that passes the gate again already counts against the limits.
     const limit = again === true || advice !== undefined ? undefined : this.#limits.refusal();
     if (limit !== undefined) return refuse(limit);
     const call = { callId, tool: requested.tool, args: requested.args };
@@ -248,7 +248,7 @@ export class TurnCalls {
         this.#running--;
         // The call was given up meanwhile.
         if (this.#state.calls[index] !== checked) return;
-        // `takeSettled` or `answerAll` gives the call up.
+        // Restore the call: `takeSettled` or `answerAll` then gives it up.
         if (problem === isCancelled || this.#isOver) this.#state.calls[index] = each;
         else if (problem === undefined) go();
         else {
@@ -295,18 +295,19 @@ export class TurnCalls {
     return this.#gate.closing !== undefined || this.#state.stopped !== undefined;
   }
 
+  /** Runs a tool. If the outcome is unknown and the tool has a `reconcile`, asks the tool what became of the call. */
   #run(...[tool, permit, args, groups]: Parameters<typeof runTool>): Promise<ToolEnd> {
     const running = this.#runOnce(tool, permit, args, groups);
     if (tool.reconciles !== true) return running;
     return running.then((end) => {
       if (end.ran !== 'unknown' || this.#isOver) return end;
       this.#gate.noteCommand();
-      return this.#withLook(reconcileCall(tool, permit, args), tool, permit, args);
+      return this.#withReviewerFacts(reconcileCall(tool, permit, args), tool, permit, args);
     });
   }
 
   /** If the tool does not know the outcome either, adds what a reviewer sees before the tool may start again. */
-  async #withLook(reconciling: Promise<ToolEnd>, ...call: Parameters<typeof reconcileCall>): Promise<ToolEnd> {
+  async #withReviewerFacts(reconciling: Promise<ToolEnd>, ...call: Parameters<typeof reconcileCall>): Promise<ToolEnd> {
     const end = await reconciling;
     // Histories that were recorded before this question existed go on without it.
     if (end.ran !== 'unknown' || this.#isOver || !patched('unknown-outcome-asks')) return end;
@@ -325,7 +326,7 @@ export class TurnCalls {
   /** The call after its activity or nested run: answered, ready to start again, or waiting to pass the gate again. */
   #ended(each: StartableCall, tool: ToolDefinition, requestId: string | undefined, end: ToolEnd): TurnCall {
     const { content, isError, unread, changed, isRevoked, isUndone, withheld, unsettled } = end;
-    // A start that the second gate refuses does not tell whether an earlier one ran.
+    // If the second gate refuses this start, an earlier start may still have run the tool.
     const ran = end.ran === 'no' && each.mayHaveRun ? 'unknown' : end.ran;
     if (tool.agent !== undefined && ran !== 'no') this.#limits.addNested(tool.agent, end);
     // Without a payload folder no payload can be unread: an operator failed the activity, and the tool may run (I7).

@@ -164,7 +164,7 @@ export class Answering {
       if (receipt.accepted && receipt.outcome !== undefined) return;
       const { code, message } = receipt;
       if (meaningOf(code) === 'over' || receipt.outcome !== undefined) return this.#lookAgain(question);
-      // The user has written since: the channel looks at the request again.
+      // The user has written since the request was shown, so the channel is asked again.
       const isOutdated = code === 'request_changed';
       if (!receipt.accepted && !isOutdated)
         this.#failures.note(requestId, `${channel.name}: ${code ?? 'internal'}: ${message}`);
@@ -223,7 +223,7 @@ export class Answering {
     }
   }
 
-  /** Has the request read again. If it was extended, the channel is asked again. */
+  /** Makes the workflow read the request from the run again, and ask the channel again if it was extended. */
   #lookAgain({ request, channel }: Question): undefined {
     request.begun = request.begun.filter((name) => name !== channel.name);
     this.#lookAt(request.requestId);

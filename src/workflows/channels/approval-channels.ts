@@ -42,13 +42,13 @@ export interface ChannelsInput {
 export async function approvalChannels(input: ChannelsInput): Promise<void> {
   const info = workflowInfo();
   if (info.workflowId.startsWith(endedRunsPrefix)) return watchEndedRuns();
-  // Fails the task, which is retried, perhaps by a worker that has the key or the codec.
+  // The error fails the task, which the server retries: another worker may have the key or the codec.
   if (info.continuedFromExecutionRunId !== undefined && isUndecodable(input)) throw new Error(input.why);
   const workflowId = agentRunId(info.workflowId, input);
   const deliveries = new Deliveries(workflowId);
   setHandler(changedSignal, (changed) => deliveries.note(readChanged(changed)));
   setHandler(deliveriesQuery, () => deliveries.list());
-  // The starter of a workflow can write anything into its input.
+  // Any starter of a workflow can write `carried`, so it is verified.
   if (input?.carried !== undefined) deliveries.restore(await verified(input.carried));
   const isOver = await deliveries.toEnd();
   if (isOver) return;

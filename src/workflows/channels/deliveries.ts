@@ -122,7 +122,7 @@ export class Deliveries {
     }
     this.#indexed = ids;
     const key = defineSearchAttributeKey(this.#tagsName, SearchAttributeType.KEYWORD_LIST);
-    // The server removes an attribute at an empty list.
+    // An empty list makes the server remove the attribute.
     upsertSearchAttributes([
       { key, value: ids.length === 0 ? [] : [undeliveredTag, ...ids.map((id) => undeliveredTag + id)] },
     ]);
@@ -252,7 +252,7 @@ export class Deliveries {
     this.#answering.stop(tracked, tracked.begun);
     this.#requests.delete(requestId);
     if (isSettled) this.#messages.settle(requestId, tracked.asked);
-    // The run knew this request earlier.
+    // The run has lost a request that it had before, so its channels still get a settlement.
     else if (tracked.facts !== undefined) {
       this.#messages.settle(requestId, tracked.asked, tracked.facts);
     }

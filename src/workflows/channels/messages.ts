@@ -35,7 +35,7 @@ export interface Later {
   isPartlySent?: true;
 }
 
-/** Settled requests of which a channel is notified again, because a call failed. */
+/** Settled requests that are reported to a channel again, because an earlier report failed. */
 export interface Unsettled {
   channel: string;
   settledIds: string[];
@@ -53,7 +53,7 @@ export interface MessagesState {
 
 /** The most steps that wait: any sender can signal steps, and all that wait must fit into one payload. */
 const mostLater = 100;
-/** How long a settlement is repeated: a channel may be gone for good, and each call adds to history. */
+/** How long a failed report of a settlement is repeated: a channel may be gone for good, and calls add to history. */
 const settlesForMs = 7 * 86_400_000;
 /** The most settlements to repeat: one payload carries them all. */
 const mostUnsettled = 1_000;
@@ -104,7 +104,7 @@ export class ChannelMessages {
     return this.#notifier.isPatient;
   }
 
-  /** Ends the calls that the server repeats. They are made again a little later, here or in the next execution. */
+  /** Cancels the calls that the server retries. They are made again a little later, here or in the next execution. */
   interrupt(): void {
     this.#notifier.interrupt();
   }
@@ -127,7 +127,7 @@ export class ChannelMessages {
     return message?.isSent !== false || message.isOver;
   }
 
-  /** How far a channel is with a request. A number: it holds the request until that workflow time. */
+  /** How far a channel is with a request. A number is the workflow time until which the request waits. */
   progress(requestId: string, channel: string): 'delivered' | 'sending' | 'failing' | number {
     const message = this.#messageOf(requestId, channel);
     if (message === undefined || message.isSent) return 'delivered';
@@ -220,7 +220,7 @@ export class ChannelMessages {
     }
   }
 
-  /** Drops messages that were not yet sent. Returns the channels to which the request itself was not sent. */
+  /** Drops unsent messages, and ends retries. Returns the channels to which the request itself was not sent. */
   drop(requestId: string, channels: readonly string[]): string[] {
     for (const each of this.#later) {
       if (each.requestId === requestId && channels.includes(each.channel)) this.#later.delete(each);

@@ -16,7 +16,7 @@ const { [activityNames.delegateOpen]: delegateOpen } = proxyActivities<{
 
 export async function standingDelegation(input: unknown): Promise<void> {
   if (isUndecodable(input)) {
-    // Fails the task, which is retried, perhaps by a worker that has the key or the codec.
+    // The error fails the task, which the server retries: another worker may have the key or the codec.
     if (input.unread) throw new Error(input.why);
     throw ApplicationFailure.nonRetryable(input.why, input.code);
   }

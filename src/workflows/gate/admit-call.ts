@@ -38,7 +38,7 @@ export type Admission =
 
 /** Facts about a call that an activity determined when it parsed the arguments; recorded with the call. */
 export interface CallFacts {
-  /** The model's text beside the call, else the last user message. */
+  /** What reviewers see beside the call: the model's text in the same turn, else the last user message. */
   contextSummary: string;
   shell?: ShellSplit & { argument: string };
   sentence?: string;
@@ -117,7 +117,7 @@ export function admitCall(
   }
   // A call that replaces an irreversible one is counted already, so it does not count again.
   const reversible = assessment.reversible || (replaces !== undefined && countsAsIrreversible(ledger, replaces));
-  // Limits for calls that rules ask about also bind calls that an advisor approves.
+  // A call that an advisor approves is under the same limits as a call that reviewers are asked about.
   const limited = ruling.layer === 'advisor' ? { action: 'ask' as const } : ruling;
   const answer = answerBefore(ledger, limited, { ruled: ruledCall, digest, reversible, atMs }, limits, meter);
   if (answer !== undefined) {
@@ -133,7 +133,7 @@ export function admitCall(
     return answered('cached', content);
   }
   if (!isAsked(ruling.action)) {
-    // Read before `apply`, which may use up the grant.
+    // Read the approvers before `apply`, which may use up the grant.
     const approvedBy = ruling.layer === 'grant' ? approversOfGrant(ruling.rule, ledger, state.directories) : [];
     state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'allowed', ruling, digest, reversible, args, advice });
     return { kind: 'allowed', ...(approvedBy.length > 0 && { approvedBy }) };
@@ -171,7 +171,7 @@ export function refuseCall(
   { callId, toolName, content }: { callId: string; toolName: string; content: string },
 ): Admission {
   const { policies, redaction } = active;
-  // The sentence may quote the arguments.
+  // The sentence may quote the arguments, so the journal gets it redacted.
   const redacted = redaction === undefined ? content : redactText(content.slice(0, 2_000), redaction.kinds);
   const reason = state.showsArguments && !(redaction?.patterns.length ?? 0) ? redacted.slice(0, 500) : undefined;
   state.apply({ kind: 'rule', atMs: clock.nowMs, callId, toolName, outcome: 'refused', reason });

@@ -56,7 +56,7 @@ export class ApproverChecks {
   }
 }
 
-/** The revocations by which the second gate refused a call; undefined for every other failure. */
+/** The revocations in a failure of the second gate (activities/second-gate.ts); undefined for every other failure. */
 export function revokedIn(error: unknown): unknown {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (!(cause instanceof ApplicationFailure) || cause.failure?.source !== workerSource) return undefined;

@@ -182,7 +182,7 @@ function isSmall(schema: JsonObject | undefined): schema is JsonObject {
   return schema !== undefined && byteLength(JSON.stringify(schema)) <= maxSchemaBytes;
 }
 
-/** A delegation without the key that signed it, which the journal does not have either. */
+/** A delegation without the key that signed it. The journal leaves this key out, too. */
 function shownDelegation({ from, to, by }: Delegation): Delegation {
   return { from, to, ...(by !== undefined && { by }) };
 }

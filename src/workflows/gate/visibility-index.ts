@@ -84,7 +84,7 @@ export class VisibilityIndex {
     this.#state.noteCommand();
   }
 
-  /** Writes the rest of the journal, and the head over all of it, to the memo: no other payload will follow. */
+  /** Writes the rest of the journal, and the Merkle head over all of it, to the memo: no other payload will follow. */
   writeLast(): void {
     this.run();
     for (let entries = this.#state.takeJournal(); entries.length > 0;) {
@@ -93,7 +93,7 @@ export class VisibilityIndex {
       // Leave out an entry that is too large for any memo: readers see the gap.
       entries = rest.length < entries.length ? rest : rest.slice(1);
     }
-    // Activities may have carried the last entries without the head over them.
+    // An activity may have carried the last entries without the Merkle head over them.
     if ((this.#state.head.journalHead?.size ?? 0) > this.#committed) {
       this.#writeMemo(this.#memoOf([]).memo);
     }
@@ -115,7 +115,7 @@ export class VisibilityIndex {
     this.#committed = head.journalHead?.size ?? 0;
   }
 
-  /** The memo of the next execution: continue-as-new does not carry what this execution wrote to its own. */
+  /** The memo for continue-as-new, which by itself does not carry what this execution wrote to its memo. */
   memo(): Record<string, unknown> {
     const kept = Object.entries(workflowInfo().memo ?? {}).filter(
       ([name, value]) => name !== journalMemoName && !isUndecodable(value),
@@ -160,14 +160,14 @@ function describe(record: RequestRecord, number: string): string {
       : `${runsAtEnd ? 'allowed' : 'denied'} automatically after ${deadline.slice(0, 19).replace('T', ' ')} UTC`;
   return [
     `**${number}${toolName}** ${argumentsOf(request)}, risk ${riskLevel}`,
-    `${forWhom(record)}${until}`,
+    `${reviewersText(record)}${until}`,
     `request \`${requestId}\``,
     `digest \`${digest.slice(0, 16)}…\`, asked because ${codeSpan(escapeText(reason))}`,
   ].join('\n');
 }
 
 /** The reviewers that a request waits for, as the beginning of a line; empty if anyone may answer. */
-function forWhom(record: RequestRecord): string {
+function reviewersText(record: RequestRecord): string {
   const { reviewers } = waitingFor(record);
   if (reviewers.length === 0) return '';
   const more = reviewers.length > mostListed ? ` and ${reviewers.length - mostListed} more` : '';
@@ -175,7 +175,7 @@ function forWhom(record: RequestRecord): string {
   return `waits for ${names.join(', ')}${more}, `;
 }
 
-/** The arguments as text: those that `show` names with their values, the others by name only. */
+/** The arguments as text: those that a policy or the tool shows with their values, the others by name only. */
 function argumentsOf({ arguments: args, shownArguments = {} }: RequestRecord['request']): string {
   const values = Object.entries(shownArguments).map(
     ([name, text]) => `${codeSpan(escapeText(name))} ${span(escapeUnseen(text))}`,

@@ -56,7 +56,7 @@ export class ApprovalGate {
     return loadGate(this.#gate, options, carried, this.#written);
   }
 
-  /** Use it in place of `condition`: it first applies the received messages. Rejects if its scope is cancelled. */
+  /** Like `condition`, but first applies the messages that were received. Rejects if its scope is cancelled. */
   until(predicate: () => boolean): Promise<void> {
     return this.#gate.until(predicate);
   }

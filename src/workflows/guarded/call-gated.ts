@@ -60,7 +60,7 @@ interface Admitted {
   definition?: string;
 }
 
-/** Data of a call that passed the gate and was not started. The call keeps it when it passes the gate again. */
+/** What a call that passed the gate and was not started keeps when it passes the gate again. */
 interface Again {
   callId: string;
   contextSummary: string;
@@ -125,7 +125,7 @@ async function passGate(
     if (gated.hasEnded()) await new Promise<never>(() => {});
     if (gate.hasChanges) await gate.drain();
     gate.noteRuling();
-    // Read again: other calls may have been counted meanwhile, so this one gets another id.
+    // Read the call again: other calls may have been counted meanwhile, so this one needs another id.
     requested = readCall(gated, input.args, again);
     admission = admit(gated, requested, again, advice);
   }

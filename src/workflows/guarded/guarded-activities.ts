@@ -34,7 +34,7 @@ interface Guarded {
   /** Requests that an earlier execution opened and that no call waits for yet. */
   carried: RequestRecord[];
   config?: GateConfig;
-  /** The user for whom the workflow works, as given to its first `load`. */
+  /** The caller and the metadata that were given to the first `load`. */
   context?: RunContext;
   /** Calls of gated activities whose callers have neither a result nor an error yet. */
   underWay: Set<CallUnderWay>;

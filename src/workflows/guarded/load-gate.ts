@@ -16,11 +16,11 @@ export interface LoadOptions {
   agent: string;
   /** A policy document, usually from the workflow's input. It can only tighten the operator's ceiling. */
   policy?: JsonObject;
-  /** Applies to the workflow's side of the policy, never to the operator's ceiling. */
+  /** The mode of the workflow's side of the policy. It never changes the operator's ceiling. */
   mode?: Mode;
   /** The user for whom the workflow works. */
   caller?: Caller;
-  /** Available to conditions of the policy and shown to reviewers. */
+  /** Facts that conditions of the policy can read, and that reviewers see. */
   metadata?: JsonObject;
 }
 
@@ -35,7 +35,7 @@ export interface CarriedGate {
   writer: Writer;
   gate: GateSnapshot;
   config: GateConfig;
-  /** The user for whom the workflow works. Absent: the next execution gives it to `load` again. */
+  /** The caller and the metadata of the first `load`. Absent: the next execution gives them to `load` again. */
   context?: Pick<LoadOptions, 'caller' | 'metadata'>;
 }
 
@@ -103,7 +103,7 @@ export function carryGate(gate: Gate): Carry {
     );
   }
   guarded.ended = true;
-  // The author may pass `carried` as any argument, and readers of the journal look only in the memo.
+  // Readers of the journal look only in the memo, because the author may pass `carried` as any argument.
   gate.writeLast();
   const { gate: snapshot, memo } = gate.snapshot();
   return { carried: { writer: thisExecution(), gate: snapshot, config, context }, memo };

@@ -15,7 +15,7 @@ import { checksOfExecution, type GateState } from '../state/gate-state.ts';
  */
 const maxChecks = 2 * checksOfExecution;
 
-/** The messages whose signature counts. Any other message needs none. */
+/** The names of the messages that can be signed. A signature of any other message is not read. */
 const signed = [
   decideName,
   messageNames.setPolicy,

@@ -90,8 +90,8 @@ export function decideMessages(
 }
 
 /**
- * The time of a denial or an extension whose recorded time is unknown: the deadline if the call runs there without a
- * decision, so that the message counts; otherwise infinity, which misses every deadline.
+ * The time to assume for a denial or an extension whose recorded time is unknown. If the call runs at its deadline
+ * without a decision, this is the deadline, and the message counts; otherwise it is infinity, and the message is late.
  */
 export function inTimeIfRuns({ ledger }: GateState, requestId: string): number {
   const open = ledger.open.find(({ request }) => request.requestId === requestId);
@@ -162,7 +162,7 @@ export function checkEdit(
     },
   };
 
-  /** The edited call runs, opens a request of its own, or is refused. */
+  /** Applies a checked edit: the edited call runs, opens a request of its own, or is refused. */
   function applyEdit(checked: CheckedArguments): Receipt {
     const { args, shell, sentence, assessment, redaction: seen, cannotStart } = checked;
     const digest = callDigest({ tool, args, definition: ruled.definition });

@@ -28,11 +28,11 @@ export interface MessageKind<Message> {
 export interface Lookup {
   /** Schedules the activity; resolves to a function that applies its result. A rejection is answered with `failed`. */
   find(): Promise<() => Receipt>;
-  /** True if the messages behind it wait for the result. */
+  /** True if later messages wait until this lookup has returned. */
   blocks: boolean;
   /** True if the limit on lookups does not apply, because the message must not be missed. Default false. */
   isRequired?: boolean;
-  /** The request that must not expire during a lookup that blocks nothing. Absent: none. */
+  /** The request that must not expire before this lookup returns, if the lookup does not block. Absent: none. */
   holds?: string;
   /** The sentence for the sender if the activity fails. */
   failed: string;

@@ -239,7 +239,7 @@ interface ParentsChanged {
   eventId: string;
 }
 
-/** Undefined for a workflow without a parent. `inherit` puts the run under the parents' new policies. */
+/** Handles the signal; undefined without a parent. `inherit` puts the run under the parents' new policies. */
 export function parentsChangedMessages(
   state: GateState,
   policies: () => ActivePolicies,

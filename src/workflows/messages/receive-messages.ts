@@ -119,7 +119,7 @@ export function registerUpdate(
       throwRefused(receipt);
       return receipt;
     },
-    // Refuses before anything enters history. Validators do not run on replay, so they change nothing.
+    // Refuses before anything enters history. It must change nothing, because validators do not run on replay.
     {
       validator: (payload) => {
         if (!isList(kind, payload)) return throwRefused(pipeline.foresee(kind, payload));

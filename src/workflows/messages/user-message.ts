@@ -12,7 +12,7 @@ import { misusedId } from './idempotency.ts';
 import { type MessageKind, acceptable, refused } from './message-kind.ts';
 
 export interface UserMessageHandler {
-  /** Why the run does not take this message now; undefined if it does. */
+  /** Why the run refuses this message now; undefined if it accepts the message. */
   problem(message: UserMessage): Problem | undefined;
   /** Applies a message. Returns why all open requests are withdrawn; undefined if they stay open. */
   take(message: UserMessage): string | undefined;

@@ -58,7 +58,7 @@ export interface CallToRule extends CaseCall {
 export interface RuledCase extends Case {
   /** `FILE:LINE` of the rule, if it is known. */
   rulePlace?: string;
-  /** The arguments that tool and policies show without a worker. */
+  /** The arguments that tool and policies show in the index, which is read without a worker. */
   show: string[];
   redact?: RedactionSettings;
 }

@@ -14,7 +14,7 @@ export interface Writer {
   runId: string;
 }
 
-/** Retried until the server answers: without an answer nothing may go on. */
+/** Temporal retries this activity until the server answers, because nothing may go on with unverified state. */
 const verify = proxyActivities<{
   [activityNames.verifyCarried]: (carrier?: ContextCarrier) => ReturnType<VerifyCarried>;
 }>({

@@ -68,7 +68,7 @@ export class GateState {
   checks = 0;
   /** Activities that this execution scheduled for lookups of messages. */
   lookups = 0;
-  /** The work of policy changes without a lookup. Many may come together, and each rules again on all requests. */
+  /** The work of policy changes without a lookup. Many may arrive at once, and each rules again on all requests. */
   readonly changes: RulingMeter = { work: 0 };
   /** The last revocation of all grants: an edit that was in flight at that time leaves no grant. */
   lastRevocation: Extract<LedgerCommand, { kind: 'revoke' }> | undefined;

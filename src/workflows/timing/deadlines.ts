@@ -21,7 +21,7 @@ export class Deadlines {
   readonly #inFlight: InFlight;
   readonly #escalation: EscalationSteps;
   readonly #timer: DeadlineTimer;
-  /** Open requests past a deadline, with that deadline and the workflow time of the first look past it. */
+  /** Open requests past a deadline, with this deadline and the workflow time of the first `look` past it. */
   readonly #overdue = new Map<string, { deadlineMs: number; firstLookMs: number }>();
 
   constructor(state: GateState, inFlight: InFlight, escalation: EscalationSteps, onFired: () => void) {
@@ -48,7 +48,7 @@ export class Deadlines {
     const known = this.#overdue.get(requestId);
     const found = this.#state.ledger.open.find(({ request }) => request.requestId === requestId);
     if (known === undefined || found?.deadlineMs == null || receivedAtMs <= found.deadlineMs) return false;
-    // After an extension that was applied late, the new deadline may be past and not looked at yet.
+    // If an extension was applied late, the new deadline may be past already, without a `look` since.
     return known.deadlineMs !== found.deadlineMs || receivedAtMs <= known.firstLookMs;
   }
 
