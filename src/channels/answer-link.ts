@@ -6,7 +6,7 @@ import { ProblemError } from '../core/base/problem.ts';
 import { instantMs } from '../core/messages/control.ts';
 import type { Seals } from './sealed-text.ts';
 
-/** The origin of a gateway, as in its identity file's `public_url`. Throws `policy_invalid` for any other text. */
+/** Returns the origin of a gateway's `public_url`. Throws `policy_invalid` for a text that is not an origin. */
 export function gatewayOrigin(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isLocal = url?.protocol === 'http:' && /^(?:127\.[\d.]+|localhost|\[::1\])$/.test(url.hostname);
@@ -19,18 +19,18 @@ export function gatewayOrigin(text: string): string {
 
 type Place = Pick<ChannelRequest, 'workflowId'> & Partial<Pick<ChannelRequest, 'requestId'>>;
 
-/** The address of the request, or of its run, in the inbox of the gateway at `origin`. The inbox requires a sign-in. */
+/** The URL of the inbox's page for a request; without a `requestId`, of the page for its run. */
 export function inboxUrl(origin: string, { workflowId, requestId }: Place): string {
   const run = asPart(workflowId);
   return `${origin}/inbox/${requestId === undefined ? `runs/${run}` : `requests/${run}/${asPart(requestId)}`}`;
 }
 
-/** A text as a part of an address, where half a surrogate pair is not valid. */
+/** Encodes a text for a URL, with half a surrogate pair replaced, for which `encodeURIComponent` throws. */
 function asPart(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-/** What a link permits: one answer of one person to one request, in its state when the link was made. */
+/** The content of a link. It permits one person one answer to one request, whose call must still have this digest. */
 export interface Link {
   readonly requestId: string;
   readonly workflowId: string;
@@ -42,8 +42,8 @@ const defaultMs = 7 * 24 * 3_600_000;
 const longestMs = 30 * 24 * 3_600_000;
 
 /**
- * When a link expires, in milliseconds since 1970: at the deadline of its request at the latest. Throws a
- * `ProblemError` for an instant out of range.
+ * Returns when a link expires, in milliseconds since 1970: at the `wanted` instant (default: in a week), but no later
+ * than the deadline of its request. Throws a `ProblemError` if `wanted` is out of range, or the deadline has passed.
  */
 export function linkExpiry({ deadline }: Pick<ApprovalDetails, 'deadline'>, wanted: string | undefined): number {
   const nowMs = Date.now();
@@ -61,7 +61,7 @@ export function sealLink(seals: Seals, link: Link, expiresMs: number): Promise<s
   return seals.seal('link', { ...link }, expiresMs);
 }
 
-/** The address of a link. Opening it decides nothing; only the form on its page does. */
+/** The URL of a sealed link. Opening the URL only shows a page; the form on that page sends the decision. */
 export function linkUrl(origin: string, link: string): string {
   return `${origin}/links/${link}`;
 }
@@ -74,7 +74,7 @@ export async function openLink(seals: Seals | undefined, text: string): Promise<
   throw new ProblemError({ code: 'forbidden', message });
 }
 
-/** The `decisionId` of a link's one answer. By it the run refuses a second one; the gateway stores nothing. */
+/** The `decisionId` of an answer by this link. The run refuses a second decision with it, so a link counts once. */
 export function decisionIdOf(link: string): string {
   return `link-${createHash('sha256').update(link).digest('hex')}`;
 }

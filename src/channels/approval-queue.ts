@@ -16,32 +16,32 @@ export interface QueueOptions {
   tool?: string;
   /** Only requests of this run. */
   workflowId?: string;
-  /** The reviewer of every answer that does not name one. Only `sign` proves who it is. */
+  /** The reviewer of each answer that names none. Without `sign`, the run cannot verify who that is. */
   reviewerId?: string;
   /** Signs the answers. */
   sign?: Signer;
 }
 
 /**
- * The open requests as a queue, for a page or a program that answers them, in any process. The queue only remembers
- * which requests it has shown: if it is lost, none is lost. Methods throw the client's errors.
+ * A queue of the open requests, for a page or a program that answers them, in any process. The queue only remembers
+ * which requests it has shown, so a lost queue loses no request. Its methods throw the client's errors.
  */
 export interface ApprovalQueue {
-  /** The open requests, the earliest deadline first. Needs no worker. */
+  /** Lists the open requests, the earliest deadline first. This works without a running worker. */
   pending(): Promise<ApprovalSummary[]>;
   /**
-   * Waits for a request that this queue has not returned yet, polling once a second, and returns it with its arguments.
-   * It retries a request that cannot be read now, because no worker answers. Throws the signal's reason if it aborts.
+   * Waits for an open request that `next` has not returned yet, polling once a second, and returns it with its
+   * arguments. If no worker can read a request now, retries it later. Throws the signal's reason if it aborts.
    */
   next(signal?: AbortSignal): Promise<ApprovalDetails>;
   /**
-   * Answers a request, as the queue has shown it. Also throws `InvalidAnswer`. After `request_changed`, because the
-   * user has written since, `next` returns the request again.
+   * Answers a request as the queue has shown it. Throws `InvalidAnswer` for an invalid answer, and `request_changed` if
+   * the user has written since the request was shown; then `next` returns the request again.
    */
   respond(requestId: string, answer: ChannelAnswer | boolean): Promise<Receipt>;
   /**
-   * Approves the shown requests (`pending`, `next`) that are open and not answered here; never a newer one. Returns a
-   * receipt for each.
+   * Approves the requests that `pending` or `next` has returned, and that are still open; never a newer request.
+   * Returns a receipt for each.
    */
   approveAll(reason?: string): Promise<Receipt[]>;
   /** Denies all requests that are open now, shown or not. Returns a receipt for each. */
@@ -49,13 +49,13 @@ export interface ApprovalQueue {
 }
 
 const lookEveryMs = 1_000;
-/** A pause lasts this many times as long as the poll before it, so polling takes at most a fifth of the time. */
+/** How many times longer the pause after a poll is than the poll itself: polling takes at most a fifth of the time. */
 const pausePerLook = 4;
-/** How long an unreadable request is skipped, in milliseconds: an attempt takes seconds, and others wait meanwhile. */
+/** How long `next` skips a request that it could not read, in milliseconds. Each attempt delays the others. */
 const unreadAgainMs = 5_000;
 
 /**
- * The open requests as a queue. Throws a `DefinitionError` for an unknown option.
+ * Creates a queue of the open requests. Throws a `DefinitionError` for an unknown option.
  *
  * @example
  * ```ts
@@ -75,11 +75,11 @@ export function approvalQueue(client: CountersignClient, options: QueueOptions =
   checkOptions('approvalQueue', options, { agent: true, tool: true, workflowId: true, reviewerId: true, sign: true });
   if (options.sign !== undefined) checkOptions('approvalQueue: sign', options.sign, signerNames);
   const { reviewerId, sign, ...filter } = options;
-  // The next three collections are by the key of a request, and keep only requests that are open.
-  /** The requests as the queue has first shown them: answers are about the shown content. */
+  // The keys of these three collections are those of `requestKey`. `look` removes the requests that are no longer open.
+  /** The requests in the state in which the queue has shown them, because an answer is about what was shown. */
   const shown = new Map<string, ApprovalSummary & Pick<ChannelAnswer, 'userMessages'>>();
   const given = new Set<string>();
-  /** The requests that could not be read, with the time at which they are read again, in milliseconds. */
+  /** The requests that could not be read, with the time (of `performance.now`) at which `take` tries again. */
   const unread = new Map<string, number>();
 
   const look = async (): Promise<ApprovalSummary[]> => {
@@ -96,7 +96,7 @@ export function approvalQueue(client: CountersignClient, options: QueueOptions =
       { approved, ...(reason !== undefined && { reason }), ...(reviewerId !== undefined && { reviewerId }) },
       { sign },
     );
-  /** Reads a request that `next` has not returned yet. Undefined: it was settled meanwhile, or cannot be read now. */
+  /** Reads a request. Undefined if `next` has already returned it, or if it is settled or unreadable now. */
   const take = async (row: ApprovalSummary): Promise<ApprovalDetails | undefined> => {
     const key = requestKey(row);
     if (given.has(key) || (unread.get(key) ?? 0) > performance.now()) return undefined;
@@ -149,7 +149,7 @@ export function approvalQueue(client: CountersignClient, options: QueueOptions =
       };
       const place = { sign, ...(row && { workflowId: row.workflowId }) };
       const receipt = await client.decide(decision, place).catch((error: unknown) => {
-        // The user has written since the request was shown: `next` returns it again.
+        // The user has written since the request was shown, so let `next` return it again.
         const isChanged = isProblemError(error) && error.code === 'request_changed';
         if (row !== undefined && isChanged) given.delete(requestKey(row));
         throw error;
@@ -165,7 +165,7 @@ export function approvalQueue(client: CountersignClient, options: QueueOptions =
   };
 }
 
-/** Everyone who can start workflows can list a request under the id of another run's. */
+/** The key includes the run, because anyone who can start workflows can list a request with an id from another run. */
 function requestKey({ requestId, workflowId }: ApprovalSummary): string {
   return `${requestId} ${workflowId}`;
 }

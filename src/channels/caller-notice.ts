@@ -8,8 +8,8 @@ import { shownName, visibleLine, visibleText } from '../text/visible-text.ts';
 import type { ChannelRequest } from './channel.ts';
 
 /**
- * A notice for the caller of a run, without markup and invisible characters. It has no link: a caller cannot approve a
- * call of their own run.
+ * A notice for the caller, the user for whom the run works. The texts have no markup and no invisible characters. The
+ * notice has no link to the request, because callers cannot approve calls of their own runs.
  */
 export interface CallerNotice {
   title: string;
@@ -66,7 +66,7 @@ export function outcomeTitle(request: Pick<ChannelRequest, 'people'>, settlement
   return `${outcomeWords(settlement, '')[0]}${byReviewer(request, settlement, shownName)}`;
 }
 
-/** ` by ` and the reviewer who settled a request, as `shown` writes the name; empty if there is none. */
+/** Returns ` by ` and the name of the reviewer who settled the request, formatted by `shown`; empty without one. */
 export function byReviewer(
   { people }: Pick<ChannelRequest, 'people'>,
   { reviewerId, reviewerName }: Settlement,
@@ -75,7 +75,7 @@ export function byReviewer(
   return reviewerId === undefined ? '' : ` by ${shown(personsShown(people)(reviewerId, reviewerName))}`;
 }
 
-/** True if the caller is asked as a reviewer: their approval would count. */
+/** True if the caller of the run is also a reviewer whose approval of this request would count. */
 export function asksCaller(request: ChannelRequest): boolean {
   const { callerUserId, approvers } = request;
   if (callerUserId === null || approvers === undefined) return false;
@@ -83,7 +83,7 @@ export function asksCaller(request: ChannelRequest): boolean {
   return isAmong(undefined, approvers, keyOf)(keyOf(callerUserId));
 }
 
-/** The title and the sentence for an outcome. `who`: the words for the person who decided; may be empty. */
+/** The title and the sentence of an outcome. `who` is ` by ` and a name, as `byReviewer` returns it, or empty. */
 function outcomeWords({ outcome, runs, by }: Settlement, who: string): [title: string, sentence: string] {
   const runsOrNot = runs ? 'it runs' : 'it does not run';
   switch (outcome) {
@@ -105,12 +105,12 @@ function outcomeWords({ outcome, runs, by }: Settlement, who: string): [title: s
     case 'denied_by_policy':
     case 'refused':
     case 'cached':
-      // No request is settled this way.
+      // Only a call without a request has these outcomes.
       return ['Decided', `It was decided${who}: ${runsOrNot}`];
   }
 }
 
-/** The call as its caller may see it: only arguments that `show` in the policy or the tool names have values. */
+/** The call with the names of its arguments, and those values that `show` in the policy or the tool allows. */
 function callShown({
   toolName,
   arguments: args,
@@ -121,12 +121,14 @@ function callShown({
   return argumentNames.length === 0 ? shownName(toolName) : `${shownName(toolName)}(${shortened(text, longestCall)})`;
 }
 
-/** A visible text of at most `most` characters. It is cut again, because escapes make it longer. */
+/**
+ * Escapes invisible characters, and cuts the text to `most` characters before and after, because escapes are longer.
+ */
 function bounded(text: string, most: number): string {
   return shortened(visibleText(shortened(text, most)), most);
 }
 
-/** The people whose approval would count; if they are unknown, all reviewers. */
+/** The names of the people whose approval would count; of all reviewers if the run does not know whose would. */
 function awaited({ approvers = [], reviewers, people }: ChannelRequest): string {
   const person = personsShown(people);
   const names = approvers.length > 0 ? approvers : reviewers;

@@ -7,7 +7,7 @@ import { jsonDigest } from '../core/base/digest.ts';
 import { severityRank } from '../core/assess/assessment.ts';
 import type { Json, Severity } from '../core/base/tool-call.ts';
 
-/** An answer of a channel as members of its decision, which records that `channel` showed the request. */
+/** Converts an answer to a decision without a request id. Its `viewed` records what the channel showed. */
 export function answerDecision(
   { userMessages, ...answer }: ChannelAnswer,
   channel?: string,
@@ -19,7 +19,7 @@ export function answerDecision(
   return { ...answer, ...(Object.keys(viewed).length > 0 && { viewed }) };
 }
 
-/** The reason of a channel's answer: a text of at most 2,000 characters, or a function that makes it. */
+/** The reason that an answer gives: a text of at most 2,000 characters, or a function that returns one. */
 export type AnswerReason = string | ((request: ChannelRequest, approved: boolean) => string);
 
 /** Options of the channels that give reasons. */
@@ -31,13 +31,13 @@ export function answerReason(reason: AnswerReason, request: ChannelRequest, appr
   return typeof reason === 'function' ? reason(request, approved) : reason;
 }
 
-/** An answer to exactly the call of this request. */
+/** Builds an answer with the digest of the request's call, so that it counts for no other call. */
 export function answerTo(request: ChannelRequest, approved: boolean, reason?: AnswerReason): ChannelAnswer {
   const why = reason === undefined ? {} : { reason: answerReason(reason, request, approved) };
   return { approved, ...why, digest: request.digest };
 }
 
-/** Validates an answer as a decision about this request. An empty reviewer counts as absent. */
+/** Validates an answer by `parseDecision`, as a decision about this request. An empty `reviewerId` counts as absent. */
 export function parseAnswer(
   { userMessages, reviewerId, ...members }: Readonly<Record<string, unknown>>,
   requestId: string,
@@ -54,7 +54,7 @@ export function parseAnswer(
 }
 
 /**
- * Thrown for an invalid answer of a channel. `message` is one sentence.
+ * The error for an answer of a channel that is invalid. Its `message` is one sentence.
  *
  * @example See {@link checkAnswer}, which throws it.
  */
@@ -64,15 +64,15 @@ export class InvalidAnswer extends Error {
 
 const answers = { approved: true, always: true, reason: true, modifiedArguments: true, response: true } as const;
 const about = { reviewerId: true, digest: true, userMessages: true } as const;
-/** The members of a decision that a channel may set: not the request, and no signature. */
+/** The members of a decision that a channel's answer may set. They exclude the request's id and the signature. */
 export const answerMembers: Readonly<Record<keyof ChannelAnswer, true>> = { ...answers, ...about };
 
-/** A request id for answers without a request, because `parseDecision` validates only whole decisions. */
+/** A placeholder for the request id: `parseDecision` needs one, and `checkAnswer` does not know the request. */
 const anyRequestId = '0'.repeat(32);
 
 /**
- * The result of a channel's `resolve` as an answer: `true` approves, `false` denies, an object is checked as every
- * decision is. Throws `InvalidAnswer` for anything else, also for unknown members, which would silently not count.
+ * Validates the result of a channel's `resolve` and returns it as an answer: `true` approves, `false` denies, an object
+ * is checked like a decision. Throws `InvalidAnswer` for anything else, such as an object with an unknown member.
  *
  * @example
  * ```ts
@@ -93,13 +93,13 @@ export function checkAnswer(value: unknown): ChannelAnswer {
   if (typeof value['then'] === 'function') throw new InvalidAnswer('An answer is no promise: await it first.');
   const unknown = Object.keys(value).find((name) => !Object.hasOwn(answerMembers, name));
   if (unknown !== undefined) throw new InvalidAnswer(`An answer has no member '${unknown.slice(0, 40)}'.`);
-  // Copied once: a getter must not answer differently later.
+  // Copy the object, so that a getter cannot return another value after the check.
   const parsed = parseAnswer({ ...value }, anyRequestId);
   if ('problem' in parsed) throw new InvalidAnswer(`The answer is invalid: ${parsed.problem.message}.`);
   return parsed.answer;
 }
 
-/** By these members, the run refuses the answer if the call has changed, or if the user has written since. */
+/** The members of an answer that say what was shown. The run refuses the answer if that has changed since. */
 export function whatWasShown({
   digest,
   userMessages,
@@ -107,13 +107,13 @@ export function whatWasShown({
   return { digest, userMessages: userMessages?.count ?? 0 };
 }
 
-/** The digest of an answer, as in `ResolveContext.refused`: 64 hex characters. */
+/** The digest of an answer, in 64 hex characters. `ResolveContext.refused` identifies the refused answer by it. */
 export function answerDigest(answer: ChannelAnswer | boolean): string {
-  // JSON leaves out members that are undefined.
+  // The round trip through JSON removes members that are undefined.
   return jsonDigest(parseJson(JSON.stringify(answer)) as Json);
 }
 
-/** True if a severity is above a cap. Fail closed: one that this version does not know is. */
+/** True if a severity is above a cap. A severity that this version does not know counts as above every cap. */
 export function exceeds(severity: Severity, cap: Severity): boolean {
   const rank = severityRank(severity);
   return rank === -1 || rank > severityRank(cap);
@@ -121,7 +121,7 @@ export function exceeds(severity: Severity, cap: Severity): boolean {
 
 const mostRecent = 10_000;
 
-/** The messages that this process has sent recently: a retry for one recipient sends nothing to the others. */
+/** The ids of messages that this process sent recently, so that a retry does not send them again. */
 export function recentIds(): Pick<Set<string>, 'add' | 'has'> {
   const ids = new Set<string>();
   return {

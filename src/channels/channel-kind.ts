@@ -10,8 +10,8 @@ export function policyInvalid(message: string): ProblemError {
 }
 
 /**
- * A duration in a channel file, such as `30s`, parsed to milliseconds: at most `longest`, such as `365d`, and not
- * `never`.
+ * The schema of a duration in a channel file, such as `30s`, which it converts to milliseconds. The duration is at most
+ * `longest`, such as `365d`, and not `never`.
  */
 export function durationShape(longest: string): z.ZodType<number, string> {
   const sentence = durationSentence.replace(', or never', '');
@@ -20,7 +20,7 @@ export function durationShape(longest: string): z.ZodType<number, string> {
   );
 }
 
-/** A duration from `least` to `most`, parsed to milliseconds. The arguments are durations such as `30s`. */
+/** The schema of a duration from `least` to `most`, which it converts to milliseconds. */
 export function durationBetween(least: string, most: string, example: string): z.ZodType<number, string> {
   const sentence = `must be a duration from ${least} to ${most}, such as ${example}`;
   return durationShapeBy((durationMs = 0) =>
@@ -53,8 +53,7 @@ export function readPem(path: string, member: string): string {
 }
 
 /**
- * Throws `policy_invalid` unless an optional package is installed. Only the first message loads it, because that takes
- * time.
+ * Throws `policy_invalid` unless an optional package is installed. Loading takes time, so the first message loads it.
  */
 export function requirePackage(name: string, what: string): void {
   try {
@@ -66,17 +65,17 @@ export function requirePackage(name: string, what: string): void {
   }
 }
 
-/** The text for an error message about a member that must name the place of a secret. */
+/** The rest of an error message about a setting that contains a secret in place of a reference to one. */
 export const secretPlace =
   'must say where the secret is, { env: NAME } or { file: PATH }: it never stands in the file itself';
 
-/** The form of a secret in a channel file: the place of the secret, never the secret itself. */
+/** The schema of a secret in a channel file: the name of an environment variable or a file that contains it. */
 export const secretShape = z.union(
   [z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })],
   secretPlace,
 );
 
-/** Reads a secret, without a line break at its end. Throws `policy_invalid` if it is missing or empty. */
+/** Reads the secret to which a setting refers. Throws `policy_invalid` if it is missing or empty. */
 export function readSecret(place: z.infer<typeof secretShape>): string {
   const where = 'env' in place ? `the environment variable ${place.env}` : `the file ${place.file}`;
   const secret = ('env' in place ? process.env[place.env] : readText(place.file))?.trimEnd();
@@ -94,17 +93,17 @@ function readText(path: string): string | undefined {
 
 /** A kind of channel that a channel file (docs/channels.md) can name. */
 export interface ChannelKind<Members = unknown> {
-  /** An entry without the member `kind`. Names are in snake_case, and durations such as `30s`. */
+  /** The schema of an entry without `kind`. Names are in snake_case, and durations are texts such as `30s`. */
   shape: z.ZodType<Members>;
-  /** The names of the members that refer to other entries of the file. */
+  /** The names of the settings whose value is the name of another entry. */
   refersTo?: readonly string[];
   make(members: Members, context: ChannelContext): Channel | Promise<Channel>;
 }
 
-/** The context in which a kind makes a channel of a file. */
+/** What a kind gets to make the channel of an entry. */
 export interface ChannelContext {
   name: string;
-  /** The channel of another entry of the file, by name. Throws `policy_invalid` if there is no such entry. */
+  /** Returns the channel of another entry. Throws `policy_invalid` for an unknown name, or a cycle of references. */
   channel(name: string): Promise<Channel>;
 }
 
@@ -113,11 +112,11 @@ export interface ChannelEntry {
   members: unknown;
 }
 
-/** Makes the channels of a file, each once, in the order of their references. */
+/** Makes each channel of a file once, and before it the channels to which it refers. */
 export class ChannelBuilder {
   readonly #entries: ReadonlyMap<string, ChannelEntry>;
   readonly #made = new Map<string, Promise<Channel>>();
-  /** The names to which each entry refers. */
+  /** For each entry, the names of the entries to which it refers. */
   readonly #needs = new Map<string, Set<string>>();
 
   constructor(entries: ReadonlyMap<string, ChannelEntry>) {
@@ -125,8 +124,8 @@ export class ChannelBuilder {
   }
 
   /**
-   * Makes the channel of an entry. Throws `policy_invalid` for a channel that refers to itself, and the errors of its
-   * kind.
+   * Returns the channel of an entry, always the same object. Throws `policy_invalid` for a cycle of references or an
+   * unknown name, and the errors of the channel's kind.
    */
   make(name: string): Promise<Channel> {
     const made = this.#made.get(name) ?? this.#makeNew(name, this.#entries.get(name)!);
@@ -138,16 +137,12 @@ export class ChannelBuilder {
     return new Set([...this.#needs.values()].flatMap((names) => [...names]));
   }
 
-  /**
-   * Makes a channel, and first those that it refers to. Throws `policy_invalid` if one does not exist, or refers back
-   * to it.
-   */
   async #makeNew(name: string, { kind, members }: ChannelEntry): Promise<Channel> {
     return kind.make(members, {
       name,
       channel: async (other) => {
         if (!this.#entries.has(other)) throw policyInvalid(`there is no channel '${other.slice(0, 64)}'`);
-        // Checked before waiting for the other channel: two channels that wait for each other would wait for ever.
+        // Check for a cycle before awaiting the other channel: channels that await each other would never be made.
         const path = this.#pathFrom(other, name);
         if (path !== undefined) throw policyInvalid(`it refers to itself: ${[name, ...path].join(' → ')}`);
         this.#needs.set(name, (this.#needs.get(name) ?? new Set()).add(other));
@@ -156,7 +151,7 @@ export class ChannelBuilder {
     });
   }
 
-  /** The path of references from one entry to another, both included. */
+  /** The path of references from one entry to another, including both; undefined if there is none. */
   #pathFrom(from: string, to: string): string[] | undefined {
     if (from === to) return [to];
     for (const next of this.#needs.get(from) ?? []) {

@@ -6,18 +6,18 @@ import { errorText } from './outgoing/not-taken.ts';
 import { quietHoursProblem, type QuietHours } from './quiet-hours.ts';
 import { toChannel } from './simple-channels.ts';
 
-/** The channels of a worker, and the requests that each carries. */
+/** A worker's options for channels: which there are, which requests each gets, and when. */
 export interface ChannelOptions {
-  /** By name: 1 to 64 of `a-z`, `0-9`, `-` and `_`. Any function that answers is a channel. Default: none. */
+  /** The channels by name: 1 to 64 of `a-z`, `0-9`, `-` and `_`. A channel may be a function. Default: none. */
   channels?: Readonly<Record<string, Channel | ChannelFunction>>;
   /**
-   * The routes of requests to channels: a table, or a function that is called for each run, which begins only when it
-   * has recorded the result. An error is retried.
+   * The routes of requests to channels. A function is called when a run starts, and again after an error. The run
+   * records the result before it begins its work.
    */
   routes?: Partial<WorkerRoutes> | (() => Partial<WorkerRoutes> | Promise<Partial<WorkerRoutes>>);
   /**
-   * The hours in which channels send no notifications. Channels without `notify`, and automatic answers, ignore them;
-   * other channels are called after their notification. Default: no such hours.
+   * The hours in which `notify` is not called. A channel's `resolve` waits for its `notify`; it is called at once if
+   * the channel has no `notify`, or `isAutomatic` returns true. Default: no quiet hours.
    */
   quietHours?: QuietHours;
   /** The quiet hours of single channels, by name, in place of `quietHours`. `false`: no quiet hours. */
@@ -30,21 +30,21 @@ export interface ChannelSet {
   channels: ReadonlyMap<string, Channel>;
   /** Returns the routes of a run that starts now. Throws a `DefinitionError` for invalid routes. */
   routes: () => Promise<ChannelRoutes>;
-  /** The routes, if all runs have the same. Absent: a function makes them for each run. */
+  /** The routes that all runs have. Absent if a function returns them for each run. */
   table?: ChannelRoutes;
-  /** Returns the quiet hours of a channel; undefined if it has none. */
+  /** Returns the quiet hours of the channel with this name; undefined if it has none. */
   quietHoursOf: (name: string) => QuietHours | undefined;
   batchMs: number;
 }
 
-/** In the workflow that carries requests, the suffix of a channel's name for its messages to callers. */
+/** A suffix for names of channels. The workflow of a run's channels calls `NAME:caller` for notices to the caller. */
 export const ofCallers = ':caller';
 
 const nameForm = /^[a-z0-9_-]{1,64}$/;
 const longestBatchMs = 600_000;
 
 /**
- * The checked channels of a worker; undefined if it has none. Throws a `DefinitionError` for invalid names and routes.
+ * Validates a worker's channels; returns undefined if there are none. Throws a `DefinitionError` for an invalid option.
  */
 export function channelSetOf(options: ChannelOptions): ChannelSet | undefined {
   const { routes = {}, quietHours, quietHoursOf = {}, batchMs = 0 } = options;
@@ -65,7 +65,7 @@ export function channelSetOf(options: ChannelOptions): ChannelSet | undefined {
   }
   const ofChannel = (name: string): QuietHours | undefined =>
     Object.hasOwn(quietHoursOf, name) ? quietHoursOf[name] || undefined : quietHours;
-  // A table of routes is validated at once; the result of a function is validated when it returns.
+  // Validate a table now; the result of a function is validated after each call.
   const table = typeof routes === 'function' ? undefined : routesOf(channels, routes);
   const routesOfRun = async (): Promise<ChannelRoutes> =>
     typeof routes === 'function' ? routesOf(channels, await routes()) : table!;
@@ -78,16 +78,13 @@ function checkQuietHours(place: string, hours: QuietHours): void {
   refuse(place, quietHoursProblem(hours));
 }
 
-/** Throws a `DefinitionError` for a problem, if there is one. */
+/** Throws a `DefinitionError` if a check has found a problem. `place` is the path of the checked option. */
 function refuse(place: string, found: { member?: string; problem: string } | undefined): void {
   if (found === undefined) return;
   throw new DefinitionError(`${place}${found.member === undefined ? '' : `.${found.member}`} ${found.problem}`);
 }
 
-/**
- * What a policy is checked against: the steps that each channel sends, and the routes. Without channels nothing is
- * sent.
- */
+/** What the check of a policy must know: for each channel, the steps for which it sends a message; and the routes. */
 export function knownChannelsOf(set: ChannelSet | undefined): KnownChannels {
   const stepsOf = (channel: Channel): readonly string[] =>
     channel.notify === undefined ? [] : (channel.steps ?? stepKinds);
@@ -104,8 +101,8 @@ function checkChannel(name: string, channel: Channel): void {
 }
 
 /**
- * The routes of a worker. By default, requests go to all channels that no route names. Throws a `DefinitionError` for
- * an invalid route.
+ * Validates a worker's routes and adds the default: all channels that no route names. Throws a `DefinitionError` for an
+ * invalid route.
  */
 function routesOf(channels: ReadonlyMap<string, Channel>, routes: Partial<WorkerRoutes>): ChannelRoutes {
   checkOptions('routes', routes, { default: true, reviewers: true, requests: true });
@@ -136,13 +133,13 @@ function unknownChannel(name: string): string {
 export interface WorkerRoutes {
   /** The channels of requests for which no route matches. Default: all channels that no route names. */
   default: readonly string[];
-  /** The channels of the requests for a reviewer, by person or `group:NAME`. */
+  /** The channels for requests to a reviewer, by the reviewer's id or `group:NAME`. */
   reviewers: Readonly<Record<string, readonly string[]>>;
-  /** By tool, agent and severity. All matching routes count, and so do those of reviewers. */
+  /** Routes by tool, agent and severity. A request goes to all matching routes, also to those of `reviewers`. */
   requests?: readonly RequestRoute[];
 }
 
-/** The content of a channel file, as options of a worker. */
+/** The options of a worker that a channel file contains. */
 export interface ChannelSetUp extends Omit<ChannelOptions, 'channels' | 'routes'> {
   channels: Record<string, Channel>;
   routes: WorkerRoutes;

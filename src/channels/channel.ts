@@ -3,42 +3,42 @@ import type { Json, JsonObject } from '../core/base/tool-call.ts';
 import type { Records } from '../client/server/records.ts';
 
 /**
- * A way to reach reviewers, or to answer in their place. Each member is optional. A workflow beside the run calls the
- * members as activities of the run's worker (docs/channels.md), so the run itself never waits for a channel, and the
- * calls survive crashes. The first valid decision counts, from any source.
+ * A way to reach reviewers, or to answer in their place. Each member is optional. Beside each run, a second workflow
+ * calls the members as activities (docs/channels.md). So the run never waits for a channel, and a crash loses no call.
+ * The first valid decision counts, from any source.
  */
 export interface Channel {
-  /** Called when a worker starts. If it throws, such as for a missing optional package, the worker does not start. */
+  /** Called when a worker starts. If it throws, as for a missing optional package, the worker does not start. */
   check?(): void;
   /**
-   * Checks host, credentials and place, without sending anything. Throws an error with one sentence that names the
-   * missing part. A worker calls this after its start, and logs the error.
+   * Checks the host, the credentials and the target, such as a chat channel, without sending a message. Throws an error
+   * with one sentence that names what is wrong. A worker calls this after its start, and logs the error.
    */
   reach?(signal: AbortSignal): Promise<void>;
   /**
-   * Sends a test message, for `countersign channels test`. Returns words for the message and its receiver, such as `a
-   * message to channel C0123456789`. Throws an error with one sentence that names the missing part.
+   * Sends a test message, for `countersign channels test`. Returns a phrase for the message and its receiver, such as
+   * `a message to channel C0123456789`. Throws an error with one sentence that names what is wrong.
    */
   test?(context: TestContext): Promise<string>;
   /**
-   * Carries an open request to people: once when it opens, and once for each reminder, warning and escalation that
-   * concerns the channel, and each time the user of the run writes. Returns JSON that finds the message again, of at
-   * most 4,000 bytes. After an error it is retried while the request is open, with pauses that grow to two minutes, or
-   * after the `nextRetryDelay` of an `ApplicationFailure`; a non-retryable one ends the attempts. An error never
-   * decides.
+   * Sends people a message about an open request. Called when the request opens, for each reminder, warning and
+   * escalation that concerns the channel, and when the user of the run writes. Returns JSON of at most 4,000 bytes, by
+   * which the channel finds its message again. An error never decides the request. The call is retried while the
+   * request is open, after pauses that grow to two minutes, or after the `nextRetryDelay` of an `ApplicationFailure`; a
+   * non-retryable failure ends the attempts.
    */
   notify?(request: ChannelRequest, context: NotifyContext): Promise<Json | void> | Json | void;
   /**
-   * True for a request that `resolve` answers without a person: it is answered at once, also in quiet hours, and
-   * `notify` and `settled` are not called for it. If that answer settles nothing, `notify` is called and `resolve` once
-   * more, with `refused`. Default: false for all. An error counts as false.
+   * True for a request that `resolve` answers without a person. Then `resolve` is called at once, also in quiet hours,
+   * without `notify` and `settled`. If its answer does not settle the request, `notify` is called, and `resolve` again
+   * with `refused` in its context. Default: false. An error counts as false.
    */
   isAutomatic?(request: ChannelRequest): boolean;
   /**
-   * Answers a request, once `notify` has returned or failed permanently. `signal` aborts when the request is settled
-   * elsewhere, and at its deadline. A waiting call holds no activity slot and cannot heartbeat: use `signal`, not
-   * Temporal's `Context`. An error denies at once ("Approval handler error: TYPE") if the request has no other channel;
-   * with `retries`, the call is retried until the deadline instead.
+   * Answers a request. Called once `notify` has returned or failed permanently. `signal` aborts at the deadline, and
+   * when the request is settled elsewhere. A waiting call occupies no activity slot, so Temporal's `Context` is not
+   * available. If the channel is the request's only one, an error denies at once ("Approval handler error: TYPE"); with
+   * `retries`, the call is retried until the deadline instead.
    */
   resolve?(
     request: ChannelRequest,
@@ -46,9 +46,9 @@ export interface Channel {
     context: ResolveContext,
   ): Promise<ChannelAnswer | boolean> | ChannelAnswer | boolean;
   /**
-   * Notifies people on the channel how a request was settled, there or elsewhere. Called even if `notify` failed,
-   * because its message may have reached people; then `sent` is absent. An error is retried: five times in a row, and
-   * then after growing waits of up to an hour, for seven days. A non-retryable `ApplicationFailure` ends the attempts.
+   * Notifies people on the channel how a request was settled, there or elsewhere. Also called after `notify` has
+   * failed, without `sent`, because its message may have reached people. After an error the call is retried five times,
+   * and then for seven days with pauses that grow to an hour. A non-retryable `ApplicationFailure` ends the attempts.
    * Returns JSON that replaces the result of `notify`, if any.
    */
   settled?(
@@ -56,45 +56,43 @@ export interface Channel {
     settlement: Settlement,
     context: SettledContext,
   ): Promise<Json | void> | Json | void;
-  /** How the channel notifies the caller that the run waits, and of the outcome. Absent: it does not notify callers. */
+  /** Notifies the caller that the run waits, and later of the outcome. Absent: the channel does not notify callers. */
   caller?: CallerNotices;
   /**
-   * Reads an answer that was posted to the gateway for this channel, and returns the decision to send to the run.
-   * Throws a `ProblemError` (`forbidden`) for an answer that it cannot authenticate as its receiver's.
+   * Converts an answer that was posted to the gateway for this channel to a decision, which the gateway sends to the
+   * run. Throws a `ProblemError` (`forbidden`) for an answer that it cannot authenticate.
    */
   receive?(post: PostedAnswer): Promise<Decision> | Decision;
   /**
-   * True: one call of `notify` carries all requests of a run that are due now, and one call of `settled` all requests
-   * of that message that were settled since the last call. Default false.
+   * True: one call of `notify` is for all requests of a run that are due now, and one call of `settled` for all
+   * requests of that message that were settled since the last call. Default: false.
    */
   readonly batch?: boolean;
-  /**
-   * The steps for which `notify` sends a message. `policy check` warns of steps that no channel sends. Default: all.
-   */
+  /** The steps for which `notify` sends messages. `policy check` warns of steps that no channel sends. Default: all. */
   readonly steps?: readonly ChannelStep['kind'][];
-  /** True: `resolve` may be called again after an error, and after a refused answer. Default false. */
+  /** True: `resolve` is called again after an error, and after the run has refused its answer. Default: false. */
   readonly retries?: boolean;
-  /** The longest time in milliseconds that a request without another channel stays open. Default: its deadline. */
+  /** How long a request stays open if this is its only channel, in milliseconds. Default: until its deadline. */
   readonly timeoutMs?: number;
 }
 
 /**
- * A channel's notices to callers about its requests. They are separate messages, and fail separately from those to
+ * How a channel notifies callers about their runs' requests. These are calls of their own, retried apart from those for
  * reviewers.
  */
 export interface CallerNotices {
-  /** False for a caller that the channel does not know: nothing is sent. An error counts as false. Default: true. */
+  /** False for a caller that the channel cannot reach: it sends nothing. An error counts as false. Default: true. */
   knows?(request: ChannelRequest): boolean;
-  /** Works as `notify` of a channel, but is called only once, when the request opens. `step` is `asked`. */
+  /** Like `notify` of a channel, but called only when the request opens, with the step `asked`. */
   notify(request: ChannelRequest, context: NotifyContext): Promise<Json | void> | Json | void;
-  /** Works as `settled` of a channel. */
+  /** Like `settled` of a channel. */
   settled(request: ChannelRequest, settlement: Settlement, context: SettledContext): Promise<Json | void> | Json | void;
 }
 
-/** Any function that answers is a channel. */
+/** A function that serves as a channel by itself: it is the channel's `resolve`. */
 export type ChannelFunction = NonNullable<Channel['resolve']>;
 
-/** A request as its reviewers may see it: the values that are hidden from them, or redacted, are so here too. */
+/** A request as reviewers may see it: hidden and redacted values are absent. */
 export type ChannelRequest = ApprovalDetails;
 
 /** Why a channel is called. */
@@ -116,16 +114,15 @@ export const stepKinds = [
 /** The context of `notify`. */
 export interface NotifyContext {
   step: ChannelStep;
-  /** An idempotency key: the same for each attempt to send this message, and different for every other message. */
+  /** An idempotency key: every attempt to send this message has the same, and no other message has it. */
   key: string;
   /**
-   * The number of this attempt, from 1. Before a later one, an earlier one failed or lost its worker, and may have sent
-   * the message.
+   * The number of this attempt, from 1. If it is greater, an earlier attempt has failed, and may have sent the message.
    */
   attempt: number;
-  /** The requests of this call, the first one included. Only a channel with `batch` gets more than one. */
+  /** The requests of this call, including the first argument. Only a channel with `batch` gets more than one. */
   requests: readonly ChannelRequest[];
-  /** The earlier result of `notify` for this request, such as the id of a message. */
+  /** What an earlier `notify` returned for this request, such as the id of a message. */
   sent?: Json;
   /** Stores data in the worker's namespace. Absent where no worker calls `notify`, as in a test of the channel. */
   records?: Records;
@@ -134,14 +131,14 @@ export interface NotifyContext {
 
 /** The context of `test`. */
 export interface TestContext {
-  /** An idempotency key: a new one for each test. */
+  /** An idempotency key, different for each test. */
   key: string;
-  /** Opens the records of the namespace, for channels that store some. Throws if the server does not answer. */
+  /** Opens the worker's stored data, for a channel that needs it. Throws if the server does not answer. */
   records: () => Promise<Records>;
   signal: AbortSignal;
 }
 
-/** The text of every test message. It must be clear that it is no request. */
+/** The text of every test message. It makes clear that the message is not a request. */
 export const testText = 'Test message of Countersign: this channel works. Nothing waits for an answer.';
 
 /** The context of `resolve`, besides the request and its signal. */
@@ -150,8 +147,8 @@ export interface ResolveContext {
   /** The result of `notify` for the request. */
   sent?: Json;
   /**
-   * For channels with `retries`: why the run refused the channel's last answer, and the digest of that answer. `code`
-   * is absent if the answer counted, but the request needs further answers.
+   * Only with `retries`: why the run refused the channel's last answer, and that answer's digest. `code` is absent if
+   * the answer counted, but the request needs further answers.
    */
   refused?: { code?: string; message: string; digest: string };
 }
@@ -160,15 +157,15 @@ export interface ResolveContext {
 export interface SettledContext {
   key: string;
   attempt: number;
-  /** True: if this attempt fails, its error is recorded, and after a wait the attempts begin again with 1. */
+  /** True if an error of this attempt is recorded. The attempts begin again with 1 after a pause. */
   isLastAttempt?: boolean;
   /** The result of `notify` for the request. Absent if it returned nothing, or failed. */
   sent?: Json;
-  /** All requests of the same message in their present state, the settled one included. */
+  /** All requests of the channel's message in their present state, including the settled one. */
   requests: readonly ChannelRequest[];
   /**
-   * The requests that were settled since the last call, with the one in the first argument. Absent: that one alone, as
-   * for every channel without `batch`.
+   * The requests that were settled since the last call, including the first argument. Absent if that is the only one,
+   * as always without `batch`.
    */
   settled?: readonly ChannelRequest[];
   /** Stores data in the worker's namespace. Absent where no worker calls `settled`, as in a test of the channel. */
@@ -176,17 +173,17 @@ export interface SettledContext {
   signal: AbortSignal;
 }
 
-/** The body of `POST /channels/{channel}/answers/{requestId}` at the gateway, which trusts none of it. */
+/** An answer posted to `/channels/{channel}/answers/{requestId}` at the gateway, which has not verified any of it. */
 export interface PostedAnswer {
   channel: string;
   requestId: string;
-  /** The headers, by their names in lower case. */
+  /** The headers, with names in lower case. */
   headers: Readonly<Record<string, string>>;
-  /** The body, exactly as sent: a signature of the sender covers it. */
+  /** The body exactly as sent, because the sender's signature covers its bytes. */
   body: string;
 }
 
-/** A decision without the members that are added for the channel. `true` alone approves, and `false` alone denies. */
+/** A channel's answer to a request. `true` in its place approves, and `false` denies. */
 export interface ChannelAnswer {
   approved: boolean;
   always?: boolean | RequestedScope;
@@ -195,8 +192,8 @@ export interface ChannelAnswer {
   response?: Json;
   /** The reviewer. Default: `channel:NAME`. It is unsigned, so the run records it as `claimed`. */
   reviewerId?: string;
-  /** The digest of the shown call. The run refuses the answer if the request is about another call now. */
+  /** The digest of the shown call. The run refuses the answer if the call has changed since. */
   digest?: string;
-  /** The number of shown messages of the user. The run refuses an approval if there are more by now. */
+  /** How many messages of the user were shown. The run refuses an approval if the user has written more since. */
   userMessages?: number;
 }

@@ -1,23 +1,23 @@
-/** The interfaces between chat services and the gateway, so that neither adapter imports the other. */
+/** The interfaces between adapters and the gateway, which import only these and not each other. */
 import type { ApprovalDetails, Decision, Receipt } from '../contract.ts';
 import type { Records } from '../client/server/records.ts';
 
-/** The part of a chat channel that receives its users' answers. */
+/** The part of a chat channel through which the gateway receives answers from the chat service. */
 export interface ChatApp {
   /**
-   * Answers a request of the chat service to a route of the gateway. The app verifies the service's signature, because
-   * the gateway does not authenticate the sender. Absent: the service sends nothing to the gateway.
+   * Responds to a request that the chat service sends to the gateway. The gateway does not authenticate it, so the app
+   * verifies the service's signature. Absent: the service sends no requests to the gateway.
    */
   receive?(request: ChatRequest, gateway: ChatGateway): Promise<Response>;
-  /** Connects to the chat service, which sends answers over the connection. Absent: it uses none. */
+  /** Opens a connection over which the chat service sends answers. Absent: the app uses no connection. */
   connect?(gateway: ChatGateway): ChatConnection;
-  /** Waits until all answers are processed: some take longer than the service waits for the response. */
+  /** Waits until all received answers are processed. Some are still in progress after the response to the service. */
   drain(): Promise<void>;
 }
 
 /** A connection to a chat service that reconnects until it is closed. */
 export interface ChatConnection {
-  /** Stops receiving. */
+  /** Closes the connection: no further answers arrive. */
   close(): Promise<void>;
 }
 
@@ -31,45 +31,44 @@ export interface ChatRequest {
 export interface ChatAccount {
   team: string;
   user: string;
-  /** The display name of the account at the service. It proves nothing. */
+  /** The account's display name at the service, which proves nothing about the person. */
   name: string;
 }
 
-/** The gateway, for a chat app. */
+/** What the gateway offers to a chat app. */
 export interface ChatGateway {
-  /** The person who is linked to this account now; undefined if there is none. */
+  /** Returns the person to whom the account is linked now; undefined if there is none. */
   personOf(account: ChatAccount): Promise<LinkedPerson | undefined>;
-  /** The address of the page on which a signed-in person links this account. It is valid for a few minutes. */
+  /** Returns the URL of a page on which a signed-in person links this account. The URL is valid for a few minutes. */
   linkUrl(account: ChatAccount): Promise<string>;
   /** Reads a request from its run. Throws as `client.approvals.get` does. */
   request(workflowId: string, requestId: string): Promise<ApprovalDetails>;
   log(line: string): void;
 }
 
-/** A person of the gateway who answers with a chat account. */
+/** A person known to the gateway who answers with a linked chat account. */
 export interface LinkedPerson {
   readonly id: string;
-  /** Sends a decision in this person's name, as the gateway does for signed-in people. Throws its refusal. */
+  /** Sends a decision with this person as its reviewer, and throws if the gateway refuses it. */
   decide(workflowId: string, decision: ChatDecision): Promise<Receipt>;
 }
 
-/** A decision whose reviewer is the person who sends it. A retry has the same `decisionId`. */
+/** A decision of a chat account; the gateway adds the reviewer. A retry has the same `decisionId`. */
 export type ChatDecision = Omit<Decision, 'reviewerId' | 'signature'> & { decisionId: string };
 
-// The interfaces between web push and the gateway, so that neither adapter imports the other.
 
-/** The part of a web push channel that receives the subscriptions of signed-in people from the gateway. */
+/** The part of a web push channel through which the gateway stores the subscriptions of signed-in people. */
 export interface PushApp {
-  /** The key by which browsers subscribe: base64url, 65 bytes. */
+  /** The public key with which browsers subscribe: 65 bytes in base64url. */
   readonly publicKey: string;
-  /** The origin of the gateway in the links of messages. */
+  /** The gateway's origin, to which the links in messages lead. */
   readonly gatewayUrl: string;
   /**
-   * Stores a subscription for 30 days, in place of one with the same endpoint, and of the oldest beyond ten of a
-   * person. Throws a `ProblemError` (`arguments_invalid`) for a forbidden endpoint, and for an invalid key.
+   * Stores a person's subscription for 30 days. It replaces one with the same endpoint, or the oldest of ten. Throws a
+   * `ProblemError` (`arguments_invalid`) for a forbidden endpoint or an invalid key.
    */
   subscribe(person: SubscribedPerson, subscription: BrowserSubscription, records: Records): Promise<void>;
-  /** Removes a subscription of a person. Returns true if the person had one with this endpoint. */
+  /** Removes a person's subscription. Returns false if the person has none with this endpoint. */
   unsubscribe(person: Pick<SubscribedPerson, 'id'>, endpoint: string, records: Records): Promise<boolean>;
 }
 
@@ -84,6 +83,6 @@ export interface SubscribedPerson {
 export interface BrowserSubscription {
   /** The URL to which messages for this browser are posted. */
   endpoint: string;
-  /** In base64url: the browser's public key (65 bytes), and a secret shared with the sender (16 bytes). */
+  /** The browser's public key (65 bytes), and a secret that it shares with the sender (16 bytes), in base64url. */
   keys: { p256dh: string; auth: string };
 }

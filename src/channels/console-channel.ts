@@ -15,9 +15,7 @@ export interface ConsoleOptions {
   input?: TerminalInput;
   /** The output of the terminal. Default: the process's standard output. */
   output?: TerminalOutput;
-  /**
-   * The longest time in milliseconds that a request without another channel stays open. Default 300,000 (5 minutes).
-   */
+  /** How long a request stays open if this is its only channel, in milliseconds. Default: 300,000 (5 minutes). */
   timeoutMs?: number;
 }
 
@@ -25,12 +23,12 @@ const defaultTimeoutMs = 300_000;
 const unneeded = 'No answer is needed here any more: it was settled elsewhere, its time is over, or the worker stops.';
 
 /**
- * A channel that asks the user at the terminal of the worker, one request at a time. Shows the card and reads one line:
- * `a` (approve, yes, y) approves, `A` (always) approves later calls of the run too, as the card describes, `d` (deny,
- * no, n) denies, `s` (skip) denies with the reason "skipped"; any other line, Enter alone included, asks again. The
- * question appears after half a second without typing; text typed before, or pasted, is not an answer. Without a
- * terminal, and once its input has ended, a request stays open: `resolve` waits until its signal aborts, and rejects
- * with the signal's reason. Throws a `DefinitionError` for an unknown option.
+ * Creates a channel that asks at the worker's terminal, one request at a time. It prints the card and reads one line:
+ * `a` (approve, yes, y) approves, `A` (always) also approves later calls of the run, as the card describes, `d` (deny,
+ * no, n) denies, and `s` (skip) denies with the reason "skipped". After any other line it asks again. It asks after
+ * half a second without typing; earlier typing and pasted text are no answer. Without a terminal, and after the end of
+ * the input, `resolve` waits until its signal aborts and then rejects, so the request stays open. Throws a
+ * `DefinitionError` for an unknown option.
  *
  * @example
  * ```ts

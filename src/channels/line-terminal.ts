@@ -2,34 +2,34 @@ import type { Readable, Writable } from 'node:stream';
 import { createInterface } from 'node:readline';
 import { armingMs } from '../text/console-line.ts';
 
-/** A stream from a terminal, such as `process.stdin`. Without `isTTY` it is not a terminal. */
+/** The input of a terminal, such as `process.stdin`. A stream without `isTTY` is not a terminal. */
 export type TerminalInput = Readable & { isTTY?: boolean; setRawMode?: (isRaw: boolean) => unknown };
-/** A stream to a terminal, such as `process.stdout`. */
+/** The output of a terminal, such as `process.stdout`. */
 export type TerminalOutput = Writable & { isTTY?: boolean; columns?: number };
 
-/** The operations of the terminal's current user. Questions resolve with undefined at the end of the input. */
+/** What a caller of `use` can do with the terminal. Questions resolve to undefined when the input ends. */
 export interface Asking {
   readonly columns: number | undefined;
   readonly print: (text: string) => void;
   /**
-   * Asks for a line that decides. The question appears after `armingMs` without typing; earlier typing is dropped, and
-   * pasted text is not an answer. Rejects with the signal's reason as soon as it aborts.
+   * Asks for a line that decides a request. The question appears after `armingMs` without typing. Earlier typing is
+   * dropped, and pasted text is refused. Rejects with the signal's reason as soon as it aborts.
    */
   readonly answer: (question: string, signal?: AbortSignal) => Promise<string | undefined>;
-  /** Asks for a text, which may be pasted; its line breaks become blanks. Rejects as `answer` does. */
+  /** Asks for a text, which may be pasted; each line break in it becomes a blank. Rejects as `answer` does. */
   readonly text: (question: string, signal?: AbortSignal) => Promise<string | undefined>;
 }
 
-/** An entered line. `hasPasted`: true if a part of it was pasted. */
+/** An entered line. `hasPasted` is true if a part of the line was pasted. */
 interface Entered {
   text: string;
   hasPasted: boolean;
 }
 
-/** A terminal that its callers use one at a time, in the order of their calls of `use`. */
+/** A terminal that several callers share: `use` gives it to one caller at a time, in the order of the calls. */
 export class LineTerminal {
   static readonly #known = new WeakMap<TerminalInput, LineTerminal>();
-  /** The terminals that ask a question now. */
+  /** The terminals on which a question waits for its answer. */
   static readonly #asking = new Set<LineTerminal>();
   readonly #input: TerminalInput;
   readonly #output: TerminalOutput;
@@ -41,14 +41,14 @@ export class LineTerminal {
     this.#output = output;
   }
 
-  /** The terminal of an input: for one input always the same object. */
+  /** Returns the terminal of this input; always the same object for the same input. */
   static of(input: TerminalInput, output: TerminalOutput): LineTerminal {
     const known = this.#known.get(input) ?? new LineTerminal(input, output);
     this.#known.set(input, known);
     return known;
   }
 
-  /** Writes lines of a log. A pending question on the terminal is printed again below them. */
+  /** Calls a function that writes log lines, and then prints the pending questions again below them. */
   static logBeside(write: () => void): void {
     for (const terminal of LineTerminal.#asking) terminal.#output.write('\n');
     write();
@@ -56,7 +56,7 @@ export class LineTerminal {
   }
 
   /**
-   * Calls `ask` once the terminal is free. Returns undefined if the input is not a terminal, or has ended. Rejects with
+   * Calls `ask` once the terminal is free. Returns undefined if the input is not a terminal or has ended. Rejects with
    * the signal's reason as soon as it aborts.
    */
   async use<Answer>(signal: AbortSignal, ask: (asking: Asking) => Promise<Answer>): Promise<Answer | undefined> {
@@ -81,7 +81,7 @@ export class LineTerminal {
     }
   }
 
-  /** Asks on the terminal until `over` aborts. What was typed or pasted before a question is no answer to it. */
+  /** Returns the functions that print and ask on the terminal. They throw once `over` has aborted. */
   #askingUntil(over: AbortSignal): Asking {
     const output = this.#output;
     const until = (signal?: AbortSignal): AbortSignal =>
@@ -118,8 +118,8 @@ export class LineTerminal {
   }
 
   /**
-   * Drops input until nothing has been typed for `armingMs`; returns true if it dropped any. Raw mode also drops a line
-   * without its Enter.
+   * Drops typed input until `armingMs` pass without any; returns true if it dropped some. Raw mode lets it also drop a
+   * line that has no Enter yet.
    */
   #untilQuiet(signal: AbortSignal): Promise<boolean> {
     const input = this.#input;
@@ -131,7 +131,7 @@ export class LineTerminal {
     const take = (chunk: Buffer | string): void => {
       hasTyped = true;
       timer.refresh();
-      // In raw mode Ctrl-C is a key, not a signal. Emit the event first: on Windows `kill` calls no handler.
+      // In raw mode Ctrl-C sends no signal. First emit the event, because on Windows `kill` calls no handler.
       if (chunk.includes(interruptKey) && !process.emit('SIGINT', 'SIGINT')) process.kill(process.pid, 'SIGINT');
     };
     const stop = (): void => quiet.reject(signal.reason);
@@ -148,7 +148,7 @@ export class LineTerminal {
       .then(() => hasTyped);
   }
 
-  /** Reads one line, which the terminal lets the user edit. With a paste, it ends with the first Enter after that. */
+  /** Reads one line, which the user can edit. If text is pasted, the line ends with the first Enter after the paste. */
   #read(question: string, signal: AbortSignal): Promise<Entered | undefined> {
     const [input, output] = [this.#input, this.#output];
     signal.throwIfAborted();
@@ -156,7 +156,7 @@ export class LineTerminal {
     if (!this.#isOpen()) return Promise.resolve(undefined);
     const marksPastes = input.setRawMode !== undefined && process.env.TERM !== 'dumb';
     const entered = Promise.withResolvers<Entered | undefined>();
-    // An open interface would keep the process alive, and collect lines that answer nothing.
+    // Open the interface for one question only: it keeps the process alive, and reads lines that answer nothing.
     const lines = createInterface({ input, terminal: false });
     let line: Entered = { text: '', hasPasted: false };
     let isPasting = false;
@@ -169,7 +169,7 @@ export class LineTerminal {
       entered.reject(signal.reason);
     };
     lines.on('line', (text) => {
-      // Input that ended without Enter is not a line.
+      // Ignore a last line without Enter, at the end of the input.
       if (input.readableEnded) return;
       for (const piece of text.split(pasteMarks)) {
         if (piece === pasteBegin || piece === pasteEnd) isPasting = piece === pasteBegin;
@@ -178,7 +178,7 @@ export class LineTerminal {
       if (isPasting) line = { ...line, text: `${line.text} ` };
       else entered.resolve(line);
     });
-    // A disconnected terminal is an error of the stream.
+    // A terminal that disconnects causes an error of the input stream.
     lines.once('close', end).once('error', end);
     signal.addEventListener('abort', stop, { once: true });
     this.#question = question;
@@ -194,9 +194,9 @@ export class LineTerminal {
 }
 
 const interruptKey = '\u0003';
-/** The terminal writes these marks around a paste, once a program has turned on xterm's "bracketed paste". */
+/** A terminal with xterm's "bracketed paste" turned on writes these marks before and after a paste. */
 const pasteBegin = '\u001b[200~';
 const pasteEnd = '\u001b[201~';
 const pasteMarks = new RegExp(String.raw`(\u001b\[20[01]~)`);
-/** The characters of arrow keys and the like in a line. */
+/** The control characters that keys such as arrows leave in a line. */
 const controls = new RegExp(String.raw`[\u0000-\u0008\u000a-\u001f\u007f]`);

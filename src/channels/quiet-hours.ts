@@ -6,21 +6,21 @@ export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as con
 export type Weekday = (typeof weekdays)[number];
 
 /**
- * The hours and days in which only urgent requests are carried to people. Has at least one of `from` with `to`,
- * `workdays` and `holidays`.
+ * The hours and days in which people get notifications only of urgent requests. At least one of `from` with `to`,
+ * `workdays` and `holidays` is set.
  */
 export interface QuietHours {
   /** A time of day, such as `22:00`. */
   from?: string;
-  /** A time of day; before `from` if the hours go past midnight. */
+  /** A time of day. It is before `from` if the quiet hours go past midnight. */
   to?: string;
   /** The time zone of the hours and days, such as `Europe/Berlin`. */
   timeZone: string;
-  /** The days on which only the hours are quiet; other days are quiet as a whole. Default: all days. */
+  /** The days on which only `from` to `to` is quiet. Other days are quiet as a whole. Default: all days. */
   workdays?: readonly Weekday[];
   /** Dates that are quiet as a whole, such as `2026-12-25`. At most 400. */
   holidays?: readonly string[];
-  /** Requests of a higher severity are carried at any time. Default `high`: only critical requests are. */
+  /** People are notified at any time of requests with a higher severity. Default: `high`, so only of critical ones. */
   above?: Severity;
 }
 
@@ -29,8 +29,8 @@ const minutesOfDay = 1_440;
 const mostHolidays = 400;
 
 /**
- * How long a notification waits, in milliseconds: until the first minute that is not quiet by the clocks of the time
- * zone, even if they are changed meanwhile. 0 if it would miss the deadline `endsAtMs`; null: no deadline.
+ * How long a notification must wait, in milliseconds, until the first minute that is not quiet. 0 if that minute is not
+ * before the deadline `endsAtMs`. Counts by the clocks of the time zone, with their changes such as summer time.
  */
 export function quietForMs(
   hours: QuietHours,
@@ -48,14 +48,14 @@ export function quietForMs(
     if (left === 0) return untilMs - atMs;
     const minuteBeganMs = untilMs - (untilMs % minuteMs);
     const wholeMs = minuteBeganMs + left * minuteMs;
-    // If the clocks are changed meanwhile, the quiet minutes end earlier or later: then go on minute by minute.
+    // If a clock change moves the end of the quiet minutes, go on minute by minute.
     const isSteady = read(wholeMs).minute === (now.minute + left) % minutesOfDay;
     untilMs = isSteady ? wholeMs : minuteBeganMs + minuteMs;
     if (endsAtMs !== null && endsAtMs <= untilMs) return 0;
   }
 }
 
-/** Returns a function that gives the quiet minutes from a local time on, if the clocks do not change. */
+/** Returns a function that counts the quiet minutes from a local time on, as if the clocks did not change. */
 function quietMinutesLeft({ from, to, workdays = weekdays, holidays = [] }: QuietHours): (at: LocalTime) => number {
   const [start, end] = from === undefined || to === undefined ? [0, 0] : [minuteOf(from), minuteOf(to)];
   const free = new Set(holidays);
@@ -78,7 +78,7 @@ interface LocalTime {
   minute: number;
 }
 
-/** Returns a function that gives the local date, weekday and minute of the day at an instant. */
+/** Returns a function that converts an instant to the local date, weekday and minute of the day. */
 function clockOf(timeZone: string): (atMs: number) => LocalTime {
   const digits = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const;
   const clock = new Intl.DateTimeFormat('en-GB', { timeZone, weekday: 'short', ...digits, hourCycle: 'h23' });
@@ -90,7 +90,7 @@ function clockOf(timeZone: string): (atMs: number) => LocalTime {
   };
 }
 
-/** The problem of quiet hours, and the member that has it; undefined if they are valid. */
+/** Validates quiet hours. Returns the problem and the member that has it; undefined if the hours are valid. */
 export function quietHoursProblem(hours: QuietHours): { member?: keyof QuietHours; problem: string } | undefined {
   const { from, to, timeZone, workdays, holidays = [], above } = hours;
   for (const [member, clock] of Object.entries({ from, to }) as ['from' | 'to', unknown][]) {

@@ -29,7 +29,7 @@ const isWithoutRepetition = (names: readonly string[]): boolean => new Set(names
 const repeated = 'must not name a channel twice';
 const channelNames = listOfNames.refine(isWithoutRepetition, repeated);
 const mostRoutes = 100;
-/** Its conditions are checked as those of a worker's options are. */
+/** A route by conditions. `requestRouteProblem` checks them here and in a worker's options. */
 const requestRoute = z
   .strictObject({
     tool: z.string().optional(),
@@ -59,7 +59,7 @@ function addProblem(context: z.RefinementCtx, found: { member?: string; problem:
 
 export const timeZoneShape = z.string().refine(isTimeZone, 'must be a time zone that exists, such as Europe/Berlin');
 
-/** The form of a channel file, without the members that the kind of each channel defines. */
+/** The schema of a channel file, without the members that each kind of channel defines. */
 export const channelFileShape = z.strictObject({
   channels: z.record(
     channelName,
@@ -79,12 +79,12 @@ export const channelFileShape = z.strictObject({
 export type ChannelDocument = z.infer<typeof channelFileShape>;
 type Entries = Pick<ChannelDocument, 'channels' | 'routes'>;
 
-/** The quiet hours with the member names that code uses. The values are validated separately. */
+/** Converts quiet hours of a file to the member names of `QuietHours`. It does not validate the values. */
 export function quietHoursOf({ time_zone: timeZone, ...hours }: z.infer<typeof quietHours>): QuietHours {
   return { ...hours, timeZone } as QuietHours;
 }
 
-/** The valid entries of a channel file, and the problems of the other entries and of the routes. */
+/** Returns the valid entries of a channel file, and the problems of the other entries and of the routes. */
 export async function readEntries(
   document: Entries,
   kinds: Readonly<Record<string, ChannelKind>>,
@@ -128,7 +128,7 @@ function unknownChannel({ channels }: Entries, name: string, path: readonly Prop
   return [{ path, message: `there is no channel '${name.slice(0, 64)}'` }];
 }
 
-/** The routes that name an unknown channel, and reviewers that have two routes under two spellings. */
+/** The problems of routes: unknown channels, and a reviewer who appears twice, in two spellings. */
 function routeProblems(document: Entries): ShapeProblem[] {
   const { routes } = document;
   if (routes === undefined) return [];
@@ -151,7 +151,7 @@ function routeProblems(document: Entries): ShapeProblem[] {
 
 type Placed = Pick<PolicyText, 'placeOf'> & { file: string };
 
-/** Reads a channel file whose entries are of these kinds; see `readChannels` of `countersign/channels`. */
+/** Reads a channel file. `source` is its path or its text. Throws `policy_invalid` with all problems. */
 export async function readChannelFile(
   source: string,
   kinds: Readonly<Record<string, ChannelKind>>,
@@ -172,7 +172,7 @@ export async function readChannelFile(
   return setUpOf(shaped.data, entries, placed);
 }
 
-/** The problems inside the entries of channels, to be reported together with all other problems of the file. */
+/** Returns the problems inside the entries, to report them together with those of the rest of the file. */
 async function problemsOfChannels(
   document: unknown,
   kinds: Readonly<Record<string, ChannelKind>>,
@@ -187,9 +187,7 @@ function loadChannelSource(source: string): { text: string; file: string } {
   throw policyInvalid(`channels: no file ${resolve(source)}`);
 }
 
-/**
- * Makes the channels of a file, with their routes and quiet hours. One error has the places of all that cannot be made.
- */
+/** Makes the channels of a file. Throws one error with the problems of all channels that cannot be made. */
 async function setUpOf(
   { channels, routes, quiet_hours: quiet, batch }: ChannelDocument,
   entries: ReadonlyMap<string, ChannelEntry>,

@@ -2,30 +2,30 @@ import { hkdfSync, randomBytes, type KeyObject } from 'node:crypto';
 import { EncryptJWT, type JWTPayload, jwtDecrypt } from 'jose';
 
 const purposes = ['session', 'login', 'link', 'account', 'account-link', 'push'] as const;
-/** The purpose of a sealed text. The text is invalid for any other purpose. */
+/** What a sealed text is for. The text cannot be opened for any other purpose. */
 export type Purpose = (typeof purposes)[number];
 
-/** Seals and opens texts with a key. Gateways with the same key accept each other's texts. */
+/** Encrypts and authenticates texts with a key. Gateways with the same key can open each other's texts. */
 export interface Seals {
   seal(purpose: Purpose, content: JWTPayload, expiresMs: number): Promise<string>;
-  /** Undefined for a text that is forged, expired, of another purpose or gateway, or not spelled as it was sealed. */
+  /** Undefined for a text that is forged, expired, spelled in another way, or for another purpose or gateway. */
   open(purpose: Purpose, text: string): Promise<JWTPayload | undefined>;
 }
 
 const longestText = 8_000;
 
 export interface SealOptions {
-  /** The secret from which the keys are derived. Absent: a random one, for this process only. */
+  /** The secret from which the keys are derived. Absent: a random secret, which no other process has. */
   secret?: KeyObject;
-  /** Another secret for links, so that a process that makes links cannot make sessions. Absent: `secret`. */
+  /** The secret for links. A process that has only this one can make links, but no sessions. Absent: `secret`. */
   linkSecret?: KeyObject;
   publicUrl?: string;
   namespace: string;
 }
 
 /**
- * Encrypted JWTs (`dir`, A256GCM). The key depends on the purpose, and on the gateway's address and namespace, so two
- * installations with the same secret do not share sessions.
+ * Seals texts as encrypted JWTs (`dir`, A256GCM). The key depends on the purpose, and on the gateway's address and
+ * namespace, so two installations with the same secret cannot open each other's texts.
  */
 export function createSeals({ secret, linkSecret = secret, publicUrl = '', namespace }: SealOptions): Seals {
   const context = JSON.stringify([publicUrl, namespace]);
@@ -55,8 +55,8 @@ export function createSeals({ secret, linkSecret = secret, publicUrl = '', names
 }
 
 /**
- * Base64 has several spellings of the same bytes, but a text that serves as an identity, such as a used link, must have
- * one.
+ * Base64 can spell the same bytes in several ways. A sealed text also serves as an id, for instance of a used link, so
+ * only one spelling is accepted.
  */
 function isSpelledOnce(text: string): boolean {
   return text.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);

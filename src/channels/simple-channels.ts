@@ -9,9 +9,9 @@ import { type ChannelKind, durationShape } from './channel-kind.ts';
 import { consoleChannel } from './console-channel.ts';
 
 /**
- * A channel that approves everything at once. For tests, trials and sandboxes only. A rule that names reviewers refuses
- * it, unless it names `channel:NAME`.
- * Throws a `DefinitionError` for an unknown option.
+ * Creates a channel that approves everything at once, for tests, trials and sandboxes only. The run refuses its
+ * approval if the policy's rule names reviewers other than `channel:NAME`. Throws a `DefinitionError` for an unknown
+ * option.
  *
  * @example See {@link conditional}, which approves some calls only.
  */
@@ -22,8 +22,8 @@ export function autoApprove(options: ReasonOptions = {}): Channel {
 }
 
 /**
- * A channel that denies everything at once, for unattended runs. The model gets the reason.
- * Throws a `DefinitionError` for an unknown option.
+ * Creates a channel that denies everything at once, for unattended runs. The model gets the reason. Throws a
+ * `DefinitionError` for an unknown option.
  *
  * @example See {@link conditional}, which can deny what it does not approve.
  */
@@ -34,9 +34,8 @@ export function autoDeny(options: ReasonOptions = {}): Channel {
 }
 
 /**
- * A channel that asks a function on the worker, `(request, signal, context)`, async or not, which may return a boolean.
- * `reason` is for answers that give none. An error of the function denies (docs/channels.md). Throws a
- * `DefinitionError` for an unknown option.
+ * Creates a channel that calls a function on the worker for each answer. `reason` is for answers without one. If the
+ * function throws, the call is denied (docs/channels.md). Throws a `DefinitionError` for an unknown option.
  *
  * @example
  * ```ts
@@ -65,16 +64,16 @@ export function callback(answer: ChannelFunction, options: ReasonOptions = {}): 
 
 /** Options of `conditional`. */
 export interface ConditionalOptions extends ReasonOptions {
-  /** Calls of a lower severity are approved: `medium` means safe and low ones. */
+  /** Calls below this severity are approved: with `medium`, those that are safe or low. */
   below: Severity;
-  /** The channel of all other calls. */
+  /** The channel that gets the requests for all other calls. */
   otherwise: Channel | ChannelFunction;
 }
 
 /**
- * A channel that approves calls below a severity at once, without a notification. All other requests go to the channel
- * `otherwise`, and so do those that remain open after the approval, because a rule needs certain people, or several.
- * Throws a `DefinitionError` for an unknown severity or option.
+ * Creates a channel that approves calls below a severity at once, without a notification. The channel `otherwise` gets
+ * all other requests, and those for which one automatic approval is not enough, because a rule requires certain people
+ * or several. Throws a `DefinitionError` for an unknown severity or option.
  *
  * @example
  * ```ts
@@ -104,9 +103,10 @@ export function conditional(options: ConditionalOptions): Channel {
     ...(other.test && { test: (context: TestContext) => other.test!(context) }),
     ...(other.notify && { notify: (...args) => other.notify!(...args) }),
     resolve: (request, signal, context) => {
-      // `refused`: the run has refused this approval, because the rule needs certain people, or several.
+      // With `refused`, the run has not settled the request by this approval: a rule requires certain people, or
+      // several.
       if (isBelow(request) && context.refused === undefined) return answerTo(request, true, reason);
-      // A channel without `resolve` only notifies people, who answer elsewhere: wait until the request is settled.
+      // Without `resolve`, the other channel only notifies people, who answer elsewhere. Wait until the signal aborts.
       return other.resolve === undefined ? aborted(signal) : other.resolve(request, signal, context);
     },
     ...(other.settled && { settled: (...args) => other.settled!(...args) }),
@@ -124,8 +124,8 @@ const settings = { batch: true, steps: true, retries: true, timeoutMs: true } as
 const memberNames: OptionNames<Channel> = { ...checks, ...calls, ...settings };
 
 /**
- * A channel as it is, or a function as a channel. Throws a `DefinitionError` for anything else: a channel with a member
- * of a wrong type, or a plain object with an unknown member.
+ * Returns a channel as it is, and converts a function to one. Throws a `DefinitionError` for anything else, such as a
+ * channel with a member of a wrong type, or a plain object with an unknown member.
  *
  * @example
  * ```ts
@@ -161,7 +161,7 @@ export function toChannel(source: Channel | ChannelFunction): Channel {
   if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0)) {
     throw new DefinitionError(`A channel's timeoutMs is a number of milliseconds above 0.`);
   }
-  // Only a plain object: an instance of a class may have further members.
+  // Check the names only in a plain object: an instance of a class may have further members.
   if (isPlain(source)) checkOptions('A channel', source, memberNames);
   return source;
 }
@@ -188,7 +188,7 @@ const consoleKind: ChannelKind<z.infer<typeof consoleShape>> = {
   make: ({ timeout }) => consoleChannel({ timeoutMs: timeout }),
 };
 
-/** The kinds of channels that need no other package, by their names in channel files. */
+/** The kinds of channels that need no optional package, by their names in channel files. */
 export const simpleKinds: Readonly<Record<string, ChannelKind>> = {
   auto_approve: { shape: reasonShape, make: (members) => autoApprove(members as ReasonOptions) },
   auto_deny: { shape: reasonShape, make: (members) => autoDeny(members as ReasonOptions) },

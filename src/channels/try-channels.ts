@@ -8,14 +8,14 @@ import { errorText } from './outgoing/not-taken.ts';
 export interface TestedChannel {
   channel: string;
   ok: boolean;
-  /** One sentence; a problem includes the remedy. */
+  /** One sentence about what was sent, or about the problem and its remedy. */
   message: string;
 }
 
 const reachMs = 30_000;
 const testMs = 60_000;
 
-/** Sends a test message by a channel. Never rejects. */
+/** Sends a test message through a channel, and reports whether that worked. Never rejects. */
 export async function testChannel(
   [name, channel]: [string, Channel],
   records: () => Promise<Records>,
@@ -32,7 +32,7 @@ export async function testChannel(
   }
 }
 
-/** Warns of each channel that cannot send, with one sentence. It sends no message, and never rejects. */
+/** Calls `reach` of each channel, and `warn` with a sentence for each that fails. Sends no message, never rejects. */
 export async function warnOfUnreached(
   set: ChannelSet | undefined,
   signal: AbortSignal,

@@ -13,11 +13,11 @@ import { type RequestFacts, isCalledByChannelsOf, type RequestsOfRun } from './l
 import { PartlySent, retryAfterOf } from '../outgoing/not-taken.ts';
 import type { WaitingAnswers } from './waiting-answers.ts';
 
-/** The input of one call of a channel. The activity reads the requests themselves from the run. */
+/** The input of an activity that calls a channel. The activity reads the requests from the run by their ids. */
 export interface ChannelCall {
   channel: string;
   workflowId: string;
-  /** The ids of the requests. The call is about the first one; the others are in the same message of the channel. */
+  /** The ids of the requests. The call is about the first; the channel's message also contains the others. */
   requestIds: string[];
   sent?: Json;
 }
@@ -35,25 +35,25 @@ export interface ResolveCall extends ChannelCall {
 
 export interface SettledCall extends ChannelCall {
   key: string;
-  /** The ids of the requests that were settled since the last call: the channel is notified of them. */
+  /** The ids of the requests that were settled since the last call, of which the channel is to notify people. */
   settledIds: string[];
-  /** The known facts of requests that the run no longer has, by id. */
+  /** By id, what is known of requests that the run no longer has. */
   gone?: Record<string, RequestFacts>;
 }
 
-/** The last result of `notify`, by which the channel finds its message again. Absent: none. */
+/** What `notify` returned last, by which the channel finds its message again. Absent: it has returned nothing. */
 export interface LastSent {
   sent?: Json;
 }
 
 export interface SentMessage extends LastSent {
-  /** Why some recipients do not have the message yet. Absent: all have it. */
+  /** Why some recipients do not have the message yet. Absent if all have it. */
   rest?: { why: string; retryAfterMs?: number };
 }
 
 /**
- * The calls of channels, as activities. Errors of channels are marked (call-failures.ts), to tell them from those of
- * the activity. Their names are the types of failures: no name contains a secret.
+ * The activities that call channels. `ofChannel` marks the errors that a channel throws, so that the workflow can tell
+ * them from an activity's own. The name of an error becomes the failure's type, so it must not contain a secret.
  */
 export interface ChannelCalls {
   notify: (call: NotifyCall) => Promise<SentMessage>;
@@ -64,7 +64,7 @@ export interface ChannelCalls {
 type Settled = ChannelRequest & { settled: Settlement };
 
 const maxSentBytes = 4_000;
-/** In milliseconds. The response to a heartbeat cancels the activity if the call is no longer needed. */
+/** How often an activity heartbeats, in milliseconds. By heartbeats it learns that it is cancelled. */
 const heartbeatMs = 1_000;
 
 export function createChannelCalls(
@@ -74,7 +74,7 @@ export function createChannelCalls(
   return {
     notify: ({ step, key, failed = 0, ...call }) =>
       calling(call, async (channel, found, { signal, attempt }) => {
-        // A caller is notified only that the run waits, and of the outcome: not of reminders and escalations.
+        // A caller gets no message about reminders, warnings and escalations.
         if (call.channel.endsWith(ofCallers) && step.kind !== 'asked') return {};
         const requests = found.filter((each) => isCarriedBy(call.channel, each) && !isExpired(each));
         const [request] = requests;
@@ -89,7 +89,7 @@ export function createChannelCalls(
     resolve: ({ refused, ...call }) =>
       calling(call, async (channel, [request], { attempt }) => {
         if (channel.resolve === undefined) throw new Error('the channel of this worker does not answer');
-        // The calling workflow does not know yet that the channel was switched off, or that the request is settled.
+        // The channel may have been switched off, or the request settled, since the workflow scheduled this call.
         if (request === undefined || !isCarriedBy(call.channel, request)) {
           throw new Error('the request does not have this channel');
         }
@@ -103,7 +103,7 @@ export function createChannelCalls(
         const isGone = (id: string): boolean =>
           Object.hasOwn(gone, id) && !found.some(({ requestId }) => requestId === id);
         const goneIds = settledIds.filter(isGone);
-        // Only the workflow of the run's channels has read the facts in `gone` from the run.
+        // Trust the facts in `gone` only from the workflow of the run's channels, which has read them from the run.
         const isProven = goneIds.length > 0 && (await isCalledByChannelsOf(session(), call.workflowId));
         const reason = isRunGone ? 'The run is gone.' : 'The run does not have this request any more.';
         const requests = [
@@ -130,7 +130,7 @@ export function createChannelCalls(
 
   /**
    * Calls `act` with the channel and the present state of its requests, and heartbeats meanwhile. An error becomes a
-   * failure that says whether the call is repeated.
+   * failure that says whether Temporal retries the call.
    */
   async function calling<Result>(
     { channel: name, workflowId, requestIds }: ChannelCall,
@@ -159,7 +159,7 @@ export function createChannelCalls(
   }
 }
 
-/** In place of a request that its run no longer has. The values of its arguments are gone with the run. */
+/** Builds a cancelled request from the known facts of one that its run no longer has. It has no values of arguments. */
 function goneRequest(workflowId: string, requestId: string, facts: RequestFacts, reason: string): Settled {
   const { severity, argumentNames, ...names } = facts;
   const settledAt = new Date().toISOString();
@@ -181,7 +181,7 @@ function goneRequest(workflowId: string, requestId: string, facts: RequestFacts,
   };
 }
 
-/** The channel of this name; for a name with the suffix `ofCallers`, a channel that notifies the callers. */
+/** Returns the channel of this name; for a name with the suffix `ofCallers`, that channel's functions for callers. */
 function channelFor(set: ChannelSet | undefined, name: string): Channel | undefined {
   return name.endsWith(ofCallers) ? set?.channels.get(channelOf(name))?.caller : set?.channels.get(name);
 }
@@ -190,7 +190,7 @@ function channelOf(name: string): string {
   return name.endsWith(ofCallers) ? name.slice(0, -ofCallers.length) : name;
 }
 
-/** True if the request is open and its channels still include this one. */
+/** True if the request is open and still goes to this channel. */
 function isCarriedBy(name: string, { settled, channels = [] }: ChannelRequest): boolean {
   return settled === undefined && channels.includes(channelOf(name));
 }
@@ -201,8 +201,8 @@ function isExpired({ deadline }: ChannelRequest): boolean {
 }
 
 /**
- * The step to show. A signal may contain any names, so an escalation keeps only reviewers of the request. Undefined if
- * none is left, or if the model has received the user's message meanwhile.
+ * Returns the step to show. An escalation keeps only names that are reviewers of the request, because a signal can
+ * contain any. Undefined if no name is left, or if the model has received the user's message meanwhile.
  */
 function stepToShow(step: ChannelStep, { reviewers, userMessages }: ChannelRequest): ChannelStep | undefined {
   if (step.kind === 'user_wrote' && userMessages === undefined) return undefined;

@@ -4,8 +4,8 @@ import { thrownByChannel } from '../../core/base/tool-failure.ts';
 import { errorText, NotTaken, retryAfterOf } from '../outgoing/not-taken.ts';
 
 /**
- * Types of the activities' own failures. An error of a channel never gets one: older workflows tell the two apart by
- * it.
+ * Failure types of the activities themselves. Older workflows tell an activity's failure from a channel's error by the
+ * type, so a channel's error never gets one of these.
  */
 const reservedTypes: readonly string[] = ['NotCalled', 'WorkerShutdown'];
 
@@ -13,7 +13,7 @@ export function workerShutDown(): ApplicationFailure {
   return ApplicationFailure.retryable('the worker was shut down', 'WorkerShutdown');
 }
 
-/** The failure of a call whose signal has aborted. A call that the worker's shutdown ends is repeated. */
+/** The error to throw after the signal of a call has aborted. If the worker shuts down, the error is retryable. */
 export function interrupted({ cancellationDetails, cancellationSignal }: Context, error: unknown): unknown {
   return cancellationDetails?.workerShutdown === true ? workerShutDown() : (cancellationSignal.reason ?? error);
 }
@@ -27,15 +27,15 @@ export async function ofChannel<Result>(call: () => Promise<Result> | Result): P
   }
 }
 
-/** The failure of a call. One that the channel did not throw is retryable: another worker may succeed. */
+/** Converts an error to a failure; a retryable one unless the channel threw it, because another worker may succeed. */
 export function failureOf(error: unknown): unknown {
   if (error instanceof CompleteAsyncError || isMarked(error)) return error;
   return ApplicationFailure.retryable(messageOf(error), 'NotCalled');
 }
 
 /**
- * The failure for a channel's error. Its type is the error's name, which the model may see. Its details have the retry
- * delay of the receiver, because a workflow cannot read `nextRetryDelay`.
+ * Converts a channel's error to a failure. The type is the error's name, which the model may see. The details contain
+ * the receiver's retry delay, because a workflow cannot read `nextRetryDelay`.
  */
 function markedFailure(error: unknown): ApplicationFailure {
   const isFailure = error instanceof ApplicationFailure;

@@ -20,7 +20,7 @@ export interface ChannelSide {
   waiting: WaitingAnswers;
 }
 
-/** The activities of the workflow that carries requests to channels, and of the runs that start it. */
+/** The activities of the workflow that calls a run's channels, and of the runs that start that workflow. */
 export function channelActivities(
   set: ChannelSet | undefined,
   { attributes, workflowTypes, waiting }: ChannelSide,
@@ -39,11 +39,11 @@ export function channelActivities(
   };
 }
 
-/** The connection of the worker, for the functions of the client. Call it in an activity. */
+/** Returns the worker's connection, for functions of the client. It works only in an activity. */
 export function sessionOfWorker(attributes: AttributeNames): Session {
   const client = getClient();
   return sessionOf({
-    // The client uses only what both kinds of connection have: services, deadlines and abort signals.
+    // The worker's connection is of another class, but has all members that the client uses.
     connection: client.connection as unknown as Connection,
     client,
     address: 'the server of this worker',
@@ -58,7 +58,7 @@ export interface ChannelDecision {
   workflowId: string;
   requestId: string;
   answer: ChannelAnswer;
-  /** The id of the decision: the same for each attempt to send this answer. */
+  /** The id of the decision, the same for every attempt to send this answer. */
   decisionId: string;
 }
 

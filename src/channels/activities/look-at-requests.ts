@@ -21,11 +21,11 @@ export interface LookedChannel {
   notifies: boolean;
   resolves: boolean;
   settles: boolean;
-  /** True: the channel answers without a person, and notifies people only if that answer settles nothing. */
+  /** True if the channel answers without a person. It then notifies people only if its answer settles nothing. */
   isAutomatic: boolean;
   batch: boolean;
   retries: boolean;
-  /** How long a notification waits for others of the run, and for the end of quiet hours, in milliseconds. */
+  /** How long a notification waits for other requests of the run, and for the end of quiet hours, in milliseconds. */
   delayMs: number;
 }
 
@@ -34,35 +34,36 @@ export interface LookedRequest {
   state: 'open' | 'settled';
   /** The deadline in milliseconds since 1970; null: none. */
   deadlineMs?: number | null;
-  /** How many messages the user has written since the request. Absent: none. */
+  /** How many messages the user has written since the request opened. Absent: none. */
   userMessages?: number;
-  /** The facts of an open request for the last message of its channels, if the run is gone by then. */
+  /** What the last message to the channels needs if the run is gone by then. Absent for a settled request. */
   facts?: RequestFacts;
-  /** The request's channels, as the run records them. Those that reach only callers are among them only if all do. */
+  /** The names of the request's channels. Channels that notify only callers are left out, unless all do. */
   names: string[];
   /**
-   * Those that this worker has. A channel that also notifies the caller is followed by an entry for that (`ofCallers`).
+   * The channels that this worker has. A channel that also notifies the caller has a second entry for that
+   * (`ofCallers`).
    */
   channels: LookedChannel[];
-  /** The search attribute of the inbox's tags. Absent: the cluster has none. */
+  /** The name of the search attribute for the inbox's tags. Absent if the cluster does not have it. */
   tagsName?: string;
 }
 
-/** The remaining facts of a request whose run is gone: names and times, and no content of the call. */
+/** What can still be shown of a request after its run is gone: names and times, but no content of the call. */
 export interface RequestFacts extends Pick<
   ApprovalDetails,
   'toolName' | 'agentName' | 'riskLevel' | 'rule' | 'requestedAt' | 'deadline' | 'digest'
 > {
   severity: Severity;
-  /** The names of the first arguments, without their values. */
+  /** The names of the first 20 arguments. */
   argumentNames: string[];
 }
 
 export type LookAtRequests = (input: LookInput) => Promise<LookedRequest[]>;
 
 /**
- * The activity `countersign.lookAtRequests`: reads from the run the state of requests that it has, and the capabilities
- * of their channels, because the workflow trusts neither its signals nor its starter.
+ * The activity `countersign.lookAtRequests`: reads the state of requests from the run, and the capabilities of their
+ * channels from the worker. The workflow relies on these, because anyone can signal or start it.
  */
 export function createLookAtRequests(
   set: ChannelSet | undefined,
@@ -73,7 +74,7 @@ export function createLookAtRequests(
   return async ({ workflowId, requestIds }) => {
     const found = (await requestsOf(workflowId, requestIds)) ?? [];
     if (found.some(({ settled, channels = [] }) => settled === undefined && channels.length > 0)) {
-      // An error is only logged: without that workflow, the channels of a run that ends abruptly are notified later.
+      // Only log an error: without that workflow, channels are notified later if the run ends abruptly.
       await ensureLooking(activityInfo().taskQueue).catch((error: unknown) => {
         log.warn('The workflow that looks for ended runs could not be started', { error: String(error) });
       });
@@ -111,7 +112,7 @@ function argumentNamesOf({ arguments: args, notShown = [], argumentNames = [] }:
   return [...names].filter(({ length }) => length <= longestName).slice(0, mostNames);
 }
 
-/** The facts of a channel of a request, and of its messages to the caller. Empty if this worker lacks the channel. */
+/** What a channel can do for a request, with a second entry for the caller. Empty if this worker lacks the channel. */
 function factsOfChannel(
   set: ChannelSet | undefined,
   name: string,
@@ -151,13 +152,13 @@ function isForCallers(channel: Channel | undefined): boolean {
   return channel?.caller !== undefined && channel.notify === undefined && channel.resolve === undefined;
 }
 
-/** A caller who is a reviewer of the request gets no second message. */
+/** False for a caller who is also a reviewer of the request, because that person already gets the channel's message. */
 function notifiesCaller({ caller }: Channel, request: ApprovalDetails): boolean {
   if (caller === undefined || request.callerUserId === null || asksCaller(request)) return false;
   return orFalse(() => caller.knows?.(request) !== false);
 }
 
-/** An error of a channel counts as false. */
+/** Returns the result of `test`, and false if it throws. */
 function orFalse(test: () => boolean): boolean {
   try {
     return test();
@@ -167,8 +168,8 @@ function orFalse(test: () => boolean): boolean {
 }
 
 /**
- * Reads requests from their run, without unknown ones. Undefined if there is no such run. Throws if the run does not
- * answer, so that the activity is retried.
+ * Reads requests from their run, and leaves out ids that the run does not have. Returns undefined if there is no such
+ * run. Throws if the run does not answer; then the activity is retried.
  */
 export type RequestsOfRun = (
   workflowId: string,
@@ -176,20 +177,20 @@ export type RequestsOfRun = (
 ) => Promise<ApprovalDetails[] | undefined>;
 
 /**
- * Returns a function that reads requests only from executions of one of `workflowTypes` on the task queue of the call.
- * The workflow of a stranger may answer the same query with any content.
+ * Returns a function that reads requests from a run. It reads only from executions of one of `workflowTypes` on the
+ * activity's task queue, because any other workflow could answer the query with invented content.
  */
 export function createRequestsOfRun(session: () => Session, workflowTypes: readonly string[]): RequestsOfRun {
   return async (workflowId, requestIds) => {
     const run = await describeRun(session(), workflowId);
     if (run === undefined || run.taskQueue !== activityInfo().taskQueue) return undefined;
     if (!workflowTypes.includes(run.type)) {
-      // During a roll-out another worker of the queue may trust the type, so the run is not absent.
+      // Throw, so that the activity is retried: during a roll-out, another worker of the queue may trust the type.
       throw new Error(`this worker does not trust workflow type '${run.type}': name it in 'workflowTypes'`);
     }
     const found = await queryRequests(session(), run, requestIds);
     if (run.status.name === 'RUNNING') return found;
-    // A run that was terminated could not settle its requests, so they are settled here.
+    // A closed run can no longer settle its requests, so report the open ones as cancelled.
     const settledAt = new Date().toISOString();
     const settled = { outcome: 'cancelled', runs: false, reason: 'the run has ended', settledAt } as const;
     return found.map((details) => ({ settled, ...details }));
@@ -197,8 +198,8 @@ export function createRequestsOfRun(session: () => Session, workflowTypes: reado
 }
 
 /**
- * True if the workflow of a run's channels calls, on this worker's task queue: a workflow of that type on another queue
- * may belong to a stranger.
+ * True if the workflow of this run's channels calls the activity. That workflow must be on this worker's task queue,
+ * because anyone may start one with the same id on another queue.
  */
 export async function isCalledByChannelsOf(session: Session, workflowId: string): Promise<boolean> {
   const { workflowExecution, taskQueue } = activityInfo();
@@ -224,7 +225,7 @@ async function describeRun(
 
 type Answer = (ApprovalDetails | null)[];
 
-/** Queries a run for all requests at once, and again for those that did not fit into the answer. */
+/** Queries a run for all requests, and repeats the query for those that did not fit into the answer. */
 async function queryRequests(
   session: Session,
   { workflowId, runId, status }: WorkflowExecutionDescription,
@@ -235,7 +236,7 @@ async function queryRequests(
     for (let asked = 0; asked < requestIds.length;) {
       const rest = requestIds.slice(asked);
       const args = [{ requestIds: rest }];
-      // Query the described execution: a newer execution with this id may belong to a stranger.
+      // Query exactly the described execution: a newer one with this workflow id may be untrusted.
       const answer = await queryRun<unknown>(session, workflowId, queryNames.approvals, args, undefined, runId);
       if (!isAnswerFor(rest, workflowId, answer)) {
         throw new Error(`the answer of run '${workflowId}' is not about the requests that it was asked about`);
@@ -245,13 +246,13 @@ async function queryRequests(
     }
     return found;
   } catch (error) {
-    // The run ended before its first task, so it has no requests. The server refuses to query some open runs, too.
+    // The run ended before its first task, so it has no requests. An open run can cause the same error.
     if (isProblemError(error) && error.code === 'run_closed' && status.name !== 'RUNNING') return [];
     throw error;
   }
 }
 
-/** True if an answer has, for each of the first ids, the request of this run or null. */
+/** True if the answer has, id by id, this run's request or null. It may have fewer entries than there are ids. */
 function isAnswerFor(requestIds: readonly string[], workflowId: string, answer: unknown): answer is Answer {
   const isOf = (details: ApprovalDetails | null, index: number): boolean =>
     details === null || (details?.requestId === requestIds[index] && details?.workflowId === workflowId);

@@ -15,7 +15,7 @@ import {
 } from '../../contract.ts';
 import { isProblemError } from '../../core/base/problem.ts';
 
-/** `open`: the number of runs of the task queue that have an open workflow of channels. */
+/** Returns `open`, how many workflows of channels are open on the task queue. */
 export type LookForEndedRuns = () => Promise<{ open: number }>;
 
 type Listed = temporal.api.workflow.v1.IWorkflowExecutionInfo;
@@ -28,14 +28,14 @@ const atOnce = 10;
 const prefix = channelsWorkflowId('');
 
 /**
- * The activity `countersign.lookForEndedRuns`: signals each open workflow of channels whose run is closed to check its
- * requests.
+ * The activity `countersign.lookForEndedRuns`. It signals open workflows of channels to check the requests of a run
+ * that has ended.
  */
 export function createLookForEndedRuns(session: () => Session): LookForEndedRuns {
   return () => lookForEndedRuns(session(), activityInfo().taskQueue);
 }
 
-/** Signals the end of each ended run to the workflow of its channels. Returns how many such workflows are running. */
+/** Signals each open workflow of channels whose run has ended. Returns how many workflows of channels are open. */
 export async function lookForEndedRuns(session: Session, taskQueue: string): Promise<{ open: number }> {
   const query = `WorkflowType = '${channelsWorkflowType}' AND ExecutionStatus = 'Running' AND TaskQueue = ${quoted(taskQueue)}`;
   let open = 0;
@@ -60,8 +60,8 @@ interface ChannelsOfRun {
 }
 
 /**
- * The workflow of channels in a row, and its run. Undefined for another workflow, and for a memo that cannot be read
- * here.
+ * Reads a row of the list: a workflow of channels and its run's id. Undefined for a workflow of another id, and if this
+ * worker cannot decode the memo.
  */
 async function channelsOf(session: Session, { execution, memo }: Listed): Promise<ChannelsOfRun | undefined> {
   const channelsId = execution?.workflowId ?? '';
@@ -72,7 +72,7 @@ async function channelsOf(session: Session, { execution, memo }: Listed): Promis
 }
 
 async function runningOf(session: Session, workflowIds: readonly string[]): Promise<Set<string>> {
-  // It reads the close time: a paused run is open too, with another status.
+  // Query the close time and not the status: a paused run is open, but its status is not `Running`.
   const query = `CloseTime IS NULL AND WorkflowId IN (${workflowIds.map(quoted).join(', ')})`;
   const found = new Set<string>();
   for await (const page of listedExecutions(session, { query })) {
@@ -82,12 +82,12 @@ async function runningOf(session: Session, workflowIds: readonly string[]): Prom
 }
 
 /**
- * Signals an ended run's workflow of channels, with the requests that it still follows. Once it knows that they are
- * settled, it follows none, and gets no further signal.
+ * Signals the workflow of an ended run's channels, with the ids of the requests that it still tracks. After it has read
+ * that they are settled, it tracks none and gets no further signal.
  */
 async function signalEndOfRun(session: Session, { channelsId, run }: ChannelsOfRun): Promise<void> {
   try {
-    // Ask the server again: the index may lag, and a query finds no id with a quotation mark.
+    // Ask the server again, because the visibility index may lag, and finds no id that contains a quotation mark.
     if (await isOpen(session, run)) return;
     const followed = await queryRun<Delivered[]>(session, channelsId, deliveriesName);
     const requestIds = followed.map(({ requestId }) => requestId);
@@ -97,7 +97,7 @@ async function signalEndOfRun(session: Session, { channelsId, run }: ChannelsOfR
       await callServer(session, () => handle.signal(changedName, changed), { workflowId: channelsId });
     }
   } catch (error) {
-    // The workflow of channels has ended meanwhile, or no worker answers for it now. The next check is in a minute.
+    // The workflow has ended meanwhile, or no worker answers for it now. The next check is in a minute.
     if (!isProblemError(error)) throw error;
   }
 }
@@ -116,11 +116,12 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** How often this process ensures that the workflow runs, in milliseconds. */
+/** How long this process relies on an earlier start of the workflow, in milliseconds. */
 const ensureEveryMs = 30_000;
 
 /**
- * Returns a function that starts the workflow that looks for ended runs, unless it runs. It throws the server's errors.
+ * Returns a function that starts the workflow that looks for ended runs on a task queue, unless one is open. The
+ * function throws the server's errors.
  */
 export function createEnsureLooking(session: () => Session): (taskQueue: string) => Promise<void> {
   const ensuredMs = new Map<string, number>();

@@ -10,9 +10,9 @@ import { aborted } from '../../text/aborted.ts';
 import type { ChannelAnswer } from '../channel.ts';
 import { failureOf, ofChannel, workerShutDown } from './call-failures.ts';
 
-/** How long a call waits for its answer before it releases the slot of its activity, in milliseconds. */
+/** How long a call occupies its activity slot before it completes asynchronously, in milliseconds. */
 const quickMs = 100;
-/** The shortest and the longest time between two heartbeats, in milliseconds; the time grows while a call waits. */
+/** The shortest and the longest time between two heartbeats, in milliseconds. It grows while a call waits. */
 const [firstBeatMs, longestBeatMs] = [1_000, 10_000];
 const waitedPerBeat = 20;
 
@@ -26,18 +26,21 @@ interface Waiting {
 }
 
 /**
- * This worker's calls of `resolve`. A waiting call releases its activity slot, and completes the activity by its task
- * token later (docs/decisions/0055).
+ * The calls of `resolve` that wait in this worker. Such a call occupies no activity slot: it completes the activity
+ * later, by its task token (docs/decisions/0055).
  */
 export class WaitingAnswers {
   readonly #waiting = new Map<string, { stop: AbortController; over: Promise<void> }>();
 
-  /** Gets the answer of a channel; call it in the activity. A newer call with the same `key` stops an older one. */
+  /**
+   * Returns the answer, or throws `CompleteAsyncError` if it takes longer. A later call with the same `key` stops this
+   * one.
+   */
   async answer(key: string, resolve: Resolve): Promise<ChannelAnswer> {
     const { cancellationSignal, info } = Context.current();
     const stop = new AbortController();
     const signal = AbortSignal.any([cancellationSignal, stop.signal]);
-    // The channel's function may ignore the signal, so wait for the signal too.
+    // Also wait for the signal, because the channel's function may ignore it.
     const answer = Promise.race([ofChannel(() => resolve(signal)), aborted(signal)]);
     const isOver = answer.then(
       () => true,
@@ -54,7 +57,7 @@ export class WaitingAnswers {
     throw new CompleteAsyncError();
   }
 
-  /** Stops all waiting calls, because the worker stops. The next worker calls their channels again. */
+  /** Stops all waiting calls when the worker stops. Temporal retries them on the next worker. */
   async stop(): Promise<void> {
     const all = [...this.#waiting.values()];
     for (const { stop } of all) stop.abort(workerShutDown());
@@ -63,8 +66,8 @@ export class WaitingAnswers {
 }
 
 /**
- * Reports the answer to the server. Never rejects: after a failed report no heartbeat follows, so the server retries
- * the activity.
+ * Completes the activity with the answer. Never rejects: after a failed report the heartbeats stop, so the server
+ * retries the activity.
  */
 async function report({ taskToken, server, answer, stop }: Waiting): Promise<void> {
   const isOver = new AbortController();
@@ -86,7 +89,7 @@ async function reportFailure(server: AsyncCompletionClient, taskToken: Uint8Arra
   return server.fail(taskToken, workerShutDown());
 }
 
-/** Heartbeats until the call is answered. Stops the channel once the server needs no answer any more. */
+/** Heartbeats until the call is answered. Stops the call when the server reports that the activity is over. */
 async function heartbeatUntil(
   server: AsyncCompletionClient,
   taskToken: Uint8Array,
@@ -98,7 +101,7 @@ async function heartbeatUntil(
     try {
       await server.heartbeat(taskToken);
     } catch (error) {
-      // Without a connection the call goes on; after a long outage the server repeats it.
+      // Without a connection the call goes on. After a long outage the activity times out, and the server retries it.
       if (!(error instanceof ActivityCompletionError)) return stop.abort(error);
     }
     const beatMs = Math.min(longestBeatMs, Math.max(firstBeatMs, (Date.now() - sinceMs) / waitedPerBeat));

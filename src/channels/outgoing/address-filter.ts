@@ -7,13 +7,13 @@ import { policyInvalid } from '../channel-kind.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 
 export interface AddressFilter {
-  /** True for an address that the operator allows by name. */
+  /** True for an address that the operator's settings list. */
   isAllowed(address: string): boolean;
-  /** True for any address that is neither public nor allowed, and for a text that is not an address. */
+  /** True for an address that is neither public nor allowed, and for a text that is not an IP address. */
   isRefused(address: string): boolean;
 }
 
-/** The special IPv4 addresses of IANA's registry, and the public address of Azure's internal services. */
+/** The IPv4 networks that IANA's registry lists as special, and the address of Azure's internal services. */
 const specialIpv4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -34,17 +34,17 @@ const specialIpv4 = [
   '203.0.113.0/24',
   '224.0.0.0/3',
 ];
-/** All addresses that IANA has assigned for public use: `::/96`, mapped, translated and local addresses are outside. */
+/** The IPv6 network from which IANA assigns public addresses. Mapped, translated and local addresses are outside it. */
 const publicIpv6 = ['2000::/3'];
-/** Within `publicIpv6`: tunnels that contain an IPv4 address, documentation, and other protocols. */
+/** The parts of `publicIpv6` that are not for public hosts: tunnels to IPv4, documentation, and other protocols. */
 const specialIpv6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'];
 
 const special = blockList([...specialIpv4, ...specialIpv6]);
 const global = blockList(publicIpv6);
 
 /**
- * Admits public addresses, and those of `allowed`: addresses, or networks such as `10.20.0.0/16`. Throws
- * `policy_invalid` for an entry that is neither.
+ * Creates a filter that allows public addresses, and those in `allowed`: addresses, or networks such as `10.20.0.0/16`.
+ * Throws `policy_invalid` for an entry that is neither.
  */
 export function addressFilter(allowed: readonly string[]): AddressFilter {
   const own = blockList(allowed);
@@ -65,7 +65,7 @@ interface Networks {
   ipv6: BlockList;
 }
 
-/** One list for each version of IP: in a common list, Node would match mapped IPv6 addresses with IPv4 networks. */
+/** Builds one list for each IP version: in a common list, Node would match mapped IPv6 addresses with IPv4 networks. */
 function blockList(networks: readonly string[]): Networks {
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const network of networks) {
@@ -91,7 +91,7 @@ function familyOf(address: string): 'ipv4' | 'ipv6' | undefined {
   return ([undefined, 'ipv4', 'ipv6'] as const)[[0, 4, 6].indexOf(isIP(address))];
 }
 
-/** The address without the zone that a link-local address may have, as in `fe80::1%eth0`. */
+/** Removes the zone that a link-local address may have, such as `%eth0` in `fe80::1%eth0`. */
 function bare(address: string): string {
   return address.replace(/%.*$/, '');
 }
@@ -100,13 +100,13 @@ interface AgentSettings {
   filter: AddressFilter;
   /** The function that resolves names of hosts. Default: the system's resolver. */
   lookup?: LookupFunction;
-  /** The URL of an HTTP proxy, which then does the DNS lookups. */
+  /** The URL of an HTTP proxy, which then resolves the host names. */
   proxy?: string;
-  /** The client's certificate and key, and the trusted authorities, as PEM texts. */
+  /** The client's certificate and key, and the trusted certificate authorities, as PEM texts. */
   tls: { cert?: string; key?: string; ca?: string };
 }
 
-/** The HTTP agents of one channel. They do not connect to an address that the channel's filter refuses. */
+/** The HTTP agents of a channel. They refuse to connect to an address that the channel's filter refuses. */
 export interface FilteredAgents {
   readonly filter: AddressFilter;
   agentFor(url: URL): http.Agent;
@@ -116,8 +116,8 @@ const idleMs = 30_000;
 const mostKept = 1_000;
 
 /**
- * Makes agents that check the address of each connection, so a name that later resolves to another address does not
- * escape the check. A proxy resolves names itself; behind one, only addresses in URLs are checked.
+ * Creates agents that check the address of each connection, so a host cannot pass the check with one address and then
+ * use another. A proxy resolves host names itself; with one, only IP addresses in URLs are checked.
  */
 export function filteredAgents({ filter, lookup = systemLookup, proxy, tls }: AgentSettings): FilteredAgents {
   const common = { keepAlive: true, timeout: idleMs, ...tls };
@@ -125,7 +125,7 @@ export function filteredAgents({ filter, lookup = systemLookup, proxy, tls }: Ag
     const proxyEnv = { HTTP_PROXY: proxy, HTTPS_PROXY: proxy };
     return choose(filter, new http.Agent({ ...common, proxyEnv }), new https.Agent({ ...common, proxyEnv }));
   }
-  // The library knows no networks, so each address of an allowed network is added when it is first used.
+  // The agents' list takes addresses, not networks, so add each allowed address when it is first used.
   const allowed: string[] = [];
   const allow = (address: string): void => {
     if (!filter.isAllowed(address) || allowed.includes(address)) return;
@@ -144,7 +144,7 @@ export function filteredAgents({ filter, lookup = systemLookup, proxy, tls }: Ag
   };
 }
 
-/** The host of a URL; an IPv6 address is without its brackets. */
+/** The host of a URL; an IPv6 address without its brackets. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }
@@ -160,7 +160,7 @@ function choose(filter: AddressFilter, plain: http.Agent, secure: http.Agent): F
     filter,
     agentFor: (url) => {
       const host = hostOf(url);
-      // An address in a URL is never resolved, so check it here.
+      // Check an IP address in a URL here: it is not resolved, so `checkedLookup` does not see it.
       if (isIP(host) !== 0 && filter.isRefused(host)) throw addressRefused(host, host);
       return url.protocol === 'https:' ? secure : plain;
     },
@@ -168,8 +168,8 @@ function choose(filter: AddressFilter, plain: http.Agent, secure: http.Agent): F
 }
 
 /**
- * Returns a function that resolves a name, fails if the filter refuses any of its addresses, and passes the others to
- * `allow`.
+ * Returns a lookup function that fails if the filter refuses any address of the host. Otherwise it calls `allow` with
+ * each address.
  */
 function checkedLookup(
   lookup: LookupFunction,
@@ -193,8 +193,8 @@ function checkedLookup(
 const longestMs = 5_000;
 
 /**
- * Throws `policy_invalid` if a URL leads to a refused address. It accepts a name that cannot be resolved now, because
- * each connection checks again. Behind a proxy it checks only addresses, and names of this machine.
+ * Throws `policy_invalid` if the host of a URL has a refused address. A name that cannot be resolved now passes,
+ * because each connection is checked again. With a proxy, only IP addresses and names of this machine are checked.
  */
 export async function checkAddress(
   url: URL,

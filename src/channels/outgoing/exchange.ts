@@ -18,16 +18,16 @@ export interface Outgoing {
 export interface Incoming {
   status: number;
   headers: IncomingHttpHeaders;
-  /** The body as text. Undefined if it is longer than 64 kB, or not UTF-8. */
+  /** The body as text; undefined if it is longer than 64 kB, or not UTF-8. */
   text?: string;
 }
 
 const mostBytes = 65_536;
 
 /**
- * Sends one request, follows no redirect, and reads at most 64 kB of the response. Throws a `ProblemError`, `internal`
- * if the receiver is unavailable or too slow, and `forbidden` for a forbidden address; throws the signal's reason if it
- * aborts. Errors name only the origin, because paths and queries may contain secrets.
+ * Sends one HTTP request without following redirects, and reads at most 64 kB of the response. Throws a `ProblemError`:
+ * `internal` if the receiver is unreachable or too slow, `forbidden` if its address is refused. Throws the signal's
+ * reason if it aborts. Errors name only the origin, because paths and queries may contain secrets.
  */
 export async function exchange(outgoing: Outgoing, agents: FilteredAgents, timeoutMs: number): Promise<Incoming> {
   const { url, signal } = outgoing;
@@ -44,7 +44,7 @@ export async function exchange(outgoing: Outgoing, agents: FilteredAgents, timeo
 }
 
 /**
- * Checks whether a host answers. The request has no path, which may contain a secret or have an effect. Throws as
+ * Checks whether a host answers. It requests no path, because a path may contain a secret or have an effect. Throws as
  * `exchange` does.
  */
 export async function reachHost(
@@ -56,12 +56,12 @@ export async function reachHost(
   await exchange({ method: 'HEAD', url: new URL(origin), headers: {}, signal }, agents, timeoutMs);
 }
 
-/** The statuses by which a receiver refuses the content of a request: it is invalid, or too large. */
+/** The statuses with which a receiver refuses the content of a request, because it is invalid or too large. */
 const aboutContent: readonly number[] = [400, 413, 414, 422, 431];
 
 /**
- * The error for a response without success. For `rate_limited` and `internal` a retry may succeed; for other codes only
- * after one side is changed.
+ * Builds the error for a response without success. A retry may succeed if its code is `rate_limited` or `internal`;
+ * with other codes, one side must change first.
  */
 export function refusedStatus({ origin }: URL, { status, headers }: Incoming): NotTaken {
   const isRedirect = status >= 300 && status < 400;
@@ -79,7 +79,7 @@ export function refusedStatus({ origin }: URL, { status, headers }: Incoming): N
   return new NotTaken({ code, message }, { retryAfterMs, refusesMessage: aboutContent.includes(status) });
 }
 
-/** Rejects if the connection fails; any status is a response. */
+/** Sends a request and reads the response, whatever its status. Rejects if the connection fails. */
 async function send(
   { method, url, headers, body }: Outgoing,
   agent: http.Agent,
@@ -101,16 +101,16 @@ async function readText(response: IncomingMessage): Promise<string | undefined> 
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    // Returning from the loop closes the connection.
+    // Returning from the loop also closes the connection.
     if (bytes > mostBytes) return undefined;
     chunks.push(chunk);
   }
   return utf8Text(Buffer.concat(chunks));
 }
 
-/** The rules by which a channel sends. */
+/** The HTTP settings of a channel. */
 export interface HttpSettings {
-  /** Private addresses that may be reached, such as `10.20.0.7` or `10.20.0.0/16`. Default: none. */
+  /** Private addresses to which the channel may connect, such as `10.20.0.7` or `10.20.0.0/16`. Default: none. */
   allowAddresses?: readonly string[];
   /** The time limit of one request with its response, in milliseconds. Default 10,000. */
   requestTimeoutMs?: number;
@@ -119,9 +119,9 @@ export interface HttpSettings {
 }
 
 /**
- * Sends requests, only to public addresses and those of `allowAddresses`, and follows no redirect. Each connection is
- * checked, so a name that later resolves to another address does not escape the check. Throws `policy_invalid` for an
- * invalid entry of `allowAddresses`.
+ * Sends HTTP requests without following redirects, and only to public addresses and those in `allowAddresses`. It
+ * checks the address of each connection. The constructor throws `policy_invalid` for an invalid entry of
+ * `allowAddresses`.
  */
 export class HttpSender {
   readonly #agents: FilteredAgents;
@@ -133,10 +133,10 @@ export class HttpSender {
   }
 
   /**
-   * Returns the body of a successful response; empty if it is longer than 64 kB. Throws a `ProblemError`: `forbidden`
-   * for a refused address and a redirect, `rate_limited` for 429, `internal` if the service is unavailable, too slow or
-   * answers 408 or 5xx, else `invalid_message`. A refusal by the receiver is a `NotTaken`. Errors name only the origin,
-   * because paths and headers may contain secrets.
+   * Sends a request and returns the body of a successful response; empty if it is longer than 64 kB. Throws a
+   * `ProblemError`: `forbidden` for a refused address or a redirect, `rate_limited` for status 429, `internal` for 408
+   * and 5xx or if the service is unreachable or too slow, otherwise `invalid_message`. Errors for a status are of the
+   * class `NotTaken`. They name only the origin, because paths and headers may contain secrets.
    */
   async send(request: Outgoing): Promise<string> {
     const answer = await exchange(request, this.#agents, this.#timeoutMs);

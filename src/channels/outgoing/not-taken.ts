@@ -7,13 +7,13 @@ import type { ChannelRequest } from '../channel.ts';
 /** The longest retry delay that a receiver can request, in milliseconds. */
 const longestWaitMs = 3_600_000;
 
-/** A receiver did not accept a message. */
+/** The error for a message that the receiver did not accept. */
 export class NotTaken extends ProblemError {
-  /** The retry delay that the receiver requests, at most an hour. Undefined: it requests none. */
+  /** The retry delay that the receiver requests, limited to an hour; undefined if it requests none. */
   readonly retryAfterMs: number | undefined;
-  /** True: the receiver refuses the size or the form of the message. It may accept a shorter one. */
+  /** True if the receiver refuses the size or the form of the message, so that it may accept a shorter one. */
   readonly refusesMessage: boolean;
-  /** True: the receiver refuses the short form too, so there is no further attempt. */
+  /** True if the receiver also refuses the short form, so that a retry is useless. */
   readonly isFinal: boolean;
 
   constructor(problem: Problem, { retryAfterMs, refusesMessage = false, isFinal = false, cause }: Partial<NotTaken>) {
@@ -24,7 +24,7 @@ export class NotTaken extends ProblemError {
   }
 }
 
-/** A message has reached only some recipients. By `sent`, another call sends it to the others. */
+/** The error for a message that reached only some recipients. A retry with `sent` sends it only to the others. */
 export class PartlySent extends Error {
   readonly sent: Json;
 
@@ -34,7 +34,7 @@ export class PartlySent extends Error {
   }
 }
 
-/** The message of an error; any other thrown value as a text. */
+/** Returns the message of an error, and any other thrown value as a text. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
@@ -43,7 +43,7 @@ export function retryAfterOf(error: unknown): number | undefined {
   return error instanceof NotTaken ? error.retryAfterMs : undefined;
 }
 
-/** The delay of a `Retry-After` (RFC 9110: seconds or a date), in milliseconds. Undefined if absent or invalid. */
+/** Reads a `Retry-After` header (RFC 9110: seconds or a date). Returns milliseconds; undefined if absent or invalid. */
 export function readRetryAfter(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined || header.length > 40) return undefined;
   if (/^\d+$/.test(header)) return Number(header) * 1_000;
@@ -52,7 +52,8 @@ export function readRetryAfter(header: string | undefined, nowMs: number): numbe
 }
 
 /**
- * Sends a message; once more in its short form if the receiver refuses its content. A second refusal ends the attempts.
+ * Sends a message in full, and again in its short form if the receiver refuses the content. The error for a refused
+ * short form is final.
  */
 export async function inFullOrShort<Result>(send: (isShort: boolean) => Promise<Result>): Promise<Result> {
   try {
@@ -71,7 +72,7 @@ export async function inFullOrShort<Result>(send: (isShort: boolean) => Promise<
 
 const mostNames = 5;
 
-/** A request without its large parts. It keeps the names and size of its arguments, and its digest. */
+/** A copy of the request without its large parts. It keeps the digest, and the names and the size of the arguments. */
 export function shortRequest(request: ChannelRequest): ChannelRequest {
   const { argumentNames = Object.keys(request.arguments), argumentBytes = bytesOf(request.arguments) } = request;
   const without = { schema: undefined, preview: undefined, advice: undefined, userMessages: undefined };
@@ -79,7 +80,7 @@ export function shortRequest(request: ChannelRequest): ChannelRequest {
   return { ...request, ...without, ...texts, metadata: {}, arguments: {}, argumentNames, argumentBytes, shown: 'part' };
 }
 
-/** At most 600 characters: agent, tool, names and size of arguments, digest. */
+/** A sentence of at most 600 characters with agent, tool, names and size of the arguments, and the digest. */
 export function shortSentence(request: ChannelRequest): string {
   const { agentName, toolName, digest, argumentNames = [], argumentBytes = 0 } = shortRequest(request);
   const names = argumentNames.slice(0, mostNames).map(shownName);
