@@ -20,14 +20,14 @@ const kinds: Readonly<Record<string, ChannelKind>> = {
 
 /** Options of `readChannels`. */
 export interface ReadChannelsOptions {
-  /** Custom kinds, by name, besides the built-in ones. */
+  /** Custom kinds by name, in addition to the built-in ones. */
   kinds?: Readonly<Record<string, ChannelKind>>;
 }
 
 /**
- * Reads a channel file (docs/channels.md): its text, or, as a line that ends in `.yaml`, `.yml` or `.json`, its path. Makes
- * the channels, and so reads their secrets. Throws `policy_invalid` with every problem, as `FILE:LINE:COL message`,
- * and a `DefinitionError` for an unknown option.
+ * Reads a channel file (docs/channels.md) and makes its channels, which also reads their secrets. `source` is the
+ * file's text or its path: a line that ends in `.yaml`, `.yml` or `.json`. Throws `policy_invalid` with every problem,
+ * as `FILE:LINE:COL message`, and a `DefinitionError` for an unknown option.
  *
  * @example
  * ```ts

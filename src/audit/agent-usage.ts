@@ -1,4 +1,4 @@
-/** Tokens and costs of agents, from the results of runs. docs/statistics.md explains each figure. */
+/** Sums up tokens and costs of agents, from the results of runs (docs/statistics.md). */
 import { totalUsage, type Usage } from '../core/base/model-answer.ts';
 import { jsonDigest } from '../core/base/digest.ts';
 import { shortened } from '../core/base/text.ts';
@@ -10,28 +10,28 @@ import type { Policy, Rule } from '../core/policy/policy.ts';
 import type { RuleLines } from '../core/policy/rule-place.ts';
 
 export interface UsingRun {
-  /** The agent with which the run was started. Absent: a custom workflow. */
+  /** The agent with which the run was started. Absent for a custom workflow. */
   agent?: string;
-  /** Tokens and cost, with nested runs. Absent: the run has not ended, or it ended without a result. */
+  /** Tokens and cost, including nested runs. Absent if the run is open, or ended without a result. */
   used?: { usage: Usage; cost?: RunCost };
-  /** True: the result of the calling run includes what this one used. */
+  /** True if the result of a calling run includes what this run used. */
   isNested?: boolean;
 }
 
-/** The sums for one agent, over its runs and over the nested runs that they called. */
+/** What one agent used, in its runs and in the nested runs that they called. */
 export interface AgentUsage extends Usage {
   agent: string;
-  /** The number of runs with a result, over which the other figures are sums. */
+  /** The number of runs with a result. The other figures are sums over these runs. */
   runs: number;
   /** The number of runs that are open, or ended without a result. */
   others: number;
-  /** The costs, one amount for each currency, by the prices that each run recorded. */
+  /** The costs, as one amount for each currency. Each run recorded its prices. */
   costs: { currency: string; amount: number }[];
-  /** The number of runs with unknown or incomplete costs: a price or the token counts of a model are missing. */
+  /** The number of runs whose costs are unknown or incomplete, because a price or token counts are missing. */
   unpriced: number;
 }
 
-/** One row for each agent; the agent with the most tokens comes first. */
+/** Returns a row for each agent, the one with the most tokens first. */
 export function agentUsage(runs: readonly UsingRun[]): AgentUsage[] {
   const rows = new Map<string, AgentUsage>();
   for (const { agent, used, isNested = false } of runs) {
@@ -60,7 +60,7 @@ function withRun(row: AgentUsage, { usage, cost }: NonNullable<UsingRun['used']>
 const mostCurrencies = 20;
 
 /**
- * The costs with one more. Undefined if it is no amount in a currency: everyone who runs workers can write a result.
+ * Adds a cost to the sums. Undefined if it is not an amount in a currency: anyone who runs workers can write a result.
  */
 function withCost(costs: AgentUsage['costs'], { currency, amount }: RunCost): AgentUsage['costs'] | undefined {
   const before = costs.find((each) => each.currency === currency);
@@ -73,24 +73,24 @@ function withCost(costs: AgentUsage['costs'], { currency, amount }: RunCost): Ag
 export interface RecordingRun {
   /** ISO 8601. */
   startedAt: string;
-  /** Null: the run recorded that no policy of the operator binds it. Absent: it has recorded nothing. */
+  /** The operator's policy. Null if the run recorded that none binds it. Absent if it recorded nothing. */
   ceiling?: { digest: string; policy: Policy; lines?: RuleLines } | null;
 }
 
-/** A policy of the operator, and the runs that recorded it. */
+/** A policy of the operator, and when runs recorded it. */
 export interface RecordedPolicy {
-  /** SHA-256 of its canonical JSON. */
+  /** The SHA-256 digest of the policy's canonical JSON. */
   digest: string;
-  /** ISO 8601: the start of the first of these runs. The policy may be older. */
+  /** When the first run that recorded it started, in ISO 8601. The policy may be older. */
   firstAt: string;
-  /** ISO 8601: the start of the last of these runs. */
+  /** When the last run that recorded it started, in ISO 8601. */
   lastAt: string;
   runs: number;
 }
 
 /** A rule of the operator's policy. */
 export interface PlacedRule {
-  /** The id in journals. */
+  /** The id by which journals name the rule. */
   id: string;
   /** `FILE:LINE`, if the policy was read from a file. */
   place?: string;
@@ -99,17 +99,17 @@ export interface PlacedRule {
 
 /** The result of `policyInForce`. */
 export interface PolicyInForce {
-  /** The policy of the last started run with a record. Absent: that run recorded none, or there is no run. */
+  /** The policy that the newest run with a record names. Absent if that run has none, or if no run has a record. */
   present?: RecordedPolicy & { policy: Policy; rules: PlacedRule[] };
-  /** Other policies that these runs recorded, the last used first. At most 50. */
+  /** The other recorded policies, the last used first. At most 50. */
   others: RecordedPolicy[];
-  /** Runs without a binding policy. */
+  /** The number of runs that recorded that no policy binds them. */
   withoutPolicy: number;
 }
 
 const mostOthers = 50;
 
-/** Reads from runs, in any order, which policy of the operator binds new ones. */
+/** Finds the operator's policy that binds new runs, from what runs recorded. The runs may be in any order. */
 export function policyInForce(runs: readonly RecordingRun[]): PolicyInForce {
   const newestFirst = runs
     .flatMap(({ startedAt, ceiling }) => (ceiling === undefined ? [] : [{ startedAt, ceiling }]))
@@ -131,7 +131,7 @@ export function policyInForce(runs: readonly RecordingRun[]): PolicyInForce {
   };
 }
 
-/** A policy of the operator with the place of each rule, before any run has recorded it. */
+/** Adds to a policy its digest and the place of each rule. No run needs to have recorded it. */
 export function placedPolicy(
   policy: Policy,
   lines?: RuleLines,

@@ -1,6 +1,6 @@
 /**
- * The lines of an audit export, in order: the export, for each run its line, its entries and its head, the end. Each is
- * a JSON object; docs/wire.md describes the format for other verifiers.
+ * The lines of an audit export: one for the export; for each run one for the run, its entries and its head; one for the
+ * end. Each line is a JSON object. docs/wire.md describes the format for other verifiers.
  */
 import type { Json } from '../core/base/tool-call.ts';
 import type { JournalHead } from '../core/ledger/journal-entry.ts';
@@ -8,17 +8,17 @@ import type { TreeState } from '../core/ledger/merkle.ts';
 
 export const auditFormat = 1;
 
-/** A line of an export, without its place. */
+/** A line of an export, without its proof. */
 export type AuditLine = ExportLine | RunLine | GapLine | EntryLine | ActivityLine | EvidenceLine | HeadLine | EndLine;
 
-/** A line with its place in the export. */
+/** A line with its proof. */
 export type SealedLine = AuditLine & { proof: LineProof };
 
-/** The proof of a line: commits the exporter to this line and to all lines before it. */
+/** The proof of a line. It commits the exporter to this line and to all lines before it. */
 export interface LineProof {
   /** The number of this line, from 1. */
   size: number;
-  /** The root of the tree over the lines up to this one. */
+  /** The root of the Merkle tree over the lines up to this one. */
   root: string;
   /** Ed25519 in base64 over `signedText`, if the export is signed. */
   signature?: string;
@@ -38,7 +38,7 @@ export interface ExportLine {
   withheld: string[];
 }
 
-/** The line of a run, before all of its entries. Later lines name the run by `run`. */
+/** The line of a run, which precedes its entries. They refer to the run by `run`. */
 export interface RunLine {
   line: 'run';
   /** The number of the run in this export, from 1. */
@@ -47,19 +47,19 @@ export interface RunLine {
   /** Temporal's run id of the run's first execution. */
   firstRunId: string;
   workflowType: string;
-  /** When its oldest execution in history began: ISO 8601. */
+  /** When the run's oldest execution that history still has began, in ISO 8601. */
   startedAt: string | null;
-  /** The agent that was started; absent for custom workflows. */
+  /** The agent with which the run was started. Absent for custom workflows. */
   agent?: string;
   /** The user of the run, as its starter claims. */
   caller?: Json;
-  /** False for a run that recorded no secret for its salts: its entries have no salts, and it wrote no head. */
+  /** False for a run that recorded no secret for salts. Its entries have no salts, and the run wrote no head. */
   committed: boolean;
-  /** The tree over the first entries, which are missing because retention has removed their executions. */
+  /** The tree over the first entries, if retention has removed the executions that had them. */
   before?: TreeState;
 }
 
-/** The place of entries that no payload in history holds. */
+/** The line in place of entries that are in no payload of the history. */
 export interface GapLine {
   line: 'gap';
   run: number;
@@ -82,16 +82,16 @@ export interface EntryLine {
   context: EntryContext;
 }
 
-/** The facts of the history about an entry. They are not part of the tree to which the run commits itself. */
+/** What the history says about an entry. The run's own tree does not cover it. */
 export interface EntryContext {
-  /** The event that holds the entry, by Temporal's run id of its execution, and its number. */
+  /** Temporal's run id and event number of the event that contains the entry. */
   runId: string;
   eventId: number;
-  /** The digest of the policies in force: at first those of the agent that was started. */
+  /** The digest of the policies in force; at first, of those of the agent with which the run was started. */
   policyDigest?: string;
-  /** For a vote or a settled request: how long the request had been open, in milliseconds. */
+  /** For a vote or a settlement: how long the request had been open, in milliseconds. */
   openForMs?: number;
-  /** The message that the entry answers, if that is certain. */
+  /** The message that caused the entry, if that is certain. */
   message?: MessagePlace;
 }
 
@@ -102,7 +102,7 @@ export interface MessagePlace {
   eventId: number;
   /** When the server recorded the message, in ISO 8601. */
   at: string;
-  /** The identity that the sender's Temporal client states; it is unverified. */
+  /** The identity that the sender's Temporal client claims. It is unverified. */
   sender?: string;
 }
 
@@ -111,7 +111,7 @@ export interface ActivityLine {
   line: 'activity';
   run: number;
   callId: string;
-  /** The activity type, which is the tool's name, or the workflow id of a nested run. */
+  /** The activity type, which is the tool's name; for a nested run, its workflow id. */
   activity: string;
   runId: string;
   scheduledEventId: number;
@@ -125,7 +125,7 @@ export interface ActivityLine {
   worker?: string;
 }
 
-/** The data that a verifier needs to rule again. `part` and `key` say where `value` belongs. */
+/** Data that a verifier needs to evaluate the policies again. `part` and `key` say where `value` belongs. */
 export interface EvidenceLine {
   line: 'evidence';
   run: number;
@@ -134,7 +134,7 @@ export interface EvidenceLine {
   value: Json;
 }
 
-/** The state of a run at the end of its lines. */
+/** The last line of a run: its state, and the head over its entries. */
 export interface HeadLine extends JournalHead {
   line: 'head';
   run: number;
@@ -142,13 +142,13 @@ export interface HeadLine extends JournalHead {
   status: string;
   closedAt?: string;
   executions: number;
-  /** The head over the most entries that the run itself wrote into history. */
+  /** The head that the run itself wrote into history, over the most entries. */
   recorded?: RecordedHead;
   /** The number of payloads that the exporter could not decode. */
   unread?: number;
 }
 
-/** A head, and the event that holds it. */
+/** A head, and the event that contains it. */
 export interface RecordedHead extends JournalHead {
   runId: string;
   eventId: number;

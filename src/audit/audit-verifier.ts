@@ -1,4 +1,4 @@
-/** Checks an export line by line, without a server. Memory grows only with runs whose head has not been read yet. */
+/** Checks an export line by line, without a server. It keeps in memory only the runs whose head it has not read yet. */
 import type { JournalHead } from '../core/ledger/journal-entry.ts';
 import { auditFormat, type EndLine, type ExportLine, type RunLine, type SealedLine } from './audit-line.ts';
 import type { AuditVerdict, RunToRule, VerifierOptions, AuditFinding, FindingKind } from './finding.ts';
@@ -7,7 +7,7 @@ import { readLine } from './read-line.ts';
 import { type TreeState, emptyTree, rootOf, withLeaf } from '../core/ledger/merkle.ts';
 import { lineLeaf, sealText } from './entry-line.ts';
 
-/** Several findings at one line have this order: causes first. */
+/** The order of several findings at one line: causes come first. */
 const ranks: readonly FindingKind[] = [
   'unreadable',
   'foreign',
@@ -63,7 +63,7 @@ export class AuditVerifier {
     this.#last = describe(line);
   }
 
-  /** Returns the result. Call it after the last line. */
+  /** Returns the verdict. Call this after the last line. */
   end(): AuditVerdict {
     if (!this.#ended) {
       const message = `the file ends after ${this.#last}: the rest of the export was cut off`;
@@ -90,8 +90,7 @@ export class AuditVerifier {
   }
 
   /**
-   * Checks that the first line has a known format and that the expected key has signed it, and begins the chain of
-   * lines.
+   * Checks the format of the first line, and that it names the expected key. Begins the check of the chain of lines.
    */
   #checkFirstLine(line: SealedLine): void {
     if (line.line !== 'export') {
@@ -154,8 +153,8 @@ export class AuditVerifier {
   }
 
   /**
-   * Ends the check of a run at its last line, and rules again on its calls. `wrong`: what is wrong with the line
-   * itself.
+   * Ends the check of a run at its last line, and evaluates the policies on its calls again. `wrong` is the finding
+   * about the line itself.
    */
   #finishLine(number: number, check: RunCheck, wrong: RunFinding | undefined): RunFinding | undefined {
     const { run, head, notes } = check;
@@ -199,8 +198,8 @@ function describe(line: SealedLine): string {
 }
 
 /**
- * Sorts findings by line, causes first. An entry that is missing in its place and occurs later was moved: this is one
- * finding.
+ * Sorts findings by line, causes first. An entry that is missing in one place and comes later has been moved: its
+ * finding is `reordered`.
  */
 function orderFindings(found: readonly AuditFinding[]): AuditFinding[] {
   const rank = ({ kind }: AuditFinding): number => (ranks.includes(kind) ? ranks.indexOf(kind) : ranks.length);
@@ -217,7 +216,7 @@ function entryOf({ workflowId = '', seq }: AuditFinding): string {
   return `${seq} ${workflowId}`;
 }
 
-/** Identifies a run, in every export of it. */
+/** Returns a key that identifies a run in every export. */
 function runKey({ workflowId, firstRunId }: Pick<RunLine, 'workflowId' | 'firstRunId'>): string {
   return `${firstRunId} ${workflowId}`;
 }
@@ -226,21 +225,21 @@ function workflowIdIn(key: string): string {
   return key.slice(key.indexOf(' ') + 1);
 }
 
-/** Only the first break of the chain is reported: no line after it fits. */
+/** The first break of the chain. No further one is reported, because no line after a break fits. */
 type ChainBreak = Pick<AuditFinding, 'line' | 'kind' | 'message'>;
 
-/** Checks each line against the tree over the lines before it. */
+/** Checks each line against the Merkle tree over the lines before it. */
 class ChainCheck {
   readonly #options: Pick<VerifierOptions, 'publicKey' | 'isSigned'>;
   #tree: TreeState = emptyTree;
   #broken: (ChainBreak & { lost?: number }) | undefined;
 
-  /** `publicKey`: the key that must have signed every line; undefined: no line needs a signature. */
+  /** Every line must be signed with `publicKey`. If that is undefined, no line may have a signature. */
   constructor(options: Pick<VerifierOptions, 'publicKey' | 'isSigned'>) {
     this.#options = options;
   }
 
-  /** The first break; undefined if there is none. It is final once all lines were read. */
+  /** The first break, if any. A later line can still change its kind. */
   get broken(): ChainBreak | undefined {
     if (this.#broken === undefined) return undefined;
     const { lost: _, ...broken } = this.#broken;
@@ -251,7 +250,7 @@ class ChainCheck {
     const { proof } = line;
     if (this.#broken !== undefined) {
       if (proof.size !== this.#broken.lost) return;
-      // The missing line was moved here.
+      // This is the line that was missing at the break.
       const message = `the line that belongs here is line ${number} now`;
       this.#broken = { line: this.#broken.line, kind: 'reordered', message };
       return;
@@ -262,7 +261,7 @@ class ChainCheck {
     else this.#broken = { line: number, ...wrong };
   }
 
-  /** What is wrong with a line after which the tree is `next`. `lost`: the number of a missing line. */
+  /** Returns what is wrong with a line. `next` is the tree with that line, and `lost` the number of a missing line. */
   #problem(line: SealedLine, next: TreeState): (Omit<ChainBreak, 'line'> & { lost?: number }) | undefined {
     const { proof } = line;
     const { size } = next;

@@ -5,26 +5,26 @@ import { leafOfLine } from './entry-line.ts';
 import type { AuditFinding } from './finding.ts';
 import { type TreeState, emptyTree, rootOf, withLeaf } from '../core/ledger/merkle.ts';
 
-/** A finding without its line. */
+/** A finding without its line number. */
 export type RunFinding = Pick<AuditFinding, 'kind' | 'message' | 'seq'>;
 
-/** In these states a run may have had no opportunity to write its last entries. */
+/** Statuses in which a run may not have written its last entries and head. */
 const cutOff: readonly string[] = ['RUNNING', 'TERMINATED', 'TIMED_OUT'];
 
-/** Checks the order of a run's entries, and the heads to which the run has committed itself. */
+/** Checks the order of a run's entries, and compares them with the heads that commit the run to them. */
 export class RunCheck {
   readonly run: RunLine;
   readonly #tag: string;
   readonly #older: JournalHead | undefined;
   #tree: TreeState;
-  /** The roots of the trees over the first entries, by their number. */
+  /** The roots of the trees over the first entries, by the number of entries. */
   #roots: string[] = [];
   #lastSeq = 0;
-  /** False once an entry is missing that the tree needs. */
+  /** False once an entry is missing, without which the tree cannot be computed. */
   #isWhole = true;
   readonly notes: string[] = [];
 
-  /** `older`: the head of this run in an older export. */
+  /** `older` is the head of this run in an older export, if there is one. */
   constructor(namespace: string, run: RunLine, older: JournalHead | undefined) {
     this.run = run;
     this.#older = older;
@@ -32,12 +32,12 @@ export class RunCheck {
     this.#tree = emptyTree;
   }
 
-  /** The head of the entries read so far. Undefined if one is missing, or if the run wrote no tree. */
+  /** The head of the entries so far. Undefined if an entry is missing, or if the run wrote no tree. */
   get head(): JournalHead | undefined {
     return this.run.committed && this.#isWhole ? { size: this.#lastSeq, root: rootOf(this.#tree) } : undefined;
   }
 
-  /** A gap is a finding if the entries must be here; otherwise a note says why they are not. */
+  /** Checks a gap. It is a finding if the entries must be here; otherwise a note says why they are not. */
   gap({ first, last, why }: GapLine): RunFinding | undefined {
     const wrong = this.#outOfOrder(first);
     if (wrong !== undefined || last < first)
@@ -61,7 +61,7 @@ export class RunCheck {
     return undefined;
   }
 
-  /** Checks an entry: its run, its place, its leaf in the tree, and that the older export has the same. */
+  /** Checks an entry: its run, its position, its leaf in the tree, and that the older export has the same entry. */
   entry(line: EntryLine): RunFinding | undefined {
     const { entry, workflowId } = line;
     const { seq } = entry;
@@ -76,7 +76,7 @@ export class RunCheck {
     return wrong ?? this.#commit(line) ?? this.#differsFromOlder(seq);
   }
 
-  /** Checks the head of a run against the entries before it, unless some of those are missing. */
+  /** Checks the head of a run. Its root can be checked only if no entries are missing. */
   close(line: HeadLine): RunFinding | undefined {
     const { size, root, recorded, status } = line;
     if (size !== this.#lastSeq) {
@@ -99,7 +99,7 @@ export class RunCheck {
     return this.#differsFromRecorded(recorded, status) ?? wrong;
   }
 
-  /** Compares the entries with the head that the run itself wrote, and notes what that does not cover. */
+  /** Compares the entries with the head that the run itself wrote. A note names the entries that no head covers. */
   #differsFromRecorded(recorded: HeadLine['recorded'], status: string): RunFinding | undefined {
     const last = this.#lastSeq;
     const covered = recorded?.size ?? 0;
@@ -126,7 +126,7 @@ export class RunCheck {
     return { kind: 'deleted', message: `${what} missing before entry ${seq}`, seq: expected };
   }
 
-  /** Adds an entry to the tree. A finding: its salts or its content are not those that the run committed itself to. */
+  /** Adds an entry to the tree. Returns a finding if its salts or its content cannot be those that the run wrote. */
   #commit(line: EntryLine): RunFinding | undefined {
     const { seq } = line.entry;
     if (!this.run.committed && line.salts !== undefined) {

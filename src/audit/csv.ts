@@ -1,6 +1,6 @@
 /**
- * The entries of an export as a table for spreadsheets (docs/audit.md). Without salts and proofs, it cannot be
- * verified.
+ * Writes the entries of an export as a table for spreadsheets (docs/audit.md). The table cannot be verified, because it
+ * has no salts and proofs.
  */
 import type { Json } from '../core/base/tool-call.ts';
 import type { ActivityLine, AuditLine, EntryLine } from './audit-line.ts';
@@ -13,7 +13,7 @@ const member =
   ({ entry }) =>
     entry[name];
 
-/** Columns with the names of members, which are separated by blanks. */
+/** Returns columns for members, whose names are separated by blanks. */
 const members = (names: string): Record<string, Column> =>
   Object.fromEntries(names.split(' ').map((name) => [name, member(name)]));
 
@@ -22,7 +22,7 @@ const viewed =
   ({ entry }) =>
     (entry['viewed'] as Record<string, Json> | undefined)?.[name];
 
-/** In the order of the table. */
+/** The columns, in the order of the table. */
 const columns: Readonly<Record<string, Column>> = {
   workflowId: ({ workflowId }) => workflowId,
   ...members('seq at kind callId requestId'),
@@ -55,11 +55,11 @@ const columns: Readonly<Record<string, Column>> = {
   eventId: ({ context }) => context.eventId,
 };
 
-/** Which separator a spreadsheet expects depends on the language of the computer. */
+/** The separators between cells. Which one a spreadsheet expects depends on the language of the computer. */
 export const csvSeparators = [',', ';'] as const;
 
 /**
- * Converts lines to rows. A run's rows are returned for its head, because only then are all of its activities known.
+ * Converts lines to rows. The rows of a run are returned at its head, because only then are all its activities known.
  */
 export function csvRows(separator: (typeof csvSeparators)[number] = ','): {
   header: string;
@@ -73,7 +73,7 @@ export function csvRows(separator: (typeof csvSeparators)[number] = ','): {
       if (line.line === 'entry') push(entries, line.run, line);
       if (line.line === 'activity') push(activities, line.run, line);
       if (line.line !== 'head') return [];
-      // The last activity of a call counts: a call whose tool has changed is started again.
+      // The last activity of a call counts, because a call whose tool has changed is started again.
       const ran = new Map(activities.get(line.run)?.map((each) => [each.callId, each]));
       const rows = (entries.get(line.run) ?? []).map((each) =>
         cellsOf(each, ran.get(cellText(each.entry['callId'] ?? ''))).join(separator),
@@ -92,13 +92,13 @@ function push<Value>(to: Map<number, Value[]>, run: number, value: Value): void 
 }
 
 function cellsOf(line: EntryLine, ran: ActivityLine | undefined): string[] {
-  // Only an entry that permits or records a call has the cells of the activity.
+  // Only an entry that permits a call, or records its end, has the cells of the call's activity.
   const { kind, outcome, runs } = line.entry;
   const isOfRun = kind === 'ran' || outcome === 'allowed' || runs === true;
   return Object.values(columns).map((column) => csvCell(column(line, isOfRun ? ran : undefined)));
 }
 
-/** A text stays one, also in a spreadsheet that parses formulas, numbers and dates. */
+/** Writes a cell so that a spreadsheet does not read a text as a formula, a number or a date. */
 export function csvCell(value: Cell): string {
   if (value === undefined || value === null) return '';
   const isPlain = typeof value === 'boolean' || (Number.isSafeInteger(value) && Math.abs(value as number) < 1e15);
@@ -106,20 +106,20 @@ export function csvCell(value: Cell): string {
   return /[",;\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** A spreadsheet in some language would read such texts as numbers or dates, and change an id such as 1.10 or 12e45. */
+/** Matches what some spreadsheet would read as a number or date, and then change, such as the id 1.10 or 12e45. */
 const numberMarks = /^[\p{Nd}\p{Sc}\p{Pd}\s.,:;/'’%()+−e]+$/iu;
 const looksLikeDate =
   /^(?:\p{Nd}{1,4}[\s./-]*)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*(?:[\s.,/-]*\p{Nd}{1,4}){0,2}$/iu;
-/** The beginning of a formula. Some spreadsheets skip invisible characters before it. */
+/** The beginning of a formula. Some spreadsheets ignore invisible characters before it. */
 const formula = String.raw`(?:(?![\t\n])[\s\p{Cc}\p{Cf}])*[=+\-@＝＋－＠']`;
 const startsLikeFormula = new RegExp(`^(?:[\\t\\n]|${formula})`, 'u');
 
 /**
- * Puts an apostrophe before a formula, a number or a date, also behind each mark at which a reader with another
- * separator, or without quotes, may begin a cell. Without one apostrophe at each of these places it is the text again.
+ * Puts an apostrophe before a formula, a number or a date, and before formulas behind marks at which a reader with
+ * another separator, or without quotes, begins a cell. Without these apostrophes the text is unchanged.
  */
 function asText(given: string): string {
-  // In a cell, spreadsheets break lines at LF.
+  // Spreadsheets use LF for a line break within a cell.
   const text = given.replace(/\r\n?/g, '\n');
   const marked = text.replace(new RegExp(`([,;\\t\\n"])(?=${formula})`, 'gu'), "$1'");
   const isNumber = numberMarks.test(text) && /\p{Nd}/u.test(text);

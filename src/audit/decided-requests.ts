@@ -8,33 +8,33 @@ import { projectJournal } from '../events/journal.ts';
 import { type CountedRun, isWellFormedEntry } from './decision-statistics.ts';
 import { answersOf, longestRowName, namesOf, timeOf } from './statistics-rows.ts';
 
-/** One settled request. Times are ISO 8601. */
+/** A settled request. Times are ISO 8601. */
 export interface DecidedRequest {
   workflowId: string;
   requestId: string;
   toolName: string;
   agent?: string;
   outcome: OutcomeName;
-  /** The people whose answers count. Empty: a deadline, a policy or the end of the run settled it. */
+  /** The people who answered. Empty if a deadline, a policy or the end of the run settled the request. */
   reviewers: string[];
-  /** True: the reader gave one of these answers. */
+  /** True if one of the answers is the reader's own. */
   mine: boolean;
   reason?: string;
-  /** True: a reviewer changed the arguments. */
+  /** True if a reviewer changed the arguments. */
   edited?: true;
   openedAt: string;
   settledAt: string;
-  /** From the opening to the settlement, in milliseconds. */
+  /** The time from opening to settlement, in milliseconds. */
   tookMs: number;
-  /** What became of the call. Absent: nothing is recorded. */
+  /** Whether the call ran. Absent if nothing is recorded. */
   ran?: Ran;
 }
 
 const longestReason = 300;
 
 /**
- * The requests settled at `sinceMs` or later, the newest first. Everyone who runs a workflow can write into its
- * history: entries that no gate writes are skipped, and texts are cut.
+ * Returns the requests settled at `sinceMs` or later, the newest first. Anyone who runs a workflow can write into its
+ * history, so malformed entries are skipped, and texts are cut.
  */
 export function decidedRequests(
   runs: readonly (CountedRun & { workflowId: string })[],
@@ -55,7 +55,7 @@ function ofRun({ workflowId, ended, directory, ...run }: CountedRun & { workflow
   const shown = personsShown(directory?.people);
   return requests.flatMap((request): DecidedRequest[] => {
     const { requestId, toolName, outcome, openedAt, settledAt, reason } = request;
-    // The request about an edited call is listed in its place.
+    // If a request was replaced, the list has the new request, about the edited call.
     if (outcome === undefined || settledAt === undefined || isReplaced(request)) return [];
     const opening = openings.get(requestId);
     const agent = opening?.agent ?? run.agent;
@@ -95,7 +95,7 @@ const columns: Readonly<Record<string, (request: DecidedRequest) => string | num
   workflowId: ({ workflowId }) => workflowId,
 };
 
-/** As a table for spreadsheets, below a line of names. */
+/** Writes requests as a table for spreadsheets. Its first line has the names of the columns. */
 export function decidedCsv(requests: readonly DecidedRequest[]): string {
   const rows = requests.map((request) => Object.values(columns).map((column) => csvCell(column(request))));
   return [Object.keys(columns), ...rows].map((row) => `${row.join(',')}\n`).join('');

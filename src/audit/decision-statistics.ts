@@ -1,5 +1,5 @@
 /**
- * How rules ask, how reviewers answer, and what agents used, from journals. docs/statistics.md explains each figure.
+ * Counts in journals how rules ask, how reviewers answer and what agents use. docs/statistics.md explains each figure.
  */
 import type { Directory } from '../core/people/directory.ts';
 import { projectJournal } from '../events/journal.ts';
@@ -36,11 +36,11 @@ const texts = [
 
 export interface CountedRun extends UsingRun {
   entries: readonly JournalEntry[];
-  /** The digest of the operator's policy. Absent: the run recorded none. */
+  /** The digest of the operator's policy. Absent if the run recorded none. */
   policy?: string;
-  /** The directory of the operator's policy. Absent: it has none. */
+  /** The directory of people in the operator's policy, if it has one. */
   directory?: Directory;
-  /** True: the run was terminated or timed out, without a record of the end of its open requests. */
+  /** True if the run was terminated or timed out, so that it did not record the end of its open requests. */
   ended?: boolean;
 }
 
@@ -61,8 +61,8 @@ const mostReviewers = 200;
 const mostAgents = 200;
 
 /**
- * Counts the calls ruled on and the requests opened at `sinceMs` or later. Everyone who runs a workflow can write into
- * its history: entries that no gate writes are skipped, and names are cut.
+ * Counts the calls on which the policies ruled, and the requests that were opened, at `sinceMs` or later. Anyone who
+ * runs a workflow can write into its history, so malformed entries are skipped, and names are cut.
  */
 export function decisionStatistics(runs: readonly CountedRun[], sinceMs: number): DecisionStatistics {
   const tallies = new Map<string, Tally>();
@@ -80,7 +80,7 @@ export function decisionStatistics(runs: readonly CountedRun[], sinceMs: number)
     for (const entry of entries) {
       const { kind, requestId, rule } = entry;
       if (kind === 'opened') asking.set(requestId, entry);
-      // An entry `reruled` names no layer: keep the earlier one.
+      // An entry of kind `reruled` has no layer, so keep the earlier one.
       else if (kind === 'reruled') asking.set(requestId, { ...asking.get(requestId), rule });
       else if (kind === 'ruling' && timeOf(entry.at) >= sinceMs) tallyOf(run, entry).counts[countOf(entry)] += 1;
     }
@@ -116,7 +116,7 @@ export function decisionStatistics(runs: readonly CountedRun[], sinceMs: number)
 
 const settledStates = ['approved', 'denied', 'responded', 'expired', 'cancelled', 'superseded'] as const;
 
-/** True for an outcome of a request that the figures name. */
+/** True for an outcome for which the statistics have a figure. */
 export function isSettled(outcome: string): outcome is (typeof settledStates)[number] {
   return settledStates.some((each) => each === outcome);
 }

@@ -5,10 +5,10 @@ import { leafOf, plainMembers, saltedHash, type saltsOf, committable } from '../
 import { canonicalJson } from '../core/base/canonical-json.ts';
 import { type TreeState, emptyTree, leafHash, rootOf, withLeaf } from '../core/ledger/merkle.ts';
 
-/** The members that an export may withhold besides the salted members of entries. */
+/** What an export may withhold besides the salted members of entries. */
 export const otherWithholdable: readonly string[] = ['caller', 'sender', 'worker', 'arguments'];
 
-/** `--redact` withholds texts and identities of people, and values that could be guessed from a hash. */
+/** What `--redact` withholds: texts and identities of people, and values that could be guessed from a hash. */
 export const redacted: readonly string[] = [
   'reason',
   'reviewerId',
@@ -28,12 +28,12 @@ export interface EntryToWrite {
   workflowId: string;
   entry: JournalEntry;
   context: EntryContext;
-  /** Absent: the run recorded no secret for its salts. */
+  /** Returns the salt of a member. Absent if the run recorded no secret for salts. */
   saltOf?: ReturnType<typeof saltsOf>;
   withheld: ReadonlySet<string>;
 }
 
-/** The line has the salts of shown members, and the hashes of withheld ones. */
+/** Builds the line of an entry, with the salts of shown members and the hashes of withheld ones. */
 export function entryLine({ run, workflowId, entry, context, saltOf, withheld }: EntryToWrite): EntryLine {
   const shown: Record<string, Json> = {};
   const salts: Record<string, string> = {};
@@ -41,7 +41,7 @@ export function entryLine({ run, workflowId, entry, context, saltOf, withheld }:
   for (const [name, value] of Object.entries(entry) as [string, Json][]) {
     const isPlain = plainMembers.includes(name);
     const salt = isPlain ? undefined : saltOf?.(entry.seq, name);
-    // A name identifies a person as much as an id does.
+    // Withhold the name with the id, because it identifies the person, too.
     const isName = name === 'reviewerName' && withheld.has('reviewerId');
     const isWithheld = !isPlain && (isName || withheld.has(name));
     if (!isWithheld) shown[name] = committable(value);
@@ -86,22 +86,22 @@ export function leafOfLine(
 }
 
 /**
- * An exporter signs this text for each line. No message to a run has its action, so the signature serves for nothing
- * else.
+ * Returns the text that an exporter signs for each line. Its `action` is in no message to a run, so the signature
+ * cannot be used for a message.
  */
 export function sealText({ size, root }: { size: number; root: string }): string {
   return canonicalJson({ action: 'audit', root, size });
 }
 
-/** The leaf of a line is its canonical JSON without `proof`. */
+/** Returns the leaf of a line: the hash of its canonical JSON without `proof`. */
 export function lineLeaf(sealed: AuditLine & { proof?: unknown }): string {
   const { proof: _, ...line } = sealed;
   return leafHash(canonicalJson(line as unknown as Json));
 }
 
 /**
- * Returns a function that adds to each line the proof of its place. `sign`: Ed25519 in base64; absent: without
- * signatures.
+ * Returns a function that adds the proof to each line. `sign` returns an Ed25519 signature in base64. Without `sign`,
+ * proofs are not signed.
  */
 export function sealer(sign?: (text: string) => string): (line: AuditLine) => SealedLine {
   let tree: TreeState = emptyTree;

@@ -1,7 +1,7 @@
 /**
- * The data by which a verifier rules again on a run's calls, without a server: each policy, call and context once,
- * under the digest of its canonical JSON, and for each ruling the digests of its inputs. All other inputs follow from
- * earlier entries of the journal (standing.ts).
+ * The data with which a verifier can evaluate the policies on a run's calls again, without a server. Each policy, call
+ * and context is stored once, under the digest of its canonical JSON, and each ruling has the digests of its inputs.
+ * All other inputs follow from earlier entries of the journal (standing.ts).
  */
 import type { Assessment } from '../core/assess/assessment.ts';
 import type { JsonObject, Risk, Json } from '../core/base/tool-call.ts';
@@ -17,17 +17,17 @@ import { isObject } from '../core/base/json.ts';
 
 export interface EvidenceCall {
   tool: string;
-  /** The arguments. Absent if no history keeps them, such as those of a guarded activity that did not run. */
+  /** The arguments. Absent if history does not keep them, as for a guarded activity that did not run. */
   args?: JsonObject;
   risk: Risk;
   definition: string;
-  /** The argument that is the tool's subject. */
+  /** The name of the argument that is the tool's subject, which patterns of rules match. */
   subject?: string;
-  /** The parts of the subject, if it is shell text. */
+  /** The parts of the subject if it is a shell command. */
   shell?: ShellSplit;
-  /** The other arguments that are harmless beside any command. Absent: none, or no shell text. */
+  /** The arguments besides the subject that are harmless with any command. Absent if there are none. */
   beside?: readonly string[];
-  /** The result of all assessors, recorded when the arguments were parsed. */
+  /** The result of all assessors, which was recorded when the arguments were parsed. */
   assessed?: Assessment;
 }
 
@@ -42,7 +42,7 @@ export interface EvidencePolicies {
   run?: string;
 }
 
-/** The number of a ruling's journal entry, and the digests of its inputs. */
+/** A ruling: the number of its journal entry, and the digests of its inputs. */
 export interface Evidence {
   seq: number;
   policies: EvidencePolicies;
@@ -51,13 +51,13 @@ export interface Evidence {
   agent: string;
 }
 
-/** The parts of an open request that later rulings depend on. */
+/** What later rulings need to know of an open request. */
 export interface StandingRequest {
   requestId: string;
   callId: string;
   /** The digest of the call that would run. */
   digest: string;
-  /** The digest of the request's call in `calls`. Absent: call and terms are unknown. */
+  /** The digest of the call in `calls`. Absent if call and terms are unknown. */
   call?: string;
   terms?: AskTerms;
   definition?: string;
@@ -65,32 +65,32 @@ export interface StandingRequest {
   votes: { reviewerId?: string; identity: Identity; approved: boolean }[];
   requestedAt: string;
   callerUserId: string | null;
-  /** How much the request adds to the count of irreversible calls. */
+  /** How many irreversible calls the request counts as: 0 or 1. */
   irreversible: number;
-  /** The severity to which an advisor raised the call. */
+  /** The severity to which an advisor has raised the call. */
   raised?: Raised;
-  /** True: no grant and no advisor answers the request. */
+  /** True if only people may answer the request, and no grant or advisor. */
   peopleOnly?: true;
-  /** True: its call was started before, and the outcome is unknown. */
+  /** True if the call was started before, with an unknown outcome. */
   mayHaveRun?: true;
-  /** True: the request asks about arguments that a reviewer has edited. */
+  /** True if the request is about arguments that a reviewer has edited. */
   isEdit?: true;
 }
 
-/** The state before a ruling: the parts of the ledger that rulings read. */
+/** The state before a ruling: those parts of the ledger that rulings depend on. */
 export interface Standing extends Pick<Ledger, 'engine' | 'counts' | 'sums' | 'denied' | 'grants'> {
   /** The number of the last journal entry that this state includes. */
   seq: number;
   open: StandingRequest[];
-  /** Settled requests whose irreversible call runs: a change of the tool may open them again. */
+  /** Settled requests whose irreversible call runs. If the tool changes, the gate may ask about the call again. */
   running: { requestId: string; callId: string }[];
-  /** The ids of grants whose scope is unknown: it is hidden, or was not recorded. */
+  /** The ids of grants whose scope is hidden or was not recorded. */
   vague: string[];
-  /** The request that was settled last: the entry of a grant by its votes may follow. */
+  /** The request that was settled last. The next entry may be a grant that its votes made. */
   settled?: StandingRequest;
 }
 
-/** The evidence of one run. `evidenceOf` (client) makes it from histories. */
+/** The evidence of one run. `evidenceOf` of the client builds it from histories. */
 export interface RunEvidence {
   version: 1;
   policies: Record<string, Policy>;
@@ -98,13 +98,13 @@ export interface RunEvidence {
   contexts: Record<string, EvidenceContext>;
   /** The rulings, in the order of the journal. */
   rulings: Evidence[];
-  /** Rulings that cannot be made again, each with one sentence about the reason. */
+  /** Rulings that cannot be evaluated again, each with one sentence that says why. */
   missing: { seq: number; why: string }[];
-  /** The state after the first executions, if they are gone. */
+  /** The state after the executions that history no longer has. */
   start?: Standing;
 }
 
-// Evidence as parts that fit the lines of a file: each has a kind, a key and a value.
+// An export has evidence in parts, one on each line. A part has a kind, a key and a value.
 
 export interface EvidencePart {
   part: string;
@@ -115,7 +115,7 @@ export interface EvidencePart {
 
 const byDigest = { policy: 'policies', call: 'calls', context: 'contexts' } as const;
 
-/** The inputs of rulings precede the rulings. */
+/** Splits evidence into parts. The inputs of rulings come before the rulings. */
 export function evidenceParts(evidence: RunEvidence): EvidencePart[] {
   const { rulings, missing, start } = evidence;
   const parts = Object.entries(byDigest).flatMap(([part, list]) =>
@@ -131,7 +131,7 @@ export function evidenceParts(evidence: RunEvidence): EvidencePart[] {
   return [...parts, ...began, ...ruled, ...lost];
 }
 
-/** Joins parts to the evidence of a run, or says what the first invalid part is. Never throws. */
+/** Joins parts to the evidence of a run, or names the first invalid part. Never throws. */
 export function evidenceOfParts(parts: readonly EvidencePart[]): { evidence: RunEvidence } | { problem: string } {
   const evidence: RunEvidence = { version: 1, policies: {}, calls: {}, contexts: {}, rulings: [], missing: [] };
   for (const [index, { part, key, value }] of parts.entries()) {
@@ -140,7 +140,7 @@ export function evidenceOfParts(parts: readonly EvidencePart[]): { evidence: Run
   return { evidence };
 }
 
-/** Adds one part. False if it is malformed. */
+/** Adds a part to the evidence. Returns false if the part is malformed. */
 function take(evidence: RunEvidence, { part, key, value }: EvidencePart): boolean {
   const seq = Number(key);
   if (part === 'missing') {

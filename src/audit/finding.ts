@@ -1,7 +1,7 @@
 import type { JournalHead } from '../core/ledger/journal-entry.ts';
 import type { EntryLine, EvidenceLine, RunLine } from './audit-line.ts';
 
-/** A problem found by a verifier. The message names the problem and its place, in one sentence. */
+/** A problem that a verifier found. The message is one sentence about the problem and its place. */
 export interface AuditFinding {
   /** The line of the file, from 1. */
   line: number;
@@ -13,10 +13,10 @@ export interface AuditFinding {
 }
 
 /**
- * `deleted`, `reordered`, `repeated`, `edited`, `cut off`: how the file was changed. `foreign`: the line is of another
- * run or export. `signature`: it is signed with another key, or not at all. `head`: the run, or an older export, is
- * committed to other entries. `unreadable`: it is no line of an export. `ruling`: the recorded policy rules otherwise.
- * `live`: the server's history differs.
+ * `deleted`, `reordered`, `repeated`, `edited`, `cut off`: how the file was changed. `foreign`: the line is from
+ * another run or export. `signature`: the line is not signed, or with another key. `head`: the run or an older export
+ * commits to other entries. `unreadable`: this is not a line of an export. `ruling`: the recorded policies give another
+ * ruling. `live`: the server's history differs.
  */
 export type FindingKind =
   | 'deleted'
@@ -31,28 +31,28 @@ export type FindingKind =
   | 'ruling'
   | 'live';
 
-/** A run with all its lines, to be ruled on again. */
+/** A run with all its lines, to evaluate the policies on its calls again. */
 export interface RunToRule {
   run: RunLine;
   entries: EntryLine[];
   evidence: EvidenceLine[];
 }
 
-/** The rulings of a run, made again. */
+/** The result of evaluating a run's rulings again. */
 export interface RuledAgain {
   findings: { seq?: number; message: string }[];
   agreed: number;
-  /** For each ruling that could not be made again, the reason. */
+  /** For each ruling that could not be evaluated again, the reason. */
   notMade: string[];
 }
 
-/** The input of a verification besides the lines. */
+/** What a verification needs besides the lines. */
 export interface VerifierOptions {
-  /** Checks an Ed25519 signature. All three values are from the file; an invalid key or signature gives `false`. */
+  /** Checks an Ed25519 signature. All arguments come from the file. Returns `false` for an invalid key or signature. */
   isSigned: (publicKey: string, text: string, signature: string) => boolean;
   /** The key that must have signed the export: 32 bytes in base64. Default: the key that the export names, if any. */
   publicKey?: string;
-  /** The heads of an older export, by `runKey`: its entries must be the first of the same run here. */
+  /** The heads of an older export, by `runKey`. The first entries of a run here must be those of that export. */
   since?: ReadonlyMap<string, JournalHead>;
   ruleAgain?: (run: RunToRule) => RuledAgain;
 }
@@ -62,12 +62,12 @@ export interface AuditVerdict {
   ok: boolean;
   /** The findings, in the order of the file. At most 100. */
   findings: AuditFinding[];
-  /** No findings, because an honest export may have them, such as entries that retention has removed. */
+  /** Remarks that are no findings, because honest exports have them, too: retention may have removed entries. */
   notes: string[];
   lines: number;
   runs: number;
   entries: number;
-  /** How many rulings match the record, and how many could not be made again, by the reason. */
+  /** How many rulings match the journal, and for each reason how many could not be evaluated again. */
   rulings: { agreed: number; notMade: Record<string, number> };
   /** The key whose signatures were checked: 32 bytes in base64. */
   signedBy?: string;

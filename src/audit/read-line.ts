@@ -2,7 +2,7 @@ import { strictJsonProblem, isObject, parseJson } from '../core/base/json.ts';
 import type { EntryLine, SealedLine } from './audit-line.ts';
 import { isHash, isTree } from '../core/ledger/merkle.ts';
 
-/** As deep as the arguments of a call, plus the levels of the line around them. */
+/** The deepest nesting: that of a call's arguments, and the levels of the line around them. */
 const maxDepth = 210;
 
 /** Validates one line of an export. Never throws. */
@@ -43,7 +43,7 @@ export function isEntryLine(value: unknown): value is Pick<EntryLine, 'entry' | 
   return isObject(value) && Object.entries(entryShape).every(([name, check]) => check(value[name]));
 }
 
-/** The members that the verifier reads, for each kind of line, with their checks. */
+/** For each kind of line, the members that the verifier reads, with their checks. */
 const shapes: Readonly<Record<SealedLine['line'], Readonly<Record<string, Check>>>> = {
   export: { format: isCount, namespace: isText, at: isText, publicKey: optional(isText), withheld: Array.isArray },
   run: {

@@ -1,4 +1,4 @@
-/** A report on one run as a page without scripts: the entitled reviewers, what they saw and decided, and what ran. */
+/** Renders a report on one run as a page without scripts: who could review, what they saw and decided, and what ran. */
 import { escapeText } from '../core/base/text.ts';
 import { escapeHtml, htmlPage } from '../text/html-page.ts';
 import type { Json } from '../core/base/tool-call.ts';
@@ -6,7 +6,7 @@ import { resultWithheldType } from '../core/base/tool-failure.ts';
 import { shownPerson } from '../core/people/directory.ts';
 import type { ActivityLine, AuditLine, EntryLine, HeadLine, RunLine } from './audit-line.ts';
 
-/** The style of the report: readable on paper, in the dark and on a telephone. */
+/** The style sheet of the report, for paper, dark screens and telephones. */
 const reportStyle = `
 :root { color-scheme: light dark; font-family: system-ui, sans-serif; line-height: 1.45; }
 body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
@@ -19,7 +19,7 @@ section { break-inside: avoid; }
 @media (max-width: 30rem) { th { width: 7rem; } }
 `;
 
-/** `lines`: an export of one run. Every text from the run is escaped. */
+/** Renders the report from the lines of an export of one run. Every text from the run is escaped. */
 export function auditReport(lines: readonly AuditLine[]): string {
   const run = lines.find((line) => line.line === 'run');
   const head = lines.find((line) => line.line === 'head');
@@ -233,7 +233,7 @@ function memberText({ entry, withheld = {} }: EntryLine, name: string): string {
   return Object.hasOwn(withheld, name) ? 'withheld' : text(entry[name]);
 }
 
-/** Any value as HTML text, with invisible characters made visible. */
+/** Converts any value to HTML text. Invisible characters in it become visible. */
 function text(value: Json | undefined): string {
   if (value === undefined || value === null) return '–';
   if (Array.isArray(value)) return value.map(text).join(', ');

@@ -22,18 +22,18 @@ export interface RecordedRuling {
   context: EvidenceContext;
   /** The state after the run's earlier calls and decisions. */
   standing: Standing;
-  /** For a request about edited arguments: when the edit was ruled on, and the request that it answered. */
+  /** For a request about edited arguments: when the gate ruled on the edit, and which request the edit answered. */
   edit?: { atMs: number; requestId: string };
 }
 
-/** The members of a journal entry that follow from a ruling. `answer`: the call's outcome. */
+/** The members of a journal entry that a ruling determines. `answer` is the outcome of the call. */
 export type Verdict = Pick<JournalEntry, 'rule' | 'layer' | 'severity' | 'reason' | 'grantId' | 'to'> & {
   answer: string;
 };
 
 const answers: Readonly<Record<Action, string>> = { allow: 'allowed', ask: 'asked', deny: 'denied' };
 
-/** Throws only for an engine that this version of the package does not have. */
+/** Evaluates a recorded ruling again. Throws only if this version of the package lacks the engine. */
 export function ruleAgain(recorded: RecordedRuling): { answer: Case; verdict: Verdict } {
   const { entry, call, rules, agent, context, standing, edit } = recorded;
   const atMs = edit?.atMs ?? instantMs(entry.at) ?? NaN;
@@ -71,7 +71,7 @@ function verdictOf(recorded: RecordedRuling, answer: Case, digest: string, atMs:
 }
 
 /**
- * The verdict on a new call, or on an edit, as the gate gives it (workflows/gate/admit-call.ts,
+ * Returns the verdict on a new call or an edit, as the gate does (workflows/gate/admit-call.ts,
  * workflows/messages/decide.ts).
  */
 function verdictOnCall(recorded: RecordedRuling, { ruling, assessment, limits }: Case, digest: string, atMs: number) {
@@ -110,7 +110,7 @@ function verdictOnReruled({ entry, call, standing }: RecordedRuling, { ruling, t
   return { answer: 'asked', rule, reason: whyAsked(ruling, call.risk), to: reviewersOf(terms, atMs - openedMs) };
 }
 
-/** The verdict on an open request that a change of the policies or a new grant settled. */
+/** Returns the verdict on an open request that changed policies or a new grant settled. */
 function verdictOnSuperseded(
   { entry, call, rules, standing }: RecordedRuling,
   { ruling }: Case,
@@ -132,8 +132,8 @@ function verdictOnSuperseded(
 }
 
 /**
- * True for an entry of a ruling by policies. Without a digest it is none: the tool was unknown, the arguments were
- * invalid, or the run was closing. Of reviewers' decisions, only edits are ruled on.
+ * True for an entry that records a ruling by policies. An entry without a digest records none: the tool was unknown,
+ * the arguments were invalid, or the run was closing. Of reviewers' decisions, only edits have a ruling.
  */
 export function isRuling(
   { open }: { open: readonly { requestId: string; digest: string }[] },

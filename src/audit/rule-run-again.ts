@@ -7,7 +7,7 @@ export interface ExportedRun {
   evidence: readonly EvidencePart[];
 }
 
-/** Rules again on the calls of an exported run, if it has evidence. Never throws. */
+/** Evaluates the policies on the calls of an exported run again, if it has evidence. Never throws. */
 export function ruleRunAgain({ entries, evidence: parts }: ExportedRun): RuledAgain {
   if (parts.length === 0) return { findings: [], agreed: 0, notMade: [] };
   const read = evidenceOfParts(parts);

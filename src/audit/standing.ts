@@ -1,6 +1,6 @@
 /**
- * The state after a run's calls and decisions: counts, denials, grants and open requests. It follows from the journal
- * alone, so a verifier need not trust the exporter about it.
+ * Computes the state after a run's calls and decisions: counts, denials, grants and open requests. The state follows
+ * from the journal alone, so a verifier need not trust the exporter about it.
  */
 import { withShare, withShareSpent, withoutShare } from '../core/ledger/argument-sums.ts';
 import { instantMs } from '../core/messages/control.ts';
@@ -27,13 +27,13 @@ export interface Ruled {
   /** The digest of the call in the evidence. */
   call: string;
   definition: string;
-  /** The call that sums count. Absent if no history keeps its arguments. */
+  /** The call that counts for sums of arguments. Absent if history does not keep its arguments. */
   counting?: { tool: string; args: JsonObject };
   answer: Case;
   callerUserId: string | null;
 }
 
-/** As many as the ledger keeps settled requests. */
+/** How many running requests are kept: as many as the ledger keeps settled ones. */
 const runningKept = 50;
 
 export function emptyStanding(engine: number): Standing {
@@ -41,7 +41,7 @@ export function emptyStanding(engine: number): Standing {
   return { seq: 0, engine, counts, denied, grants, open: [], running: [], vague: [] };
 }
 
-/** The state after one more entry. `ruled`: its ruling; without one, the call counts as reversible. */
+/** Returns the state after one more entry. `ruled` is the entry's ruling; without it, the call counts as reversible. */
 export function standingAfter(before: Standing, entry: JournalEntry, ruled?: Ruled): Standing {
   const standing = { ...before, seq: entry.seq, engine: entry.engine };
   const { kind, requestId } = entry;
@@ -72,7 +72,7 @@ export function openRequestOf({ open }: Standing, { requestId }: JournalEntry): 
   return open.find((each) => each.requestId === requestId);
 }
 
-/** True if the same irreversible call was counted before its tool or preview changed. */
+/** True if this irreversible call was already counted, before its tool or preview changed. */
 export function isCountedBefore({ running }: Standing, { callId = '' }: JournalEntry): boolean {
   const [turn, index, again = '1'] = callId.split('.');
   const earlier = again === '2' ? `${turn}.${index}` : `${turn}.${index}.${Number(again) - 1}`;
@@ -124,20 +124,20 @@ function afterOpened(standing: Standing, entry: JournalEntry, ruled: Ruled | und
   return { ...counting, open: [...standing.open, request], counts: counted(standing, more) };
 }
 
-/** The severity to which advisors raised the call of an entry; for an edited call, the call before the edit. */
+/** Returns the severity to which advisors raised a call; for an edited call, that of the call before the edit. */
 export function raisedFor(standing: Standing, entry: JournalEntry): Raised | undefined {
   return entry.advice === undefined ? askedBefore(standing, entry)?.raised : raisedBy(entry.advice);
 }
 
-/** The request of an entry; for an edited call, the request that the edit answered. */
+/** Returns the request of an entry; for an edited call, the request that the edit answered. */
 function askedBefore({ open, settled }: Standing, { kind, requestId, by, byId }: JournalEntry) {
   const asked = kind === 'opened' && by === 'edit' ? byId : requestId;
   return [...open, ...(settled === undefined ? [] : [settled])].find((each) => each.requestId === asked);
 }
 
 /**
- * People alone answer a request whose preview changed after they approved it, or whose call may have run, and its
- * edits.
+ * Only people may answer a request whose preview changed after the approval, or whose call may already have run. The
+ * same is true of requests that follow from it by an edit.
  */
 export function onlyPeople(
   standing: Standing,
@@ -177,7 +177,7 @@ function afterSettled(standing: Standing, entry: JournalEntry, ruled: Ruled | un
     running: isRunning ? [...used.running, { requestId, callId }].slice(-runningKept) : used.running,
     settled,
   };
-  // The last vote has no entry of its own: the entry that settles the request contains it.
+  // The deciding vote has no entry of its own: it is in the entry that settles the request.
   const { reviewerId, identity = 'anonymous' } = entry;
   const votes = [...(settled?.votes ?? []), { reviewerId, identity, approved: outcome === 'approved' }];
   const next = settled === undefined ? closed : { ...closed, settled: { ...settled, votes } };
@@ -185,7 +185,7 @@ function afterSettled(standing: Standing, entry: JournalEntry, ruled: Ruled | un
   return outcome === 'denied' ? withDenial(next, denial) : next;
 }
 
-/** A call that does not run leaves the sums; an edited one counts with its new arguments. */
+/** Removes a call that does not run from the sums. An edited call counts with its new arguments. */
 function withSettledShare(
   standing: Standing,
   { callId = '', runs = false }: JournalEntry,
@@ -195,7 +195,7 @@ function withSettledShare(
   return edited === undefined ? standing : withShareOf(standing, callId, edited);
 }
 
-/** A call with unknown arguments adds nothing: rulings that depend on sums are then not made again. */
+/** Adds a call to the sums, unless its arguments are unknown. Then rulings that read sums are not evaluated again. */
 function withShareOf(standing: Standing, callId: string, { counting }: Partial<Ruled> = {}): Standing {
   return counting === undefined ? standing : withShare(standing, callId, counting.tool, counting.args);
 }
@@ -204,7 +204,7 @@ function afterEnd(standing: Standing, { callId = '', ran }: JournalEntry): Stand
   return ran === 'no' ? withoutShare(standing, callId) : withShareSpent(standing, callId);
 }
 
-/** The state stays as it is if the entry does not say the scope. */
+/** Adds a grant, unless its entry has no scope. */
 function afterGrant(standing: Standing, entry: JournalEntry): Standing {
   const { grantId = '', toolName = '', approved = false, scope, reason } = entry;
   const { requestId, at, voters, uses, expiresAt } = entry;
@@ -246,7 +246,7 @@ function withRequest(
   return { ...standing, open };
 }
 
-/** The parts of a ledger that later rulings read. `callOf`: the digest of a request's call in the evidence. */
+/** Returns the parts of a ledger that later rulings depend on. `callOf` returns the digest of a request's call. */
 export function standingOf(ledger: Ledger, callOf: (record: RequestRecord) => string | undefined): Standing {
   const { seq, engine, counts, sums, denied, grants, open, settled } = ledger;
   const running = settled.filter(({ settlement, request }) => {
@@ -265,7 +265,7 @@ export function standingOf(ledger: Ledger, callOf: (record: RequestRecord) => st
   };
 }
 
-/** An open request that an older execution carried over. `call`: its digest, if the evidence has the call. */
+/** Converts a request of the ledger. `call` is the digest of its call, if the evidence has that call. */
 function standingRequest(record: RequestRecord, call: string | undefined): StandingRequest {
   const { callId, request, terms, votes, delegations, ruled } = record;
   const { requestId, digest, requestedAt, callerUserId, assessment, replaces } = request;

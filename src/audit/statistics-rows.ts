@@ -5,22 +5,22 @@ import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import type { Viewed } from '../core/messages/viewed.ts';
 import type { ProjectedRequest } from '../events/journal.ts';
 
-/** The effects of one rule. */
+/** The figures of one rule. */
 export interface RuleStatistics {
-  /** The id of the rule. Null: no rule decided, but the risk of the tool, the mode of the run or a grant. */
+  /** The id of the rule. Null if the tool's risk, the run's mode or a grant decided, and no rule. */
   rule: string | null;
   layer: string;
-  /** For a rule of the operator's policy: the digest of that policy. */
+  /** The digest of the operator's policy, for a rule of it. */
   policy?: string;
-  /** For a rule of an agent's or a run's own policy: the agent that made the calls. */
+  /** The agent that made the calls, for a rule of an agent's or a run's own policy. */
   agent?: string;
   /** Calls that ran without a question. */
   allowed: number;
   /** Calls that the policy denied. */
   deniedByPolicy: number;
-  /** Calls that a limit, an earlier denial or the result of an equal call answered. */
+  /** Calls that were answered by a limit, an earlier denial, or the result of an equal call. */
   answeredBefore: number;
-  /** Requests that were opened. The next seven numbers add up to this one. */
+  /** Requests that were opened. The next seven numbers add up to this. */
   asked: number;
   approved: number;
   /** Requests that people denied. */
@@ -32,17 +32,17 @@ export interface RuleStatistics {
   open: number;
   /** The share of approvals among the requests settled by people. */
   approvalRate: Share;
-  /** The median time from request to settlement, of the requests settled by people, in milliseconds. */
+  /** The median time until people settled a request, in milliseconds. */
   medianMs: number | null;
-  /** Of the requests settled by people, without denials in bulk: those settled in less than three seconds. */
+  /** The share of requests that people settled in less than three seconds. Denials in bulk do not count. */
   underThreeSeconds: Share;
   /** The share of expired requests among the settled ones. */
   expiredShare: Share;
 }
 
-/** How one reviewer answers. */
+/** The figures of one reviewer. */
 export interface ReviewerStatistics {
-  /** The id of the reviewer. Null: the row of all decisions without a reviewer. */
+  /** The reviewer's id. Null for the row of all decisions without a reviewer. */
   reviewerId: string | null;
   /** The reviewer's display name, from the last decision that has one. */
   reviewerName?: string;
@@ -50,9 +50,9 @@ export interface ReviewerStatistics {
   approvalRate: Share;
   /** The median time from request to answer, in milliseconds. */
   medianMs: number | null;
-  /** Of the answers, without denials in bulk: those given less than three seconds after the request was opened. */
+  /** The share of answers less than three seconds after the request opened. Denials in bulk do not count. */
   underThreeSeconds: Share;
-  /** Cards displayed for less than three seconds, of the answers with a reported time, without denials in bulk. */
+  /** The share of answers for which the card was displayed for less than three seconds, as channels report it. */
   glanced: Share;
   /** The share of answers that were given together with others. */
   inBatches: Share;
@@ -60,7 +60,7 @@ export interface ReviewerStatistics {
   verified: Share;
 }
 
-/** A decision in less time than this is hardly more than a click. */
+/** A decision that takes less time is hardly more than a click. */
 const hastyMs = 3_000;
 export const longestRowName = 200;
 export const unnamed = 'unnamed';
@@ -73,9 +73,9 @@ type Counts = Omit<RuleStatistics, keyof Place | 'approvalRate' | 'medianMs' | '
 export interface Tally {
   place: Place;
   counts: Counts;
-  /** The times from request to settlement, of the requests settled by people, in milliseconds. */
+  /** The times until people settled the requests, in milliseconds. */
   times: number[];
-  /** These times without those of denials in bulk. */
+  /** The same times without those of denials in bulk. */
   readingTimes: number[];
 }
 
@@ -84,13 +84,13 @@ export function noCounts(): Counts {
   return { allowed: 0, deniedByPolicy: 0, answeredBefore: 0, asked: 0, ...settled };
 }
 
-/** With its policy or agent: rules of different policies may have the same id, such as `run#1`. */
+/** Identifies a rule by its layer and its policy or agent, because rules of different policies may share an id. */
 export function placeOf(
   run: { policy?: string; agent?: string },
   { rule = null, layer = 'default', agent = run.agent }: Deciding,
 ): Place {
   const name = rule === null ? null : shortened(rule, longestRowName);
-  // A grant is not named: its id does not identify a rule, and each run has other grants.
+  // A grant has no row of its own, because each run has other grants.
   if (layer === 'grant' || name === null) return { rule: null, layer };
   if (layer === 'ceiling') return { rule: name, layer, ...(run.policy !== undefined && { policy: run.policy }) };
   return { rule: name, layer, ...(agent !== undefined && { agent: shortened(agent, longestRowName) }) };
@@ -107,11 +107,11 @@ export function ruleRow({ place, counts, times, readingTimes }: Tally): RuleStat
   };
 }
 
-/** The answers of people, in all spellings of their ids. */
+/** Groups answers by person, whatever the spelling of the id. */
 export class AnswersOfPeople {
   readonly #people = new Map<string | null, { id: string | null; answers: Answer[] }>();
 
-  /** `directory`: that of the run with the answer. */
+  /** Adds an answer. `directory` is the directory of its run. */
   add(directory: Directory | undefined, answer: Answer): void {
     const id = answer.reviewerId === null ? null : idIn(directory, answer.reviewerId);
     const key = id === null ? null : personKey(id);
@@ -120,7 +120,7 @@ export class AnswersOfPeople {
     else known.answers.push(answer);
   }
 
-  /** The figures of each person; the one with the most answers comes first. */
+  /** Returns the figures of each person, the one with the most answers first. */
   rows(): ReviewerStatistics[] {
     return [...this.#people.values()]
       .map(({ id, answers }) => reviewerRow(id, answers))
@@ -128,7 +128,7 @@ export class AnswersOfPeople {
   }
 }
 
-/** The id as the directory writes it; without an entry, as it is. */
+/** Returns the id in the spelling of the directory; unchanged if the directory lacks it. */
 function idIn(directory: Directory | undefined, reviewerId: string): string {
   const [id = reviewerId] = membersOf(directory, [reviewerId], personKeyIn(directory));
   return shortened(id, longestRowName);
@@ -151,12 +151,12 @@ function reviewerRow(reviewerId: string | null, answers: readonly Answer[]): Rev
   };
 }
 
-/** True for a denial given together with others: it runs nothing, and one look at the list is enough for it. */
+/** True for a denial given together with others. It runs nothing, so one look at the list is enough for it. */
 export function isBulkDenial({ approved, inBatch }: Pick<Answer, 'approved' | 'inBatch'>): boolean {
   return !approved && inBatch;
 }
 
-/** A share: `count` of `of` things. */
+/** A share of a total: `count` out of `of`. */
 export interface Share {
   count: number;
   of: number;
@@ -164,9 +164,9 @@ export interface Share {
 
 /** One answer that a person gave to a request. */
 export interface Answer {
-  /** Null: the decision has no reviewer. */
+  /** Null if the decision names no reviewer. */
   reviewerId: string | null;
-  /** The reviewer's name. The sender of the decision claims it. */
+  /** The reviewer's name, as the sender of the decision claims it. */
   reviewerName?: string;
   approved: boolean;
   /** The time from the opening of the request to the answer, in milliseconds. */
@@ -178,7 +178,7 @@ export interface Answer {
   inBatch: boolean;
 }
 
-/** The answers of people to a request, in order: the votes, and the one that settled it. */
+/** Returns the answers of people to a request, in order: the votes, and the answer that settled it. */
 export function answersOf(request: ProjectedRequest): Answer[] {
   const { votes = [], outcome, reviewerId, reviewerName, identity, settledAt = '', viewed } = request;
   const settling = isByPeople(outcome)
@@ -186,7 +186,7 @@ export function answersOf(request: ProjectedRequest): Answer[] {
     : [];
   return [...votes, ...settling].flatMap((vote): Answer[] => {
     const afterMs = timeOf(vote.at) - timeOf(request.openedAt);
-    // Leave out a settlement without an identity: a change of the policy made it, not an answer.
+    // A settlement without an identity is no answer: a change of the policy made it.
     if (vote.identity === undefined || !(afterMs >= 0)) return [];
     const { viewed: seen } = vote;
     return [
@@ -203,7 +203,7 @@ export function answersOf(request: ProjectedRequest): Answer[] {
   });
 }
 
-/** The people who gave answers, as people read them, each once. */
+/** Returns the names of the people who gave answers, each once, as `shown` writes them. */
 export function namesOf(answers: readonly Answer[], shown: typeof shownPerson): string[] {
   const names = answers.map(({ reviewerId, reviewerName }) =>
     reviewerId === null ? unnamed : shortened(shown(reviewerId, reviewerName), longestRowName),
@@ -211,7 +211,7 @@ export function namesOf(answers: readonly Answer[], shown: typeof shownPerson): 
   return [...new Set(names)];
 }
 
-/** True if a channel reports that others were decided with it. */
+/** True if a channel reports that this decision was sent together with others. */
 export function isInBatch(viewed: Viewed | undefined): boolean {
   return (viewed?.batch ?? 1) > 1;
 }
@@ -224,7 +224,7 @@ export function shareOf<One>(all: readonly One[], holds: (one: One) => boolean):
   return { count: all.filter(holds).length, of: all.length };
 }
 
-/** The middle value, or the mean of the two in the middle; null without values. */
+/** Returns the middle value, or the mean of the two in the middle; null without values. */
 export function median(values: readonly number[]): number | null {
   if (values.length === 0) return null;
   const sorted = [...values].sort((one, other) => one - other);
@@ -232,7 +232,7 @@ export function median(values: readonly number[]): number | null {
   return sorted.length % 2 === 1 ? sorted[middle]! : Math.round((sorted[middle - 1]! + sorted[middle]!) / 2);
 }
 
-/** An instant (ISO 8601) in milliseconds since 1970; NaN if it is invalid. */
+/** Converts an instant (ISO 8601) to milliseconds since 1970; NaN if it is invalid. */
 export function timeOf(at: string): number {
   // oxlint-disable-next-line no-restricted-globals -- parses a given date; reads no clock
   return Date.parse(at);

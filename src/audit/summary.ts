@@ -24,34 +24,34 @@ import {
   unnamed,
 } from './statistics-rows.ts';
 
-/** The figures that are counted for rules, too. */
+/** The figures that the statistics of rules also have. */
 type Counts = Omit<ReturnType<typeof noCounts>, 'open'>;
 
 /**
- * What was asked and decided in a time. A request counts when it is opened, and again for its outcome when it is
- * settled: summaries of consecutive weeks count each once. Times are ISO 8601.
+ * What was asked and decided since a given time. A request counts once when it is opened and once when it is settled,
+ * so summaries of consecutive weeks count each event once. Times are ISO 8601.
  */
 export interface DecisionSummary extends Counts {
   since: string;
   at: string;
   runs: number;
-  /** Runs that were found and could not be read, or not in time. */
+  /** Runs that were found but could not be read, or not in time. */
   unread: number;
   more: boolean;
-  /** The expired requests whose calls ran, by `on_timeout: allow`. */
+  /** The expired requests whose calls ran because of `on_timeout: allow`. */
   expiredAllowed: number;
-  /** From request to settlement, of the requests that people settled, in milliseconds. */
+  /** The median time until people settled a request, in milliseconds. */
   medianMs: number | null;
   longestMs: number | null;
-  /** The tool that people were asked about most comes first. At most 200. */
+  /** The figures of each tool, the one with the most requests first. At most 200. */
   tools: ToolSummary[];
-  /** Counted from the answers of this time. At most 200. */
+  /** The figures of each reviewer, from the answers since then. At most 200. */
   reviewers: ReviewerStatistics[];
   agents: AgentUsage[];
-  /** Approvals of high or critical severity: the most severe first, then the newest. At most 200. */
+  /** Approvals of calls of high or critical severity, the most severe first, then the newest. At most 200. */
   severe: SevereApproval[];
   severeCount: number;
-  /** The requests that are open now: the oldest first. At most 200. */
+  /** The requests that are open now, the oldest first. At most 200. */
   open: OpenSummary[];
   openCount: number;
 }
@@ -73,10 +73,10 @@ interface OpenSummary extends ListedRequest {
 
 interface SevereApproval extends ListedRequest {
   severity: Severity;
-  /** The people whose answers count, as people read them. */
+  /** The names of the people who approved. */
   reviewers: string[];
   settledAt: string;
-  /** What became of the call. Absent: nothing is recorded. */
+  /** Whether the call ran. Absent if nothing is recorded. */
   ran?: Ran;
 }
 
@@ -90,8 +90,8 @@ const mostRows = 200;
 const severe: readonly (string | undefined)[] = ['high', 'critical'] satisfies Severity[];
 
 /**
- * Counts what happened at `sinceMs` or later. Everyone who runs a workflow can write into its history: entries that no
- * gate writes are skipped, and names are cut.
+ * Counts what happened at `sinceMs` or later. Anyone who runs a workflow can write into its history, so malformed
+ * entries are skipped, and names are cut.
  */
 export function decisionSummary(
   { runs, unread, more }: SummarizedRuns,
@@ -124,7 +124,7 @@ export function decisionSummary(
       const opening = openings.get(requestId);
       const listed = listedRequest(run, request, opening);
       const tool = toolOf(listed.toolName);
-      // A request that continues the question about an edited call is no new question.
+      // A request about an edited call continues an earlier one, so it does not count again.
       if (timeOf(openedAt) >= sinceMs && opening?.by !== 'edit') {
         counts.asked += 1;
         tool.asked += 1;
@@ -133,7 +133,7 @@ export function decisionSummary(
         if (timeOf(openedAt) + answer.afterMs >= sinceMs) answers.add(run.directory, answer);
       }
       if (outcome === undefined) open.push({ ...listed, openedAt });
-      // A run that was closed from outside has ended in this time, or it would not be among these runs.
+      // A request without a time of settlement was open when its run was closed from outside, after `sinceMs`.
       const isInTime = settledAt === undefined || timeOf(settledAt) >= sinceMs;
       if (outcome === undefined || !isSettled(outcome) || !isInTime || isReplaced(request)) continue;
       counts[outcome] += 1;
@@ -201,7 +201,7 @@ function listedRequest(
 
 const mostShown = 10;
 
-/** The summary as Markdown for a chat or a mail. Untrusted texts are in code spans. Instants are in UTC. */
+/** Renders the summary as Markdown for a chat or a mail. Untrusted texts are in code spans. Instants are in UTC. */
 export function summaryMarkdown(summary: DecisionSummary): string {
   const { since, at, reviewers, tools } = summary;
   return [
@@ -238,7 +238,7 @@ function decisionLines(summary: DecisionSummary): string[] {
   ];
 }
 
-/** `#` stands for the count. No sentence for 0. */
+/** Returns the sentence with the count in place of `#`; no sentence for 0. */
 function part(count: number, sentence: string): string[] {
   return count === 0 ? [] : [sentence.replace('#', grouped(String(count)))];
 }
@@ -278,7 +278,7 @@ function timeCell(ms: number | null): string {
   return ms === null ? '–' : timeLeft(ms);
 }
 
-/** A table of the first rows; empty without rows. Its first column has names. */
+/** Renders the first rows as a table, whose first column has names. Empty without rows. */
 function table<Row>(head: readonly string[], rows: readonly Row[], cells: (row: Row) => readonly string[]): string {
   if (rows.length === 0) return '';
   const marks = head.map((_, column) => (column === 0 ? '---' : '---:'));
@@ -330,7 +330,7 @@ function name(text: string): string {
   return codeSpan(shownName(text));
 }
 
-/** A name for a table: a bar would end the cell, also in a code span. */
+/** Renders a name for a cell of a table, where a bar would end the cell, also in a code span. */
 function cell(text: string): string {
   return codeSpan(shownName(text).replaceAll('|', String.raw`\u{007C}`));
 }

@@ -1,6 +1,6 @@
 /**
- * Checks that the recorded policies and calls give the rulings in the journal. Counts, denials and grants come from the
- * journal itself; policies and calls must match their digests.
+ * Checks that the recorded policies and calls lead to the rulings in the journal. Counts, denials and grants come from
+ * the journal itself. Policies and calls must match their digests.
  */
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { orderedEntries } from '../events/journal.ts';
@@ -22,20 +22,20 @@ const members = ['answer', 'rule', 'layer', 'severity', 'reason', 'grantId', 'to
 
 const longestText = 120;
 
-/** Each ruling of the journal is in exactly one of the lists. */
+/** The result for all rulings. Each ruling of the journal is in exactly one of the lists. */
 export interface ReRuling {
-  /** The rulings that match the record, by the numbers of their entries. */
+  /** The journal entries of the rulings that match, by number. */
   agreed: number[];
-  /** The rulings that do not match the record, each with one sentence about the difference. */
+  /** The rulings that do not match the journal, each with one sentence about the difference. */
   differing: { seq: number; sentence: string }[];
-  /** The rulings that could not be made again, each with the reason. */
+  /** The rulings that could not be evaluated again, each with the reason. */
   notReRuled: { seq: number; why: string }[];
 }
 
-/** `ruled`: what the state after the ruling needs. */
+/** The result for one ruling. `ruled` is what is needed to compute the state after it. */
 type Outcome = { ruled?: Ruled } & ({ agrees: true } | Unusable);
 
-/** Rules again on every call with a ruling in the journal. Never throws, whatever the file contains. */
+/** Evaluates every ruling in the journal again. Never throws, whatever the evidence contains. */
 export function verifyEvidence(entries: readonly AuditedEntry[], evidence: RunEvidence): ReRuling {
   const result: ReRuling = { agreed: [], differing: [], notReRuled: [] };
   const verifier = new Verifier(evidence);
@@ -50,7 +50,7 @@ export function verifyEvidence(entries: readonly AuditedEntry[], evidence: RunEv
   return result;
 }
 
-/** `args`: the arguments; absent if no history keeps them. */
+/** A ruling with its inputs. `args` is absent if history does not keep the arguments. */
 interface Found {
   recorded: RecordedRuling;
   args?: JsonObject;
@@ -60,18 +60,18 @@ class Verifier {
   readonly #evidence: NamedEvidence;
   readonly #rulings: Map<number, Evidence>;
   readonly #missing: Map<number, string>;
-  /** The earlier results of calls; undefined if not all of them are known. */
+  /** The earlier results of calls. Undefined if some are unknown. */
   readonly #results: KeptResults | undefined;
   #standing: Standing | undefined;
-  /** The reason why the state is uncertain for all later entries. */
+  /** Why the state is uncertain for all later entries; undefined while it is certain. */
   #gap: string | undefined;
-  /** True if some irreversible calls are unknown. */
+  /** True if the number of irreversible calls is uncertain. */
   #isCountVague = false;
-  /** True if the arguments of some admitted calls are unknown. */
+  /** True if the arguments of some admitted calls are unknown, so that sums are uncertain. */
   #isSumVague = false;
-  /** The digest of the policies that the journal named last, and the agent in charge. */
+  /** The digest of the policies, and the agent in charge, that the journal named last. */
   #named: { digest: string; agent: string | undefined } | undefined;
-  /** An edit that led to another request, and the state when it was ruled on. */
+  /** The last edit that led to another request, and the state when the gate ruled on the edit. */
   #edit: { standing: Standing; atMs: number; requestId: string; successor: string } | undefined;
 
   constructor(evidence: RunEvidence) {
@@ -82,7 +82,7 @@ class Verifier {
     this.#results = evidence.start === undefined ? new KeptResults() : undefined;
   }
 
-  /** Processes the next entry, and returns the result for its ruling; undefined if it records none. */
+  /** Processes the next entry. Returns the result for its ruling; undefined if the entry records none. */
   next(entry: AuditedEntry): Outcome | undefined {
     const standing = { ...(this.#standing ?? emptyStanding(entry.engine)), engine: entry.engine };
     const { seq, policyDigest: digest, agent } = entry;
@@ -99,7 +99,7 @@ class Verifier {
     return outcome;
   }
 
-  /** If an entry cannot be read, or lacks a fact, notes why later rulings cannot be compared. */
+  /** Returns the state after an entry. If the entry lacks a fact, notes why later rulings cannot be compared. */
   #after(standing: Standing, entry: AuditedEntry, ruled: Ruled | undefined): Standing {
     const { seq, kind, outcome } = entry;
     if (ruled === undefined && (kind === 'opened' || kind === 'reruled' || outcome === 'allowed')) {
@@ -133,12 +133,12 @@ class Verifier {
       const found = this.#found(now, entry, evidence);
       return 'recorded' in found ? this.#compared(found, entry, evidence) : found;
     } catch (error) {
-      // The engine is one that this version does not have, or the evidence has an invalid shape.
+      // This version does not have the engine, or the evidence has an invalid shape.
       return { why: error instanceof Error ? error.message : String(error) };
     }
   }
 
-  /** `why`: what is missing to compare the rulings. */
+  /** Evaluates a ruling again and compares it with the journal. `why` is the reason if they cannot be compared. */
   #compared({ recorded, args }: Found, entry: AuditedEntry, evidence: Evidence): Outcome {
     const why = this.#gap ?? notReRuled(recorded, { ofCounts: this.#isCountVague, ofSums: this.#isSumVague });
     const again = ruleAgain(recorded);
@@ -166,7 +166,7 @@ class Verifier {
     return { differs: difference, ruled };
   }
 
-  /** All inputs of the ruling, checked against the digests that name them. */
+  /** Finds all inputs of a ruling, and checks them against the digests that name them. */
   #found(
     now: Standing,
     entry: AuditedEntry,
@@ -201,7 +201,7 @@ class Verifier {
   }
 }
 
-/** The first member in which two verdicts differ, as a clause; undefined if they are equal. */
+/** Returns a clause about the first member in which two verdicts differ; undefined if none does. */
 function differenceOf(recorded: Verdict, again: Verdict, withheld: readonly string[] = []): string | undefined {
   const isOther = (each: (typeof members)[number]): boolean => quotedValue(recorded[each]) !== quotedValue(again[each]);
   const member = members.find((each) => !withheld.includes(each) && isOther(each));
@@ -210,14 +210,14 @@ function differenceOf(recorded: Verdict, again: Verdict, withheld: readonly stri
   return `by the recorded policies and call, its ${what} is ${quotedValue(again[member])}; the journal says ${quotedValue(recorded[member])}`;
 }
 
-/** A value of a verdict for a sentence: untrusted text in quotes, on one line and of bounded length. */
+/** Writes a value for a sentence. Untrusted text is in quotes, on one line and of bounded length. */
 function quotedValue(value: Verdict[(typeof members)[number]]): string {
   if (value === undefined) return 'none';
   if (typeof value === 'string') return `'${shortened(escapeText(value), longestText)}'`;
   return shortened(escapeText(JSON.stringify(value)), longestText);
 }
 
-/** The calls of a run that have a result, by the journal. Only such a call can have answered a later equal call. */
+/** The calls of a run that gave a result, as the journal says. The result may answer later equal calls. */
 export class KeptResults {
   /** The digest of the last admitted call, by call id. */
   readonly #admitted = new Map<string, string>();
@@ -229,14 +229,14 @@ export class KeptResults {
     else if (digest !== undefined) this.#admitted.set(callId, digest);
   }
 
-  /** The problem of an entry that an earlier result answered, as a clause; undefined if it is right. */
+  /** Returns a clause about the problem of an entry that an earlier result answered; undefined if there is none. */
   problem({ outcome, resultOf = '', digest }: JournalEntry): string | undefined {
     if (outcome !== 'cached' || this.#ran.get(resultOf) === digest) return undefined;
     return 'the call whose result answers it gave none, or is not equal to it';
   }
 }
 
-/** Why a ruling cannot be made again with known call and policies; undefined if it can. */
+/** Returns why a ruling cannot be evaluated again although call and policies are known; undefined if it can. */
 export function notReRuled(
   { rules, context }: RecordedRuling,
   isVague: { ofCounts: boolean; ofSums: boolean },
@@ -254,7 +254,7 @@ export function notReRuled(
   return undefined;
 }
 
-/** True if the answer to a call may depend on its arguments. Without them, such a call cannot be ruled on. */
+/** True if a ruling may depend on the call's arguments. Without them, the ruling cannot be evaluated again. */
 export function readsArguments({ layers, assessRules }: RunRules, call: EvidenceCall, { grants }: Standing): boolean {
   const { ceiling, parents = [], run } = layers;
   const subjects = callSubjects({ tool: call.tool, args: {} });
@@ -274,9 +274,7 @@ export function readsArguments({ layers, assessRules }: RunRules, call: Evidence
   );
 }
 
-/**
- * As a clause, what later rulings lack because a redacted export withholds members of this entry; undefined: nothing.
- */
+/** Returns a clause that says what later rulings lack because members of this entry are withheld, if anything. */
 export function lostWith({ seq, kind, outcome, grantId, withheld = [] }: AuditedEntry): string | undefined {
   const isLost = (name: string): boolean => withheld.includes(name);
   if (kind === 'grant' && ['scope', 'voters'].some(isLost)) return `the scope of ${grantId ?? 'a grant'} is withheld`;
@@ -289,10 +287,10 @@ function readsOf({ ceiling, parents = [], run }: PolicyLayers, names: Parameters
   return rules.some(({ when }) => when !== undefined && conditionReads(when, names));
 }
 
-/** The reason why evidence is not used: it does not match its digest (`differs`), or it is missing (`why`). */
+/** Why evidence cannot be used: it does not match its digest (`differs`), or it is missing (`why`). */
 type Unusable = { differs: string } | { why: string };
 
-/** The evidence of a run, found by the digests that name it. Only evidence that matches its digest is returned. */
+/** Finds evidence by the digests that name it. It returns only evidence that matches its digest. */
 export class NamedEvidence {
   readonly #evidence: RunEvidence;
   readonly #rules = new Map<string, RunRules | Unusable>();
@@ -301,7 +299,7 @@ export class NamedEvidence {
     this.#evidence = evidence;
   }
 
-  /** The call with this key. `digest`: the digest of the call that would run, by the journal. */
+  /** Returns the call with this key. `digest` is that of the call that would run, from the journal. */
   call(key: string, digest: string | undefined): { call: EvidenceCall } | Unusable {
     const call = ownOf(this.#evidence.calls, key);
     if (call === undefined) return { why: 'its call is not in the evidence' };
@@ -342,7 +340,7 @@ export class NamedEvidence {
   }
 }
 
-/** The digest of the call that would run; undefined for arguments without canonical JSON. */
+/** Returns the digest of a call with these arguments; undefined if they have no canonical JSON. */
 function digestOf({ tool, definition }: EvidenceCall, args: JsonObject): string | undefined {
   try {
     return callDigest({ tool, args, definition });

@@ -1,14 +1,14 @@
-/** The arguments of a call as they are laid out: nested values in groups, and lists of flat objects as tables. */
+/** Lays out the arguments of a call: nested values become groups, and lists of flat objects become tables. */
 import { type CardField, isCut } from './card.ts';
 
-/** A column of a table of arguments: a member that the objects of the list have. */
+/** A column of a table: a member of the objects in a list. */
 export interface ArgumentColumn {
   name: string;
   title?: string;
   description?: string;
 }
 
-/** A part of the layout of a call's arguments. `name`: of a member, without the names above it. */
+/** A part of the layout of a call's arguments. `name` is the last part of a field's path. */
 export type ArgumentBlock =
   | { kind: 'field'; name: string; field: CardField }
   | { kind: 'group'; name: string; blocks: ArgumentBlock[] }
@@ -17,11 +17,11 @@ export type ArgumentBlock =
       kind: 'table';
       name: string;
       columns: ArgumentColumn[];
-      /** `index`: such as `[0]`. A cell is undefined if the object has no such member. */
+      /** `index` is the row's place in the list, such as `[0]`. A cell is undefined if the object lacks the member. */
       rows: { index: string; cells: (CardField | undefined)[] }[];
     };
 
-/** A table has no more columns, and no longer cells: else each value has its own row. */
+/** A list with more columns, or with longer texts, becomes a group and not a table. */
 const [mostColumns, longestCell] = [8, 80];
 
 /** Lays out the fields of a card. Each field is in exactly one block, in the order of the fields. */
@@ -29,7 +29,7 @@ export function argumentBlocks(fields: readonly CardField[]): ArgumentBlock[] {
   return blocksAt(fields, 0);
 }
 
-/** `depth`: how many parts of the paths are names of groups around the fields. */
+/** Lays out fields that are inside `depth` groups. */
 function blocksAt(fields: readonly CardField[], depth: number): ArgumentBlock[] {
   const blocks: ArgumentBlock[] = [];
   for (let from = 0; from < fields.length;) {
@@ -55,7 +55,7 @@ function pathOf({ name, path }: CardField): readonly string[] {
   return path ?? [name];
 }
 
-/** The name of a member would be in quotes. */
+/** True for the index of an element, such as `[0]`. A member with such a name would be in quotes. */
 function isIndex(part: string | undefined): boolean {
   return part !== undefined && /^\[\d+\]$/.test(part);
 }
@@ -87,7 +87,7 @@ function tableOf(fields: readonly CardField[], name: string, depth: number): Arg
     rows.set(index, row.set(column, field));
   }
   const cells = [...rows.values()].reduce((sum, row) => sum + row.size, 0);
-  // Two keys of one object may have one name if they are cut.
+  // Two keys of an object can get the same name when they are cut. Then a row would lose one of their values.
   if (rows.size < 2 || columns.size > mostColumns || cells !== fields.length) return undefined;
   return {
     kind: 'table',

@@ -14,15 +14,15 @@ const longestWords = 200;
 /** The fields of a call, in the order of the arguments, and warnings about misleading names. */
 export interface ArgumentFields {
   fields: CardField[];
-  /** The number of values beyond the bound of fields. */
+  /** How many values get no field, because the card already has `CardBounds.fields` of them. */
   left: number;
   warnings: string[];
-  /** True if a value is not opened, because it is nested too deeply. */
+  /** True if a value is nested so deeply that its members get no fields. */
   isDeep: boolean;
   isNameCut: boolean;
 }
 
-/** The fields of a call. `schema`: the JSON Schema of all arguments; `{}` if it is unknown. */
+/** Returns the fields of a call's arguments. `schema` is the JSON Schema of all arguments; `{}` if it is unknown. */
 export function argumentFields(args: JsonObject, schema: JsonObject, bounds: CardBounds): ArgumentFields {
   const result: ArgumentFields = { fields: [], left: 0, warnings: [], isDeep: false, isNameCut: false };
   openObject(args, { name: '', path: [], key: '', schema, root: schema, depth: 1 }, bounds, result);
@@ -46,7 +46,7 @@ function openObject(value: JsonObject, place: Place, bounds: CardBounds, result:
   const beside = currencyBeside(value);
   for (const key of keys) {
     const longest = bounds.value === Infinity ? Infinity : longestWords;
-    // It is repeated before the name of each member, and there may be thousands.
+    // Bound the name of a value with members: their names repeat it, and there may be thousands.
     const longestOwn = isOpened(value[key]!, place.depth, bounds) ? longestWords : longest;
     const own = fieldName(key, longestOwn);
     result.isNameCut ||= key.length > longestOwn && isCut(cutLine(key, longestOwn));
@@ -104,8 +104,8 @@ function cutText(text: string, bounds: CardBounds): CardField['value'] {
 }
 
 /**
- * A text as it is shown: in quotes if it could be taken for a number, for an empty or another text, or if its beginning
- * or end would be invisible.
+ * Writes a text as the card shows it. The text is in quotes if it is empty, if it could be taken for a number or for
+ * another text, or if its beginning or end would be invisible.
  */
 function writtenText(text: string): string {
   const isLikeJson = /^(?:null|true|false|[-\d.].*)$/s.test(text) && isJson(text);
@@ -113,7 +113,7 @@ function writtenText(text: string): string {
   return isQuoted && !text.includes('\n') ? `"${text}"` : text;
 }
 
-/** A key as it is shown in a name: in quotes if it could be taken for several keys. */
+/** Writes a key as a part of a field's name. The key is in quotes if it could be taken for several keys. */
 function fieldName(key: string, longest: number = longestWords): string {
   const shown = cutInline(key, longest);
   return /^[^ .[\]"]+$/.test(key) ? shown : `"${shown.replaceAll('"', '\\u{0022}')}"`;
@@ -183,7 +183,7 @@ const textFormats: readonly (readonly [ReadonlySet<string>, FieldFormat])[] = [
 
 const ambiguousAddressWords = words('to cc bcc');
 
-/** The format of a scalar. `name`: the key of the value, or of its list. */
+/** Returns the format of a value. `name` is its key; for an element of a list, the key of the list. */
 export function fieldFormat(name: string, schema: JsonObject, value: Json): FieldFormat {
   if (typeof value === 'boolean') return 'flag';
   if (value === null) return 'text';
@@ -201,8 +201,8 @@ export function fieldFormat(name: string, schema: JsonObject, value: Json): Fiel
 }
 
 /**
- * A name such as `to` proves nothing, because a journey has one too: the value must look like an address or its
- * placeholder.
+ * True if a value whose name suggests an address may be one. `to`, `cc` and `bcc` have other meanings, too: with such a
+ * name, the value must look like an address or its placeholder.
  */
 function isAddress(own: readonly string[], value: string): boolean {
   return !own.every((each) => ambiguousAddressWords.has(each)) || /[@\d]|\[[A-Z_]+\]/.test(value);

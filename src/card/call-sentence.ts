@@ -9,8 +9,8 @@ const longestValue = 60;
 const mostValues = 3;
 
 /**
- * The tool's own sentence; without one, a sentence such as `Refund: order o-17, amount 120.00 EUR`. `left`: the number
- * of values that are not among the fields, or `some`.
+ * Returns the tool's own sentence; without one, a sentence such as `Refund: order o-17, amount 120.00 EUR`. `left` is
+ * the number of values that have no field; `some` if the number is unknown.
  */
 export function cardSentence(
   { sentence, toolName }: Pick<CardRequest, 'toolName' | 'sentence'>,
@@ -20,9 +20,9 @@ export function cardSentence(
 ): Card['sentence'] {
   if (sentence !== undefined && sentence.trim() !== '') return { ...cutLine(sentence, bounds.sentence), by: 'tool' };
   const named = namedValues(fields.filter((field) => !isShownCurrency(field, fields)));
-  // Values of the call itself come before nested ones.
+  // Values at the top level come before nested ones.
   const sorted = named.toSorted((one, other) => one.depth - other.depth);
-  // One more value takes no more room than the words that it is there.
+  // Do not leave out a single value: the words "and 1 more" take as much room.
   const values = sorted.slice(0, left === 0 && sorted.length === mostValues + 1 ? sorted.length : mostValues);
   const more = left === 'some' ? 'and more' : moreText(named.length - values.length + left);
   const parts: SentencePart[] = [
@@ -44,7 +44,7 @@ interface NamedValue {
   depth: number;
 }
 
-/** The values of the fields. A list of the call is one of them: `to ann@example.com and 2 more`. */
+/** Names each field's value. A list at the top level is one value: `to ann@example.com and 2 more`. */
 function namedValues(fields: readonly CardField[]): NamedValue[] {
   const values: NamedValue[] = [];
   const lists = new Map<string, { value: NamedValue; first: string; count: number }>();
@@ -74,7 +74,7 @@ function valueOf({ format, reading, value }: CardField): string {
   return format === 'money' && reading !== undefined ? reading : firstLine(value.text);
 }
 
-/** True for a currency that the reading of an amount beside it has. */
+/** True for a currency that the reading of an amount in the same object contains. */
 function isShownCurrency({ name, path, value }: CardField, fields: readonly CardField[]): boolean {
   if (!nameWords(path?.at(-1) ?? name).includes('currency')) return false;
   const place = placeOf(path);
@@ -104,8 +104,8 @@ const longestName = 200;
 const mostNames = 10;
 
 /**
- * The sentence of a row of a list: that of the card if the row has that sentence or values of arguments; else it names
- * the arguments, as in `Refund (order, amount)`. It is bounded and visible; any text of the row may be hostile.
+ * Returns the sentence for a request in a list: the card's sentence if the row has one or has values of arguments, else
+ * one with names, such as `Refund (order, amount)`. It is cut and escaped, because the row is untrusted.
  */
 export function rowSentence(
   row: Pick<ApprovalSummary, 'toolName' | 'sentence' | 'shownArguments' | 'argumentNames'>,
@@ -122,13 +122,13 @@ export function rowSentence(
     const hasMore = shown.length > fields.length || argumentNames.some((name) => !Object.hasOwn(shownArguments, name));
     return wholeText(cardSentence({ toolName, sentence }, fields, cardBounds, hasMore ? 'some' : 0));
   }
-  // A row may lack names of arguments, so no number of further ones is given.
+  // A row may not have the names of all arguments, so it cannot say how many are left out.
   const names = argumentNames.slice(0, mostNames).map((name) => cutInline(name, longestValue));
   if (argumentNames.length > mostNames) names.push('and more');
   return names.length === 0 ? titleOf(toolName) : `${titleOf(toolName)} (${names.join(', ')})`;
 }
 
-/** The first line of a visible text, shortened. Several blanks become one: they hide what follows. */
+/** Returns the first line of a visible text, shortened. Several blanks become one, because they can hide the rest. */
 function firstLine(text: string): string {
   const [line = ''] = text.split('\n');
   const flat = line.replaceAll('\t', ' ').replaceAll(/ {2,}/g, ' ');

@@ -6,7 +6,7 @@ import { type CardChange, type DiffLine, isCut } from './card.ts';
 import { type CardBounds, cutInline, cutJson, cutLine, countedNoun, grouped, inline } from './cut-text.ts';
 import { jsonText } from './member-schema.ts';
 
-/** Texts that differ in more lines are not compared: all lines of the first are removed, all of the second added. */
+/** If texts differ in more lines, all lines of the first are shown as removed, and all of the second as added. */
 const mostEdits = 1_000;
 
 type TableChange = CardChange & { kind: 'table' };
@@ -16,7 +16,7 @@ export function cardChange(change: Change, bounds: CardBounds): CardChange {
   return change.kind === 'text' ? textChange(change, bounds) : tableChange(change, bounds);
 }
 
-/** True if these bounds cut the change's name, or that of a column. */
+/** True if the bounds cut the name of the change, or of a column. */
 export function isChangeNameCut(change: Change, { value }: CardBounds): boolean {
   const names = change.kind === 'table' ? [change.name, ...change.columns] : [change.name];
   return names.some((name) => isCut(cutLine(name, value)));
@@ -95,7 +95,7 @@ type Rows = (Change & { kind: 'table' })['rows'];
 
 const mostDecimals = 6;
 
-/** How many rows change, and the sums of columns of numbers, also over rows that the card does not show. */
+/** Counts the added, changed and removed rows, and adds up columns of numbers, also in rows that the card hides. */
 export function tableTotals(columns: readonly string[], rows: Rows): string[] {
   const kinds = rows.map(({ before, after }) => {
     if (before === null) return 'added';
@@ -136,10 +136,10 @@ type RowKind = TableRow['kind'];
 
 const rowMarks: Record<RowKind, string> = { same: '', removed: '-', added: '+', changed: '~' };
 const cellGap = '  ';
-/** Wider cells get no padding: one long cell would make each of thousands of rows as long. */
+/** Cells are padded to at most this width. Otherwise one long cell would lengthen thousands of rows. */
 const widestColumn = 2_000;
 
-/** A table as rows of cells. A changed cell is `BEFORE → AFTER`; a row begins with the sign of its kind. */
+/** Converts a table to rows of texts. A row begins with the sign of its kind; a changed cell is `BEFORE → AFTER`. */
 export function changeTable({ columns, rows }: TableChange): { kind: RowKind | 'head'; cells: string[] }[] {
   return [
     { kind: 'head', cells: ['', ...columns] },
@@ -157,7 +157,7 @@ export function changeTable({ columns, rows }: TableChange): { kind: RowKind | '
   ];
 }
 
-/** A table as lines with aligned cells. `columnsOf`: how many columns of a terminal a text takes. */
+/** Converts a table to aligned lines. `columnsOf` returns how many columns of a terminal a text takes. */
 export function tableText(
   change: TableChange,
   columnsOf: (text: string) => number,

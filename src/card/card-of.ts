@@ -38,16 +38,14 @@ export interface CardOptions {
   /** The current time, in milliseconds since 1970. Without it, the card does not show the time left. */
   nowMs?: number;
   all?: boolean;
-  /**
-   * The widest grant of the answer "always". Default: the one of the request, else the one that rules admit by default.
-   */
+  /** The widest grant that the answer "always" can make. Default: that of the request, or else the default of rules. */
   always?: OfferedAlways;
   warnings?: readonly string[];
-  /** The call's JSON as it was written, if the parsed value lacks a part. */
+  /** The call's JSON as it was written. Needed only if the parsed value lacks a part of it. */
   written?: string;
 }
 
-/** The card of a request. Any text of the request may be hostile. Never throws for fields of their types. */
+/** Builds the card of a request, whose texts are all untrusted. Never throws if its members have their types. */
 export function cardOf(
   request: CardRequest,
   { nowMs, all = false, always, warnings = [], written }: CardOptions = {},
@@ -77,7 +75,7 @@ export function cardOf(
   };
   const cut = cutNotice(card, args, request, bounds);
   const whole = cut === undefined && request.preview?.state !== 'pending';
-  // "Always" also approves later calls, so the reviewer must have read all of this one.
+  // "Always" also approves later calls, so it is offered only if the card shows all of this one.
   const isAllRead = whole && redactedNames(request).length === 0;
   return {
     ...card,
@@ -88,7 +86,7 @@ export function cardOf(
   };
 }
 
-/** The arguments that a list shows without a worker, already escaped. */
+/** Returns fields for `shownArguments`, which the gate has rendered, if the request does not have all arguments. */
 function listFields({ shown, shownArguments = {} }: CardRequest): CardField[] {
   if (shown === 'all') return [];
   return Object.entries(shownArguments).map(([name, text]) => ({
@@ -132,7 +130,7 @@ function ownWarnings(request: CardRequest, args: ArgumentFields, fields: readonl
   ];
 }
 
-/** The warnings about what a decision would do now. */
+/** The warnings that matter only while the request is open. */
 function openWarnings(request: CardRequest): string[] {
   const { assessment, cannotBeApproved } = request;
   return [
@@ -146,7 +144,7 @@ function openWarnings(request: CardRequest): string[] {
   ];
 }
 
-/** The first reason of a critical call beyond the tool's declared risk. */
+/** A warning with the first reason why the call is critical, other than the tool's declared risk. */
 function criticalReason({ assessment: { severity, reasons }, riskLevel }: CardRequest): string[] {
   const declared = defaultAssessment(riskLevel).reasons;
   const first = reasons.find((each) => !declared.includes(each));
@@ -200,13 +198,13 @@ function redactedNames({ redacted = [] }: CardRequest): string[] {
   return redacted.map((name) => visibleText(name));
 }
 
-/** Identifies the shown content: SHA-256 in 64 hex digits over the card's canonical JSON without the time left. */
+/** Returns the SHA-256 digest, in 64 hex digits, of the card's canonical JSON without the time left. */
 export function cardDigest({ time, ...card }: Card): string {
   const { left: _, ...fixed } = time;
   return jsonDigest({ ...card, time: fixed } as unknown as Json);
 }
 
-/** The widest grant that a card offers. `chosen`: the reviewer chooses the grant in the next step. */
+/** The widest grant that a card offers. `chosen` means that the reviewer chooses the grant in the next step. */
 type OfferedAlways = Always | 'chosen';
 
 const alwaysEffects: Record<Exclude<OfferedAlways, false> | 'unknown', (tool: string) => string> = {
@@ -220,16 +218,16 @@ const alwaysEffects: Record<Exclude<OfferedAlways, false> | 'unknown', (tool: st
 };
 
 /**
- * By default, rules admit this. `unknown`: it also depends on whether the call is a shell command, which no request
- * shows.
+ * The widest grant that rules admit by default. `unknown` if this also depends on whether the call is a shell command,
+ * because no request says so.
  */
 function defaultGrant(risk: Risk): 'call' | 'unknown' {
   return defaultAlways({ risk }) === 'call' ? 'call' : 'unknown';
 }
 
 /**
- * The effect of each answer. `always`: the widest grant of that answer, undefined if unknown; without `offersAlways` it
- * is left out.
+ * Lists the answers with their effects. `always` is the widest grant of the answer "always"; undefined if it is
+ * unknown. If `offersAlways` is false, the list lacks that answer.
  */
 function cardAnswers(request: CardRequest, always: OfferedAlways | undefined, offersAlways: boolean): CardAnswer[] {
   const { toolName, riskLevel, shown, replaces } = request;
@@ -299,21 +297,19 @@ function textWarnings([name, shown]: [name: string, shown: string]): string[] {
   return [...warningsOf(name, shown), ...orderWarning(name, shown), ...gapWarning(name, shown)];
 }
 
-/** Warns of a line that goes on far behind its visible end. */
+/** Warns of a line that goes on behind so many blanks that its end may be overlooked. */
 function gapWarning(name: string, shown: string): string[] {
   const gap = /\S( {40,})(?=\S)/.exec(shown)?.[1];
   return gap === undefined ? [] : [`${name} has ${gap.length} blanks in a row, and goes on after them.`];
 }
 
 /**
- * Letters written from right to left, such as Hebrew and Arabic. Control characters for direction are escapes on a
- * card.
+ * Matches letters that are written from right to left, such as Hebrew and Arabic. It matches no control characters for
+ * direction, because cards escape those.
  */
 const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-/**
- * Digits and signs beside letters from right to left are displayed in another order: `/srv/א/12/34` as `/srv/12/34/א`.
- */
+/** Warns of digits and signs beside such letters, which displays reorder: `/srv/א/12/34` looks like `/srv/12/34/א`. */
 function orderWarning(name: string, shown: string): string[] {
   if (!rightToLeft.test(shown) || !/[0-9/\\]/.test(shown)) return [];
   return [`${name} has letters written from right to left: what stands beside them may be drawn in another order.`];

@@ -9,7 +9,7 @@ import type { CardRow, CardText, CardRequest } from './card.ts';
 import { type CardBounds, cutJson, cutLine } from './cut-text.ts';
 import { jsonText } from './member-schema.ts';
 
-/** The row for these texts, each cut to the length of a value; no row if there are no texts. */
+/** Returns a row of these texts, each cut to the length of a value; no row if all texts are empty. */
 function rows(label: string, texts: readonly (string | null | undefined)[], bounds: CardBounds): CardRow[] {
   const shown = texts.flatMap((text): CardText[] =>
     text === null || text === undefined || text === '' ? [] : [cutLine(text, bounds.value)],
@@ -48,7 +48,7 @@ function affectedText(resource: string): string {
 export function whyRows(request: CardRequest, bounds: CardBounds): CardRow[] {
   const { riskLevel, assessment, replaces, userMessages, deniedBefore, advice = [] } = request;
   const { reasons, affectedResources, recommendations } = assessment;
-  // The declared risk is already in the sentence, or in the row of the risk.
+  // Leave out the reasons that follow from the tool's declared risk, because the row `Risk` shows it.
   const declared = defaultAssessment(riskLevel).reasons;
   const found = reasons.filter((each) => !declared.includes(each));
   return [
@@ -63,7 +63,7 @@ export function whyRows(request: CardRequest, bounds: CardBounds): CardRow[] {
   ];
 }
 
-/** The instant stands first, so that no part of the reviewer's text can be taken for it. */
+/** Returns the row of an earlier denial. The instant is first, so that no text of the reviewer can be taken for it. */
 function deniedRow({ at, reviewerId, reason }: NonNullable<CardRequest['deniedBefore']>, bounds: CardBounds): CardRow {
   const who = reviewerId === undefined ? [] : [`by ${quoted(reviewerId)}`];
   const why = reason === undefined ? [...who, 'without a reason'].join(', ') : [...who, reason].join(': ');
@@ -108,7 +108,7 @@ export function whoRows(request: CardRequest, bounds: CardBounds): CardRow[] {
 
 const longestEdited = 60;
 
-/** What an edit changed, on one line of visible text: `amount 89 → 50`. */
+/** Describes what an edit changed, on one line of visible text: `amount 89 → 50`. */
 export function editText(before: JsonObject, after: JsonObject): string {
   const valueOf = (args: JsonObject, name: string): string =>
     Object.hasOwn(args, name) ? shortened(jsonText(args[name]!), longestEdited) : 'nothing';
@@ -136,7 +136,7 @@ export function settledRows(
     reviewerId === undefined
       ? undefined
       : `${personsShown(people)(reviewerId, reviewerName)}${identity === undefined ? '' : ` (${identity})`}`;
-  // A policy may hide all arguments.
+  // An edit has no arguments here if a policy hides them all.
   const isEditShown = edited !== undefined && Object.keys(edited.arguments).length > 0;
   const end = cutLine(edited === undefined ? outcome : `${outcome} with an edit`, bounds.value);
   const superseded = by === undefined ? [] : [cutLine(way[by], bounds.value)];

@@ -38,18 +38,18 @@ export function saysName(title: string | undefined, name: string): boolean {
   return title === undefined || title.toLowerCase() === name.toLowerCase();
 }
 
-/** What is noted beside a value, such as `1,200.50 EUR`. Empty for a value that is readable itself. */
+/** The note beside a value, such as `1,200.50 EUR`. Empty if the value is readable without a note. */
 export function fieldNote({ reading = '' }: CardField): string {
   return reading;
 }
 
-/** All warnings; the one about what is cut is the last. */
+/** All warnings. The warning about cut parts is the last. */
 export function cardWarnings({ warnings, cut, settled }: Card): string[] {
   if (cut === undefined) return warnings;
   return [...warnings, settled === undefined ? `${cut.slice(0, -1)}, so you cannot approve it for later calls.` : cut];
 }
 
-/** The note in place of the arguments, if the card has none; else empty. */
+/** The note in place of the arguments of a card that has none; otherwise empty. */
 export function argumentsNote({ arguments: fields, notShown }: Card): string {
   return fields.length === 0 && notShown.length === 0 ? 'none' : '';
 }
@@ -72,7 +72,7 @@ export function changeRest(change: CardChange): string {
 
 export const diffMarks = { same: ' ', removed: '-', added: '+', place: '' } as const;
 
-/** The note about a preview without changes to show; undefined if there are some, or no preview. */
+/** The note about a preview that shows no changes; undefined if it shows some, or if there is no preview. */
 export function previewNote({ preview }: Card): { text: string; message?: string } | undefined {
   if (preview === undefined) return undefined;
   if (preview.state === 'pending') return { text: 'The tool is still working out what would change.' };
@@ -97,7 +97,7 @@ export function timeNote(card: Card, clock: ReaderClock): string {
     .join('');
 }
 
-/** The card with the instants of its rows in words, for a reader with this clock. */
+/** Returns the card with the instants in its rows written for a reader with this clock. */
 export function cardFor(card: Card, clock: ReaderClock): Card {
   const rowsFor = (rows: Card['why']): Card['why'] =>
     rows.map(({ label, texts }) => ({ label, texts: texts.map((each) => inWords(each, clock)) }));

@@ -6,50 +6,50 @@ import type { EarlierRun } from '../core/ledger/earlier-run.ts';
 import type { NamedPerson } from '../core/people/directory.ts';
 import type { ApprovalRequest, ReviewerVote, Settlement, UserMessages } from '../core/ledger/approval.ts';
 
-/** Untrusted text. If it is cut, `hidden` characters of it are between `text` and `end`. */
+/** Untrusted text. If it is cut, `hidden` characters are left out between `text` and `end`. */
 export interface CardText {
   text: string;
   hidden?: number;
   end?: string;
-  /** An instant (ISO 8601) that follows the text, behind a comma. A renderer formats it for its reader's clock. */
+  /** An instant (ISO 8601) to show after the text and a comma. A renderer formats it for the reader's clock. */
   at?: string;
 }
 
-/** One fact, under a label of the card. */
+/** A labelled row of a card. */
 export interface CardRow {
   label: string;
   texts: CardText[];
 }
 
-/** The format of a value. `json`: an object or array whose members have no fields. */
+/** The format of a value. `json` is an object or array that is shown as JSON, because its members have no fields. */
 export type FieldFormat =
   'text' | 'code' | 'money' | 'path' | 'address' | 'url' | 'date' | 'duration' | 'bytes' | 'number' | 'flag' | 'json';
 
-/** One argument, or one member of an argument. */
+/** An argument of the call, or a value nested in one. */
 export interface CardField {
   /** The name of the argument, such as `to` or `items[0].sku`. */
   name: string;
-  /** From the tool's schema, as is `description`. */
+  /** The title in the tool's schema. `description` is also from there. */
   title?: string;
   description?: string;
   format: FieldFormat;
   /** The exact value, with its own line feeds and tabs. */
   value: CardText;
-  /** The value in a more readable form, such as `1.5 MiB` for 1572864 bytes. Absent: `value` is readable itself. */
+  /** The value in a more readable form, such as `1.5 MiB` for 1572864 bytes. Absent if `value` is readable itself. */
   reading?: string;
-  /** The sentences of warning that are about this field. The card's `warnings` have them, too. */
+  /** The warnings about this field, as sentences. The card's `warnings` contain them, too. */
   warnings?: string[];
   /** The parts of the name of a nested value, such as `items`, `[0]`, `sku`. Absent: the name is the only part. */
   path?: string[];
 }
 
-/** A part of a built sentence. The sentence also has the signs between its parts. */
+/** A part of a sentence that the card builds. Only the sentence has the punctuation between its parts. */
 export interface SentencePart {
   kind: 'tool' | 'name' | 'value' | 'more';
   text: string;
 }
 
-/** One line of a difference. */
+/** A line of a diff. The kind `place` is for lines such as `@@ -1,3 +1,4 @@`. */
 export interface DiffLine {
   kind: 'same' | 'removed' | 'added' | 'place';
   text: CardText;
@@ -62,7 +62,7 @@ export type CardChange =
       kind: 'table';
       name: string;
       columns: string[];
-      /** In a cell that changes, `before` and `after` differ. Null: there is no value before, or none after. */
+      /** In a changed cell, `before` and `after` differ. Null means that there is no value before, or none after. */
       rows: {
         kind: 'same' | 'removed' | 'added' | 'changed';
         cells: { before: string | null; after: string | null }[];
@@ -72,7 +72,7 @@ export type CardChange =
       totals: string[];
     };
 
-/** An answer that a card offers. `nobody`: no answer until the deadline. */
+/** An answer that a card offers. `nobody` stands for no answer until the deadline. */
 export type AnswerName = 'approve' | 'deny' | 'always' | 'edit' | 'respond' | 'nobody';
 
 /** The effect of one answer. */
@@ -82,31 +82,31 @@ export interface CardAnswer {
 }
 
 /**
- * A reviewer's view of a request, for every channel (docs/card.md). All texts are visible: a renderer escapes only its
- * channel's markup.
+ * What a reviewer sees of a request, in every channel (docs/card.md). Invisible characters are already escaped in all
+ * texts, so a renderer escapes only its channel's markup.
  */
 export interface Card {
   version: 1;
   requestId: string;
   toolName: string;
-  /** `by`: the tool's own `describe`, or the card, from the tool's name and the arguments. */
+  /** `by` is the source: the tool's `describe`, or the card, which uses the tool's name and the arguments. */
   sentence: CardText & { by: 'tool' | 'card'; parts?: SentencePart[] };
-  /** Sentences about misleading, irreversible or hidden parts, but for `cut`. */
+  /** Sentences that warn of misleading, irreversible or hidden parts. They do not contain `cut`. */
   warnings: string[];
-  /** One sentence about what is cut, left out or withheld. Absent: nothing is. */
+  /** One sentence about what is cut, left out or withheld. Absent if nothing is. */
   cut?: string;
   arguments: CardField[];
   /** Names of arguments that are hidden from reviewers. */
   notShown: string[];
-  /** The preview of the call. Absent: the tool has none. */
+  /** The preview of the call. Absent if the tool has none. */
   preview?: { state: 'pending' } | { state: 'failed'; message: CardText } | { state: 'ready'; changes: CardChange[] };
   /** Why the call needs a decision, in one sentence. */
   reason: CardText;
-  /** What else a reviewer weighs: findings, advice, earlier answers. */
+  /** What else a reviewer needs for the decision: findings, advice, earlier answers. */
   why: CardRow[];
   /** Where the call comes from: tool, agent, run, rule, reviewers, ids. */
   who: CardRow[];
-  /** The model's text beside the call, else the last message of the user. It is unverified. */
+  /** The text that the model wrote with the call, or else the user's last message. It is not verified. */
   words?: CardText;
   time: {
     requestedAt: string;
@@ -114,7 +114,7 @@ export interface Card {
     /** The time left, such as `4 min 10 s`. It is not part of the card's digest. */
     left?: string;
   };
-  /** How the request was settled. Absent: it is open. */
+  /** How the request was settled. Absent while it is open. */
   settled?: CardRow[];
   /** The offered answers. Empty for a settled request. */
   answers: CardAnswer[];
@@ -128,7 +128,7 @@ export function isCut({ hidden = 0 }: CardText): boolean {
   return hidden > 0;
 }
 
-/** A request and its context: the answer of query `approvals` with an id. */
+/** A request and its context, as the query `approvals` returns them for an id. */
 export interface CardRequest extends ApprovalRequest {
   settled?: Settlement;
   votes?: ReviewerVote[];
@@ -141,9 +141,9 @@ export interface CardRequest extends ApprovalRequest {
   ranBefore?: EarlierRun;
   deniedBefore?: EarlierDenial;
   userMessages?: UserMessages;
-  /** The operator's directory entries of the people who are named here. */
+  /** The operator's directory entries of the people in this request. */
   people?: Record<string, NamedPerson>;
-  /** The answer that the deadline gives. Default: `deny`. */
+  /** What the deadline does to the call if there is no answer. Default: `deny`. */
   onTimeout?: 'deny' | 'allow';
 }
 
@@ -164,8 +164,8 @@ const unsteady = [
 ] as const;
 
 /**
- * The texts on which a reviewer bases a decision, without what may change at any time: votes, seats and their holders,
- * channels, the deadline, the outcome.
+ * Returns the texts on which a reviewer bases a decision, without what may change at any time: votes, delegations,
+ * reviewers, channels, the deadline, the outcome.
  */
 export function decidingTexts(request: CardRequest): string {
   const texts: Partial<Record<string, unknown>> = { ...request };

@@ -22,23 +22,23 @@ export const cardBounds: CardBounds = {
   rows: 20,
 };
 const unbounded = { sentence: Infinity, value: Infinity, lines: Infinity };
-/** Everything is shown, except values that are nested too deeply for any layout. */
+/** The bounds of a card that shows everything, except members of values nested in more than 30 levels. */
 export const noBounds: CardBounds = { ...unbounded, fields: Infinity, depth: 30, diffLines: Infinity, rows: Infinity };
 
-/** How many of the shown characters of a cut text are from its end, as a share. */
+/** The share of the visible characters of a cut text that are from its end. */
 const endShare = 0.2;
-/** A text made visible on one line, cut in its middle if it has more than `most` characters. */
+/** Makes a text visible on one line, and cuts its middle out if it has more than `most` characters. */
 export function cutLine(text: string, most: number): CardText {
   return cut(visibleText(text), most);
 }
 
-/** The text of `jsonText`, cut in the same way. It is visible already: a letter behind `\\n` begins a word. */
+/** Cuts the result of `jsonText` as `cutLine` does. Its invisible characters are already escaped. */
 export function cutJson(json: string, most: number): CardText {
-  // A backslash stays, unless the text could then be read as an escape.
+  // Escape only backslashes that would make the text read as an escape of the card.
   return cut(json.replaceAll('\\u{', '\\u{005C}u{'), most);
 }
 
-/** A visible text with its line feeds and tabs, cut in its middle to `value` characters and `lines` lines. */
+/** Escapes a text, but keeps its lines and tabs. Cuts its middle out beyond `lines` lines or `4 * value` characters. */
 export function cutLines(text: string, { value, lines }: Pick<CardBounds, 'value' | 'lines'>): CardText {
   const shown = visibleText(text, { lines: true });
   const all = shown.split('\n');
@@ -50,7 +50,7 @@ export function cutLines(text: string, { value, lines }: Pick<CardBounds, 'value
   return { text: start, hidden, end };
 }
 
-/** One line of at most about `most` characters, with a note in place of the hidden ones. */
+/** Cuts a text as `cutLine` does, and joins its parts with a note about the hidden characters. */
 export function cutInline(text: string, most: number): string {
   return inline(cutLine(text, most));
 }
@@ -85,12 +85,12 @@ export function wholeText(text: CardText): string {
   return text.hidden === undefined ? text.text : `${text.text} … ${hiddenNote(text)} … ${text.end ?? ''}`;
 }
 
-/** Such as `[1,204 characters hidden]`. */
+/** Returns a note such as `[1,204 characters hidden]`. */
 export function hiddenNote({ hidden = 0 }: CardText): string {
   return `[${countedNoun(hidden, 'character')} hidden]`;
 }
 
-/** Such as `1 row` or `1,204 rows`. */
+/** Returns a count with its noun, such as `1 row` or `1,204 rows`. */
 export function countedNoun(count: number, noun: string): string {
   return `${grouped(String(count))} ${noun}${count === 1 ? '' : 's'}`;
 }
@@ -106,7 +106,7 @@ export function grouped(digits: string): string {
 
 /**
  * Breaks a text into lines of at most `columns`: between words, or within a longer word, but never within an escape.
- * `keepsSpaces`: the joined lines are the text.
+ * With `keepsSpaces`, the lines joined together are exactly the text.
  */
 export function wrapText(
   text: string,

@@ -1,4 +1,4 @@
-/** The meaning of a value, to show beside it: `1.5 MiB`, the host of a URL, the folder that `..` leads to. */
+/** Readings of values, to show beside them: `1.5 MiB`, the host of a URL, the folder to which `..` leads. */
 import { nameWords } from '../assess/finding.ts';
 import { formatDuration } from '../core/base/duration.ts';
 import type { Json } from '../core/base/tool-call.ts';
@@ -6,19 +6,19 @@ import { visibleText } from '../text/visible-text.ts';
 import type { FieldFormat } from './card.ts';
 import { grouped } from './cut-text.ts';
 
-/** What the arguments beside a value say about it: the value of the one `currency`. */
+/** What the members beside a value say about it: the currency, if they name exactly one. */
 export interface Beside {
   currency?: string;
 }
 
 const longestText = 2_000;
 
-/** The meaning of a value; undefined if the value itself shows it. */
+/** The reading of a value; undefined if the value itself is readable enough. */
 export function fieldReading(name: string, format: FieldFormat, value: Json, beside: Beside): string | undefined {
   if (typeof value === 'number') return readNumber(nameWords(name), format, value, beside);
   if (typeof value !== 'string') return undefined;
   if (format === 'url') return readUrl(value.slice(0, longestText));
-  // A longer text is no address and no amount, and the unread end of a path may lead elsewhere.
+  // A longer text is neither an address nor an amount. A path must be read to its end, which may lead elsewhere.
   if (value.length > longestText) return undefined;
   if (format === 'address') return readAddress(value);
   if (format === 'path') return readPath(value);
@@ -72,7 +72,7 @@ function readDuration(words: readonly string[], value: number): string | undefin
   const unit = words.find((word) => Object.hasOwn(unitMs, word));
   if (unit === undefined || !(value > 0) || value > 1e12) return undefined;
   const reading = formatDuration(value * unitMs[unit]!);
-  // The name says the unit already.
+  // A reading with the same number says nothing new, because the argument's name contains the unit.
   return reading.replace(/[a-z]+$/, '') === String(value) ? undefined : reading;
 }
 
@@ -94,7 +94,7 @@ function readEpoch(words: readonly string[], value: number): string | undefined 
 }
 
 const authority = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i;
-/** Browsers read these as addresses, too, with another number of slashes or characters that they ignore. */
+/** Matches texts that browsers also read as URLs, although slashes are missing or ignored characters are inserted. */
 const isLoose = /^\s|[\t\n\r]|^(?:https?|wss?|ftp):(?!\/\/[^/\\])|^[/\\]{2}/i;
 
 function readUrl(text: string): string | undefined {

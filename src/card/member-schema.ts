@@ -3,10 +3,10 @@ import { isObject } from '../core/base/json.ts';
 import { isTooDeep, writeCanonicalJson } from '../core/base/canonical-json.ts';
 import { visibleJson } from '../text/visible-text.ts';
 
-/** How many references and choices are followed, one from another. */
+/** The most schemas that are read for one value, by references and choices. */
 const mostSteps = 10;
 
-/** The schema of a member; `{}` if the schema of the value does not describe it. Never throws. */
+/** Returns the schema of a member or an element; `{}` if the schema of the value does not describe it. Never throws. */
 export function memberSchema(schema: JsonObject, key: string | number, root: JsonObject): JsonObject {
   for (const each of branches(schema, root)) {
     const found = typeof key === 'number' ? itemOf(each, key) : ownObject(own(each, 'properties'), key);
@@ -23,7 +23,7 @@ export function schemaText(schema: JsonObject, name: 'title' | 'description'): s
   return typeof text === 'string' && text.trim() !== '' ? text : undefined;
 }
 
-/** The schema, followed by the schemas to which it refers and from which it chooses. */
+/** Returns the schema, the targets of its references, and its choices (`anyOf`, `oneOf`, `allOf`). */
 function branches(schema: JsonObject, root: JsonObject): JsonObject[] {
   const found = [schema];
   for (let index = 0; index < found.length && found.length < mostSteps; index += 1) {
@@ -63,14 +63,14 @@ function own(schema: JsonObject, key: string): Json | undefined {
 
 const safeDepth = 500;
 
-/** Canonical JSON of any value, made visible with JSON's own escapes. Never throws. */
+/** Writes any value as canonical JSON, with JSON escapes for invisible characters. Never throws. */
 export function jsonText(value: Json): string {
   const written = writeCanonicalJson(value);
   if ('text' in written) return visibleJson(written.text);
   return visibleJson(isTooDeep(value, safeDepth) ? deepJson(value) : JSON.stringify(value));
 }
 
-/** JSON of any depth, without recursion. */
+/** Writes JSON of any depth, without recursion, which would exhaust the stack. */
 function deepJson(root: Json): string {
   let text = '';
   const left: ({ value: Json } | { text: string })[] = [{ value: root }];

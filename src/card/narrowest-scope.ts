@@ -11,7 +11,7 @@ import { type AlwaysTerms, pressedScope } from '../core/ledger/make-grant.ts';
 import { cardOf } from './card-of.ts';
 import type { Card, CardRequest } from './card.ts';
 
-/** Decisions with larger scopes are refused. */
+/** The run refuses decisions whose scope exceeds these limits. */
 const most = { fields: 20, nameLength: 200 };
 
 export interface AskedAlways {
@@ -21,8 +21,8 @@ export interface AskedAlways {
 }
 
 /**
- * The narrowest scope to propose: `arguments` with the exact value of each; or `call`, if a value cannot be written as
- * a glob, or the terms do not admit `arguments`.
+ * Returns the narrowest scope to propose for "always": `arguments`, with the exact value of each; or `call`, if a value
+ * cannot be written as a glob, or the terms do not admit `arguments`.
  *
  * @example
  * narrowestScope({ tool: 'pay', args: { to: 'a*', amount: 20 }, terms: { widest: 'tool' } });
@@ -33,7 +33,7 @@ export function narrowestScope(asked: AskedAlways): RequestedScope {
   const match = exactMatch(asked.args);
   if (match === undefined) return { kind: 'call' };
   const exact: RequestedScope = { kind: 'arguments', match };
-  // If the terms admit only `call`, and for some commands of several parts, it does not cover its own call.
+  // The scope does not cover its own call if the terms admit only `call`, nor for some commands of several parts.
   return scopeCovers(exact, asked, asked.args) ? exact : { kind: 'call' };
 }
 
@@ -73,7 +73,7 @@ function grantScope({ kind, match = {} }: RequestedScope): Grant['scope'] {
   return kind === 'call' ? { kind, digest: 'same' } : { kind };
 }
 
-/** The whole card for a terminal that reads one line, and the scope of the answer `A`, if that is offered. */
+/** Returns the uncut card for a terminal that reads one line, and the scope of the answer `A` if the card offers it. */
 export function lineCard(request: CardRequest, nowMs: number): { card: Card; always?: RequestedScope } {
   const pressed = request.always && pressedScope(request.always);
   const card = cardOf(request, { all: true, always: pressed?.kind ?? false, nowMs });

@@ -1,4 +1,4 @@
-/** A card as HTML without scripts, addresses and style attributes. Untrusted text is only content of elements. */
+/** Renders cards as HTML without scripts, URLs and style attributes. Untrusted text is only content of elements. */
 import { escapeHtml, htmlPage } from '../text/html-page.ts';
 import type { ReaderClock } from '../text/instant-text.ts';
 import { visibleEscape } from '../text/visible-text.ts';
@@ -20,12 +20,12 @@ import {
 } from './card-words.ts';
 import { hiddenNote } from './cut-text.ts';
 
-/** A card as a page that loads and runs nothing. `clock`: the reader's; default UTC. */
+/** Renders a card as a page that loads and runs nothing. `clock` is that of the reader; its default is UTC. */
 export function renderHtmlPage(card: Card, clock: ReaderClock = {}): string {
   return htmlPage({ title: card.sentence.text, style: cardStyle, body: renderHtml(card, clock) });
 }
 
-/** A card as one `article`, for a page with `cardStyle`. `clock`: the reader's; default UTC. */
+/** Renders a card as an `article` for a page with `cardStyle`. `clock` is that of the reader; its default is UTC. */
 export function renderHtml(shown: Card, clock: ReaderClock = {}): string {
   const card = cardFor(shown, clock);
   const note = argumentsNote(card);
@@ -73,7 +73,7 @@ function fieldHtml(field: CardField): string {
   return entry(fieldLabel(field), `${value(text, format)}${noted}`);
 }
 
-/** A text of the card as HTML. `name`: its class in `cardStyle`. */
+/** Renders a text of the card as HTML. `name` is its class in `cardStyle`. */
 function value(text: CardText, name = 'text'): string {
   return `<bdi class="value ${name}">${textHtml(text)}</bdi>`;
 }
@@ -134,7 +134,7 @@ function marked(text: string): string {
   return escapeHtml(text).replace(visibleEscape, (each) => `<mark>${each}</mark>`);
 }
 
-/** The style of a card in HTML, for phones first, dark and light. It loads nothing. */
+/** The style sheet for cards, on narrow and wide screens, dark and light. It loads nothing. */
 export const cardStyle = `
 :root { color-scheme: light dark; }
 body { margin: 0; background: #f4f5f7; }

@@ -1,6 +1,6 @@
 /**
- * A card as GitHub-flavoured Markdown. Untrusted text, except plain words, is in code spans and fences: none becomes
- * markup, a link or a mention.
+ * Renders cards as GitHub-flavoured Markdown. Untrusted text is in code spans and fences, except plain words, so that
+ * it cannot become markup, a link or a mention.
  */
 import type { ReaderClock } from '../text/instant-text.ts';
 import type { Card, CardChange, CardField, CardRow, CardText } from './card.ts';
@@ -22,7 +22,7 @@ import {
 import { tableText } from './card-change.ts';
 import { hiddenNote, wholeText } from './cut-text.ts';
 
-/** A card as Markdown. `clock`: the reader's; default UTC. */
+/** Renders a card as Markdown. `clock` is that of the reader; its default is UTC. */
 export function renderMarkdown(shown: Card, clock: ReaderClock = {}): string {
   const card = cardFor(shown, clock);
   const note = argumentsNote(card);
@@ -52,7 +52,7 @@ export function renderMarkdown(shown: Card, clock: ReaderClock = {}): string {
     .join('\n\n');
 }
 
-/** Items of a list follow each other without a blank line; a fence has one before and after it. */
+/** Joins blocks: items of a list without a blank line, and fences with one before and after. */
 function joinBlocks(blocks: readonly string[]): string {
   return blocks.map((block, index) => (index === 0 ? '' : separator(blocks[index - 1]!, block)) + block).join('');
 }
@@ -100,16 +100,16 @@ function changeFence(change: CardChange): string {
   return fence(change.lines.map(({ kind, text }) => diffMarks[kind] + wholeText(text)).join('\n'), 'diff');
 }
 
-/** No reader of Markdown takes such a word for a link, a mention or markup: it has only letters. */
+/** Matches a word of letters, which no reader of Markdown takes for a link, a mention or markup. */
 const plainWord = /^[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*[,.;:!?]?$/u;
 
-/** One line as Markdown, in code spans except plain words. */
+/** Converts a line to Markdown: plain words stay, and everything else is in code spans. */
 function markdownText(text: string): string {
   const parts: string[] = [];
   let run: string[] = [];
   const flush = (): void => {
     const whole = run.join(' ');
-    // A regular expression would start again at each punctuation mark.
+    // Use a loop: a regular expression would start again at each punctuation mark.
     let end = whole.length;
     while (end > 0 && ',.;:!?'.includes(whole[end - 1]!)) end -= 1;
     const [inside, after] = [whole.slice(0, end), whole.slice(end)];
@@ -127,7 +127,7 @@ function markdownText(text: string): string {
   return parts.join(' ');
 }
 
-/** A code span that holds exactly this text, which has no line feeds. */
+/** Returns a code span that contains exactly this text, which must have no line feeds. */
 export function codeSpan(text: string): string {
   if (text === '') return '``` ```';
   const ticks = '`'.repeat(longestRun(text) + 1);

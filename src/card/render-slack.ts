@@ -1,4 +1,4 @@
-/** A card as Slack messages. Untrusted text is in rich text, where Slack reads no mention, link or markup. */
+/** Renders cards as Slack messages. Untrusted text is in rich text, in which Slack reads no mention, link or markup. */
 import type { Card, CardChange, CardField, CardRow, CardText } from './card.ts';
 import {
   answerLabels,
@@ -20,8 +20,8 @@ import { instantMs } from '../core/messages/control.ts';
 import { instantText } from '../text/instant-text.ts';
 
 /**
- * A card as messages, to be sent in this order: first the card, then the raw call as replies to it. Each fits Slack's
- * limits. The caller adds buttons.
+ * Renders a card as messages within Slack's limits, in the order in which to send them: first the card, then the raw
+ * call as replies to it. The messages have no buttons.
  */
 export function renderSlack(card: Card): SlackMessage[] {
   const title: SlackBlock = { type: 'header', text: { type: 'plain_text', text: titleOf(card), emoji: false } };
@@ -47,8 +47,8 @@ export function renderSlack(card: Card): SlackMessage[] {
 }
 
 /**
- * The card in one block of about `most` characters of JSON: sentence, warnings and arguments, then the reasons, as far
- * as they fit. `whole`: sentence, warnings and arguments are complete.
+ * Renders a card in one block of about `most` characters of JSON: sentence, warnings and arguments, and then the
+ * reasons, as far as they fit. `whole` is true if sentence, warnings and arguments are complete.
  */
 export function renderSlackSummary(card: Card, most: number): { block: SlackBlock; whole: boolean } {
   const title = section([{ text: titleOf(card), bold: true }]);
@@ -68,13 +68,13 @@ export function renderSlackSummary(card: Card, most: number): { block: SlackBloc
   return { block: { type: 'rich_text', elements }, whole: false };
 }
 
-/** Rows of a card in one block of about `most` characters of JSON. */
+/** Renders rows of a card in one block of about `most` characters of JSON. */
 export function renderSlackRows(rows: readonly CardRow[], most: number): SlackBlock {
   const [first, ...others] = rows.map(rowElement);
   return { type: 'rich_text', elements: richText(first === undefined ? [] : [first], others, most).elements };
 }
 
-/** Slack's limit of a header. */
+/** The most characters of a header in Slack. */
 const longestTitle = 150;
 
 function titleOf({ sentence, toolName }: Card): string {
@@ -180,13 +180,13 @@ export interface SlackMessage {
   blocks: SlackBlock[];
 }
 
-/** Slack's documented limits. */
+/** Slack's documented limits: the blocks of a message, and the characters of a block. */
 const mostBlocks = 50;
 const longestText = 3_000;
-/** Slack refuses messages of about 13,200 characters, and does not document how it counts them. */
+/** The most characters of a message as JSON. Slack refuses about 13,200, and does not document how it counts. */
 const longestMessage = 9_000;
 
-/** One line, or a paragraph. `at`: an instant (ISO 8601) that follows the text. Slack accepts no empty text. */
+/** Builds a paragraph without empty parts, which Slack refuses. `at` is an instant (ISO 8601) that follows the text. */
 export function section(
   parts: readonly { text: string; at?: string; bold?: boolean; italic?: boolean; code?: boolean }[],
 ): RichElement {
@@ -214,7 +214,7 @@ export function preformatted(text: string): RichElement {
 }
 
 /**
- * As many messages as the groups need. Each group begins a new block. `first`: a block at the top of the first message.
+ * Distributes elements to messages. Each group begins a new block. `first` is a block at the top of the first message.
  */
 export function slackMessages(
   title: string,
@@ -244,8 +244,8 @@ export function slackMessages(
 }
 
 /**
- * One block with all elements of `first`, and as many others as fit in `most` characters of JSON. `left`: the number of
- * the rest.
+ * Builds a block of all elements of `first`, and as many of `others` as fit in `most` characters of JSON. `left` is the
+ * number of those that do not fit.
  */
 function richText(
   first: readonly RichElement[],
@@ -270,7 +270,7 @@ function mergeElements(elements: readonly RichElement[]): RichElement[] {
   return block;
 }
 
-/** Adds an element to a block. Consecutive sections become one. */
+/** Adds an element to a block. A section is joined to a section before it. */
 function append(block: RichElement[], element: RichElement): void {
   const last = block.at(-1);
   if (last?.type !== 'rich_text_section' || element.type !== 'rich_text_section') {
@@ -286,7 +286,7 @@ function elementText(each: RichText | RichDate): string {
   return each.type === 'text' ? each.text : each.fallback;
 }
 
-/** The element, in several parts if its text is too long for Slack. */
+/** Splits an element into several if its text is too long for Slack. */
 function fittingElements(element: RichElement): RichElement[] {
   if (element.elements.length === 0) return [];
   if (textLength([element]) < longestText) return [element];
@@ -296,7 +296,7 @@ function fittingElements(element: RichElement): RichElement[] {
   });
 }
 
-/** Parts of at most `most` characters. None ends within a surrogate pair. */
+/** Splits a text into parts of at most `most` characters, but never within a surrogate pair. */
 function slices(text: string, most: number): string[] {
   const parts: string[] = [];
   for (let from = 0; from < text.length;) {
@@ -308,7 +308,7 @@ function slices(text: string, most: number): string[] {
   return parts;
 }
 
-/** A text for a field in which Slack reads `&`, `<` and `>` as markup. */
+/** Escapes a text for a field in which Slack reads `&`, `<` and `>` as markup. */
 export function fallbackText(title: string): string {
   return title.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

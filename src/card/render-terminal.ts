@@ -29,7 +29,7 @@ export interface TerminalOptions {
   style?: (style: CardStyle, text: string) => string;
   /** Returns how many columns a text takes. Default: one for each character. */
   columnsOf?: (text: string) => number;
-  /** How to show the hidden part, such as `--all shows it`. */
+  /** A note that says how to see hidden parts, such as `--all shows it`. */
   seeAll?: string;
   /** True: the raw call is shown. Default: a line says how to see it, with `seeAll`. */
   raw?: boolean;
@@ -41,13 +41,13 @@ type Terminal = Required<TerminalOptions>;
 
 const gap = '  ';
 const gutter = '│ ';
-/** Marks a line broken by the terminal, not by the value. */
+/** Marks a line that continues the one before it, because the value was too long for the terminal. */
 const brokenGutter = '┆ ';
-/** Begins a line with the card's note about a value. No line of a value begins with this mark. */
+/** Begins the card's note about a value. No line of a value can begin with this mark. */
 const noteMark = '↳ ';
 
 /**
- * A card as lines of a terminal or of plain text; the last has no line feed. No text of the card can leave its place.
+ * Renders a card as lines of plain text, without a line feed at the end. No text of the card can pass for another part.
  */
 export function renderTerminal(shown: Card, options: TerminalOptions = {}): string {
   const read = cardFor(shown, options.clock ?? {});
@@ -86,7 +86,7 @@ export function renderTerminal(shown: Card, options: TerminalOptions = {}): stri
   ].join('\n');
 }
 
-/** Many terminals draw each letter separately, so a joiner would be invisible. */
+/** Escapes joiners (U+200C, U+200D), which are invisible in terminals that draw each letter separately. */
 function withJoinersEscaped<Value>(value: Value, escape: (text: string) => string): Value;
 function withJoinersEscaped(value: unknown, escape: (text: string) => string): unknown {
   if (typeof value === 'string') return value.replaceAll(/[\u200c\u200d]\p{M}*/gu, escape);
@@ -121,7 +121,7 @@ function linesOfField(terminal: Terminal, field: CardField, width: number): stri
   return isBlock ? [...lines, ...blockLines(terminal, value)] : lines;
 }
 
-/** Broken lines are marked, so that no part of a value can be taken for a note of the card. */
+/** Breaks a value into lines and marks the continued ones, so that none can be taken for a note of the card. */
 function valueLines(terminal: Terminal, value: CardText, columns: number): string[] {
   const [first = '', ...rest] = textLines(terminal, value, columns - brokenGutter.length);
   return [first, ...rest.map((line) => terminal.style('dim', brokenGutter) + line)];
@@ -139,13 +139,13 @@ function linesOfRow(terminal: Terminal, { label, texts }: CardRow, width: number
   return beside(terminal, label, lines, width);
 }
 
-/** Wide enough for all labels, but at most a third of the terminal. */
+/** Returns the width of the column of labels: that of the widest label, but at most a third of the terminal. */
 function labelWidth({ width, columnsOf }: Terminal, labels: readonly string[]): number {
   const widest = labels.reduce((most, label) => Math.max(most, columnsOf(label)), 0);
   return width === Infinity ? widest : Math.min(widest, Math.max(8, Math.floor(width / 3)));
 }
 
-/** A label with lines beside it, or below it if the label is too wide. */
+/** Puts lines beside a label, or below it if the label is too wide. */
 function beside(
   { columnsOf, style, width: columns }: Terminal,
   label: string,
@@ -178,7 +178,7 @@ function indented({ width, columnsOf }: Terminal, first: string, text: string): 
   return lines.map((line, index) => (index === 0 ? first : ' '.repeat(first.length)) + line);
 }
 
-/** Each line is beside a bar, so that none can be taken for a line of the card. */
+/** Puts a bar beside each line of a value, so that none can be taken for a line of the card. */
 function blockLines(terminal: Terminal, text: CardText): string[] {
   const { seeAll, style } = terminal;
   const start = text.text.split('\n').flatMap((line) => gutterLines(terminal, line));

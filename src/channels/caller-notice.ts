@@ -8,8 +8,8 @@ import { shownName, visibleLine, visibleText } from '../text/visible-text.ts';
 import type { ChannelRequest } from './channel.ts';
 
 /**
- * A notice for the caller, the user for whom the run works. The texts have no markup and no invisible characters. The
- * notice has no link to the request, because callers cannot approve calls of their own runs.
+ * A notice for the caller, who is the user of the run. The texts have no markup and no invisible characters. The notice
+ * has no link to the request, because callers cannot approve calls of their own runs.
  */
 export interface CallerNotice {
   title: string;
@@ -121,9 +121,7 @@ function callShown({
   return argumentNames.length === 0 ? shownName(toolName) : `${shownName(toolName)}(${shortened(text, longestCall)})`;
 }
 
-/**
- * Escapes invisible characters, and cuts the text to `most` characters before and after, because escapes are longer.
- */
+/** Escapes invisible characters. Cuts the text to `most` characters before and after that, as escapes are longer. */
 function bounded(text: string, most: number): string {
   return shortened(visibleText(shortened(text, most)), most);
 }

@@ -56,7 +56,6 @@ export interface LinkedPerson {
 /** A decision of a chat account; the gateway adds the reviewer. A retry has the same `decisionId`. */
 export type ChatDecision = Omit<Decision, 'reviewerId' | 'signature'> & { decisionId: string };
 
-
 /** The part of a web push channel through which the gateway stores the subscriptions of signed-in people. */
 export interface PushApp {
   /** The public key with which browsers subscribe: 65 bytes in base64url. */

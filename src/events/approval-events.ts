@@ -1,4 +1,4 @@
-/** The events of approval requests, from journal entries and memos. */
+/** Builds the events of approval requests from journal entries and the run's memo. */
 import type { CallOutcome, ApprovalRequest } from '../core/ledger/approval.ts';
 import type { ApprovalSummary } from '../core/ledger/approval-index.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
@@ -20,7 +20,7 @@ export class ApprovalEvents {
   /** The open requests by id, in the order in which they were opened. */
   readonly #open = new Map<string, OpenRequest>();
   readonly #settled = new Set<string>();
-  /** How the calls were settled, by call id. */
+  /** The last known outcome of each call, by call id. */
   readonly outcomes = new Map<string, CallOutcome>();
 
   constructor(facts: RunFacts) {
@@ -28,14 +28,14 @@ export class ApprovalEvents {
   }
 
   /**
-   * Call it first if the server no longer has the beginning of the run: entries before the first seen one are not
-   * missing.
+   * Call this before the first event if the server no longer has the beginning of the run. Then entries before the
+   * first seen one do not count as missing.
    */
   startLate(): void {
     this.#startsLate = true;
   }
 
-  /** The entries of an event come before its memo, which shows their effect. */
+  /** Returns the events of a history event, and its new entries. The memo has their effect, so it is read last. */
   add({ journal, open }: HistoryEvent): { drafts: EventDraft[]; entries: JournalEntry[] } {
     const entries = journal.filter(({ seq }) => this.#seen.take(seq));
     if (this.#startsLate) this.#seen.startLate();
@@ -46,8 +46,8 @@ export class ApprovalEvents {
   }
 
   /**
-   * Call it at the end of the run. Returns the cancellations of requests that the run could not settle itself, and the
-   * gaps of missing entries.
+   * Call this at the end of the run. Returns cancellations of the requests that are still open, and the gaps in the
+   * journal.
    */
   end(): EventDraft[] {
     const drafts = this.#announceAll();
@@ -85,7 +85,7 @@ export class ApprovalEvents {
   }
 
   /**
-   * The event of a settlement, after that of its request if there is none yet. None if the request was settled before.
+   * Returns the event of a settlement; before it that of the request, if there was none yet. Empty if already settled.
    */
   #settle(entry: JournalEntry, beside: readonly JournalEntry[]): EventDraft[] {
     const { requestId = '', callId = '', toolName = '', reason = null, reviewerId = null } = entry;
@@ -126,15 +126,15 @@ export class ApprovalEvents {
   }
 }
 
-/** True for a request about a call that was started before, with an unknown outcome. */
+/** True if the request asks about a call that has already been started, and whose outcome is unknown. */
 function mayHaveRun(opened: JournalEntry | undefined): boolean {
   return opened?.kind === 'opened' && opened.by === 'unknown';
 }
 
-/** `grantId`: the grant that the decision made, if any. */
+/** Names the decision of a settlement. `grantId` is the grant that the decision made, if any. */
 function decisionOf({ outcome }: JournalEntry, grantId: string | undefined): ApprovalDecision {
   if (outcome === 'approved' && grantId !== undefined) return 'approved_always';
-  // No other outcome settles a request.
+  // These outcomes belong to calls without a request, so a request never has them.
   switch (outcome) {
     case undefined:
     case 'allowed':
@@ -147,13 +147,13 @@ function decisionOf({ outcome }: JournalEntry, grantId: string | undefined): App
   }
 }
 
-/** The journal entries seen so far. Payloads repeat entries, and may carry them out of order. */
+/** Remembers which journal entries were seen, because payloads repeat entries and may have them out of order. */
 class SeenEntries {
-  /** The number up to which every entry has been seen. */
+  /** All entries up to this number have been seen. */
   #upTo = 0;
   readonly #beyond = new Set<number>();
 
-  /** Marks an entry as seen; returns true if it was not seen before. */
+  /** Marks an entry as seen. Returns false if it was already. */
   take(seq: number): boolean {
     if (seq <= this.#upTo || this.#beyond.has(seq)) return false;
     this.#beyond.add(seq);
@@ -175,7 +175,7 @@ class SeenEntries {
   }
 }
 
-/** The facts of a request that is not settled. At least one of the first two members is known. */
+/** What is known of an open request: its journal entry, its row in the memo, or both. */
 interface OpenRequest {
   opened?: JournalEntry;
   row?: ApprovalSummary;
@@ -183,8 +183,8 @@ interface OpenRequest {
 }
 
 /**
- * A request as its event shows it: from its journal entry, its row in the memo, and the call of the model. No payload
- * that only the gate writes has the arguments of an edited call, so they are left out.
+ * Builds the request for its event from its journal entry, its row in the memo, and the model's call. Edited arguments
+ * are left out: they are in no payload that only the gate writes.
  */
 function eventRequest(
   requestId: string,
@@ -197,12 +197,12 @@ function eventRequest(
   const byId = by === 'unknown' ? (opened?.byId ?? undefined) : (opened?.byId ?? '');
   const replaces = isReplacing ? { ...(byId !== undefined && { requestId: byId }), by } : undefined;
   const known = by === 'edit' ? undefined : facts.calls.get(callId);
-  // It was started with edited arguments.
+  // If the call ran with edited arguments, those of the model's call are not shown.
   const asked = known?.ran === undefined ? known : undefined;
   const copy = asked === undefined ? undefined : reviewersCopy(asked, facts);
   const redacted = redactedNames(asked?.redaction?.values ?? []);
   const riskLevel = row?.riskLevel ?? 'unknown';
-  // Of the `assess` rules of policies, history keeps only the resulting severity.
+  // History does not keep what `assess` rules of policies found, only the resulting severity.
   const recorded = asked?.assessment === undefined ? [] : [asked.assessment];
   const assessment = joinAssessments([defaultAssessment(riskLevel), ...recorded]);
   const { toolName = row?.toolName ?? '', reason = row?.reason ?? '', at = '' } = opened ?? {};
@@ -238,16 +238,16 @@ function eventRequest(
 
 type Arguments = Pick<ApprovalRequest, 'arguments' | 'shown' | 'argumentNames' | 'argumentBytes'>;
 
-/** The arguments as reviewers see them. Undefined: it is unknown which parts they may see. */
+/** The arguments as reviewers see them. Undefined if it is unknown which parts a policy hides. */
 function reviewersCopy({ arguments: args, redaction }: KnownCall, facts: RunFacts): JsonObject | undefined {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return undefined;
-  // The caller then shows only their names and sizes.
+  // `eventRequest` then removes the values by `hideInRequest`.
   if (facts.hidesArguments) return args;
   if (!facts.redacts && !facts.mayHideMore) return args;
   return redaction === undefined || facts.mayHideMore ? undefined : redactedArguments(args, redaction.values);
 }
 
-/** Many more characters are searched than shown, so that no secret is cut in two. */
+/** Search many more characters than are shown, so that the cut does not hide the rest of a secret from the search. */
 const mostSearched = 4_000;
 const mostShown = 500;
 

@@ -1,6 +1,6 @@
 /**
- * The events of a run as its policies, from its history, let reviewers see them: no worker is needed, and the same
- * history gives the same events.
+ * Redacts the events of a run by the policies in its history. It needs no worker, and the same history always gives the
+ * same redacted events.
  */
 import { defaultAssessment } from '../core/assess/assessment.ts';
 import { hideInRequest } from '../core/ledger/hidden-arguments.ts';
@@ -18,8 +18,8 @@ import { TextRedactor } from './text-redactor.ts';
 import { type TokenTail, tokenTail } from './token-tail.ts';
 
 /**
- * With these codes a run cannot start. Their sentences are Countersign's own and are shown: they quote no call, but at
- * most the agent's name and the policy that the starter sent.
+ * With these problems a run cannot start, so its policies may stay unknown. Their messages are shown anyway: they quote
+ * no call, but at most the agent's name and the policy that the starter sent.
  */
 const startCodes: readonly ProblemCode[] = [
   'agent_unknown',
@@ -35,29 +35,29 @@ export class EventRedactor {
   readonly #texts = new TextRedactor(this.#policies);
   readonly #tail = new TailRedactor(this.#texts);
 
-  /** False until the run has loaded its policies: its events wait, or show nothing. */
+  /** False until the run has loaded its policies. Until then all texts are hidden. */
   get isReady(): boolean {
     return this.#policies.version > 0;
   }
 
-  /** Grows whenever more is hidden than before, in earlier events too. */
+  /** Grows whenever more is hidden than before, which also changes earlier events. */
   get version(): number {
     return this.#policies.version + this.#texts.secrets.size;
   }
 
-  /** Grows with each policy that hides more: then call `note` again for earlier events. */
+  /** Grows with each policy that hides more. Then call `note` again for the earlier events. */
   get policyVersion(): number {
     return this.#policies.version;
   }
 
-  /** Reads the policies in the next event of the history. The same event may be read twice. */
+  /** Reads the policies in the next event of the history. An event may be read twice. */
   learn(event: HistoryEvent): void {
     const { what } = event;
     if (what?.kind === 'started') this.#isAgentRun = what.isAgentRun;
     this.#policies.learn(event);
   }
 
-  /** Searches events for secrets, which are hidden in all events from then on. Call it before any of them is shown. */
+  /** Collects the secrets in events, to hide them everywhere. Call this before any of these events is shown. */
   note(events: readonly RecordedEvent[]): void {
     for (const event of events) {
       if (event.type !== 'RunItemEvent') continue;
@@ -80,7 +80,7 @@ export class EventRedactor {
     }
   }
 
-  /** The redacted part of an unfinished text that may be shown; undefined if none may be. */
+  /** Redacts the end of an answer that the model is still writing. Undefined if none of it may be shown yet. */
   tail(turn: number, tail: TokenTail): TokenTail | undefined {
     return this.#tail.next(turn, tail);
   }
@@ -116,7 +116,7 @@ export class EventRedactor {
     };
   }
 
-  /** The request with placeholders in every text about its call; without its arguments if the policies hide all. */
+  /** Redacts every text about the call. Removes the arguments if none may be shown. */
   #request(event: ApprovalRequestEvent): ApprovalRequestEvent {
     const { toolName, arguments: args, contextSummary, sentence, assessment, advice, shownArguments } = event;
     if (this.#texts.hidesAll) return withoutArguments(event);
@@ -160,7 +160,7 @@ export class EventRedactor {
     };
   }
 
-  /** The structured output with its text redacted; empty if the redacted text is no longer JSON. */
+  /** Redacts a structured output as text. Empty if the redacted text is not JSON any more. */
   #output(value: JsonObject | undefined): { structuredOutput?: JsonObject } {
     if (value === undefined) return {};
     const shown = this.#texts.text(JSON.stringify(value));
@@ -173,7 +173,7 @@ export class EventRedactor {
   }
 }
 
-/** As a policy with `include_arguments: false` shows a request. */
+/** Hides what a policy with `include_arguments: false` hides in a request. */
 function withoutArguments(event: ApprovalRequestEvent): ApprovalRequestEvent {
   const { assessment = defaultAssessment(event.riskLevel), reviewers = [] } = event;
   const hidden = hideInRequest({ ...event, assessment, reviewers });
@@ -182,39 +182,39 @@ function withoutArguments(event: ApprovalRequestEvent): ApprovalRequestEvent {
 }
 
 /**
- * The longest text that is redacted while it is written, because each new part is searched with all earlier ones. A
- * longer answer is shown only when it is complete.
+ * The longest text that is redacted while the model writes it. Each part is searched together with all earlier ones, so
+ * a longer text would take too long; it is shown only when it is complete.
  */
 const mostWritten = 64_000;
-/** The longest match of a built-in pattern of several words, and of a policy's custom pattern. */
+/** The longest matches: of a built-in pattern for several words, and of a policy's own pattern. */
 const longestOfSeveralWords = 80;
 const longestOfOwnPattern = 1_000;
 
-/** Redacts an unfinished text. Its end is not shown while it may begin a secret. */
+/** Redacts a text while it is written. It withholds the end as long as that may be the beginning of a secret. */
 class TailRedactor {
   readonly #redactor: TextRedactor;
   #turn = 0;
   #attempt = 0;
   #written = '';
   #shown = '';
-  /** True if no further part of this answer can be shown. */
+  /** True once no further part of this answer can be shown. */
   #hasLost = false;
 
   constructor(redactor: TextRedactor) {
     this.#redactor = redactor;
   }
 
-  /** The redacted text so far, in which the offset counts. Undefined: nothing can be shown yet. */
+  /** Adds a part and returns the redacted text, in which its offset counts. Undefined if none may be shown yet. */
   next(turn: number, { attempt, offset, tail }: TokenTail): TokenTail | undefined {
     if (turn !== this.#turn || attempt !== this.#attempt) {
       [this.#turn, this.#attempt, this.#written, this.#shown, this.#hasLost] = [turn, attempt, '', '', false];
     }
-    // A part before this text was missed, so this text may begin with the rest of a secret.
+    // If an earlier part was missed, this text may begin in the middle of a secret.
     this.#hasLost ||= offset > this.#written.length || offset + tail.length > mostWritten;
     if (!this.#hasLost) {
       this.#written += tail.slice(this.#written.length - offset);
       const shown = this.#shownOf(this.#written);
-      // If less can be shown than before, keep what is shown: the next part may still extend a secret.
+      // If less may be shown than before, the last part may extend a secret: keep what is shown until the next.
       const isLess = shown !== undefined && this.#shown.startsWith(shown);
       this.#hasLost = shown === undefined || (!isLess && !shown.startsWith(this.#shown));
       if (!this.#hasLost && !isLess) this.#shown = shown!;
@@ -234,18 +234,18 @@ class TailRedactor {
   }
 }
 
-/** The characters before a word: a blank, or an ideographic or full-width sign. */
+/** Matches a character that separates words: a blank, or an ideographic or full-width sign. */
 const beforeWord = /[\s\u3000-\u303f\uff01-\uff0f\uff1a-\uff20]/;
-/** The end that may be part of a card, account or telephone number: from the first word with a digit. */
+/** Matches an end that may be part of a card, account or telephone number: from the first word with a digit. */
 const lastDigits = /(?<!\S)\S*[\d+(].*$/s;
-/** The beginning of a quoted password, which may have several words. */
+/** Matches the beginning of a quoted password, which may contain blanks. */
 const openQuote = /(?:pass(?:word|wd|phrase)|secret|key|token|pwd)["']?\s{0,4}(?::|:?=|\s)\s{0,4}["'][^"']*$/i;
 const longestQuote = 1_000;
-/** Nothing of a key's first line is shown before its end shows the kind of the key. */
+/** Matches an unfinished first line of a private key. Only the end of that line says what kind of key it is. */
 const openKey = /-{1,5}(?:BEGIN [A-Z0-9 ]{0,60})?-{0,5}$/;
 const longestKeyLine = 100;
 
-/** How much of a text is certainly no part of a secret, however it goes on. */
+/** Returns the length of the beginning of a text that no continuation can turn into a part of a secret. */
 function settledEnd(text: string, hasOwnPatterns: boolean, secretAt: number): number {
   if (hasOwnPatterns) return Math.max(0, Math.min(secretAt, text.length - longestOfOwnPattern));
   const indexOf = (expression: RegExp, start: number): number => {
@@ -261,7 +261,7 @@ function settledEnd(text: string, hasOwnPatterns: boolean, secretAt: number): nu
   );
 }
 
-/** A loop: a regular expression that ends with `$` takes quadratic time here. */
+/** Use a loop: a regular expression that ends with `$` takes quadratic time here. */
 function lastWordStart(text: string): number {
   let start = text.length;
   while (start > 0 && !beforeWord.test(text[start - 1]!)) start -= 1;

@@ -1,6 +1,6 @@
 /**
- * The values that a run's policies hide from reviewers, by its history so far. Policies only add to them, so a change
- * that loosens a policy reveals nothing.
+ * Collects what the policies in a run's history hide from reviewers. A later policy can only add to it, so loosening a
+ * policy does not reveal what was hidden before.
  */
 import type { GatedDefinition } from '../core/policy/gated-activity.ts';
 import { limitsOf } from '../core/policy/limits.ts';
@@ -22,7 +22,7 @@ export class HiddenByPolicies {
     return this.#version;
   }
 
-  /** False until the policies have been read, and forever if one cannot be read. */
+  /** False until the policies have been read, and from then on if one cannot be read. */
   get isKnown(): boolean {
     return this.#policies.config !== undefined && !this.#cannotTell;
   }
@@ -31,14 +31,14 @@ export class HiddenByPolicies {
     return this.#hidesArguments;
   }
 
-  /** What to redact; undefined if nothing is. */
+  /** What to redact. Undefined if policies redact nothing. */
   get settings(): RedactionSettings | undefined {
     return this.#settings;
   }
 
   /**
-   * A tool's argument that is a shell command; undefined if there is none. A command is redacted only if a policy names
-   * this argument.
+   * Returns the name of the tool's argument that is a shell command; undefined if there is none. Commands are redacted
+   * only where a policy names this argument.
    */
   commandOf(tool: string): string | undefined {
     const { config } = this.#policies;
@@ -50,7 +50,7 @@ export class HiddenByPolicies {
     return this.#gated?.find((each) => each.name === name);
   }
 
-  /** True for a custom workflow: the arguments of its calls are lists. */
+  /** True for a custom workflow. The arguments of its calls are lists and not objects. */
   get isGate(): boolean {
     return this.#gated !== undefined;
   }
@@ -70,7 +70,7 @@ export class HiddenByPolicies {
     if (taken === 'unreadable') this.#hideAll();
   }
 
-  /** Policies that cannot be read may hide anything. */
+  /** Hides everything, because a policy that cannot be read may hide anything. */
   #hideAll(): void {
     this.#cannotTell = true;
     this.#version += 1;
@@ -89,7 +89,7 @@ export class HiddenByPolicies {
   }
 }
 
-/** What either of two settings hides; undefined if neither hides anything. */
+/** Joins two settings: the result hides what either hides. Undefined if neither hides anything. */
 function joinSettings(
   one: RedactionSettings | undefined,
   other: RedactionSettings | undefined,

@@ -1,11 +1,11 @@
-/** The decisions of the ledger, read from its journal without a policy. */
+/** Reads requests and outcomes from a run's journal, without its policies. */
 import type { CallOutcome, OutcomeName, Settlement } from '../core/ledger/approval.ts';
 import type { Viewed } from '../core/messages/viewed.ts';
 import type { Identity } from '../core/people/entitlement.ts';
 import { resultWithheldType } from '../core/base/tool-failure.ts';
 import { type JournalEntry, isReplaced, ranSince } from '../core/ledger/journal-entry.ts';
 
-/** Who answered. `viewed`: what they saw, as their channel reports it. */
+/** The sender of an answer. `viewed` is what the sender's channel reports to have shown. */
 interface Voter {
   reviewerId?: string;
   reviewerName?: string;
@@ -13,7 +13,7 @@ interface Voter {
   viewed?: Viewed;
 }
 
-/** One request of a run, and who settled it, read from the journal. Times are ISO 8601. */
+/** A request as the journal records it, and who settled it. Times are ISO 8601. */
 export interface ProjectedRequest extends Voter {
   requestId: string;
   callId: string;
@@ -29,12 +29,12 @@ export interface ProjectedRequest extends Voter {
   settledAt?: string;
   reason?: string;
   decisionId?: string;
-  /** What superseded the request, as in `Settlement`. `byId`: the id of the rule, grant or request. */
+  /** What superseded the request, as in `Settlement`. `byId` is the id of that rule, grant or request. */
   by?: Settlement['by'];
   byId?: string | null;
 }
 
-/** The state after the entries of a journal. */
+/** What follows from the entries of a journal. */
 export interface Projection {
   /** The requests, in the order in which they were opened. */
   requests: ProjectedRequest[];
@@ -46,8 +46,8 @@ export interface Projection {
 }
 
 /**
- * Projects the entries of all executions, in any order and with repeats. `ended`: the run was closed from outside
- * (terminated, timed out), so open requests are cancelled.
+ * Projects the entries of all executions, in any order and with repeats. `ended` says that the run was closed from
+ * outside (terminated, timed out); then open requests count as cancelled.
  */
 export function projectJournal(entries: readonly JournalEntry[], ended = false): Projection {
   const ordered = orderedEntries(entries);
@@ -81,7 +81,7 @@ export function takeOutcome(outcomes: Map<string, CallOutcome>, entry: JournalEn
   if (kind === 'ruling' && outcome !== undefined) {
     const settled = { callId, toolName, outcome, ran: ranNow };
     outcomes.set(callId, { ...settled, ...(resultOf !== undefined && { resultOf }) });
-    // A request that another request replaces does not settle its call.
+    // If another request replaces this one, the call is not settled yet.
   } else if (kind === 'settled' && outcome !== undefined && !isReplaced(entry)) {
     outcomes.set(callId, { callId, toolName, requestId, outcome, ran: ranNow });
   } else if (kind === 'ran' && ran !== undefined && known !== undefined) {
@@ -89,7 +89,7 @@ export function takeOutcome(outcomes: Map<string, CallOutcome>, entry: JournalEn
   }
 }
 
-/** The entries in the order of `seq`, each once. */
+/** Returns the entries in the order of `seq`, without repeats. */
 export function orderedEntries(entries: readonly JournalEntry[]): JournalEntry[] {
   const bySeq = new Map(entries.map((entry) => [entry.seq, entry]));
   return [...bySeq.values()].sort((one, other) => one.seq - other.seq);
@@ -114,7 +114,7 @@ function settle(request: ProjectedRequest, entry: JournalEntry): void {
   Object.assign(request, Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)));
 }
 
-/** The ranges of missing numbers in ascending numbers, as `[first, last]`. */
+/** Returns the ranges that are missing between ascending numbers, as `[first, last]`. */
 export function gapsIn(seqs: readonly number[], first = 1): [number, number][] {
   const gaps: [number, number][] = [];
   let expected = first;

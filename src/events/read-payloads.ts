@@ -1,4 +1,4 @@
-/** Every client of the namespace can write arbitrary payloads. */
+/** Reads payloads of a history. They are untrusted, because every client of the namespace can write arbitrary ones. */
 import { type Usage, isUnfinished, type Unfinished, unfinishedOf } from '../core/base/model-answer.ts';
 import type { RunCost } from '../core/policy/run-cost.ts';
 import type { CallOutcome } from '../core/ledger/approval.ts';
@@ -29,7 +29,7 @@ export interface RunStart {
   isSession: boolean;
 }
 
-/** Reads the argument of `agentRun`; undefined if the run would refuse it. */
+/** Reads the argument of the workflow `agentRun`. Undefined if the run would refuse it. */
 export function readRunInput(value: unknown): RunStart | undefined {
   const { agent, input, caller, metadata, parent, session } = objectIn(value) ?? {};
   const messages =
@@ -47,7 +47,7 @@ export function readRunInput(value: unknown): RunStart | undefined {
   };
 }
 
-/** Reads the first argument of `countersign.callModel`. */
+/** Reads the first argument of the activity `countersign.callModel`. */
 export function readModelInput(
   value: unknown,
 ): { agent: string; turn: number; messages: ModelMessage[]; redacts: boolean } | undefined {
@@ -61,11 +61,11 @@ export interface ReadCall {
   toolName: string;
   arguments: Json;
   assessment?: Assessment;
-  /** The parts of the arguments to hide. Absent: no activity has searched the arguments. */
+  /** The parts of the arguments to hide. Absent if no activity has searched the arguments. */
   redaction?: CallRedaction;
 }
 
-/** The part that makes the arguments for reviewers. */
+/** What is needed to redact the arguments for reviewers. */
 export type CallRedaction = Pick<Redaction, 'kinds' | 'values'>;
 
 export interface ModelTurn {
@@ -77,7 +77,7 @@ export interface ModelTurn {
   outputProblem?: string;
 }
 
-/** Reads the result of `countersign.callModel`. */
+/** Reads the result of the activity `countersign.callModel`. */
 export function readModelTurn(value: unknown): ModelTurn | undefined {
   const { text, contextSummary, calls, finishReason, structuredOutput, outputProblem } = objectIn(value) ?? {};
   if (typeof text !== 'string' || !Array.isArray(calls)) return undefined;
@@ -107,7 +107,7 @@ function readCall(value: unknown): ReadCall {
   };
 }
 
-/** The messages in a payload; undefined if one has no known role. Other members are read leniently. */
+/** Reads messages in a payload. Undefined if one has no known role; other invalid members get defaults. */
 function messagesIn(value: unknown): ModelMessage[] | undefined {
   if (!Array.isArray(value)) return undefined;
   const messages = value.map((each) => {
@@ -130,7 +130,7 @@ function objectIn(value: unknown): Record<string, unknown> | undefined {
 
 const statuses = ['completed', 'closed', 'limit', 'cancelled'] as const;
 
-/** Reads the result of `agentRun`. */
+/** Reads the result of the workflow `agentRun`. */
 export function readRunResult(value: unknown): Completion {
   if (isUndecodable(value)) return { status: 'completed', output: '' };
   const result = (value ?? {}) as Partial<Record<keyof Completion, unknown>>;
@@ -147,14 +147,14 @@ export function readRunResult(value: unknown): Completion {
   };
 }
 
-/** The token counts under `name`; empty if they are invalid. */
+/** Reads token counts into a member `name`. Empty if they are invalid. */
 function readUsage<Name extends string>(name: Name, value: unknown): Partial<Record<Name, Usage>> {
   const { inputTokens, outputTokens } = (objectIn(value) ?? {}) as Partial<Usage>;
   if (!isCount(inputTokens) || !isCount(outputTokens)) return {};
   return { [name]: { inputTokens, outputTokens } } as Record<Name, Usage>;
 }
 
-/** The cost in a run's result; empty if it is invalid. */
+/** Reads the cost in a run's result. Empty if it is invalid. */
 function readCost(value: unknown): { cost?: RunCost } {
   const { amount, currency, unpriced = [] } = (objectIn(value) ?? {}) as Partial<RunCost>;
   const isCost = typeof amount === 'number' && amount >= 0 && typeof currency === 'string';

@@ -1,6 +1,6 @@
 /**
- * The policies in a run's history so far: those that its workers loaded, changes by `setPolicy` and by the calling run,
- * and those that one execution handed to the next.
+ * Collects the policies in a run's history: those that its workers loaded, changes by `setPolicy` and by the calling
+ * run, and those that one execution passed to the next.
  */
 import { isObject } from '../core/base/json.ts';
 import type { ToolDefinition } from '../core/base/tool-call.ts';
@@ -17,38 +17,38 @@ import type { Fact, HistoryEvent } from './history-event.ts';
 
 type Config = RunConfig | GateConfig;
 
-/** A run trusts this state only because `activities/verify-carried.ts` verifies it. */
+/** The state that one execution passes to the next. `activities/verify-carried.ts` verifies it before a run uses it. */
 export interface CarriedPast {
   gate: { ledger: Ledger; change?: PolicyChange; tree?: unknown };
   config: Config;
-  /** The agent in charge, for an agent run after a handoff. */
+  /** The agent that took over by a handoff, if any. */
   agent?: string;
 }
 
-/** The changes of an agent's policies since its config was loaded. */
+/** What has changed in an agent's policies since its config was loaded. */
 export interface Changed {
   parents?: Policy[];
   change?: PolicyChange;
 }
 
 export class RecordedPolicies {
-  /** The config at the beginning of the history read so far. */
+  /** The first config in the history that has been read. */
   first: Config | undefined;
-  /** The state that the first known execution took over. Absent: it is the first of the run. */
+  /** The state that the first known execution got. Absent if that is the first of the run. */
   carried: CarriedPast | undefined;
   config: Config | undefined;
-  /** The changes since that config was loaded. */
+  /** The changes since `config` was loaded. */
   changed: Changed = {};
-  /** The states that executions took over, in their order. */
+  /** The states that executions got from those before them, in order. */
   readonly pasts: CarriedPast[] = [];
-  /** The changes by `setPolicy`: policies, as an activity read them, and modes. */
+  /** The policies that `setPolicy` brought, as an activity read them. `modes` are its modes. */
   readonly policies: Policy[] = [];
   readonly modes = new Set<Mode>();
   /** The policies of the calling runs, once for each time that they changed. */
   readonly inherited: Policy[][] = [];
   #executions = 0;
 
-  /** `more`: the fact had policies; `unreadable`: they cannot be read. */
+  /** Reads the policies in a fact. Returns `more` if it has some, and `unreadable` if they cannot be read. */
   take(what: Fact | undefined): 'none' | 'more' | 'unreadable' {
     if (what?.kind === 'started') this.#executions += 1;
     try {
@@ -84,7 +84,7 @@ export class RecordedPolicies {
       if (result['policyDigest'] === undefined) return 'none';
       this.#setConfig(result as unknown as Config);
     } else if (activity.kind === 'parents') {
-      // Only a message from the calling run leads to policies.
+      // The result has policies only if the message came from the calling run.
       if (!Array.isArray(result['policies'])) return 'none';
       const parents = inheritedBeside(this.config?.ceiling, result['policies'] as Policy[]);
       this.inherited.push(parents);
@@ -105,19 +105,19 @@ export class RecordedPolicies {
   }
 }
 
-/** The policies of a run, by its executions, oldest first. */
+/** Reads the policies in all executions of a run, oldest first. */
 export function policiesOf(executions: readonly { events: readonly HistoryEvent[] }[]): RecordedPolicies {
   const policies = new RecordedPolicies();
   for (const { what } of executions.flatMap(({ events }) => events)) policies.take(what);
   return policies;
 }
 
-/** The first agent of a run, and those to which it can be handed over; for a custom workflow, its gate. */
+/** The run's first agent, and those to which it can be handed over; for a custom workflow, the gate. */
 export function agentsOf(config: Config): (AgentConfig | GateConfig)[] {
   return [config, ...('handoffs' in config ? (config.handoffs ?? []) : [])];
 }
 
-/** The tools of these agents of a run. For a custom workflow: all activities that it declares. */
+/** The tools of these agents; for a custom workflow, all activities that it declares. */
 export function toolsOf(config: Config, agents: readonly Partial<AgentConfig>[]): ToolDefinition[] {
   return [...agents.flatMap(({ tools = [] }) => tools), ...('gated' in config ? config.gated : [])];
 }
@@ -131,7 +131,7 @@ export function layersOf(
   return { ...(ceiling && { ceiling }), ...(parents && { parents }), ...(run && { run }) };
 }
 
-/** Throws for any value but an object. */
+/** Returns the value if it is an object. Throws otherwise. */
 function objectIn(value: unknown): Record<string, unknown> {
   if (!isObject(value) || isUndecodable(value)) throw new TypeError('not an object');
   return value;

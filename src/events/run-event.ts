@@ -11,12 +11,12 @@ interface Recorded {
   /** `RUNID.EVENTID.INDEX`: Temporal's run id of the execution, its history event, and the place in that event. */
   id: string;
   workflowId: string;
-  /** ISO 8601: when the server recorded the history event. */
+  /** When the server recorded the history event, in ISO 8601. */
   at: string;
 }
 
 /**
- * A request was opened. Fields that history does not keep are absent, such as `assessment` and `reviewers` in a custom
+ * A request was opened. Members that history does not keep are absent, such as `assessment` and `reviewers` in a custom
  * workflow. `arguments` is empty and `shown` is `part` if a policy hides arguments, if a reviewer edited them, or in a
  * custom workflow.
  */
@@ -28,7 +28,7 @@ export interface ApprovalRequestEvent
   reviewers?: string[];
 }
 
-/** A request was settled. Always follows the `ApprovalRequestEvent` of the request. */
+/** A request was settled. The `ApprovalRequestEvent` of the request always precedes this event. */
 export interface ApprovalResultEvent extends Recorded {
   type: 'ApprovalResultEvent';
   requestId: string;
@@ -37,19 +37,19 @@ export interface ApprovalResultEvent extends Recorded {
   decision: ApprovalDecision;
   reason: string | null;
   reviewerId: string | null;
-  /** The reviewer's name, as the sender claims. */
+  /** The reviewer's name, as the sender of the decision claims it. */
   reviewerName?: string;
-  /** Whether the tool ran. `pending`: it runs now, and its `tool_result` will say. */
+  /** Whether the tool ran. `pending` means that it runs now, and that the later `tool_result` says how it ended. */
   ran: Ran;
   identity?: Identity;
-  /** The grant that the decision's "always" made. */
+  /** The id of the grant that the answer "always" made. */
   grantId?: string;
-  /** For `superseded`: a policy, a grant or an edit, and the id of the rule, grant or request. */
+  /** For `superseded`: what settled the request, a policy, a grant or an edit. `byId` is the id of that. */
   by?: string;
   byId?: string | null;
 }
 
-/** `approved_always`: the decision also made a grant. */
+/** How a request was settled. `approved_always` means that the decision also made a grant. */
 export type ApprovalDecision =
   Exclude<OutcomeName, 'allowed' | 'denied_by_policy' | 'refused' | 'cached'> | 'approved_always';
 
@@ -68,20 +68,20 @@ export type RunItem =
       content: string;
       /** The files that the user sent with the message. Absent: none. */
       files?: ShownFile[];
-      /** The id under which the user of a session sent the message. */
+      /** The id that the user of a session gave to the message. */
       messageId?: string;
       agentName?: string;
       turn?: number;
-      /** Why the model's answer may be incomplete. Absent: it is complete. */
+      /** Why the model's answer may be incomplete. Absent if it is complete. */
       finish?: Unfinished;
-      /** The final answer by an `output` schema. Redacted events may leave it out. */
+      /** The final answer as the agent's `output` schema defines it. Redacted events may not have it. */
       structuredOutput?: JsonObject;
-      /** The problem of an answer that does not fit the `output` schema; the model receives it, and answers again. */
+      /** Why the answer does not fit the `output` schema. The model gets this text and answers again. */
       outputProblem?: string;
     }
-  /** A call of the model. `arguments` is absent if history does not keep the arguments. */
+  /** A call by the model. `arguments` is absent if history does not keep them. */
   | { type: 'tool_call'; callId: string; toolName: string; arguments?: Json }
-  /** The text that the model receives for a call. `arguments`: those that ran, if they are not the model's own. */
+  /** The text that the model gets for a call. `arguments` are those that ran, if they are not the model's own. */
   | {
       type: 'tool_result';
       callId: string;
@@ -89,36 +89,37 @@ export type RunItem =
       content: string;
       isError: boolean;
       ran: Ran;
-      /** True: the tool ran, but the check of its results withholds this one. */
+      /** True if the tool ran, but a check of its results withholds this one. */
       withheld?: true;
-      /** The id of an earlier call whose result the model receives again. Nothing ran for this call. */
+      /** The id of an earlier equal call whose result the model gets again. The tool did not run for this call. */
       resultOf?: string;
       arguments?: Json;
     }
-  /** A call of an agent started a nested run. */
+  /** A call of another agent started a nested run. */
   | { type: 'nested_run'; callId: string; workflowId: string }
-  /** The agent `to` is in charge from now on, in place of `from`. */
+  /** The agent `to` takes over from the agent `from`. */
   | { type: 'handoff'; from: string; to: string }
   /**
    * A turn of a session has ended: the model has answered, or its call has failed. The session waits for its user,
-   * unless the user has written meanwhile. `stopped`: the user ended the turn; calls that still run may give results.
+   * unless a message is already there. `stopped` means that the user ended the turn; running calls may still give
+   * results.
    */
   | { type: 'turn_ended'; turn: number; failure?: Problem; stopped?: true };
 
-/** The run has ended; the last event. */
+/** The run has ended. No event follows. */
 export interface RunCompleteEvent extends Recorded {
   type: 'RunCompleteEvent';
   status: 'completed' | 'failed' | 'cancelled' | 'closed' | 'limit';
-  /** The last text of the run. For a custom workflow: its result as text. */
+  /** The last text of the run; for a custom workflow, its result as text. */
   output: string;
-  /** Why `output` may be incomplete. Absent: it is complete. */
+  /** Why `output` may be incomplete. Absent if it is complete. */
   finish?: Unfinished;
-  /** The run's structured output. Redacted events leave it out if redaction leaves no JSON. */
+  /** The run's structured output. Redacted events lack it if the redacted text is not JSON. */
   structuredOutput?: JsonObject;
-  /** The tokens of an agent run and of its nested runs. Absent if the run ended without a result. */
+  /** The tokens of an agent run. `nestedUsage` has those of its nested runs. Absent if there is no result. */
   usage?: Usage;
   nestedUsage?: Usage;
-  /** The cost of the run. Absent: the operator's policy has no prices. */
+  /** The cost of the run. Absent if the operator's policy has no prices. */
   cost?: RunCost;
   /** The last 200 calls of the run. Absent if the run ended without a result. */
   outcomes?: CallOutcome[];
@@ -128,32 +129,32 @@ export interface RunCompleteEvent extends Recorded {
 /** How a run ended. */
 export type Completion = Omit<RunCompleteEvent, keyof Recorded | 'type'>;
 
-/** A place in the stream where events are missing. */
+/** A place in the stream at which events are missing. */
 export interface GapEvent extends Recorded {
   type: 'gap';
   /**
-   * `retention`: the server no longer has the earlier events. `undecodable`: this reader lacks a codec or a store.
-   * `journal`: the run wrote decisions that no payload carried. `reset`: an operator reset the run to an earlier point.
+   * `retention`: the server no longer has the events. `undecodable`: this reader lacks a codec or a payload store.
+   * `journal`: entries of the run's journal are in no payload. `reset`: an operator reset the run to an earlier point.
    */
   reason: 'retention' | 'undecodable' | 'journal' | 'reset';
   /** One sentence. */
   message: string;
 }
 
-/** An event of a run that its history keeps. */
+/** An event that can be read from a run's history. */
 export type RecordedEvent = ApprovalRequestEvent | ApprovalResultEvent | RunItemEvent | RunCompleteEvent | GapEvent;
 
-/** A part of an answer that the model is still writing. It has no id and is never replayed. */
+/** A part of an answer that the model is still writing. It has no id, and history does not keep it. */
 export interface RawResponseEvent {
   type: 'RawResponseEvent';
   workflowId: string;
   /** When this reader received the part, in ISO 8601. */
   at: string;
   turn: number;
-  /** How much of the answer precedes `delta`, in UTF-16 code units. 0 again: a retry has started over. */
+  /** How many UTF-16 code units of the answer precede `delta`. It is 0 again if a retry starts the answer over. */
   offset: number;
   delta: string;
-  /** Text before `delta` that this reader has not received, in UTF-16 code units. Absent: none. */
+  /** How many UTF-16 code units before `delta` this reader has not received. Absent: none. */
   hidden?: number;
 }
 
@@ -170,7 +171,7 @@ export interface EventPlace {
   /** Temporal's run id of the execution. */
   runId: string;
   eventId: number;
-  /** The place among the events of the same history event, from 0. */
+  /** The position among the events of the same history event, from 0. */
   index: number;
 }
 
@@ -184,7 +185,7 @@ export function parseEventId(id: string): EventPlace | undefined {
   return runId === undefined ? undefined : { runId, eventId: Number(eventId), index: Number(index) };
 }
 
-/** True if the first place is after the other of the same execution. */
+/** True if `one` is after `other`. Both are in the same execution. */
 export function isAfter(one: Omit<EventPlace, 'runId'>, other: Omit<EventPlace, 'runId'>): boolean {
   return one.eventId === other.eventId ? one.index > other.index : one.eventId > other.eventId;
 }

@@ -16,20 +16,20 @@ import {
 import { isUndecodable } from '../core/base/undecodable.ts';
 import { type ActivityEnd, type PlainFailure, textOf } from './history-event.ts';
 
-/** The known facts of a run and of the calls of its present turn, for its next events. */
+/** What the next events of a run need: facts of the run, and of the calls of its present turn. */
 export interface RunFacts {
   readonly workflowId: string;
   /** True once a policy of the run hides arguments from reviewers. */
   hidesArguments: boolean;
   /** True if the run redacts the calls of this turn for reviewers. */
   redacts: boolean;
-  /** True if a policy changed after the redaction of this turn's calls: it may hide more of them. */
+  /** True if a policy has changed since this turn's calls were redacted, so that it may hide more of them. */
   mayHideMore: boolean;
   callerUserId: string | null;
   metadata: JsonObject;
   lineage: string[];
   readonly calls: Map<string, KnownCall>;
-  /** The text of the model with this turn's calls; without one, the last text of the user. */
+  /** The model's text in this turn; if it wrote none, the user's last text. */
   contextSummary: string;
 }
 
@@ -39,9 +39,9 @@ export interface KnownCall {
   arguments: Json;
   assessment?: Assessment;
   redaction?: CallRedaction;
-  /** The arguments that ran, if a reviewer changed them. */
+  /** The arguments with which the call ran, if a reviewer changed them. */
   ran?: Json;
-  /** True: it was started, and its outcome was unknown. */
+  /** True if the call was started, and its outcome was unknown. */
   mayHaveRun?: true;
   isAnswered: boolean;
 }
@@ -52,20 +52,20 @@ export function noFacts(workflowId: string): RunFacts {
   return { workflowId, ...flags, ...start, calls: new Map() };
 }
 
-/** How a tool ended: the text that the model receives, and whether the tool ran. */
+/** How a call of a tool ended: the text for the model, and whether the tool ran. */
 export interface RecordedToolEnd {
   content: string;
   isError: boolean;
   ran: Ran;
-  /** True: the check of the tool's results withholds this one. */
+  /** True if a check of the tool's results withholds this one. */
   withheld?: true;
-  /** The id of an earlier call whose result the model receives again. */
+  /** The id of an earlier equal call whose result the model gets again. */
   resultOf?: string;
 }
 
 /**
- * How a tool's activity ended, as its run sees it (workflows/agent/run-tool.ts). Undefined if the run may start it
- * again.
+ * Converts the end of a tool's activity as its run does (workflows/agent/run-tool.ts). Undefined if the run may start
+ * the tool again.
  */
 export function toolEnd(end: ActivityEnd): RecordedToolEnd | undefined {
   if ('failure' in end) return endOfFailure(end.failure);
@@ -75,7 +75,7 @@ export function toolEnd(end: ActivityEnd): RecordedToolEnd | undefined {
 
 const unknown: RecordedToolEnd = { content: sentences.unknownOutcome, isError: true, ran: 'unknown' };
 
-/** Undefined if the gate answers such a failure itself. */
+/** Returns how a failed activity ended; undefined if the gate itself handles such a failure. */
 function endOfFailure({ kind, type = '', message }: PlainFailure): RecordedToolEnd | undefined {
   const failed = (why: string, ran: Ran): RecordedToolEnd => ({ content: sentences.failed(why), isError: true, ran });
   if (kind === 'schedule_to_start') return failed('the tool was not started in time', 'no');

@@ -1,6 +1,6 @@
 /**
- * Projects the history of a run, with all executions, to run events. `add` returns the events of one history event, so
- * the beginning of a history gives the beginning of the events, and an event always has the same id.
+ * Converts the history of a run, with all its executions, to run events. Each history event gives its events by `add`,
+ * so a longer history only appends events, and an event always has the same id.
  */
 import { ApprovalEvents } from './approval-events.ts';
 import { eventIdOf, type Completion, type EventDraft, type GapEvent, type RecordedEvent } from './run-event.ts';
@@ -27,7 +27,7 @@ export class RunProjection {
     this.#transcript = new TranscriptEvents(this.#facts, this.#approvals.outcomes);
   }
 
-  /** True once `RunCompleteEvent` was returned. */
+  /** True once `add` has returned the `RunCompleteEvent`. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
@@ -36,7 +36,7 @@ export class RunProjection {
     return this.#transcript.pendingModelCall;
   }
 
-  /** Reports a gap before the next event. `retention`: the server no longer has the earlier events. */
+  /** Reports a gap before the next event. The reason `retention` says that the server no longer has the beginning. */
   noteGap(gap: Pick<GapEvent, 'reason' | 'message'>): void {
     if (gap.reason === 'retention') this.#approvals.startLate();
     this.#gap = gap;
@@ -94,7 +94,7 @@ export class RunProjection {
     }
   }
 
-  /** `next`: the execution that follows, if the run goes on. */
+  /** Returns the last events of the run; none if the execution `next` continues it. */
   #end(end: Completion, next?: string): EventDraft[] {
     if (next !== undefined) return [];
     this.#isComplete = true;

@@ -15,10 +15,10 @@ import { redactedArguments, redactionOf, type RedactedValue } from '../core/reda
 import { redactJson } from '../redact/redact-json.ts';
 import type { HiddenByPolicies } from './hidden-by-policies.ts';
 
-/** The longest text that is searched; a longer one is not shown at all. */
+/** The longest text that is searched. A longer text is not shown at all. */
 const mostSearched = 1_000_000;
 
-/** Redacts texts and arguments for reviewers by the run's policies; hides everything while they are unknown. */
+/** Redacts texts and arguments for reviewers by the run's policies. Hides everything until the policies are known. */
 export class TextRedactor {
   readonly policies: HiddenByPolicies;
   readonly secrets = new KnownSecrets();
@@ -32,7 +32,7 @@ export class TextRedactor {
     return !this.policies.isKnown || this.policies.hidesArguments || this.secrets.isFull;
   }
 
-  /** The redacted text. If the text is JSON, its values are redacted one by one. */
+  /** Redacts a text. If the text is JSON, each of its values is also redacted by itself. */
   text(text: string): string {
     if (text === '') return text;
     if (this.hidesAll) return this.policies.hidesArguments ? hiddenText : tooMuch;
@@ -45,28 +45,28 @@ export class TextRedactor {
     return withPlaceholders(strings, findSensitive(strings, kinds, findMore));
   }
 
-  /** The parts of a text to hide; undefined if all of it has to be hidden. */
+  /** Finds the parts of a text to hide. Undefined if the whole text must be hidden. */
   spansOf(text: string): Span[] | undefined {
     if (this.hidesAll || text.length > mostSearched) return undefined;
     const { settings } = this.policies;
     return settings === undefined ? [] : findSensitive(text, settings.kinds, this.#findMore());
   }
 
-  /** In a text beside the call's arguments, replaces only secrets. */
+  /** Redacts a text about a call, such as its sentence. It replaces only secrets, and not personal data. */
   beside(text: string): string {
     if (this.hidesAll) return '';
     if (this.policies.settings === undefined) return text;
     return withPlaceholders(text, findSensitive(text, secretKinds, this.#findMore()));
   }
 
-  /** The redacted arguments, and the names of those in which something was replaced. Undefined if none may be shown. */
+  /** Redacts arguments, and returns them with the names of those that have changed. Undefined if none may be shown. */
   args(tool: string, args: Json): { shown: Json; names: string[] } | undefined {
     if (this.hidesAll) return undefined;
     if (this.policies.settings === undefined) return { shown: args, names: [] };
     if (typeof args === 'string') return { shown: this.text(args), names: [] };
     if (typeof args !== 'object' || args === null) return { shown: this.text(JSON.stringify(args)), names: [] };
     const named = this.#named(tool, args);
-    // Every text and number is replaced.
+    // If the names of the arguments are unknown, replace every text and number.
     const all = wholeRedaction(args as JsonObject);
     if (named === undefined) return { shown: redactedArguments(args, all.values), names: [] };
     const values = this.#valuesIn(tool, named);
@@ -88,10 +88,10 @@ export class TextRedactor {
     return redactionOf(args, options).values;
   }
 
-  /** The arguments by name; undefined if the names are unknown. */
+  /** Returns the arguments by name. Undefined if the names are unknown. */
   #named(tool: string, args: Json[] | JsonObject): JsonObject | undefined {
     if (!Array.isArray(args)) return args;
-    // The model may have written a value that is not an object.
+    // A model can write a list in place of an object.
     if (!this.policies.isGate) return args as unknown as JsonObject;
     const declared = this.policies.gatedActivity(tool);
     const given = declared === undefined ? undefined : gatedArguments(declared, args);
@@ -117,7 +117,7 @@ export class TextRedactor {
     return findSensitive(text, [], (each) => this.secrets.spansIn(each));
   }
 
-  /** A search counts its matches, so each text and each call needs a new one. */
+  /** Creates a search for secrets and custom patterns. A search counts its matches, so use each for one text. */
   #findMore(): FindMore {
     const own = findOwn(this.policies.settings?.patterns ?? []);
     return (text) => [...this.secrets.spansIn(text), ...(own?.(text) ?? [])];
@@ -126,12 +126,12 @@ export class TextRedactor {
 
 const mostSecrets = 500;
 const mostCharacters = 200_000;
-/** The most work of one search, characters × secrets: about a quarter of a second. */
+/** The most work of a search, as characters × secrets: about a quarter of a second. */
 const mostCompared = 50_000_000;
 
 /**
- * Texts that only their place in arguments shows to be secret, such as the value of `password`. They are hidden
- * everywhere in the run. Texts that a pattern finds are not stored, because the pattern finds them again.
+ * Stores secrets that only their place among the arguments reveals, such as the value of `password`, so that they are
+ * hidden everywhere in the run. Secrets that a pattern finds are not stored, because it finds them everywhere.
  */
 export class KnownSecrets {
   readonly #bySecret = new Map<string, HiddenText>();
@@ -142,7 +142,7 @@ export class KnownSecrets {
     return this.#bySecret.size;
   }
 
-  /** True: there are more secrets than can be stored, so no text can be shown any more. */
+  /** True if there are too many secrets to store. Then no text can be shown any more. */
   get isFull(): boolean {
     return this.#isFull;
   }
@@ -159,14 +159,14 @@ export class KnownSecrets {
     }
   }
 
-  /** The places of these secrets, longest first. If the search would take too long, the whole text is one place. */
+  /** Finds these secrets in a text, longest first. If that would take too long, hides the whole text. */
   spansIn(text: string): Span[] {
     if (text.length * this.size > mostCompared) return [[0, text.length, tooMuch]];
     const longestFirst = [...this.#bySecret.values()].sort((one, other) => other.secret.length - one.secret.length);
     return longestFirst.flatMap((hidden) => hidden.spansIn(text));
   }
 
-  /** The offset from which the end of a text may begin a secret; the text's length if none does. */
+  /** Returns the offset from which the end of a text may be the beginning of a secret; else the text's length. */
   beginsAt(text: string): number {
     const overlaps = Array.from(this.#bySecret.values(), (hidden) => hidden.overlap(text));
     return text.length - Math.max(0, ...overlaps);

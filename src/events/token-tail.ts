@@ -1,15 +1,13 @@
 import { byteLength } from '../core/base/text.ts';
 import type { RawResponseEvent } from './run-event.ts';
 
-/** The end of a streamed answer: the heartbeat details of `countersign.callModel`. */
+/** The end of an answer that a model streams. It is the heartbeat details of the activity `countersign.callModel`. */
 export interface TokenTail {
   /** The attempt of the activity that streams the answer, from 1. A later attempt starts the answer over. */
   attempt: number;
-  /** How much of the answer precedes `tail`, in UTF-16 code units. */
+  /** How many UTF-16 code units of the answer precede `tail`. */
   offset: number;
-  /**
-   * At most 8 KB in UTF-8. It never begins or ends within a surrogate pair; half a pair in the answer is U+FFFD here.
-   */
+  /** At most 8 KB in UTF-8. Its ends never split a surrogate pair. A lone surrogate in the answer is U+FFFD here. */
   tail: string;
 }
 
@@ -28,7 +26,7 @@ export function tokenTail(attempt: number, text: string): TokenTail {
   return { attempt, offset, tail: text.slice(offset, end).toWellFormed() };
 }
 
-/** Undefined for invalid heartbeat details, because any worker of the namespace can have written them. */
+/** Reads heartbeat details. Undefined if they are invalid, because any worker of the namespace can write them. */
 export function readTokenTail(details: unknown): TokenTail | undefined {
   if (typeof details !== 'object' || details === null) return undefined;
   const { attempt, offset, tail } = details as Record<string, unknown>;
@@ -52,14 +50,14 @@ function isFirstHalf(unit: number): boolean {
 
 type Delta = Pick<RawResponseEvent, 'turn' | 'offset' | 'delta' | 'hidden'>;
 
-/** The part of the streamed answers that one viewer has received. */
+/** Remembers which part of the streamed answers a viewer has received. */
 export class TokenCursor {
   #turn = 0;
   #attempt = 0;
-  /** How much of the answer the viewer has, in UTF-16 code units. */
+  /** How many UTF-16 code units of the answer the viewer has. */
   #end = 0;
 
-  /** The text that is new for the viewer; undefined if none is. Tails of earlier attempts are dropped. */
+  /** Returns the text that is new for the viewer, if any. Drops tails of earlier attempts. */
   next(turn: number, { attempt, offset, tail }: TokenTail): Delta | undefined {
     const isRetry = turn === this.#turn && attempt > this.#attempt;
     if (turn < this.#turn || (turn === this.#turn && attempt < this.#attempt)) return undefined;
@@ -69,7 +67,7 @@ export class TokenCursor {
     const delta = tail.slice(from - offset);
     const hidden = from - this.#end;
     this.#end = Math.max(this.#end, offset + tail.length);
-    // An empty text at offset 0 shows that the answer starts over.
+    // An empty text at offset 0 tells the viewer that the answer starts over.
     if (delta === '') return startsOver ? { turn, offset: 0, delta } : undefined;
     return { turn, offset: from, delta, ...(hidden > 0 && { hidden }) };
   }

@@ -1,4 +1,4 @@
-/** The events of messages, tool calls and results, from the activities and nested runs of a history. */
+/** Builds the events of messages, tool calls and results from activities and nested runs. */
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { stopDigest } from '../core/messages/control.ts';
 import { sentences } from '../core/ledger/sentences.ts';
@@ -23,13 +23,13 @@ export interface PendingModelCall {
 export class TranscriptEvents {
   readonly #facts: RunFacts;
   readonly #outcomes: ApprovalEvents['outcomes'];
-  /** The model call in flight, and the event that scheduled it. */
+  /** The model call that has not ended, and the id of the event that scheduled it. */
   #model: { scheduledEventId: number; call: PendingModelCall } | undefined;
-  /** How many messages have their events. Undefined if the beginning of the transcript is unknown. */
+  /** How many messages of the transcript already have events. Undefined if the beginning is unknown. */
   #known: number | undefined;
   #agentName: string | undefined;
   #turn = 0;
-  /** False for a custom workflow, whose calls do not come from a model. */
+  /** False for a custom workflow, which has no model. */
   #isAgentRun = true;
   #isSession = false;
 
@@ -42,7 +42,7 @@ export class TranscriptEvents {
     return this.#model?.call;
   }
 
-  /** Turns that the user stopped; in a custom workflow, calls that were answered without an activity. */
+  /** Returns events for turns that the user stopped; in a custom workflow, for calls answered without an activity. */
   journaled(entries: readonly JournalEntry[]): EventDraft[] {
     if (this.#isAgentRun) {
       const stops = entries.filter(({ kind, digest }) => kind === 'message' && digest === stopDigest);
@@ -59,7 +59,7 @@ export class TranscriptEvents {
     });
   }
 
-  /** The messages that the run was started with. A continued execution only updates the facts. */
+  /** Returns the messages with which the run was started. A continued execution only updates the facts. */
   started({ isAgentRun, before, input }: Started): EventDraft[] {
     this.#isAgentRun = isAgentRun;
     this.#model = undefined;
@@ -80,8 +80,8 @@ export class TranscriptEvents {
   }
 
   /**
-   * The input of a model call has the whole transcript so far, with the result of each call exactly as the model gets
-   * it.
+   * Returns the events that the input of a model call adds. The input has the transcript so far, with the result of
+   * each call as the model gets it.
    */
   #modelScheduled({ scheduledEventId, activityId, input: given }: Of<'model'>): EventDraft[] {
     const input = readModelInput(given);
@@ -111,7 +111,7 @@ export class TranscriptEvents {
     });
   }
 
-  /** The text of a turn, its calls, and in a session without calls the end of the turn. */
+  /** Returns the model's text and its calls. In a session, an answer without calls also ends the turn. */
   #modelEnded({ turn }: PendingModelCall, result: unknown): EventDraft[] {
     const answer = readModelTurn(result);
     if (answer === undefined) return [];
@@ -141,7 +141,7 @@ export class TranscriptEvents {
     ];
   }
 
-  /** A call that is known already has its event. */
+  /** Returns the event of a call that is not known yet. For a known call, only notes arguments that differ. */
   #toolScheduled({ name: toolName, permit: { callId }, values }: Of<'tool'>): EventDraft[] {
     const given = this.#isAgentRun ? values[0] : values;
     const args = isUndecodable(given) ? undefined : (given as Json);
@@ -150,7 +150,7 @@ export class TranscriptEvents {
       if (args !== undefined && !isSame(args, known.arguments)) known.ran = args;
       return [];
     }
-    // A call of a custom workflow, or of a turn that the server no longer has, begins with its activity.
+    // The call is of a custom workflow, or of a turn that the server no longer has.
     this.#facts.calls.set(callId, { callId, toolName, arguments: args ?? null, isAnswered: false });
     return [itemEvent({ type: 'tool_call', callId, toolName, ...(args !== undefined && { arguments: args }) })];
   }
@@ -186,10 +186,10 @@ export class TranscriptEvents {
     const call = this.#facts.calls.get(callId);
     const ended = toolEnd(end);
     if (call !== undefined && ended?.ran === 'unknown' && reconciles === true) call.mayHaveRun = true;
-    // It may be started again: the input of the next model call has its end.
+    // The run may start the call again. Then the input of the next model call has its result.
     const isOpen = ended === undefined || (call?.mayHaveRun === true && ended.ran !== 'yes');
     const drafts = call === undefined || isOpen ? [] : this.#answer(call, ended);
-    // Without turns after which all calls are deleted, each is deleted at its end.
+    // A custom workflow has no turn at whose end all calls are deleted.
     if (!this.#isAgentRun) this.#facts.calls.delete(callId);
     return drafts;
   }
@@ -200,7 +200,7 @@ export class TranscriptEvents {
     return [itemEvent({ type: 'nested_run', callId: callIdOf(activity), workflowId })];
   }
 
-  /** For any other end of a nested run, the input of the next model call has the text for the model. */
+  /** Returns the result of a completed nested run. Other ends are in the input of the next model call. */
   #nestedCompleted(nested: Of<'nested'>, result: unknown): EventDraft[] {
     const { status, output } = (isUndecodable(result) ? {} : (result ?? {})) as { status?: unknown; output?: unknown };
     const call = nested.isAgentRun ? this.#facts.calls.get(callIdOf(nested)) : undefined;
@@ -231,7 +231,7 @@ export class TranscriptEvents {
 
 type Of<Kind extends Activity['kind']> = Extract<Activity, { kind: Kind }>;
 
-/** The id of a nested run is `RUN/CALL`. */
+/** Returns the call id, the last part of a nested run's id `RUN/CALL`. */
 function callIdOf({ workflowId }: Of<'nested'>): string {
   return workflowId.slice(workflowId.lastIndexOf('/') + 1);
 }
@@ -240,7 +240,7 @@ function itemEvent(of: RunItem): EventDraft {
   return { type: 'RunItemEvent', item: of };
 }
 
-/** Both were parsed from JSON, so their members have the order of the texts. */
+/** Compares JSON texts. Both values were parsed from JSON, so equal ones have their members in the same order. */
 function isSame(one: Json, other: Json): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -52,36 +52,36 @@ export interface EmailOptions {
   from: string;
   /** The gateway's `public_url`. */
   gatewayUrl: string;
-  /** Reviewers by name, with an address or with `{ address, groups }`. Each gets a separate mail. */
+  /** The reviewers by name, each with an address or with `{ address, groups }`. Each gets a separate mail. */
   people?: Readonly<Record<string, string | MailedPerson>>;
-  /** Addresses that several people read. They get every mail, with a link to the inbox but no answer link. */
+  /** Addresses that several people read. Their mails link to the inbox, and never contain an answer link. */
   to?: readonly string[];
   /**
    * The gateway's key for links (`links` or `sessions` of its identity file), of at least 32 characters. Default: mails
-   * only link to the inbox.
+   * have no answer links, but link to the inbox.
    */
   linkKey?: string;
-  /** The namespace of the runs, which is part of the key. Default: as for a client. */
+  /** The namespace of the runs, from which the key for links is derived, too. Default: as for a client. */
   namespace?: string;
-  /** A mail about a more severe request only announces that it waits in the inbox. Default `critical`. */
+  /** The highest severity that mails show. Other mails only say that a request waits. Default: `critical`. */
   highestSeverity?: Severity;
   /**
-   * `also`: mails also notify a run's caller, whose address `people` has, that it waits for a decision, and of the
-   * outcome. `only`: others get no mails. Default: callers get none.
+   * `also`: mails notify a run's caller, too, that it waits for a decision, and of the outcome, if `people` has the
+   * caller's address. `only`: they notify only callers. Default: they notify no callers.
    */
   callers?: CallersOption;
 }
 
 const shortestKey = 32;
-/** In bytes. */
+/** The longest mail address, in bytes. */
 const longestAddress = 254;
 const testSubject = 'Test message of Countersign';
 
 /**
- * Sends each reviewer the card by mail (docs/email.md), with a link that answers once, by a form on the gateway's page.
- * SMTP has no idempotency key, so if the worker is lost, a mail may arrive twice, with the same `Message-ID`. Throws
- * `policy_invalid` for options that cannot work, and a `DefinitionError` for an unknown option. Needs the package
- * `nodemailer`.
+ * Creates a channel that mails the card to each reviewer (docs/email.md), with a link that answers once, by a form on
+ * the gateway's page. SMTP has no idempotency key, so after the loss of a worker a mail may arrive twice, with the same
+ * `Message-ID`. Throws `policy_invalid` for options that cannot work, and a `DefinitionError` for an unknown option.
+ * Needs the package `nodemailer`.
  *
  * @example See {@link readChannels}, which makes it from a file.
  */
@@ -113,8 +113,8 @@ export function emailChannel(options: EmailOptions): Channel {
   }
 
   /**
-   * Sends to each recipient who lacks this message. Returns the marks of all who have it, and why others do not: a
-   * temporary refusal, such as greylisting, an error of the server, or a refusal of all.
+   * Sends a message to each recipient who does not have it. Returns the marks of all who have it now, and as `missing`
+   * why others do not: a temporary refusal, an error of the server, or a refusal of all recipients.
    */
   async function sendAll(
     recipients: readonly Recipient[],
@@ -167,7 +167,7 @@ export function emailChannel(options: EmailOptions): Channel {
     return found && recipientOf(...found);
   }
 
-  /** The caller, unless the mail to the reviewers reaches them, too. */
+  /** Returns the caller, unless a mail to the reviewers reaches the caller, too. */
   function callerToNotify(request: ChannelRequest): Recipient[] {
     const caller = callerOf(request);
     if (caller === undefined) return [];
@@ -179,7 +179,7 @@ export function emailChannel(options: EmailOptions): Channel {
     try {
       return recipientsOf(request, { kind: 'asked' }, people, []).map(({ address }) => address);
     } catch {
-      // The message to the reviewers has this error.
+      // `notify` of the channel reports this error.
       return [];
     }
   }
@@ -199,7 +199,7 @@ export function emailChannel(options: EmailOptions): Channel {
     },
     settled: async (request, settlement, context) => {
       const { sent } = context;
-      // If the first notice failed, its recipients are unknown; the outcome is worth a mail anyway.
+      // If the first notice failed, it is unknown who has it: send the outcome anyway.
       const recipients = sent === undefined ? callerToNotify(request) : reachedBefore(readThread(sent));
       const { missing } = await sendAll(recipients, context, async ({ timeZone }, _isReply, isShort) => {
         const shown = leftOut(request, isShort) === undefined ? settlement : { ...settlement, reason: undefined };
@@ -210,7 +210,7 @@ export function emailChannel(options: EmailOptions): Channel {
     },
   };
 
-  /** Without its arguments if it is above the channel's severity, or if the server refused its mail. */
+  /** Removes the arguments if the severity is above the channel's limit, or if the server refused the mail's size. */
   function withinSeverity(request: ChannelRequest, isShort: boolean): ChannelRequest {
     if (leftOut(request, isShort) === undefined) return request;
     return { ...request, arguments: {}, argumentNames: [], shownArguments: undefined };
@@ -228,7 +228,7 @@ export function emailChannel(options: EmailOptions): Channel {
     check: () => requirePackage('nodemailer', 'Mail'),
     reach: () => server.verify(),
     test: async ({ key, signal }) => {
-      // One mail is enough: not all reviewers need a mail about every test.
+      // One mail is enough as a test, so do not mail all reviewers.
       const [, first] = [...people][0] ?? [];
       const recipients = shared.length > 0 ? shared : [first!.address];
       for (const address of recipients) {
@@ -244,8 +244,8 @@ export function emailChannel(options: EmailOptions): Channel {
   };
 
   /**
-   * Returns the thread for the next call, also if some recipients are still missing. Throws if this attempt has reached
-   * no new one.
+   * Mails a request. Returns the thread for the next call. Throws a `PartlySent` with it if some recipients are
+   * missing, and the error if this attempt has reached no new recipient.
    */
   async function mailRequest(request: ChannelRequest, context: NotifyContext): Promise<Json | undefined> {
     const { step, key, sent } = context;
@@ -272,12 +272,12 @@ export function emailChannel(options: EmailOptions): Channel {
       return continued(thread, message, { reached, refused, isUnfinished: false }) as unknown as Json;
     }
     if (reached.length === gotBefore(thread, message).length) throw missing;
-    // Permanent refusals are tried again, and counted in the end.
+    // The next attempt tries these recipients again, so it counts the permanent refusals.
     const partly = continued(thread, message, { reached, refused: 0, isUnfinished: true });
     throw new PartlySent(partly as unknown as Json, missing);
   }
 
-  /** Also to the reviewer in whose name the decision was made, so that they notice a decision by another person. */
+  /** Mails a settlement to all who got the request, so that reviewers notice decisions of others in their name. */
   async function mailSettlement(
     request: ChannelRequest,
     settlement: Settlement,
@@ -297,7 +297,7 @@ export function emailChannel(options: EmailOptions): Channel {
           clock: { timeZone },
         }),
     );
-    // After the last attempt in a row, one reached recipient is enough.
+    // At the last attempt in a row, one reached recipient is enough.
     const isEnough = context.isLastAttempt === true && sending.reached.length > 0;
     if (sending.missing !== undefined && !isEnough) throw sending.missing;
     return undefined;
@@ -309,7 +309,7 @@ function sealsOf(key: string, publicUrl: string, namespace = connectionSettings(
   return createSeals({ linkSecret: createSecretKey(Buffer.from(key)), publicUrl, namespace });
 }
 
-/** Throws `policy_invalid` for a name that no person can have, and for an invalid address. */
+/** Throws `policy_invalid` for a name that cannot be that of a person, and for an invalid address. */
 function peopleOf(people: Readonly<Record<string, string | MailedPerson>>): Map<string, MailedPerson> {
   return new Map(
     Object.entries(people).map(([name, person]) => {
@@ -335,8 +335,8 @@ function senderOf(text: string): { name: string; address: string } {
 }
 
 /**
- * One address: no list, no group, no line break. It may have letters of every script (RFC 6531); its domain becomes
- * punycode. Throws `policy_invalid`.
+ * Validates a single address, without line breaks. It may have letters of every script (RFC 6531), and its domain
+ * becomes punycode. Throws `policy_invalid`.
  */
 function addressOf(text: string): string {
   if (text.length <= longestAddress && visibleText(text, { asName: true }) === text) {

@@ -12,7 +12,7 @@ const smtp = z.strictObject({
   tls: z.enum(['starttls', 'implicit', 'none']).optional(),
   user: z.string().min(1).optional(),
   password: secretShape.optional(),
-  /** A PEM file. */
+  /** The path of a PEM file. */
   ca_file: z.string().min(1).optional(),
 });
 

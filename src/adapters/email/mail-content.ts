@@ -22,7 +22,7 @@ export interface AnswerLink {
   expiresMs: number;
 }
 
-/** Why a mail has no sentence and card: the channel does not show this severity, or the server refused the size. */
+/** Why a mail lacks sentence and card: the severity is above the channel's limit, or the server refused the size. */
 export type LeftOut = 'severity' | 'size';
 
 interface MailParts {
@@ -30,9 +30,9 @@ interface MailParts {
   notice: string;
   inbox: string;
   link?: AnswerLink;
-  /** Absent: the sentence and the card are in the mail. */
+  /** Absent if the mail has the sentence and the card. */
   leftOut?: LeftOut;
-  /** True: the mail continues an earlier one. */
+  /** True if the mail replies to an earlier one. */
   isReply: boolean;
   clock: ReaderClock;
 }
@@ -40,7 +40,7 @@ interface MailParts {
 const longestSubject = 160;
 const linkStyle = '.card .go a { font-weight: 600; }';
 
-/** The links come first, so that no text of the request, not even a name, precedes them. */
+/** Builds a mail about a request. The links come first, so that no untrusted text precedes them. */
 export function mailContent({ request, notice, inbox, link, leftOut, isReply, clock }: MailParts): MailContent {
   const isShown = leftOut === undefined;
   const card = cardOf(request, { nowMs: Date.now() });
@@ -63,7 +63,7 @@ export function mailContent({ request, notice, inbox, link, leftOut, isReply, cl
   };
 }
 
-/** A notice to the caller of the run, without a link. */
+/** Builds a mail to the caller of a run, without a link. */
 export function noticeContent({ title, lines }: CallerNotice): MailContent {
   const body = `<main class="card">\n${lines.map((line) => `<p>${escapeHtml(line)}</p>`).join('\n')}\n</main>`;
   return { subject: title, text: `${lines.join('\n\n')}\n`, html: htmlPage({ title, style: cardStyle, body }) };
@@ -102,7 +102,7 @@ export function settledNotice(
   return `The request was settled on ${instantText(settlement.settledAt, clock)}: ${settlement.outcome}${who}. Links in earlier mails change nothing any more.`;
 }
 
-/** One line without invisible characters, and without cut escapes. */
+/** Builds a subject of one line. It has no invisible characters, and is not cut within an escape. */
 function subjectOf(card: Card, isShown: boolean, isReply: boolean): string {
   const what = isShown ? card.sentence.text : `a call of ${card.toolName}`;
   const units = what.match(visibleUnit) ?? [];

@@ -7,19 +7,19 @@ import { policyInvalid } from '../../channels/channel-kind.ts';
 /** The SMTP server that sends the mails. */
 export interface MailTransport {
   host: string;
-  /** Default 465 with `tls: implicit`, else 587. */
+  /** Default: 465 with `tls: implicit`, otherwise 587. */
   port?: number;
   /**
-   * `starttls`: encrypted after the greeting, or no mail is sent. `implicit`: from the start. `none`: never, so the
-   * links can be read in transit. Default `starttls`.
+   * `starttls`: the connection is encrypted after the greeting, or no mail is sent. `implicit`: it is encrypted from
+   * the start. `none`: it is never encrypted, so others on the network can read the links. Default: `starttls`.
    */
   tls?: 'starttls' | 'implicit' | 'none';
-  /** Default: the server asks for no password. */
+  /** Default: the server needs no sign-in. */
   user?: string;
   password?: string;
-  /** Certificates (PEM) of the authorities that may have signed the server's. Default: those of Node. */
+  /** The certificates (PEM) of the authorities that may sign the server's certificate. Default: those of Node. */
   ca?: string;
-  /** The longest silence of the server, in milliseconds. Default 20,000. */
+  /** How long the server may be silent, in milliseconds. Default: 20,000. */
   timeoutMs?: number;
 }
 
@@ -35,7 +35,7 @@ export interface Mail {
 
 export class RecipientRefused extends Error {
   override readonly name = 'RecipientRefused';
-  /** True: SMTP's permanent failure (5xx). False: a later attempt may succeed. */
+  /** True for a permanent failure (5xx). Otherwise a later attempt may succeed. */
   readonly isPermanent: boolean;
 
   constructor(message: string, isPermanent: boolean) {
@@ -45,7 +45,7 @@ export class RecipientRefused extends Error {
 }
 
 export interface MailServer {
-  /** Throws `RecipientRefused`, a `NotTaken` for a refused mail, or any other error, which concerns all mails. */
+  /** Throws `RecipientRefused`, `NotTaken` for a refused mail, and other errors for failures that concern all mails. */
   send(mail: Mail): Promise<void>;
   /** Connects, signs in and sends nothing. */
   verify(): Promise<void>;
@@ -59,7 +59,7 @@ interface SmtpError {
   responseCode?: number;
 }
 
-/** Throws `policy_invalid` for a password that would be sent in clear. */
+/** Returns a server that connects when it is used. Throws `policy_invalid` if the password would be sent in clear. */
 export function openMailServer(transport: MailTransport): MailServer {
   const known = { host: true, port: true, tls: true, user: true, password: true, ca: true, timeoutMs: true } as const;
   checkOptions('emailChannel: transport', transport, known);
@@ -80,22 +80,22 @@ export function openMailServer(transport: MailTransport): MailServer {
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
     socketTimeout: timeoutMs,
-    // The content of a mail is not trusted: nodemailer must read no file or URL that it names.
+    // The content of a mail is untrusted, so nodemailer must not read files or URLs that it names.
     disableFileAccess: true,
     disableUrlAccess: true,
   };
   let takesUtf8 = false;
 
-  /** The result of a call, whose errors become those of `asMailError`. */
+  /** Awaits a call of nodemailer, and converts its errors by `asMailError`. */
   const orMailError = <Result>(call: Promise<Result>): Promise<Result> =>
     call.catch((error: unknown) => {
       throw asMailError(error, `${host}:${port}`);
     });
 
-  /** nodemailer would send the mail also to a server without the SMTPUTF8 that an address needs. */
+  /** Throws if an address needs SMTPUTF8 and the server lacks it, because nodemailer would send the mail anyway. */
   async function requireUtf8({ to, from }: Mail): Promise<void> {
     if (isAscii(to) && isAscii(from.address)) return;
-    // Only an announcement is kept: a server without one may be replaced.
+    // Remember only that the server supports it, because a server that does not may be replaced.
     takesUtf8 ||= await orMailError(announcesUtf8(options));
     if (takesUtf8) return;
     const why = `does not announce SMTPUTF8, which an address needs that has other letters than ASCII before its @`;
@@ -117,7 +117,7 @@ export function openMailServer(transport: MailTransport): MailServer {
       await requireUtf8(mail);
       const server = await connect();
       const sending = server.sendMail({
-        // As an object: in a text a comma would begin another address.
+        // Use an object, because in a text a comma would begin another address.
         to: { name: '', address: to },
         from,
         envelope: { from: from.address, to: [to] },
@@ -138,7 +138,7 @@ export function isAscii(text: string): boolean {
   return /^[ -~]*$/.test(text);
 }
 
-/** Greets the server, and instead of signing in reads what it announces (RFC 6531, `SMTPUTF8`). */
+/** Connects, and reads the extensions that the server announces in place of signing in (RFC 6531, `SMTPUTF8`). */
 async function announcesUtf8(options: object): Promise<boolean> {
   const { createTransport } = await import('nodemailer');
   let extensions: readonly string[] = [];
@@ -157,7 +157,8 @@ async function announcesUtf8(options: object): Promise<boolean> {
 }
 
 /**
- * Says who refused what: a recipient, the message, or neither. It leaves out the cause, which may contain the password.
+ * Converts an error of nodemailer to one that says what the server refused. It has no `cause`, which may contain the
+ * password.
  */
 function asMailError(error: unknown, server: string): Error {
   const { code = 'an error', command, response, responseCode = 0 } = error as SmtpError;
@@ -167,7 +168,7 @@ function asMailError(error: unknown, server: string): Error {
   }
   const remedy = code === 'EAUTH' ? `; check 'user' and 'password'` : '';
   const message = `The mail server ${server} took no mail (${code}${command === undefined ? '' : `, ${command}`})${answer}${remedy}`;
-  // 552: the mail is too large, which a server can also reply to its announced size.
+  // Status 552 means that the mail is too large. A server can send it before `DATA`, too.
   const refusesMessage = responseCode >= 500 && (command === 'DATA' || responseCode === 552);
   return refusesMessage ? new NotTaken({ code: 'invalid_message', message }, { refusesMessage }) : new Error(message);
 }

@@ -4,14 +4,14 @@ import type { Json } from '../../core/base/tool-call.ts';
 import type { Recipient } from './recipients.ts';
 
 /**
- * The result of `notify`, by which later mails join one thread. `first`: for each message, the recipients who had no
- * earlier one. History keeps it, so recipients and messages are digests here, never addresses or names.
+ * What `notify` returns, so that later mails join the same thread. `first` lists, for each message, the recipients who
+ * had no earlier one. History keeps this value, so it has digests in place of addresses and names.
  */
 export interface MailThread {
   first: { message: string; to: string[] }[];
-  /** The messages that some recipients do not have yet, the newest last, and who has them. */
+  /** The messages that some recipients do not have yet, with those who have them; the newest is the last. */
   unfinished?: { message: string; to: string[] }[];
-  /** How many recipients the server refused for good. */
+  /** How many recipients the server has refused permanently. */
   refused?: number;
 }
 
@@ -20,7 +20,7 @@ export function readThread(sent: Json | undefined): MailThread {
   return sent as unknown as MailThread;
 }
 
-/** A message, named by the key of its step: the same for every attempt. */
+/** Returns the id of a message, a digest of its key. Every attempt to send the message has the same key. */
 export function threadMessage(key: string): string {
   return digest(key, 32);
 }
@@ -33,20 +33,20 @@ export function messageId(message: string, mark: string, domain: string): string
   return `<${message}.${mark}@${domain}>`;
 }
 
-/** The message that reached a recipient first; undefined if none did. */
+/** Returns the message that reached a recipient first; undefined if none has. */
 export function firstMessage({ first }: MailThread, mark: string): string | undefined {
   return first.find(({ to }) => to.includes(mark))?.message;
 }
 
-/** The recipients of a message that others have yet to get. */
+/** Returns who already has a message that others do not have yet. */
 export function gotBefore({ unfinished = [] }: MailThread, message: string): readonly string[] {
   return unfinished.find((each) => each.message === message)?.to ?? [];
 }
 
-/** More would exceed the stored size of a thread. */
+/** More messages would exceed the size of a result of `notify`. */
 const mostUnfinished = 2;
 
-/** The thread with one more message, or with more recipients of it. `isUnfinished`: others have yet to get it. */
+/** Adds a message to the thread, or further recipients of it. `isUnfinished` says that some do not have it yet. */
 export function continued(
   thread: MailThread,
   message: string,

@@ -2,16 +2,16 @@ import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import { policyInvalid } from '../../channels/channel-kind.ts';
 import { type Directory, isAmong, isOneOf, personKeyIn } from '../../core/people/directory.ts';
 
-/** A reviewer, and their mail address. */
+/** How to mail a reviewer. */
 export interface MailedPerson {
   address: string;
-  /** Without the prefix `group:`. Default: none. */
+  /** The reviewer's groups, without the prefix `group:`. Default: none. */
   groups?: readonly string[];
   /** The IANA time zone in which mails to the person show instants. Default: UTC. */
   timeZone?: string;
 }
 
-/** A recipient of mail. Without `reviewer`: an address that several people read. */
+/** A recipient of mail. Without `reviewer`, it is an address that several people read. */
 export interface Recipient {
   address: string;
   reviewer?: string;
@@ -20,7 +20,7 @@ export interface Recipient {
 
 const mostMails = 50;
 
-/** The recipients of a step's question. Throws `policy_invalid` if there are none, or too many. */
+/** Returns who gets the mail for a step. Throws `policy_invalid` if that is no recipient, or too many. */
 export function recipientsOf(
   request: ChannelRequest,
   step: ChannelStep,
@@ -33,7 +33,7 @@ export function recipientsOf(
   const directory = directoryOf(people);
   const keyOf = personKeyIn(request);
   const isApprover = approvers && isAmong(undefined, approvers, keyOf);
-  // The run knows the groups of the policy's directory. For an escalation it does not name the added reviewers.
+  // `approvers` reflects the groups in the policy's directory. It does not name the reviewers that an escalation adds.
   const isMember = (name: string): boolean => step.kind !== 'escalated' && isApprover?.(keyOf(name)) === true;
   const isAsked = (name: string): boolean =>
     names.length === 0 || isMember(name) || isOneOf(directory, name, names, keyOf);

@@ -28,28 +28,28 @@ import {
 } from './template.ts';
 import { z } from 'zod';
 
-/** One request to a service, with placeholders such as `{{request.toolName}}`. */
+/** A template of an HTTP request to a service, with placeholders such as `{{request.toolName}}`. */
 export interface HttpTemplate {
-  /** Default `POST`. */
+  /** Default: `POST`. */
   method?: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Placeholders may occur after the host, and are encoded. */
+  /** The URL. It may have placeholders after the host, whose values are percent-encoded. */
   url: string;
   headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON. At most one of `body`, `form` and `text`. Default: none. */
+  /** A body to send as JSON. A template has at most one of `body`, `form` and `text`. */
   body?: Json;
-  /** Sent as `application/x-www-form-urlencoded`. */
+  /** Fields to send as `application/x-www-form-urlencoded`. */
   form?: Readonly<Record<string, string>>;
-  /** Sent as `text/plain`. */
+  /** A body to send as `text/plain`. */
   text?: string;
-  /** The place of an id in the service's answer, such as `data.id`: `{{sent.id}}` in later requests. Default: none. */
+  /** The place of an id in the service's answer, such as `data.id`. Later requests use it as `{{sent.id}}`. */
   keep?: string;
 }
 
-/** The request to a service once a request of a run is settled. */
+/** The template of the HTTP request that reports a settlement to the service. */
 export interface SettledTemplate extends HttpTemplate {
   /**
-   * True: sent for each request, because a failed attempt of `notify` may have arrived. The service must ignore unknown
-   * requests, and `{{sent.id}}` is not known. Default false: sent if `notify` has succeeded.
+   * True to report every settlement, because a failed attempt of `notify` may have arrived. Then the service must
+   * ignore unknown requests, and `{{sent.id}}` is not available. Default: false, only after `notify` has succeeded.
    */
   always?: boolean;
 }
@@ -57,13 +57,13 @@ export interface SettledTemplate extends HttpTemplate {
 /** Options of `httpTemplateChannel`. */
 export interface HttpTemplateOptions extends HttpSettings {
   notify: HttpTemplate;
-  /** Default: the service is not notified of settlements. */
+  /** Default: settlements are not reported. */
   settled?: SettledTemplate;
-  /** Values of `{{secrets.NAME}}`, by name. */
+  /** The values of the placeholders `{{secrets.NAME}}`, by name. */
   secrets?: Readonly<Record<string, string>>;
   /** The gateway's `public_url`, for `{{inboxUrl}}`. */
   gatewayUrl?: string;
-  /** Steps that are sent. Default: all. */
+  /** The steps about which the service is notified. Default: all. */
   steps?: readonly ChannelStep['kind'][];
 }
 
@@ -73,7 +73,7 @@ const settledMembers = { ...notifyMembers, always: true } as const;
 const longestId = 500;
 
 /**
- * Notifies a service of requests and settlements by custom HTTP requests (docs/on-call.md). Throws `policy_invalid` for
+ * Creates a channel that notifies a service by custom HTTP requests (docs/on-call.md). Throws `policy_invalid` for
  * templates that cannot be filled, and a `DefinitionError` for an unknown option.
  *
  * @example See {@link readChannels}, which makes it from a file.
@@ -88,7 +88,7 @@ export function httpTemplateChannel(options: HttpTemplateOptions): Channel {
   checkMessage('notify', notify, Object.keys(secrets));
   if (settled !== undefined) checkMessage('settled', settled, Object.keys(secrets));
 
-  /** Sends the filled template and returns the body of the response. */
+  /** Fills the template, sends the request, and returns the body of the response. */
   async function send(
     template: HttpTemplate,
     facts: Omit<TemplateFacts, 'secrets' | 'inboxUrl' | 'isShort'>,
@@ -139,7 +139,7 @@ export function httpTemplateChannel(options: HttpTemplateOptions): Channel {
   };
 }
 
-/** Throws `policy_invalid` if a template has an invalid member, address, header or placeholder. */
+/** Validates a template. Throws `policy_invalid` for an invalid member, URL, header or placeholder. */
 function checkMessage(name: 'notify' | 'settled', template: SettledTemplate, secrets: readonly string[]): void {
   checkOptions(
     `httpTemplateChannel: ${name}`,
@@ -183,7 +183,7 @@ function contentOf({ body, form, text }: HttpTemplate, values: JsonObject): { ty
   };
 }
 
-/** Throws `policy_invalid`. The message does not repeat the address, which may contain a secret. */
+/** Throws `policy_invalid` for an invalid URL. The message does not repeat it, because it may contain a secret. */
 function checkServiceUrl(text: string): void {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return;
@@ -191,12 +191,12 @@ function checkServiceUrl(text: string): void {
   throw policyInvalid(message);
 }
 
-/** The URL with its host, and a replacement for the rest. */
+/** Replaces the placeholders of a URL, so that it can be parsed to read its host. */
 function asHost(url: string): string {
   return url.replaceAll(/\{\{[^{}]*\}\}/g, 'x');
 }
 
-/** No run has this request, and its sentence says so. */
+/** Builds a request for a test message. It belongs to no run, and its sentence says so. */
 function testRequest(key: string): ChannelRequest {
   return {
     requestId: createHash('sha256').update(key).digest('hex').slice(0, 32),
@@ -221,13 +221,13 @@ function testRequest(key: string): ChannelRequest {
   };
 }
 
-/** A part of a path or a query. A dot segment would lead elsewhere. */
+/** Encodes a value as a part of a path or query. Throws for `.` and `..`, which would lead to another path. */
 function asUrlPart(value: string): string {
   if (value !== '' && !/^\.+$/.test(value)) return encodeURIComponent(value.toWellFormed());
   throw policyInvalid('A placeholder in the URL has no value that can be part of a path.');
 }
 
-/** The id at a place of an answer; null if there is none. */
+/** Reads the id at the place `keep` of an answer. Null without `keep`. Throws if the answer has no id there. */
 function idOf(answer: string, keep: string | undefined): string | null {
   if (keep === undefined) return null;
   const read = readJson(answer, { root: 'answer' });

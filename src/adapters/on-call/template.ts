@@ -12,7 +12,7 @@ import { shortRequest, shortSentence } from '../../channels/outgoing/not-taken.t
 const placeholder = /\{\{([^{}]*)\}\}/g;
 const path = /^[A-Za-z_]\w*(?:\.[\w-]+)*$/;
 
-/** The names that placeholders may use: the values of `whole`, and the values of `deep` with their members. */
+/** The names that placeholders may use: those in `whole`, and those in `deep` with or without a path to a member. */
 interface Known {
   deep: readonly string[];
   whole?: readonly string[];
@@ -21,8 +21,8 @@ interface Known {
 const longestCut = 100_000;
 
 /**
- * Throws `policy_invalid` for a placeholder, such as `{{request.toolName}}`, that is not closed, or that has an unknown
- * name or filter, or any filter without `takesFilters`.
+ * Validates the placeholders of a template. Throws `policy_invalid` for one that is not closed, that has an unknown
+ * name or filter, or that has a filter without `takesFilters`.
  */
 export function checkTemplate(
   template: Json,
@@ -52,8 +52,8 @@ export function checkTemplate(
 }
 
 /**
- * Fills a JSON template. A text that is only a placeholder becomes the value itself, null if there is none. No value is
- * parsed as JSON or as a placeholder, so none adds a member.
+ * Fills a JSON template. A text that is only a placeholder becomes the value itself; null if there is none. Values are
+ * never parsed as JSON or as placeholders, so they cannot add members.
  */
 export function fillTemplate(template: Json, values: JsonObject): Json {
   if (typeof template === 'string') {
@@ -62,11 +62,11 @@ export function fillTemplate(template: Json, values: JsonObject): Json {
   }
   if (Array.isArray(template)) return template.map((each) => fillTemplate(each, values));
   if (!isObject(template)) return template;
-  // From entries, because an assignment to __proto__ makes no member.
+  // Build the object from entries, because an assignment to `__proto__` creates no member.
   return Object.fromEntries(Object.entries(template).map(([name, each]) => [name, fillTemplate(each, values)]));
 }
 
-/** A text with values in it, each as `encode` writes it. */
+/** Replaces the placeholders of a text by their values, each converted by `encode`. */
 export function fillText(
   template: string,
   values: JsonObject,
@@ -88,7 +88,7 @@ function placeholderValue(inside: string, values: JsonObject): Json | undefined 
   return filterOf(filter)?.(valueText(value)) ?? value;
 }
 
-/** `NAME:FILTER`. Other template languages write filters with a bar: it is read as one, and refused by name. */
+/** Splits a placeholder `NAME:FILTER`. A bar, as in other template languages, also begins a filter: an unknown one. */
 function partsOf(inside: string): { name: string; filter?: string } {
   const at = inside.search(/[:|]/);
   if (at === -1) return { name: inside.trim() };
@@ -96,7 +96,7 @@ function partsOf(inside: string): { name: string; filter?: string } {
   return { name: inside.slice(0, at).trim(), filter: inside[at] === '|' ? `|${filter}` : filter };
 }
 
-/** The function of a filter: it limits the characters of a text, or replaces a name. Undefined: not a filter. */
+/** Returns the function of a filter: it limits the length of a text, or replaces names. Undefined for no filter. */
 function filterOf(written: string): ((text: string) => string) | undefined {
   const most = /^[1-9]\d{0,5}$/.test(written) ? Number(written) : Infinity;
   if (most <= longestCut) return (text) => cutText(text, most);
@@ -107,12 +107,12 @@ function filterOf(written: string): ((text: string) => string) | undefined {
 }
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
-/** More than an escape has. */
+/** More characters than any escape has. */
 const margin = 16;
 
 /**
- * A text of at most `most` UTF-16 code units, which ends in `…` if it is cut. No character with its marks, and no
- * escape such as `\u{202E}`, is cut in two.
+ * Cuts a text to at most `most` UTF-16 code units, with `…` at the end if it is cut. It cuts within no escape, such as
+ * `\u{202E}`, and not between a character and its combining marks.
  */
 export function cutText(text: string, most: number): string {
   if (text.length <= most) return text;
@@ -125,7 +125,7 @@ export function cutText(text: string, most: number): string {
   return `${head.slice(0, end)}…`;
 }
 
-/** Escapes, and the graphemes between them. */
+/** Splits a text into escapes, and the graphemes between them. */
 function* unitsOf(text: string): Generator<string> {
   let at = 0;
   for (const escape of text.matchAll(visibleEscape)) {
@@ -225,7 +225,7 @@ export interface TemplateFacts {
   step?: ChannelStep;
   settlement?: Settlement;
   secrets: Readonly<Record<string, string>>;
-  /** True: the service has refused the message at full length. */
+  /** True if the service has refused the message at full length. */
   isShort?: boolean;
 }
 
@@ -240,7 +240,7 @@ export function knownInBody(message: 'notify' | 'settled', secrets: readonly str
   return { deep, whole };
 }
 
-/** The names that the URL and the headers of a message may use: no text written by a model. */
+/** The names that the URL and the headers may use. None of them stands for text that a model writes. */
 export function knownOutside(secrets: readonly string[]): Known {
   const own = ['request.requestId', 'key', 'sent.id'];
   return { deep: [], whole: [...own, ...secrets.map((each) => `secrets.${each}`)] };
@@ -268,7 +268,7 @@ export function templateValues({
   return values as unknown as JsonObject;
 }
 
-/** The call's effect, in one line of at most 1,000 characters. No escape is cut in two. */
+/** Returns the card's sentence on one line of at most 1,000 characters, not cut within an escape. */
 export function sentenceOf({ sentence: { text, hidden = 0 } }: Card): string {
   if (text.length <= longestSentence && hidden === 0) return text;
   let shown = '';

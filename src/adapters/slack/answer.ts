@@ -18,17 +18,17 @@ import { errorText } from '../../channels/outgoing/not-taken.ts';
 
 export interface Reply {
   text: string;
-  /** An instant (ISO 8601) that follows the text. */
+  /** An instant (ISO 8601) to show after the text. */
   at?: string;
   link?: { label: string; url: string };
-  /** True: it is about the input of the modal, which stays open. */
+  /** True if the reply is about the input of a modal, which then stays open. */
   isAboutInput?: boolean;
 }
 
 const longestText = 2_500;
 const timeoutMs = 10_000;
 
-/** Sends a reply that only one person in a channel sees. */
+/** Sends a reply in the channel, where only the person who clicked sees it. */
 export async function sendReply(
   settings: SlackSettings,
   { channel, account: { user }, responseUrl }: Pick<Interaction, 'channel' | 'account' | 'responseUrl'>,
@@ -46,7 +46,7 @@ export async function sendReply(
     await client.apiCall('chat.postEphemeral', { channel, user, ...content, parse: 'none' });
   } catch (error) {
     const problem = slackProblem(error, 'chat.postEphemeral', channel);
-    // Without a code the response was lost, and a second message could be a duplicate.
+    // If Slack sent no code, the reply may have arrived: a second message could be a duplicate.
     if (responseUrl === undefined || refusalCode(error) === undefined || !isOfSlack(responseUrl, settings))
       throw problem;
     await respond(responseUrl, content).catch(() => {
@@ -73,10 +73,10 @@ function isOfSlack(url: string, { apiUrl = 'https://slack.com/api/' }: SlackSett
   return origin === api.origin || (protocol === 'https:' && hostname.endsWith(`.${api.hostname}`));
 }
 
-/** Codes of refusals that concern the entered arguments. */
+/** The codes of refusals that are about the entered arguments. */
 const aboutInput = ['arguments_invalid', 'invalid_decision', 'undecodable', 'too_large', 'denied_by_policy'];
 
-/** How long a click waits for the read of its request before it continues without it, in milliseconds. */
+/** How long a click waits until its request is read from the run, in milliseconds. Then it continues without that. */
 const lookMs = 1_800;
 
 export interface InteractionContext {
@@ -89,7 +89,7 @@ type Answer =
   | { approved: true; always?: RequestedScope; modifiedArguments?: JsonObject; reason?: string }
   | { approved: false; reason?: string };
 
-/** Performs an action in the name of the account's present person, and reports the result. */
+/** Answers a request, or opens a modal, in the name of the account's person. Returns a reply about the result. */
 export async function answerInteraction(
   interaction: Interaction,
   context: InteractionContext,
@@ -128,7 +128,7 @@ async function approve(
   return refused ?? decide(interaction, person, context, { approved: true, ...words });
 }
 
-/** Approves a request and later calls, in the narrowest scope that the rules admit; otherwise says why not. */
+/** Approves a request, and later calls in the narrowest scope that the rules admit. If they admit none, replies so. */
 async function approveAlways(
   interaction: Interaction,
   person: LinkedPerson,
@@ -169,7 +169,7 @@ async function openFor(
   return undefined;
 }
 
-/** Answers with the input of a modal, or replies what is wrong with the input. */
+/** Answers a request with the input of a modal. If the input is invalid, replies what is wrong. */
 async function submit(
   interaction: Interaction & { kind: 'submit' },
   person: LinkedPerson,
@@ -198,7 +198,7 @@ async function decide(
     ...answer,
     requestId,
     digest,
-    // A retry of this interaction is not a second answer.
+    // The same id for a retry of this interaction, so that it does not count as a second answer.
     decisionId: `slack-${createHash('sha256').update(triggerId).digest('hex')}`,
     viewed: { channel: 'slack', card, ...(userMessages !== undefined && { userMessages }) },
   });
@@ -222,7 +222,7 @@ function toInbox(shown: Parameters<typeof openUrl>[0], settings: SlackSettings):
   return { label: 'Open in the inbox', url: openUrl(shown, settings) };
 }
 
-/** Undefined if it takes too long, or cannot be read. */
+/** Awaits the request from the run. Undefined if that fails, or takes too long. */
 async function look(reading: Promise<ApprovalDetails>): Promise<ApprovalDetails | undefined> {
   return Promise.race([reading.catch(() => undefined), sleep(lookMs, undefined, { ref: false })]);
 }
@@ -244,21 +244,21 @@ function settledReply(request: ApprovalDetails): Reply | undefined {
   };
 }
 
-/** Why a decision was refused. Undefined for an error that is no refusal. */
+/** Returns a reply about a refused decision. Undefined if the error is not a refusal. */
 function refusalText(error: unknown): Reply | undefined {
   if (!isProblemError(error)) return undefined;
   return { text: `Nothing was changed: ${error.message}`, isAboutInput: aboutInput.includes(error.code) };
 }
 
-/** Slack waits three seconds for an acknowledgement: the rest of the work then goes on without it. */
+/** After this time the interaction is acknowledged, and the work continues. Slack waits three seconds. */
 const acknowledgeMs = 2_200;
 const longestError = 150;
 
-/** Carries out interactions, whether they come over HTTP or over Socket Mode. */
+/** Handles interactions that come over HTTP and over Socket Mode. */
 export interface InteractionHandler {
   /**
-   * `from`: the entries of the sending app. Calls `acknowledge` once, in time, and returns; the work may continue. If
-   * `acknowledge` fails, its text is sent as a message.
+   * Handles an interaction from the app of the entries `from`. Calls `acknowledge` once, within Slack's time limit, and
+   * then returns, although the work may continue. If `acknowledge` fails, the person gets its text as a message.
    */
   handle(
     payload: unknown,
@@ -294,7 +294,7 @@ export function interactionHandler(): InteractionHandler {
   };
 }
 
-/** Never rejects. `replying` ends once the person knows the result of their interaction. */
+/** Acknowledges an interaction. Never rejects. `replying` resolves once the person has got the reply. */
 async function acknowledgeAndReply(
   work: Promise<Reply | undefined>,
   interaction: Interaction,
@@ -309,12 +309,12 @@ async function acknowledgeAndReply(
     await acknowledge(errors && { response_action: 'errors', errors });
     if (isShownInModal) return { replying: Promise.resolve() };
   } catch {
-    // The connection was lost: the person is notified by message.
+    // The connection was lost, so the person gets the reply as a message.
   }
   return { replying: replyAfter(work, interaction, settings, gateway) };
 }
 
-/** Sends the reply to a click once it is known. A failure goes to the log. */
+/** Sends the reply of an interaction when it is ready. Logs an error. */
 async function replyAfter(
   work: Promise<Reply | undefined>,
   interaction: Interaction,
@@ -330,7 +330,7 @@ async function replyAfter(
   }
 }
 
-/** The reply to a click; undefined if a modal has been opened instead. A failure is logged, and the reply says so. */
+/** Returns the reply to an interaction; undefined if it has opened a modal. Logs an error, and replies so. */
 async function answerOrSay(
   interaction: Interaction,
   settings: SlackSettings,

@@ -32,9 +32,9 @@ interface PlainText {
   text: string;
 }
 
-/** Slack's limit of the text of a confirmation. */
+/** The most characters of the text of a confirmation in Slack. */
 const longestEffect = 300;
-/** Less than Slack's limit, because the message has one, too. */
+/** The longest URL of a button. Slack allows longer ones, but limits the size of the message, too. */
 const longestUrl = 1_000;
 
 /** The buttons of an open request. `isAlone`: its message shows no other request, so there is room for more. */
@@ -43,7 +43,7 @@ export function buttonsOf(request: ApprovalDetails, card: Card, settings: SlackS
   if (isAboveCap(request, settings)) return [deny];
   const offers = (name: AnswerName): boolean => card.answers.some((each) => each.name === name);
   const asking = (name: AnswerName, verb: string): Partial<Button> => (isAlone ? confirmation(card, name, verb) : {});
-  // As in the inbox, the prominent button is the one that runs nothing.
+  // As in the inbox, the prominent button is the one that denies.
   return [
     button('approve', 'Approve', asking('approve', 'Approve')),
     ...(isAlone ? [button('comment', 'Approve with a comment…')] : []),
@@ -53,12 +53,12 @@ export function buttonsOf(request: ApprovalDetails, card: Card, settings: SlackS
   ];
 }
 
-/** `value`: what Slack returns with each click on the message. */
+/** Builds the button that opens the inbox. Slack returns `value` with each click on a button of the message. */
 export function openButton(url: string, value: string | undefined): Button {
   return button('open', 'Open in the inbox', { url, ...(value !== undefined && { value }) });
 }
 
-/** The page of a request in the inbox, or of its run; the list, if the name is too long for Slack. */
+/** The URL of a request or a run in the inbox; of the inbox itself if that URL is too long for Slack. */
 export function openUrl(place: { workflowId: string; requestId?: string }, { gatewayUrl }: SlackSettings): string {
   const url = inboxUrl(gatewayUrl, place);
   return url.length <= longestUrl ? url : `${gatewayUrl}/inbox/`;
@@ -72,7 +72,7 @@ function button(action_id: ActionId, text: string, more: Partial<Button> = {}): 
   return { type: 'button', action_id, text: plainText(text), ...more };
 }
 
-/** Slack asks for a confirmation before it sends the click. */
+/** Builds the question that Slack asks before it sends the click. */
 function confirmation({ answers }: Card, name: AnswerName, verb: string): Pick<Button, 'confirm'> {
   const effect = visibleText(answers.find((each) => each.name === name)?.effect ?? '');
   const text = effect.length <= longestEffect ? effect : `${effect.slice(0, longestEffect - 2)}…`;
@@ -80,35 +80,35 @@ function confirmation({ answers }: Card, name: AnswerName, verb: string): Pick<B
   return { confirm: { ...words, confirm: plainText(verb), deny: plainText('Not now') } };
 }
 
-/** The subject of a click: the request as the message showed it. Slack returns it with the click. */
+/** The request that a click is about, as the message showed it. Slack returns it with the click. */
 export interface ShownRequest {
   /** The name of the channel's entry in the channel file. */
   entry: string;
   workflowId: string;
   requestId: string;
-  /** Of the call. */
+  /** The digest of the call. */
   digest: string;
-  /** Of the card. */
+  /** The digest of the card. */
   card: string;
   /** How many messages of the user the card showed. */
   userMessages?: number;
 }
 
-/** Less than Slack's limit of a value, because a message has one, too. */
+/** The longest value of a button. Slack allows longer ones, but limits the size of the message, too. */
 const longestRun = 1_200;
 
-/** The card of a request in Slack. It does not show the time left, which would need an update every minute. */
+/** Builds the card of a request for Slack. It lacks the time left, which would need an update every minute. */
 export function slackCard(request: ApprovalDetails, settings: SlackSettings): Card {
   return cardOf(request, { always: alwaysScope(request, settings)?.kind ?? false });
 }
 
-/** The grant that an "always" here would make; undefined if it is not offered. Patterns need the inbox. */
+/** The grant that "always" makes here; undefined if it is not offered. Only the inbox offers patterns. */
 export function alwaysScope({ always }: ApprovalDetails, settings: SlackSettings): RequestedScope | undefined {
   if (always === undefined) return undefined;
   return hasCap(settings) ? { kind: 'call' } : pressedScope(always);
 }
 
-/** The id of the block with a request's buttons. Short, because a message has many, and Slack bounds its size. */
+/** Writes the id of the block with a request's buttons. It is short, because Slack limits the size of a message. */
 export function writeRequest(shown: Pick<ShownRequest, 'requestId' | 'digest' | 'card' | 'userMessages'>): string {
   const { requestId, digest, card, userMessages } = shown;
   const parts = ['open', requestId, base64urlOf(digest), base64urlOf(card), userMessages];
@@ -119,14 +119,14 @@ export function openBlockId({ requestId, digest, userMessages }: ApprovalDetails
   return writeRequest({ requestId, digest, card: cardDigest(card), userMessages: userMessages?.count ?? 0 });
 }
 
-/** The common data of all requests of a message; undefined if it is too long for Slack. */
+/** Writes what all requests of a message have in common. Undefined if that is too long for Slack. */
 export function writeRun({ entry, workflowId }: Pick<ShownRequest, 'entry' | 'workflowId'>): string | undefined {
-  // Slack may return these three characters as entities.
+  // Escape the three characters that Slack may return as entities.
   const text = JSON.stringify([entry, workflowId]).replaceAll(/[&<>]/g, asEscape);
   return text.length > longestRun ? undefined : text;
 }
 
-/** Undefined for any text that `writeRequest` and `writeRun` did not write. */
+/** Reads what `writeRequest` and `writeRun` wrote. Undefined for any other text. */
 export function readShown(blockId: string, run: string | undefined): ShownRequest | undefined {
   const ids = /^open\.([0-9a-f]{32})\.([\w-]{43})\.([\w-]{43})(?:\.(\d{1,3}))?$/.exec(blockId);
   const [entry, workflowId] = readTexts(run, 2) ?? [];
@@ -159,21 +159,21 @@ function hexOf(text: string): string {
   return Buffer.from(text, 'base64url').toString('hex');
 }
 
-/** A block of a message: of a card, or buttons. Its id names the request. */
+/** A block of a message, with a part of a card, or with buttons. Its id contains the id of the request. */
 export type MessageBlock = (SlackBlock | { type: 'actions'; elements: Button[] }) & { block_id?: string };
 
-/** The most characters of JSON in a message, approximately (render-slack.ts), and the most requests. */
+/** The most characters of a message as JSON (see render-slack.ts), and the most requests in it. */
 const longestMessage = 13_000;
 const mostRequests = 10;
 const shortestCard = 400;
-/** The outcome takes no more room than the buttons did. */
+/** The longest outcomes. They take no more room than the buttons that they replace. */
 const longestOutcome = { alone: 2_500, together: 450 };
 /** About how long the block with the buttons of one request is. */
 const buttonsLength = 540;
 /** About how long the JSON around the text of a card is. */
 const cardFrameLength = 100;
 
-/** The requests of each message: those of one run, as many as fit. */
+/** Groups requests into messages. A message has requests of one run only, as many as fit. */
 export function inMessages(requests: readonly ApprovalDetails[], settings: SlackSettings): ApprovalDetails[][] {
   const needed = buttonsLength + cardFrameLength + shortestCard;
   const messages: ApprovalDetails[][] = [];
@@ -192,8 +192,8 @@ export function inMessages(requests: readonly ApprovalDetails[], settings: Slack
 }
 
 /**
- * The blocks of a request in a message of `requestCount` requests, and the messages for its thread. An open request has
- * buttons, a settled one its settlement.
+ * Returns the blocks of a request in a message of `requestCount` requests, and the messages for its thread. An open
+ * request has buttons; a settled one has its outcome.
  */
 export function requestBlocks(
   request: ApprovalDetails,
@@ -207,19 +207,19 @@ export function requestBlocks(
     const outcome = renderSlackRows(settled, requestCount === 1 ? longestOutcome.alone : longestOutcome.together);
     return { blocks: [...blocks, { ...outcome, block_id: `settled.${requestId}` }], thread };
   }
-  // Without a stored run in Slack, reviewers need the inbox.
+  // If the run's id does not fit, buttons cannot work, so reviewers answer in the inbox.
   if (writeRun({ entry: settings.name, workflowId }) === undefined) return { blocks, thread };
   const elements = buttonsOf(request, card, settings, requestCount === 1);
   return { blocks: [...blocks, { type: 'actions', block_id: openBlockId(request, card), elements }], thread };
 }
 
-/** A request as text alone, if Slack refuses its card. Reviewers answer in the inbox. */
+/** Returns a block with a short text, for a request whose card Slack refuses. Reviewers answer in the inbox. */
 export function shortBlock(request: ApprovalDetails): MessageBlock {
   const elements = [section([{ text: shortSentence(request) }])];
   return { type: 'rich_text', elements, block_id: `card.${request.requestId}.0` };
 }
 
-/** The last block of a message: a link, and the common data of its requests. */
+/** Returns the last block of a message: the button to the inbox, which also stores the common data of the requests. */
 export function runBlock(requests: readonly ApprovalDetails[], settings: SlackSettings): MessageBlock {
   const [{ workflowId, requestId }] = requests as [ApprovalDetails];
   const url = openUrl(requests.length === 1 ? { workflowId, requestId } : { workflowId }, settings);
@@ -229,15 +229,15 @@ export function runBlock(requests: readonly ApprovalDetails[], settings: SlackSe
 
 export const runBlockId = 'run';
 
-/** The request of a block, and whether the block shows its settlement. */
+/** Reads from a block's id its request, and whether the block shows the outcome. */
 export function blockOwner(blockId: unknown): { requestId: string; isOutcome: boolean } | undefined {
   const parts = typeof blockId === 'string' ? /^(open|card|settled)\.([0-9a-f]{32})(?:\.|$)/.exec(blockId) : null;
   return parts === null ? undefined : { requestId: parts[2]!, isOutcome: parts[1] === 'settled' };
 }
 
 /**
- * A request's card without buttons. If its message has no other request: the whole card, continued in the thread; else
- * a summary, with the whole card in the thread if that omits a part.
+ * Returns the blocks of a card without buttons. If the message has no other request, it gets the card, which the thread
+ * continues. Otherwise it gets a summary, and if that is incomplete, the thread gets the card.
  */
 function cardBlocks(
   request: ApprovalDetails,

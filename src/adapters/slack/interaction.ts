@@ -16,9 +16,9 @@ import { visibleText } from '../../text/visible-text.ts';
 export type Interaction = {
   account: ChatAccount;
   channel: string;
-  /** It can open a modal for three seconds. */
+  /** The id with which a modal can be opened, for three seconds. */
   triggerId: string;
-  /** Accepts replies that only this person sees, for half an hour, even if they are not in the channel. */
+  /** A URL for replies that only this person sees, even outside the channel. It is valid for half an hour. */
   responseUrl?: string;
   shown: ShownRequest;
 } & ({ kind: 'click'; action: ClickAction } | { kind: 'submit'; modal: ModalName; text: string });
@@ -64,7 +64,7 @@ const payloadShape = z.union([clickShape, submitShape]);
 type ClickAction = Exclude<ActionId, 'open'>;
 const clicks: readonly string[] = ['approve', 'comment', 'deny', 'edit', 'always'] satisfies ClickAction[];
 
-/** Reads a payload of Slack; undefined for anything but an answer, such as a click on a link. */
+/** Reads a payload of Slack. Undefined if it is not an answer, as for a click on a link. */
 export function readInteraction(payload: unknown): Interaction | undefined {
   const parsed = payloadShape.safeParse(payload);
   if (!parsed.success) return undefined;
@@ -74,7 +74,7 @@ export function readInteraction(payload: unknown): Interaction | undefined {
   if (data.type === 'view_submission') {
     const modal = readModal(data.view);
     if (modal === undefined) return undefined;
-    // In an Enterprise organization the same person has another team here than at the click that opened the modal.
+    // In an Enterprise organization, this team can differ from that of the click that opened the modal.
     const { team: teamOfClick, ...rest } = modal;
     return { kind: 'submit', account: { team: teamOfClick, user: user.id, name }, triggerId, ...rest };
   }
@@ -94,10 +94,10 @@ export function readInteraction(payload: unknown): Interaction | undefined {
   };
 }
 
-/** The block of a modal's text input, at which Slack shows its problem. */
+/** The id of the block with a modal's text input. Slack shows errors of the input there. */
 export const inputBlock = 'answer';
 const inputAction = 'text';
-/** Slack's limits: of a text input, and of a modal's stored data. */
+/** Slack's limits: the characters of a text input, and those of a modal's stored data. */
 const longestInput = 3_000;
 const longestMemory = 3_000;
 const longestReason = 2_000;
@@ -106,7 +106,7 @@ const verbs = { comment: 'Approve', deny: 'Deny', edit: 'Edit' } as const;
 
 export type ModalName = keyof typeof verbs;
 
-/** The subject of a modal. Slack returns it with the answer. */
+/** What a modal is about. Slack returns it with the answer, except the request. */
 interface Asked {
   shown: ShownRequest;
   channel: string;
@@ -116,7 +116,7 @@ interface Asked {
   request: ApprovalDetails | undefined;
 }
 
-/** The modal of a button. Undefined: its content does not fit, or is unknown. */
+/** Builds the modal of a button. Undefined if its content does not fit, or is unknown. */
 export function modalFor(name: ModalName, asked: Asked): object | undefined {
   const input = { type: 'plain_text_input', action_id: inputAction, multiline: true };
   const words = { optional: true, element: { ...input, max_length: longestReason } };
@@ -158,12 +158,12 @@ function isModalName(name: string): name is ModalName {
   return Object.hasOwn(verbs, name);
 }
 
-/** A modal remembers its request; undefined if Slack has no room for that. */
+/** Builds a modal that stores which request it is about. Undefined if that does not fit. */
 function modal(name: ModalName, submit: string, asked: Asked, input: object) {
   const { shown, channel, team, responseUrl = '', request } = asked;
   const memory = JSON.stringify([writeRequest(shown), writeRun(shown) ?? '', channel, team, responseUrl]);
   if (memory.length > longestMemory) return undefined;
-  // Slack takes 24 characters.
+  // Slack allows 24 characters.
   const title = request === undefined ? 'this call' : visibleText(request.toolName);
   const verb = verbs[name];
   return {

@@ -9,7 +9,7 @@ import { orSlackProblem } from './slack-api.ts';
 import { inFullOrShort } from '../../channels/outgoing/not-taken.ts';
 import type { SlackSettings } from './slack-settings.ts';
 
-/** The result of `notify`: the messages, and the beginnings of the ids of their requests. */
+/** What `notify` returns: the messages, each with the beginnings of its requests' ids. */
 interface PostedMessages {
   channel: string;
   messages: { ts: string; of: string }[];
@@ -17,7 +17,7 @@ interface PostedMessages {
 
 const idLength = 8;
 
-/** The message of a request; undefined if there is none, or if this channel did not make the value. */
+/** Finds the message of a request in the result of `notify`. Undefined if it has none, or has another form. */
 export function postedMessage(sent: Json | undefined, requestId: string): { channel: string; ts: string } | undefined {
   const { channel, messages } = (sent ?? {}) as Partial<PostedMessages>;
   if (typeof channel !== 'string' || !Array.isArray(messages)) return undefined;
@@ -25,36 +25,36 @@ export function postedMessage(sent: Json | undefined, requestId: string): { chan
   return found && { channel, ts: found.ts };
 }
 
-/** The metadata type by which this app finds its messages. */
+/** The type in the metadata of messages, by which this app finds its own. */
 const metadataType = 'countersign_request';
 
-/** The most pages of messages to search, and the messages of one. */
+/** The most pages of messages to search, and the messages on a page. */
 const mostPages = 5;
 const pageSize = 200;
 
-/** The clocks of Slack and of a worker may differ. */
+/** How far the clocks of Slack and of a worker may differ. */
 const marginMs = 5 * 60_000;
 
-/** Messages about requests are not older. */
+/** The earliest time at which a message about these requests can have been posted. */
 export function oldestOf(requests: readonly { requestedAt: string }[]): number {
   return Math.min(...requests.map(({ requestedAt }) => Date.parse(requestedAt))) - marginMs;
 }
 
-/** Where to search for this app's messages: a channel, or the thread of `threadOf`. */
+/** Where to search for this app's messages: in a channel, or in the thread of the message `threadOf`. */
 interface Place {
   channel: string;
   oldestMs: number;
   threadOf?: string;
 }
 
-/** The messages of this app in a place: their keys and timestamps. */
+/** Returns the timestamps of this app's messages in a place, by their keys. */
 async function sentSince(client: WebClient, place: Place): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for await (const { ts, key } of ownMessages(client, place)) found.set(key, ts);
   return found;
 }
 
-/** The message that shows a request, by its blocks; undefined if this app has sent none to the place. */
+/** Finds the message that shows a request, by the ids of its blocks. Undefined if there is none. */
 export async function messageShowing(
   client: WebClient,
   place: Place,
@@ -67,7 +67,7 @@ export async function messageShowing(
   return undefined;
 }
 
-/** The newest first. Metadata of other apps does not count. */
+/** Yields this app's messages, the newest first. Messages of other apps do not count, even with the same metadata. */
 async function* ownMessages(
   client: WebClient,
   { channel, oldestMs, threadOf }: Place,
@@ -94,10 +94,10 @@ async function* ownMessages(
   }
 }
 
-/** More would exceed the stored size. */
+/** More messages would exceed the size of a result of `notify`. */
 const mostMessages = 30;
 
-/** Shows open requests in as few messages as possible, and the rest in their threads. */
+/** Posts open requests in as few messages as possible, with threads. A retry posts only what is missing. */
 export async function postRequests(
   client: WebClient,
   settings: SlackSettings,
@@ -137,7 +137,7 @@ export async function postRequests(
   return { channel, messages } satisfies PostedMessages;
 }
 
-/** Posts a message that can be found by its key. Slack parses text as markup: the caller has escaped it. */
+/** Posts a message that can be found again by its key. `text` must be escaped, because Slack reads markup in it. */
 export async function post(
   client: WebClient,
   message: {
@@ -165,10 +165,10 @@ function titleOf(requests: readonly ApprovalDetails[]): string {
 }
 
 const mostNames = 20;
-/** Searches for reminders of a request begin at its message. */
+/** A search for reminders begins this long before the message of the request. */
 const clockMarginMs = 1_000;
 
-/** Posts to the thread of a message, and to the channel, that its requests still wait. */
+/** Posts a reminder of open requests to the thread of their message, which Slack also shows in the channel. */
 export async function postReminder(
   client: WebClient,
   { channel, ts }: { channel: string; ts: string },
@@ -205,8 +205,8 @@ function headingOf({ kind, to = [] }: ChannelStep): string {
 }
 
 /**
- * Updates a message with the present state of its requests, and returns the ids of those that it shows as settled.
- * Their blocks stay as they are, because `requests` may be older.
+ * Updates a message to the present state of its requests. Returns the ids of those that it shows as settled. Settled
+ * blocks stay as they are, because `requests` may be older than the message.
  */
 export async function updateMessage(
   client: WebClient,
@@ -228,7 +228,7 @@ export async function updateMessage(
     return { requestId, isSettled, blocks, request, isNews: wasSettled ? false : idsOf(blocks) !== idsOf(own) };
   });
   const settledIds = parts.filter(({ isSettled }) => isSettled).map(({ requestId }) => requestId);
-  // Nothing to show, or no message: it was deleted, though Slack may keep an empty one.
+  // Either nothing has changed, or the message was deleted, for which Slack may return an empty one.
   if (parts.every(({ isNews }) => !isNews)) return settledIds;
   const update = {
     channel,
@@ -242,12 +242,12 @@ export async function updateMessage(
   return settledIds;
 }
 
-/** The ids of blocks name the shown card, and whether it is settled. */
+/** Joins the ids of blocks. They change if the card changes, or the request is settled. */
 function idsOf(blocks: readonly MessageBlock[]): string {
   return blocks.map(({ block_id: id }) => id).join(' ');
 }
 
-/** Slack may return `&`, `<` and `>` as entities: blocks that are equal without them keep their own texts. */
+/** Slack may return `&`, `<` and `>` as entities. Returns the rendered blocks if `own` differs only in these. */
 function asWritten(own: MessageBlock[], rendered: MessageBlock[] | undefined): MessageBlock[] {
   const read = textsOf(own).map((text) =>
     text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'),

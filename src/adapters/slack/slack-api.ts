@@ -3,20 +3,20 @@ import { NotTaken } from '../../channels/outgoing/not-taken.ts';
 import type { SlackSettings } from './slack-settings.ts';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** How often a rate-limited call is repeated, and how long one call may take. */
+/** How often a rate-limited call is retried, and how long a call may take. */
 const rateRetries = 3;
 const timeoutMs = 10_000;
 
 /**
- * A client of Slack's API. Unless `waitsForRate` is false, it waits for Slack's delay and repeats rate-limited calls.
- * Others are not repeated, because Slack may have performed them: the caller checks before a retry.
+ * Returns a client of Slack's API. It retries rate-limited calls after Slack's delay, unless `waitsForRate` is false.
+ * It retries no other calls, because Slack may have performed them; callers check that before they retry.
  */
 export async function openWebClient(
   { token, apiUrl }: SlackSettings,
   { signal, waitsForRate = true }: { signal?: AbortSignal; waitsForRate?: boolean } = {},
 ): Promise<WebClient> {
   const { WebClient, LogLevel } = await import('@slack/web-api');
-  // `retry` passes the option on, and its types do not have it.
+  // The client's type lacks `onFailedAttempt`, which the package `retry` calls.
   const retryConfig = { retries: rateRetries, minTimeout: 100, onFailedAttempt: onlyForRate };
   const fetchUntil: WebClientOptions['fetch'] = (url, init = {}) => {
     const signals = [init.signal, signal].filter((each) => each !== undefined);
@@ -26,7 +26,7 @@ export async function openWebClient(
     retryConfig,
     rejectRateLimitedCalls: !waitsForRate,
     timeout: timeoutMs,
-    // Its warnings name no remedy, and errors are thrown.
+    // The client's warnings name no remedy, and its errors are thrown anyway.
     logLevel: LogLevel.ERROR,
     fetch: fetchUntil,
     ...(apiUrl !== undefined && { slackApiUrl: apiUrl }),
@@ -48,13 +48,13 @@ const remedies: Record<string, string> = {
   missing_scope: 'give the app the scopes of docs/slack.md, and install it again',
 };
 
-/** The code with which Slack refused a call; undefined if it sent none. */
+/** Returns the code with which Slack refused a call; undefined if Slack sent none. */
 export function refusalCode(error: unknown): string | undefined {
   const { data } = error as { data?: { error?: unknown } };
   return typeof data?.error === 'string' ? data.error.slice(0, 100) : undefined;
 }
 
-/** With these codes Slack refuses the content of a message. */
+/** The codes with which Slack refuses the content of a message. */
 const aboutMessage: readonly string[] = [
   'invalid_blocks',
   'msg_too_long',
@@ -62,7 +62,7 @@ const aboutMessage: readonly string[] = [
   'invalid_metadata_format',
 ];
 
-/** An error of a call as one sentence, without the sent data. */
+/** Converts an error of a call to one with a sentence, which does not contain the sent data. */
 export function slackProblem(error: unknown, method: string, channel: string): NotTaken {
   const { message, retryAfter } = error as { message?: string; retryAfter?: unknown };
   const code = refusalCode(error);
@@ -74,7 +74,7 @@ export function slackProblem(error: unknown, method: string, channel: string): N
   return new NotTaken({ code: 'internal', message: sentence }, { retryAfterMs, refusesMessage, cause: error });
 }
 
-/** The result of a call, whose errors become a `slackProblem`. */
+/** Awaits a call, and converts its errors by `slackProblem`. */
 export async function orSlackProblem<Result>(call: Promise<Result>, method: string, channel: string): Promise<Result> {
   try {
     return await call;
@@ -83,7 +83,7 @@ export async function orSlackProblem<Result>(call: Promise<Result>, method: stri
   }
 }
 
-/** How old a signed request may be, and how far ahead its clock, in seconds. */
+/** How far the timestamp of a signed request may be from the present time, in seconds. */
 const windowSeconds = 300;
 
 /** True if Slack signed these bytes with the secret within the last five minutes (signature version `v0`). */

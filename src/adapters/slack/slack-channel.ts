@@ -14,8 +14,8 @@ import type { Json } from '../../core/base/tool-call.ts';
 import { postReminder, post, postRequests, postedMessage, messageShowing, oldestOf, updateMessage } from './post.ts';
 
 /**
- * Receives answers for `startGateway`. `entries`: the channels of one or more Slack apps, of which each sends over HTTP
- * or Socket Mode. Throws `policy_invalid` if a needed package is not installed.
+ * Receives answers for `startGateway`. The channels in `entries` belong to one or more Slack apps, which send over HTTP
+ * or over Socket Mode. Throws `policy_invalid` if a package is missing.
  */
 export function slackApp(entries: readonly SlackSettings[]): ChatApp {
   const handler = interactionHandler();
@@ -30,7 +30,7 @@ export function slackApp(entries: readonly SlackSettings[]): ChatApp {
   };
 }
 
-/** Receives Slack's posts to the gateway: a signed form with the payload as JSON. */
+/** Handles Slack's requests to the gateway: signed forms with a payload as JSON. */
 function httpInteractions(
   entries: readonly SlackSettings[],
   handler: InteractionHandler,
@@ -59,12 +59,12 @@ function payloadOf(body: Uint8Array): unknown {
   }
 }
 
-/** The settings of the channels of this process, for the app that receives their answers. */
+/** The settings of each channel of this process, for `slackAppOf`. */
 const settingsOf = new WeakMap<Channel, SlackSettings>();
 
 /**
- * Shows requests in a Slack channel. It has no `resolve`: its users answer by the gateway (`slackApp`). Throws a
- * `DefinitionError` for an unknown option.
+ * Creates a channel that shows requests in Slack. It has no `resolve`, because people answer through the gateway
+ * (`slackApp`). Throws a `DefinitionError` for an unknown option.
  *
  * @example See {@link readChannels}, which makes it from a file.
  */
@@ -72,13 +72,13 @@ export function slackChannel(settings: SlackSettings): Channel {
   const places = { name: true, token: true, channel: true, gatewayUrl: true } as const;
   const more = { highestSeverity: true, apiUrl: true, signingSecret: true, appToken: true } as const;
   checkOptions('slackChannel', settings, { ...places, ...more });
-  // Updates of one message run one by one, so that none overwrites another.
+  // Run the updates of a message one by one, so that none overwrites another.
   const inTurn = keyedQueue();
   const shownHere = recentIds();
   const connected = async <Result>(signal: AbortSignal, call: (client: WebClient) => Promise<Result>) =>
     call(await openWebClient(settings, { signal, waitsForRate: false }));
 
-  /** The message of a request. It may exist even if all attempts to post it failed. */
+  /** Finds the message of a request. It may exist even if all attempts to post it failed. */
   async function findMessage(client: WebClient, request: ChannelRequest, sent: Json | undefined) {
     if (sent !== undefined) return postedMessage(sent, request.requestId);
     const place = { channel: settings.channel, oldestMs: oldestOf([request]) };
@@ -114,7 +114,7 @@ export function slackChannel(settings: SlackSettings): Channel {
         const now = [...others, { ...request, settled: settlement }];
         const keyOf = (requestId: string): string => `${message.ts} ${requestId}`;
         await inTurn(message.ts, async () => {
-          // The previous update showed everything that was settled by then.
+          // Skip this update if an earlier one has already shown that the request is settled.
           if (shownHere.has(keyOf(request.requestId))) return;
           const settledIds = await updateMessage(client, settings, message, now);
           for (const requestId of settledIds) shownHere.add(keyOf(requestId));
@@ -131,7 +131,7 @@ async function requirePlace(client: WebClient, channel: string): Promise<void> {
 }
 
 /**
- * Receives what people answer in the Slack channels among `channels`, for `startGateway`. Undefined: there is none.
+ * Returns the app that receives answers from the Slack channels in `channels`. Undefined if there are none.
  *
  * @example
  * ```ts
@@ -146,7 +146,7 @@ export function slackAppOf(channels: Readonly<Record<string, Channel>>): ChatApp
   return entries.length === 0 ? undefined : slackApp(entries);
 }
 
-/** Runs the tasks of one key in order, one by one; those of different keys do not wait for one another. */
+/** Returns a function that runs the tasks of each key one by one, in order, and those of different keys at once. */
 function keyedQueue(): <Result>(key: string, task: () => Promise<Result>) => Promise<Result> {
   const last = new Map<string, Promise<unknown>>();
   return async (key, task) => {

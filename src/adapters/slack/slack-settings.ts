@@ -6,12 +6,12 @@ import { severities, type Severity } from '../../core/base/tool-call.ts';
 import type { ApprovalDetails } from '../../contract.ts';
 import { exceeds } from '../../channels/channel-answer.ts';
 
-/** A Slack channel for reviewers. Its app sends answers over HTTP or over Socket Mode. */
+/** The settings of a Slack channel, whose app sends answers over HTTP or over Socket Mode. */
 export type SlackSettings = SlackChannelSettings & (HttpListening | SocketListening);
 
-/** The part of an entry that describes the channel. */
+/** The settings without the way in which answers come. */
 export interface SlackChannelSettings {
-  /** The name of the entry in the channel file: buttons carry it. */
+  /** The name of the entry in the channel file. Buttons contain it. */
   name: string;
   /** The bot token of the app: `xoxb-…`. */
   token: string;
@@ -19,9 +19,9 @@ export interface SlackChannelSettings {
   channel: string;
   /** The origin of the gateway, such as `https://approvals.example.com`. */
   gatewayUrl: string;
-  /** Requests above it cannot be approved here. Default: all can. */
+  /** The highest severity of requests that can be approved here. Default: all can. */
   highestSeverity?: Severity;
-  /** Default `https://slack.com/api/`. */
+  /** Default: `https://slack.com/api/`. */
   apiUrl?: string;
 }
 
@@ -44,7 +44,7 @@ export const slackShape = z
     token: secretShape,
     signing_secret: secretShape.optional(),
     app_token: secretShape.optional(),
-    // No direct messages: updates read the channel, and the app may not read direct messages.
+    // Exclude direct messages: updates read the channel, and the app may not read direct messages.
     channel: z.string().regex(/^[CG][A-Z0-9]{2,}$/, 'expected the id of a channel, such as C0123456789'),
     gateway: z.string(),
     highest_severity: z.enum(severities).optional(),
@@ -57,7 +57,7 @@ export const slackShape = z
 
 export type SlackMembers = z.infer<typeof slackShape>;
 
-/** Throws `policy_invalid` for a missing secret, one of another kind, and a gateway that is not an https origin. */
+/** Throws `policy_invalid` for an invalid secret, and for a gateway that is not an https origin. */
 export function slackSettings(members: SlackMembers, { name }: Pick<ChannelContext, 'name'>): SlackSettings {
   const { token, channel, gateway, highest_severity: highest, api_url: apiUrl } = members;
   return {
@@ -87,8 +87,8 @@ export function isAboveCap(
 }
 
 /**
- * True if a channel has a cap. Then nothing is edited there, and "always" covers only the same call: other arguments
- * and later calls may be more severe.
+ * True if a channel may approve only up to a severity. Then it takes no edits, and its "always" is for the same call
+ * only, because other arguments and later calls may be more severe.
  */
 export function hasCap({ highestSeverity = 'critical' }: Pick<SlackSettings, 'highestSeverity'>): boolean {
   return highestSeverity !== 'critical';

@@ -9,14 +9,14 @@ import type { InteractionHandler } from './answer.ts';
 export interface Envelope {
   type: string;
   body: unknown;
-  /** True: the acknowledgement may have a body. */
+  /** True if the acknowledgement may have a body. */
   accepts_response_payload?: boolean;
   /** Rejects if the connection is lost. */
   ack: (body?: object) => Promise<void>;
 }
 
 export interface Socket {
-  /** Resolves when the connection ends: with the remedy, if Slack named a reason. */
+  /** Resolves when the connection ends, with the reason if that needs an operator. */
   readonly closed: Promise<string | undefined>;
   close(): Promise<void>;
 }
@@ -26,8 +26,8 @@ const openMs = 10_000;
 const closeMs = 500;
 
 /**
- * Opens one connection. The package's own reconnection has a gap of five seconds at each refresh, and an error in it
- * would end the process.
+ * Opens a connection that does not reconnect. If the package reconnected, it would miss five seconds at each refresh,
+ * and an error would end the process.
  */
 export async function openSocket(
   { appToken, apiUrl }: Pick<SlackSettings & SocketListening, 'appToken' | 'apiUrl'>,
@@ -72,7 +72,7 @@ export async function openSocket(
   try {
     await Promise.race([starting, stopped.promise]);
   } catch (error) {
-    // A connection that opens after all would receive clicks.
+    // Close a connection that opens after all, because it would receive clicks.
     starting.then(close, () => undefined);
     await close();
     throw error instanceof Error ? error : new Error('Slack closed the connection before it was open');
@@ -83,7 +83,7 @@ export async function openSocket(
   return { closed: closed.promise, close };
 }
 
-/** Slack has ended a connection for a reason that needs an operator; the message names it. */
+/** The error for a connection that Slack has ended for a reason that needs an operator. The message is the reason. */
 export class SocketEnded extends Error {}
 
 const remedies: Record<string, string> = {
@@ -96,7 +96,7 @@ const remedies: Record<string, string> = {
   link_disabled: 'enable Socket Mode in the settings of the app',
 };
 
-/** Why there is no connection, without the token. */
+/** Returns why there is no connection, with a remedy and without the token. */
 export function socketProblem(error: unknown): string {
   const code = error instanceof SocketEnded ? error.message : refusalCode(error);
   const why = code ?? errorText(error).replace(/\.$/, '');
@@ -109,7 +109,7 @@ export function slackRetryAfterMs(error: unknown): number {
   return typeof retryAfter === 'number' ? retryAfter * 1_000 : 0;
 }
 
-/** The reason of a `disconnect` that needs an operator. */
+/** Reads the reason of a `disconnect` message if the reason needs an operator. */
 function endReason(data: unknown): string | undefined {
   try {
     const { type, reason } = JSON.parse(String(data)) as { type?: unknown; reason?: unknown };
@@ -119,7 +119,7 @@ function endReason(data: unknown): string | undefined {
   }
 }
 
-/** Errors are thrown. The package's own lines may contain texts of people. */
+/** A logger that writes nothing, because errors are thrown, and the package's lines may contain texts of people. */
 const silent = {
   debug: ignore,
   info: ignore,
@@ -134,11 +134,11 @@ function ignore(): void {}
 
 type SocketSettings = SlackSettings & SocketListening;
 
-/** The waits between attempts double from the first to the longest. A connection that lasted resets them. */
+/** The waits between attempts double from the first to the longest. A connection of at least `lastedMs` resets them. */
 const [firstWaitMs, longestWaitMs] = [1_000, 60_000];
 const lastedMs = 10_000;
 
-/** Receives Slack's messages over Socket Mode: one connection for each app token, opened again whenever it ends. */
+/** Receives Slack's messages over Socket Mode, by one connection for each app token, reopened whenever it ends. */
 export function socketInteractions(
   entries: readonly SlackSettings[],
   handler: InteractionHandler,
@@ -155,7 +155,7 @@ export function socketInteractions(
   };
 }
 
-/** Keeps one connection for channels with one app token. Never rejects. Ends once `signal` aborts. */
+/** Keeps a connection open for the channels of an app token, until `signal` aborts. Never rejects. */
 async function keepConnected(
   own: SocketSettings[],
   handler: InteractionHandler,
@@ -166,7 +166,7 @@ async function keepConnected(
   const names = own.map(({ name }) => name).join(', ');
   const onEnvelope = (envelope: Envelope): void => void take(envelope, own, handler, gateway);
   let attempts = 0;
-  // The first connection is logged, too.
+  // The initial value makes the first connection appear in the log, too.
   let lastProblem: string | undefined = 'not yet open';
   while (!signal.aborted) {
     let askedMs = 0;
@@ -185,10 +185,10 @@ async function keepConnected(
       if (problem !== lastProblem) gateway.log(`Slack's Socket Mode is not connected, for ${names}: ${problem}.`);
       lastProblem = problem;
     }
-    // Slack ends each connection after some hours: the next one opens at once.
+    // Slack ends each connection after some hours. Then open the next one without a wait.
     const waitMs = attempts === 0 ? 0 : Math.min(firstWaitMs * 2 ** (attempts - 1), longestWaitMs);
     attempts += 1;
-    // Spreads the reconnections of gateways that lost Slack together.
+    // Vary the wait, so that gateways that lost Slack together do not reconnect together.
     const spreadMs = waitMs * (0.5 + Math.random());
     await sleep(Math.max(spreadMs, askedMs), undefined, { signal }).catch(() => undefined);
   }
@@ -203,7 +203,7 @@ async function untilClosed(socket: Socket, signal: AbortSignal): Promise<string 
   return reason;
 }
 
-/** Acknowledges everything, so that Slack does not send it again. */
+/** Handles a message of Slack. Acknowledges each, so that Slack does not send it again. */
 async function take(
   { type, body, accepts_response_payload: takesBody, ack }: Envelope,
   own: SocketSettings[],

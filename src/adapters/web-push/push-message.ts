@@ -12,26 +12,26 @@ export interface PushMessage {
   /** A notification replaces an earlier one with the same tag. */
   tag: string;
   url: string;
-  /** The same for each attempt to send this message, and for no other. */
+  /** An id that every attempt to send this message has, and no other message. */
   key: string;
-  /** An instant (ISO 8601) until which the call waits. The browser adds it to the body by its own clock. */
+  /** The deadline of the request (ISO 8601). The browser adds it to the body in its own time zone. */
   until?: string;
-  /** True: the browser shows it without sound or vibration. */
+  /** True if the browser shows the message without sound or vibration. */
   silent?: boolean;
 }
 
 export interface Delivery {
-  /** How long it keeps a message for an offline browser, in seconds. */
+  /** How long the push service keeps the message for an offline browser, in seconds. */
   ttl: number;
   urgency: 'normal' | 'high';
-  /** It replaces an undelivered message of the same topic. */
+  /** The message replaces an undelivered one with the same topic. */
   topic: string;
 }
 
-/** Push services accept 4,096 bytes, encrypted and padded. */
+/** The longest URL, in bytes. Push services accept messages of 4,096 bytes, encrypted and padded. */
 const mostBytes = 3_000;
 const daySeconds = 24 * 3_600;
-/** No push service keeps a message for longer. */
+/** The longest `ttl` that push services accept. */
 const longestSeconds = 28 * daySeconds;
 
 const titles = {
@@ -42,7 +42,7 @@ const titles = {
   user_wrote: 'The user has written since a call was asked about',
 } as const satisfies Record<ChannelStep['kind'], string>;
 
-/** A lock screen is visible to bystanders, so the message names agent and tool, and no argument. */
+/** Builds a message about an open request. It contains no argument, because others can see a lock screen. */
 export function askingMessage(
   request: ChannelRequest,
   { kind }: ChannelStep,
@@ -54,7 +54,7 @@ export function askingMessage(
   return { title: titles[kind], ...end, ...common(request, origin, key) };
 }
 
-/** Replaces the notification of the request, so that it no longer invites an answer. */
+/** Builds a message about a settled request. It replaces the notification that asks for an answer. */
 export function settledMessage(
   request: ChannelRequest,
   settlement: Settlement,
@@ -65,7 +65,7 @@ export function settledMessage(
   return { title, body, ...common(request, origin, key), silent: true };
 }
 
-/** To the caller of the run. It links to the run, and contains neither an argument nor a reason. */
+/** Builds a message to the caller of the run. It links to the run, and contains no argument and no reason. */
 export function callerMessage(
   request: ChannelRequest,
   settlement: Settlement | undefined,
@@ -84,7 +84,7 @@ export function callerMessage(
   };
 }
 
-/** Kept until the deadline; a settlement, or a request without a deadline, for a day. */
+/** The message is kept until the deadline; for a day if it reports a settlement, or if there is no deadline. */
 export function deliveryOf(
   { workflowId, requestId, deadline, assessment: { severity } }: ChannelRequest,
   isSettled: boolean,
@@ -110,7 +110,7 @@ function common(request: ChannelRequest, origin: string, key: string): Pick<Push
   };
 }
 
-/** If the run's id is very long: the list. */
+/** Returns the URL, or that of the inbox if the URL is too long. */
 function boundedUrl(url: string, origin: string): string {
   return byteLength(url) > mostBytes ? `${origin}/inbox/` : url;
 }

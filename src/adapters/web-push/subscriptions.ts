@@ -14,30 +14,30 @@ import { groupOf, isAmong, isOneOf, personKeyIn } from '../../core/people/direct
 
 export interface Subscription extends BrowserSubscription {
   person: string;
-  /** As known to the gateway when the person subscribed. */
+  /** The person's groups, as the gateway knew them at the time of the subscription. */
   groups: readonly string[];
 }
 
 export interface Subscriptions {
   add(person: SubscribedPerson, subscription: BrowserSubscription): Promise<void>;
-  /** False if there was none. */
+  /** Returns false if the person has none of these subscriptions. */
   remove(person: string, endpoints: readonly string[]): Promise<boolean>;
   of(person: string): Promise<Subscription[]>;
-  /** A recent one may be missing. */
+  /** Returns all subscriptions. The newest may be missing, because the list lags. */
   all(): Promise<Subscription[]>;
 }
 
 const kind = 'push-subscriptions';
 const mostPerPerson = 10;
-/** A person's groups at the identity provider change. The open inbox renews the subscription. */
+/** Subscriptions expire because a person's groups change. The open inbox renews the subscription. */
 const lifetimeMs = 30 * 24 * 3_600_000;
-/** In characters: a sealed text has a greatest length. */
+/** The most characters of a person's groups, because the length of a sealed text is limited. */
 const mostGroups = 3_000;
 
 /**
- * Each person has one record, a workflow, which everyone who can start workflows can write. So each subscription names
- * its person, and is sealed with a key derived from the push keys: a forged one does not count, nor a copy in another
- * person's record. Only the last ten of a record are read.
+ * Stores subscriptions, in one record for each person. A record is a workflow, which anyone who can start workflows can
+ * write. So each subscription contains its person, and is sealed with a key derived from the push keys: a forged
+ * subscription, or a copy in another person's record, does not count. Only the last ten of a record are read.
  */
 export function subscriptionsOf(
   { privateKey, publicKey, origin }: Pick<WebPushSettings, 'privateKey' | 'publicKey' | 'origin'>,
@@ -92,7 +92,7 @@ export function subscriptionsOf(
       const listed = await records.list({ kind, owner: publicKey });
       const kept = await Promise.all(
         listed.map(async ({ value, isOf }) => {
-          // A copy under another person would outlive the removal by its owner.
+          // Ignore a copy in another person's record, because its owner could not remove it.
           return (await opened(value)).filter(({ subscription }) => isOf(subscription.person));
         }),
       );
@@ -101,7 +101,7 @@ export function subscriptionsOf(
   };
 }
 
-/** Names a subscription in what `notify` returns, without its address. */
+/** Returns a digest by which the result of `notify` refers to a subscription, without the subscription's address. */
 export function subscriptionMark({ endpoint }: Pick<Subscription, 'endpoint'>): string {
   return createHash('sha256').update(endpoint).digest('base64url').slice(0, 12);
 }
@@ -111,18 +111,18 @@ interface Kept {
   subscription: Subscription;
 }
 
-/** Only the gateway and the workers can have sealed it. */
+/** Reads an opened text. Only the gateway and the workers have the key to seal it, so it is not validated. */
 function subscriptionOf({ person, groups, endpoint, keys }: JWTPayload): Subscription {
   return { person, groups, endpoint, keys } as Subscription;
 }
 
-/** The most messages of one step: `sent` could not store more. */
+/** The most messages of one step, because the size of a result of `notify` is limited. */
 const mostMessages = 200;
 const readsAtOnce = 4;
 
 /**
- * The browsers of the people that a step asks, by name, group or delegation; without names, all subscribers. Leaves out
- * people whose approval would not count, and from reminders those who have voted. Throws `policy_invalid` for too many.
+ * Returns the browsers of the people that a step asks, by name, group or delegation; without names, of all subscribers.
+ * Leaves out people whose approval would not count; for reminders also voters. Throws `policy_invalid` for too many.
  */
 export async function audienceOf(
   request: ChannelRequest,
@@ -142,7 +142,7 @@ export async function audienceOf(
   throw policyInvalid(message);
 }
 
-/** The browsers that got messages about a request and are still subscribed. */
+/** Returns the browsers that got a message about a request and are still subscribed. */
 export async function reachedBefore(
   request: ChannelRequest,
   marks: readonly string[],
@@ -151,7 +151,7 @@ export async function reachedBefore(
   if (marks.length === 0) return [];
   const isReached = (each: Subscription): boolean => marks.includes(subscriptionMark(each));
   const names = namesOf(request);
-  // The list of all may lag, so named people are looked up first.
+  // Look up named people first, because the list of all subscriptions may lag.
   const named = names.length === 0 ? [] : (await subscribed(names, request, subscriptions)).filter(isReached);
   return named.length === marks.length ? named : once([...named, ...(await subscriptions.all()).filter(isReached)]);
 }
@@ -165,7 +165,7 @@ export async function browsersOfCaller(
   const person = keyOf(callerUserId);
   const others = Object.entries(people).filter(([id]) => keyOf(id) === person);
   const ids = [callerUserId, ...others.flatMap(([id, { also = [] }]) => [id, ...also])].map((id) => personKey(id));
-  // Never by a list: a caller's name may equal a group's.
+  // Look up by id and never in the list of all, because a caller's name may equal a group's.
   return once((await inParallel([...new Set(ids)], readsAtOnce, (id) => subscriptions.of(id))).flat());
 }
 
@@ -173,7 +173,7 @@ function namesOf({ reviewers, delegations = [] }: ChannelRequest): string[] {
   return [...reviewers, ...delegations.map(({ to }) => to)];
 }
 
-/** By name or group; without names, all subscriptions. */
+/** Returns the subscriptions of people and groups; without names, all subscriptions. */
 async function subscribed(
   names: readonly string[],
   request: ChannelRequest,
@@ -195,7 +195,7 @@ function directoryOf({ person, groups }: Subscription) {
   return { people: { [person]: { groups, keys: [] } } };
 }
 
-/** A browser that two people use gets one message. */
+/** Removes repeated browsers, so that a browser of two people gets one message. */
 function once(all: readonly Subscription[]): Subscription[] {
   return [...new Map(all.map((each) => [each.endpoint, each])).values()];
 }

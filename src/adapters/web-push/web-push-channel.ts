@@ -47,12 +47,12 @@ import type { Json } from '../../core/base/tool-call.ts';
 import { checkCallers, callersOptions } from '../../channels/caller-notice.ts';
 import { z } from 'zod';
 
-/** The push service no longer knows the subscription. */
+/** With these statuses a push service says that the subscription has ended. */
 const goneStatuses = [404, 410];
 
 /**
- * Sends one message, encrypted for the browser and signed with the push keys. `gone`: the subscription has ended.
- * Throws a `ProblemError`, without the path of the push service, if a retry may help.
+ * Sends a message, encrypted for the browser and signed with the push keys. Returns `gone` if the subscription has
+ * ended. Throws a `ProblemError`, without the path of the push service, if a retry may help.
  */
 export async function sendMessage(
   { subject, publicKey, privateKey, agents, requestTimeoutMs }: WebPushSettings,
@@ -62,7 +62,7 @@ export async function sendMessage(
 ): Promise<'taken' | 'gone'> {
   const { default: webPush } = await import('web-push');
   const url = new URL(endpoint);
-  // The gateway stores no other, and a sender who can seal a subscription could also send directly.
+  // Treat other URLs as ended subscriptions, because the gateway stores only https URLs.
   if (url.protocol !== 'https:') return 'gone';
   const { headers, body } = webPush.generateRequestDetails({ endpoint, keys }, JSON.stringify(message), {
     vapidDetails: { subject, publicKey, privateKey },
@@ -73,7 +73,7 @@ export async function sendMessage(
   });
   const outgoing = { method: 'POST', url, headers: withoutLength(headers), body, signal };
   const answer = await exchange(outgoing, agents, requestTimeoutMs).catch((error: unknown) => {
-    // An address that no channel may reach: nothing was sent.
+    // The channel must not reach this address, so nothing was sent.
     if (isProblemError(error) && error.code === 'forbidden') return undefined;
     throw error;
   });
@@ -82,22 +82,22 @@ export async function sendMessage(
   throw refusedStatus(url, answer);
 }
 
-/** `exchange` adds the length. */
+/** Removes the header `content-length`, which `exchange` adds. */
 function withoutLength(headers: Readonly<Record<string, unknown>>): Record<string, string> {
   const kept = Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'content-length');
   return Object.fromEntries(kept.map(([name, value]) => [name.toLowerCase(), String(value)]));
 }
 
-/** The settings of this process's channels, for the gateway that receives their subscriptions. */
+/** The settings of each channel of this process, for `pushAppOf`. */
 const settingsOf = new WeakMap<Channel, WebPushSettings>();
 
 const sendsAtOnce = 8;
 const mostMarks = 240;
 
 /**
- * Sends a short message to the browsers of the reviewers (docs/web-push.md), also while they have no inbox open. They
- * answer in the inbox, so it has no `resolve`. Throws `policy_invalid` for options that cannot work, and a
- * `DefinitionError` for an unknown option. Needs the package `web-push`.
+ * Creates a channel that sends a short message to the browsers of the reviewers, also while no inbox is open
+ * (docs/web-push.md). It has no `resolve`, because people answer in the inbox. Throws `policy_invalid` for options that
+ * cannot work, and a `DefinitionError` for an unknown option. Needs the package `web-push`.
  *
  * @example See {@link readChannels}, which makes it from a file.
  */
@@ -108,7 +108,7 @@ export function webPushChannel(options: WebPushOptions): Channel {
   checkCallers('webPushChannel', callers);
   const sentIds = recentIds();
 
-  /** Sends a message to all of them. `failure`: a retry may reach further browsers. */
+  /** Sends a message to all browsers, and removes ended subscriptions. `failure` means that a retry may reach more. */
   async function sendAll(
     audience: readonly Subscription[],
     subscriptions: Subscriptions,
@@ -141,7 +141,7 @@ export function webPushChannel(options: WebPushOptions): Channel {
     return { marks, failed: failures.length, failure: failures[0] };
   }
 
-  /** Sends a message about an open request, and returns who has it by now. */
+  /** Sends a message about an open request. Returns the marks of all browsers that have it by now. */
   async function ask(
     request: ChannelRequest,
     audience: readonly Subscription[],
@@ -152,12 +152,12 @@ export function webPushChannel(options: WebPushOptions): Channel {
     const push = { message, ...deliveryOf(request, false) };
     const { marks, failed, failure } = await sendAll(audience, subscriptions, context, push);
     const reached = [...new Set([...marksOf(context.sent), ...marks])].slice(-mostMarks);
-    // A browser that has the message shows it once, by its key.
+    // A retry sends the message again to browsers that have it. They show it once, by its key.
     if (failure !== undefined) throw marks.length === 0 ? failure : new PartlySent({ reached, failed }, failure);
     return { reached, failed };
   }
 
-  /** Sends a message about a settled request. Throws if a browser cannot be reached, so that the call is repeated. */
+  /** Sends a message about a settled request. Throws if a browser was not reached, to have the call retried. */
   async function close(
     request: ChannelRequest,
     audience: readonly Subscription[],
@@ -167,16 +167,16 @@ export function webPushChannel(options: WebPushOptions): Channel {
   ): Promise<void> {
     const push = { message, ...deliveryOf(request, true) };
     const { marks, failure } = await sendAll(audience, subscriptions, context, push);
-    // After the last attempt in a row, one reached browser is enough.
+    // At the last attempt in a row, one reached browser is enough.
     const isEnough = context.isLastAttempt === true && marks.length > 0;
     if (failure !== undefined && !isEnough) throw failure;
   }
 
-  /** The browsers of the caller, unless the message to the reviewers reaches one of them, too. */
+  /** Returns the browsers of the caller; none if a message to the reviewers reaches one of them, too. */
   async function browsersToNotify(request: ChannelRequest, subscriptions: Subscriptions): Promise<Subscription[]> {
     const own = await browsersOfCaller(request, subscriptions);
     if (callers === 'only' || own.length === 0) return own;
-    // The message to the reviewers explains a missing audience.
+    // `notify` of the channel reports this error.
     const asked = await audienceOf(request, { kind: 'asked' }, subscriptions).catch((): Subscription[] => []);
     return asked.some(({ endpoint }) => own.some((each) => each.endpoint === endpoint)) ? [] : own;
   }
@@ -193,7 +193,7 @@ export function webPushChannel(options: WebPushOptions): Channel {
     settled: async (request, settlement, context) => {
       const { key, sent, records } = context;
       const subscriptions = subscriptionsOf(settings, requireRecords(records));
-      // If the first message failed, its recipients are unknown; the outcome is worth a message anyway.
+      // If the first message failed, it is unknown who has it: send the outcome anyway.
       const browsers =
         sent === undefined
           ? await browsersToNotify(request, subscriptions)
@@ -242,8 +242,8 @@ export function webPushChannel(options: WebPushOptions): Channel {
 }
 
 /**
- * Receives subscriptions for `startGateway`. Undefined: no channel is web push. Throws a `ProblemError`
- * (`policy_invalid`) if several are, because a browser subscribes to one.
+ * Returns the app that receives subscriptions, for `startGateway`. Undefined if no channel is web push. Throws a
+ * `ProblemError` (`policy_invalid`) if several are, because a browser subscribes to only one.
  *
  * @example
  * ```ts
@@ -269,7 +269,7 @@ export function pushAppOf(channels: Readonly<Record<string, Channel>>): PushApp 
   };
 }
 
-/** Refuses a subscription to which no message can be sent. Addresses of names are checked at each connection. */
+/** Refuses a subscription to which no message can be sent. Addresses of host names are checked at each connection. */
 function checked(subscription: BrowserSubscription, { filter }: WebPushSettings): BrowserSubscription {
   const { endpoint, keys } = subscription;
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
@@ -307,7 +307,7 @@ const shape = z.strictObject({
   private_key: secretShape,
   gateway_url: text,
   allow_addresses: z.array(text).max(100, 'must have at most 100 items').optional(),
-  /** A PEM file. */
+  /** The path of a PEM file. */
   ca_file: text.optional(),
   callers: z.enum(callersOptions).optional(),
 });

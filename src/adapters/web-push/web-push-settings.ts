@@ -15,21 +15,21 @@ import type { HttpSettings } from '../../channels/outgoing/exchange.ts';
 export interface WebPushOptions extends HttpSettings {
   /** The operator's contact for push services: `mailto:` and an address, or an https URL. */
   subject: string;
-  /** The keys that `web-push generate-vapid-keys` makes. A change of keys loses all subscriptions. */
+  /** The keys that `web-push generate-vapid-keys` generates. If they change, all subscriptions are lost. */
   publicKey: string;
   privateKey: string;
   /** The gateway's `public_url`. */
   gatewayUrl: string;
-  /** Certificates (PEM) of trusted authorities, instead of Node's. */
+  /** The certificates (PEM) of trusted authorities, in place of Node's. */
   ca?: string;
   /**
-   * `also`: a run's caller is notified, in their subscribed browsers, that it waits for a decision, and of the outcome.
-   * `only`: others get no messages. Default: callers get none.
+   * `also`: messages notify a run's caller, too, in subscribed browsers, that the run waits for a decision, and of the
+   * outcome. `only`: they notify only callers. Default: they notify no callers.
    */
   callers?: CallersOption;
 }
 
-/** The options, checked, with their defaults. */
+/** The validated options, with their defaults. */
 export interface WebPushSettings extends Pick<WebPushOptions, 'subject' | 'publicKey' | 'privateKey'> {
   origin: string;
   filter: AddressFilter;
@@ -63,7 +63,7 @@ export function webPushSettings(options: WebPushOptions): WebPushSettings {
   };
 }
 
-/** The public key of a private one, both base64url; undefined if it is none. */
+/** Returns the public key of a private key, both in base64url; undefined if the private key is invalid. */
 function publicKeyOf(privateKey: string): string | undefined {
   const bytes = Buffer.from(privateKey, 'base64url');
   if (bytes.length !== 32 || bytes.toString('base64url') !== privateKey) return undefined;

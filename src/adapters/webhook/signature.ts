@@ -8,17 +8,17 @@ export interface SignatureHeaders {
   'webhook-id': string;
   /** Seconds since 1970. */
   'webhook-timestamp': string;
-  /** One `v1,BASE64` for each secret, separated by spaces. */
+  /** A signature `v1,BASE64` for each secret, separated by spaces. */
   'webhook-signature': string;
 }
 
 const leastBytes = 16;
-/** An id with a full stop could pass for another id and timestamp. */
+/** The form of an id. With a full stop in it, a signature would also fit another id and timestamp. */
 const idShape = /^[\w-]{1,100}$/;
 
 /**
- * The keys of secrets: `whsec_` and base64, as Standard Webhooks writes them, or any other text, whose UTF-8 is the
- * key. Throws `policy_invalid` without a secret, and for one of fewer than 16 bytes.
+ * Converts secrets to keys. A secret is `whsec_` and base64, as in Standard Webhooks, or any other text, whose UTF-8
+ * bytes are the key. Throws `policy_invalid` without a secret, and for one of fewer than 16 bytes.
  */
 export function signingKeys(secrets: readonly string[]): Webhook[] {
   if (secrets.length === 0)
@@ -30,7 +30,7 @@ export function signingKeys(secrets: readonly string[]): Webhook[] {
       );
     }
     if (secret.startsWith('whsec_')) return new Webhook(secret);
-    // The library reads each character as a byte.
+    // The library reads each character of a text as one byte.
     return new Webhook(Buffer.from(secret, 'utf8').toString('latin1'), { format: 'raw' });
   });
 }
@@ -46,8 +46,8 @@ export function sign(keys: readonly Webhook[], { id, body }: { id: string; body:
 }
 
 /**
- * The `webhook-id` of a body that one of the keys has signed, within five minutes of now. Throws a `ProblemError`
- * (`forbidden`) for any other.
+ * Returns the `webhook-id` if one of the keys has signed the body within five minutes of now. Otherwise throws a
+ * `ProblemError` (`forbidden`).
  */
 export function verify(
   keys: readonly Webhook[],
@@ -88,20 +88,20 @@ function forbidden(why: string): ProblemError {
   return new ProblemError({ code: 'forbidden', message: `The message is not signed as it must be. ${why}` });
 }
 
-/** A signature for receivers without Standard Webhooks. It has no timestamp, so it does not reveal a replay. */
+/** A signature for receivers that do not know Standard Webhooks. It has no timestamp, so a replay is not detected. */
 export interface LegacySignature {
-  /** The header that carries it, such as `X-Signature`. */
+  /** The header with the signature, such as `X-Signature`. */
   header: string;
   /**
-   * `body`: it covers the body. `id_and_tool`: it covers Python's `json.dumps({"request_id": …, "tool_name": …},
+   * What is signed. `body`: the body. `id_and_tool`: Python's `json.dumps({"request_id": …, "tool_name": …},
    * sort_keys=True)`.
    */
   over: 'body' | 'id_and_tool';
-  /** Default: the first secret of the webhook, as written. */
+  /** Default: the first secret of the webhook, as it is written. */
   secret?: string;
 }
 
-/** HMAC-SHA256 as 64 hex characters, under the UTF-8 of the secret. */
+/** Returns the HMAC-SHA256 in 64 hex characters. The key is the UTF-8 of the secret. */
 export function legacySignature(
   { over }: Pick<LegacySignature, 'over'>,
   secret: string,
@@ -112,7 +112,7 @@ export function legacySignature(
   return createHmac('sha256', secret).update(signed).digest('hex');
 }
 
-/** The members that receivers of this signature verify, and that name the request. */
+/** Returns the members of the body that this signature covers with `id_and_tool`. */
 export function legacyMembers({ requestId, toolName }: { requestId: string; toolName: string }): {
   request_id: string;
   tool_name: string;
@@ -120,7 +120,7 @@ export function legacyMembers({ requestId, toolName }: { requestId: string; tool
   return { request_id: requestId, tool_name: toolName };
 }
 
-/** A text as Python's `json.dumps` writes it: all except printable ASCII is escaped. */
+/** Writes a text as Python's `json.dumps` does: it escapes everything except printable ASCII. */
 function pythonText(text: string): string {
   return JSON.stringify(text).replace(
     /[^\x20-\x7e]/g,

@@ -6,27 +6,27 @@ import { isRequestId } from '../../core/messages/decision.ts';
 import { type SignatureHeaders, sign, signingKeys, verify } from './signature.ts';
 import type { WebhookBody } from './webhook-settings.ts';
 
-/** A POST as a receiver got it. */
+/** A POST request as a receiver got it. */
 export interface ReceivedWebhook {
-  /** One secret or several; the POST may be signed with any. */
+  /** One secret or several. The request may be signed with any of them. */
   secret: string | readonly string[];
-  /** Of the request: `request.headers` of Node or of `fetch`. */
+  /** The headers: `request.headers` of Node or of `fetch`. */
   headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The body exactly as received, before any parsing. */
   body: string | Uint8Array;
 }
 
-/** A POST that is genuine. */
+/** A POST request whose signature is valid. */
 export interface VerifiedWebhook {
-  /** The same for each attempt to send this message: store it, and skip a message that you already have. */
+  /** An id that all attempts to send this message have. Store it, and skip messages that you already have. */
   webhookId: string;
   request: WebhookBody;
 }
 
 /**
- * For receivers: reads a POST of a webhook channel with this secret that is at most five minutes old. Throws a
- * `ProblemError`: `forbidden` for one that is not signed so, `undecodable` for another body, `policy_invalid` without a
- * secret.
+ * Verifies and reads a POST request of a webhook channel, in its receiver. The request must be at most five minutes
+ * old. Throws a `ProblemError`: `forbidden` for an invalid signature, `undecodable` for an invalid body,
+ * `policy_invalid` without a secret.
  *
  * @example
  * ```ts
@@ -58,8 +58,8 @@ export function verifyWebhook({ secret, headers, body }: ReceivedWebhook): Verif
 }
 
 /**
- * For receivers: the headers that sign an answer. `id` is new for each answer, and the same for a retry. Throws
- * `arguments_invalid` for another member.
+ * Returns the headers that sign an answer, in a receiver. `id` is new for each answer, and the same for a retry. Throws
+ * `arguments_invalid` for an unknown member.
  *
  * @example See {@link verifyWebhook}.
  */

@@ -34,18 +34,18 @@ import { isObject } from '../../core/base/json.ts';
 import { readJson } from '../../text/read-json.ts';
 
 const requestIdHeader = 'countersign-request-id';
-/** Why the answer to the last GET does not count, for the receiver's operator. */
+/** A header that says to the receiver's operator why the last answer does not count. */
 const problemHeader = 'countersign-answer-problem';
 const answerProblems: ReadonlySet<string> = new Set(['invalid_decision', 'digest_mismatch', 'too_large']);
-/** With these, a receiver reports that the body is not a request. */
+/** With these statuses, a receiver says that the body is not a request. */
 const takesNoTests: readonly number[] = [400, 422];
-/** The most consecutive transient failures of a poll that are retried. */
+/** How many transient failures of a poll in a row are retried. */
 const pollRetries = 4;
 const longestWaitMs = 60_000;
 
 /**
- * A channel that posts signed requests to a web service, and receives its answers (docs/webhook.md). Throws
- * `policy_invalid` without a secret, for a forbidden address, and for invalid options, and a `DefinitionError` for an
+ * Creates a channel that posts signed requests to a web service, and receives its answers (docs/webhook.md). Throws
+ * `policy_invalid` without a secret, for a forbidden address and for invalid options, and a `DefinitionError` for an
  * unknown option.
  *
  * @example See {@link readChannels}, which makes it from a file.
@@ -68,7 +68,7 @@ export async function webhookChannel(options: WebhookOptions): Promise<Channel> 
   };
 }
 
-/** Posts no request: a receiver that supports tests answers 2xx, another one reports an invalid request. */
+/** Posts a test message. A receiver that supports tests answers 2xx; others report that it is no request. */
 async function test(settings: WebhookSettings, { key, signal }: TestContext): Promise<string> {
   const { url, name } = settings;
   const body = JSON.stringify({ delivery: { event: 'test' }, channel: name, text: testText });
@@ -87,7 +87,7 @@ function withRemedy(problem: ProblemError, status: number): ProblemError {
   return new ProblemError({ code: problem.code, message: `${problem.message} Check ${part}.` });
 }
 
-/** Posts a request, signed, in full or shortened if the receiver refuses its size. Throws for any status but 2xx. */
+/** Posts a signed request; a shortened one if the receiver refuses the size. Throws for any status but 2xx. */
 async function post(
   settings: WebhookSettings,
   request: ChannelRequest,
@@ -108,7 +108,7 @@ async function post(
   });
 }
 
-/** Signs the body at each attempt, because receivers refuse an old timestamp. */
+/** Posts a body with a new signature, because receivers refuse old timestamps. */
 function postSigned(
   { url, keys, headers: own, agents, requestTimeoutMs }: WebhookSettings,
   body: string,
@@ -133,7 +133,7 @@ async function poll(
   const url = urlFor(requestId);
   const common = { accept: 'application/json', 'user-agent': 'countersign', [requestIdHeader]: requestId };
   const headers = { ...settings.headers, ...common };
-  /** Asks once. Undefined: there is no answer yet, or still the one that the run has refused. */
+  /** Polls once. Undefined if there is no answer yet, or only the one that the run has refused. */
   const ask = async (problem?: string): Promise<ChannelAnswer | undefined> => {
     const sentHeaders = problem === undefined ? headers : { ...headers, [problemHeader]: asHeader(problem) };
     const incoming = await exchange({ method: 'GET', url, headers: sentHeaders, signal }, agents, requestTimeoutMs);
@@ -144,12 +144,12 @@ async function poll(
     const given = signatureOf(incoming.headers);
     const isChecked = isSigned || given['webhook-signature'] !== undefined;
     if (isChecked) verify(keys, given, incoming.text);
-    // A signature proves the sender; only these members name the request.
+    // A signature only proves the sender. These members tie the answer to the request.
     const named = isChecked ? (['requestId', 'digest'] as const) : isShared ? (['requestId'] as const) : [];
     const answer = readAnswer(incoming.text, { requestId, digest, named });
     return answerDigest(answer) === refused?.digest ? undefined : answer;
   };
-  // A receiver cannot read the worker's log, so a second GET tells it why its answer does not count.
+  // Send a second GET that says why the answer does not count, because a receiver cannot read the worker's log.
   const askTwice = (): Promise<ChannelAnswer | undefined> =>
     ask().catch((error: unknown) => {
       if (!isProblemError(error) || !answerProblems.has(error.code)) throw error;
@@ -164,7 +164,7 @@ function receive({ keys }: WebhookSettings, { channel, requestId, headers, body 
     requestId,
     named: ['requestId', 'digest'],
   });
-  // The run stores ids of decisions, so a repeated answer gives the same receipt and changes nothing.
+  // The run stores the ids of decisions, so a repeated answer gets the same receipt and changes nothing.
   const decisionId = `channel:${channel}:${id}`;
   return { ...answerDecision(answer, 'webhook'), requestId, reviewerId, decisionId };
 }
@@ -184,7 +184,7 @@ function asHeader(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?');
 }
 
-/** The request may not have been posted yet. */
+/** The error for status 404, which is transient because the request may not have been posted yet. */
 function notThereYet({ origin }: URL): ProblemError {
   const message = `The webhook's receiver at ${origin} does not know the request: it answered 404.`;
   return new ProblemError({ code: 'internal', message });
@@ -196,8 +196,8 @@ function unreadableAnswer(): ProblemError {
 }
 
 /**
- * Asks until there is an answer, with waits that double after each failure. Throws a lasting error, a transient one
- * after too many in a row, and the signal's reason.
+ * Polls until there is an answer, with waits that double after each failure. Throws an error that is not transient, or
+ * too many transient ones in a row. Throws the signal's reason if it aborts.
  */
 async function untilAnswer(
   ask: () => Promise<ChannelAnswer | undefined>,
@@ -223,7 +223,7 @@ async function untilAnswer(
 }
 
 const text = z.string().min(1, 'must not be empty').max(2_000, 'must have at most 2000 characters');
-/** A URL may be a secret, too. */
+/** The schema of a URL, which may be a secret. */
 const url = z.union([text, secretShape], 'must be a URL, { env: NAME } or { file: PATH }');
 const secretName = /auth|token|secret|key|cookie|password/i;
 
@@ -295,23 +295,23 @@ function resolveSecret(value: string | z.infer<typeof secretShape>): string {
 
 interface AnsweredRequest {
   requestId: string;
-  /** Absent: unknown here; the run compares it. */
+  /** The digest of the call. If it is absent, only the run compares it. */
   digest?: string;
-  /** The members that the answer must have, because nothing else ties it to this request. */
+  /** The members that the answer must have, because nothing else ties the answer to this request. */
   named: readonly ('requestId' | 'digest')[];
 }
 
-/** When the receiver decided. The run goes by when the answer came. */
+/** The time at which the receiver decided. It is ignored, because the time of arrival counts. */
 const unusedMember = 'timestamp';
 const members = [...Object.keys(answerMembers), 'requestId'];
-/** Our names by their snake case, which receivers in Python write. */
+/** The names of members by their snake_case, which receivers in Python send. */
 const spellings: ReadonlyMap<string, string> = new Map(
   members.map((name) => [name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), name]),
 );
 
 /**
- * Reads JSON strictly: refuses a duplicate name, an unknown member, and an answer about another request or call. Throws
- * a `ProblemError` (`invalid_decision`, `too_large`, `digest_mismatch`).
+ * Reads an answer strictly. Throws a `ProblemError` (`invalid_decision`, `too_large`, `digest_mismatch`) for invalid
+ * JSON, a duplicate or unknown member, and an answer about another request or call.
  */
 export function readAnswer(text: string, { requestId, digest, named }: AnsweredRequest): ChannelAnswer {
   const read = readJson(text, { root: 'answer', refusedKeys: ['__proto__'] });
@@ -333,7 +333,7 @@ export function readAnswer(text: string, { requestId, digest, named }: AnsweredR
   return { ...answer, ...(digest !== undefined && { digest }) };
 }
 
-/** The members in camelCase, without null, also in a scope: Python writes null for a missing value. */
+/** Converts members to camelCase, and removes those that are null, which Python writes for a missing value. */
 function inOurSpelling(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const value: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(given)) {

@@ -14,62 +14,62 @@ import {
 } from '../../channels/outgoing/address-filter.ts';
 import { policyInvalid, readPem } from '../../channels/channel-kind.ts';
 
-/** Options of `webhookChannel`. docs/webhook.md has the same as members of a channel file. */
+/** Options of `webhookChannel`. docs/webhook.md describes them as members of a channel file. */
 export interface WebhookOptions {
   /** The URL to which requests are posted. */
   url: string;
-  /** One secret or several, the newest first: each message is signed with all; an answer may be signed with any. */
+  /** One secret or several, the newest first. Messages are signed with all of them; answers with any of them. */
   secret: string | readonly string[];
-  /** The name of the channel at the gateway. Default `webhook`. */
+  /** The name of the channel at the gateway. Default: `webhook`. */
   name?: string;
-  /** True: poll for the answer. Default: true unless there is a `callbackUrl` and no `pollUrl`. */
+  /** True to poll for the answer. Default: true, unless there is a `callbackUrl` and no `pollUrl`. */
   poll?: boolean;
   /**
-   * The URL to poll for the answer, with `{requestId}` for the id; without that, only a header has the id, and the
+   * The URL to poll for the answer, with `{requestId}` in place of the id. Without that, a header has the id, and the
    * answer must name it. Default: `url`, with `/` and the id after its path.
    */
   pollUrl?: string;
   /** The poll interval in milliseconds: at least 500. Default 2,000. */
   pollIntervalMs?: number;
   /**
-   * The gateway's address for the receiver, such as `https://approvals.example.com`. Requests then have the URL to
-   * which the answer may be posted.
+   * The gateway's address, such as `https://approvals.example.com`. With it, each request contains the URL to which its
+   * answer may be posted.
    */
   callbackUrl?: string;
-  /** True: an answer to a poll must be signed, like posted answers. Default: true for http, except to this machine. */
+  /** True if an answer to a poll must be signed, as posted answers are. Default: true for http to other machines. */
   signedAnswers?: boolean;
   /** A second signature, for receivers with another convention. */
   legacySignature?: LegacySignature;
-  /** More headers for all requests. */
+  /** Further headers of all requests. */
   headers?: Readonly<Record<string, string>>;
   /** How long one HTTP request may take, in milliseconds. Default 10,000. */
   requestTimeoutMs?: number;
-  /** Private addresses that may be reached: `10.1.2.3` or `10.20.0.0/16`. Default: none. */
+  /** Private addresses to which the channel may connect: `10.1.2.3` or `10.20.0.0/16`. Default: none. */
   allowAddresses?: readonly string[];
-  /** The URL of an HTTP proxy. It does the DNS lookups, so it has to refuse names with private addresses. */
+  /** The URL of an HTTP proxy. It resolves host names, so it must refuse those with private addresses. */
   proxy?: string;
-  /** Files in PEM: the client's certificate and its key, and the trusted authorities instead of the system's. */
+  /** Paths of PEM files: the client's certificate and its key, and trusted authorities in place of the system's. */
   tls?: { cert?: string; key?: string; ca?: string };
-  /** DNS lookup to use instead of the system's. */
+  /** The function that resolves host names. Default: the system's resolver. */
   lookup?: LookupFunction;
 }
 
 /** Why a request is posted. */
 export interface WebhookDelivery {
-  /** With `settled`, the member `settled` of the request has the outcome. */
+  /** What has happened. For `settled`, the member `settled` of the request contains the outcome. */
   event: ChannelStep['kind'] | 'settled';
   /** For `escalated`: the additional reviewers. */
   to?: readonly string[];
-  /** The URL to which the answer may be posted, while the request is open. */
+  /** The URL to which an answer may be posted. Absent without `callbackUrl` in the options, and for `settled`. */
   callbackUrl?: string;
 }
 
 /**
- * The body of each POST: the request as reviewers see it, the reason, and the members that a legacy signature covers.
+ * The body of each POST request: the request as reviewers see it, why it is posted, and members for a legacy signature.
  */
 export type WebhookBody = ApprovalDetails & { request_id?: string; tool_name?: string; delivery: WebhookDelivery };
 
-/** The options of a webhook, checked, with their defaults. */
+/** The validated options, with their defaults. */
 export interface WebhookSettings {
   url: URL;
   name: string;
@@ -78,17 +78,17 @@ export interface WebhookSettings {
   headers: Readonly<Record<string, string>>;
   requestTimeoutMs: number;
   legacy?: Required<LegacySignature>;
-  /** Absent: the channel does not poll. `isSigned`: an answer must be signed. `isShared`: all requests have one URL. */
+  /** How to poll; absent if the channel does not. `isShared` says that all requests have the same URL. */
   poll?: { urlFor: (requestId: string) => URL; intervalMs: number; isSigned: boolean; isShared: boolean };
   callbackUrl?: string;
 }
 
 const leastIntervalMs = 500;
 const placeholder = '{requestId}';
-/** Headers that the webhook sets itself, and headers that change how a request is parsed. */
+/** Headers that the channel sets itself, and headers that change how a request is parsed. */
 const reserved = /^(?:webhook-.*|countersign-.*|content-.*|host|connection|transfer-encoding|expect|upgrade)$/i;
 
-/** Throws `policy_invalid`, also for a forbidden address. */
+/** Validates the options. Throws `policy_invalid`, also for a forbidden address. */
 export async function webhookSettings(options: WebhookOptions): Promise<WebhookSettings> {
   const receiver = { url: true, secret: true, name: true } as const;
   const answers = { poll: true, pollUrl: true, pollIntervalMs: true, callbackUrl: true, signedAnswers: true } as const;
@@ -132,7 +132,7 @@ export async function webhookSettings(options: WebhookOptions): Promise<WebhookS
       ? {
           urlFor: (requestId) => (pollUrl === undefined ? pathBelow(url, requestId) : filledIn(pollUrl, requestId)),
           intervalMs: pollIntervalMs,
-          // An attacker on the network path could forge an answer over plain http.
+          // Over plain http, an attacker on the network could forge an answer.
           isSigned: options.signedAnswers ?? (pollBase.protocol === 'http:' && !isThisMachine(pollBase)),
           isShared: pollUrl !== undefined && !pollUrl.includes(placeholder),
         }

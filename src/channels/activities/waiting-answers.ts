@@ -33,7 +33,7 @@ export class WaitingAnswers {
   readonly #waiting = new Map<string, { stop: AbortController; over: Promise<void> }>();
 
   /**
-   * Returns the answer, or throws `CompleteAsyncError` if it takes longer. A later call with the same `key` stops this
+   * Returns the answer, or throws `CompleteAsyncError` after `quickMs`. A later call with the same `key` stops this
    * one.
    */
   async answer(key: string, resolve: Resolve): Promise<ChannelAnswer> {
