@@ -20,7 +20,7 @@ export interface LineProof {
   size: number;
   /** The root of the Merkle tree over the lines up to this one. */
   root: string;
-  /** Ed25519 in base64 over `signedText`, if the export is signed. */
+  /** An Ed25519 signature in base64 over `sealText` of this proof, if the export is signed. */
   signature?: string;
 }
 
@@ -32,9 +32,9 @@ export interface ExportLine {
   /** When the export began: ISO 8601. */
   at: string;
   of: { workflowId: string } | { query: string };
-  /** Ed25519, 32 bytes in base64, if the export is signed. */
+  /** The exporter's Ed25519 public key, 32 bytes in base64, if the export is signed. */
   publicKey?: string;
-  /** Members that this export withholds. */
+  /** The names of the members that this export withholds. */
   withheld: string[];
 }
 
@@ -87,7 +87,7 @@ export interface EntryContext {
   /** Temporal's run id and event number of the event that contains the entry. */
   runId: string;
   eventId: number;
-  /** The digest of the policies in force; at first, of those of the agent with which the run was started. */
+  /** The digest of the policies in force. At first, these are the policies of the agent with which the run began. */
   policyDigest?: string;
   /** For a vote or a settlement: how long the request had been open, in milliseconds. */
   openForMs?: number;

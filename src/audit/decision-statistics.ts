@@ -46,7 +46,7 @@ export interface CountedRun extends UsingRun {
 
 /** The result of `decisionStatistics`. */
 export interface DecisionStatistics {
-  /** The figures of each rule; the rule that asked most comes first. At most 500. */
+  /** The figures of each rule; the rule with the most requests comes first. At most 500. */
   rules: RuleStatistics[];
   /** The figures of each reviewer; the one with the most answers comes first. At most 200. */
   reviewers: ReviewerStatistics[];

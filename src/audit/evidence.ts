@@ -135,13 +135,13 @@ export function evidenceParts(evidence: RunEvidence): EvidencePart[] {
 export function evidenceOfParts(parts: readonly EvidencePart[]): { evidence: RunEvidence } | { problem: string } {
   const evidence: RunEvidence = { version: 1, policies: {}, calls: {}, contexts: {}, rulings: [], missing: [] };
   for (const [index, { part, key, value }] of parts.entries()) {
-    if (!take(evidence, { part, key, value })) return { problem: `evidence ${index + 1} is no part of evidence` };
+    if (!addPart(evidence, { part, key, value })) return { problem: `evidence ${index + 1} is no part of evidence` };
   }
   return { evidence };
 }
 
 /** Adds a part to the evidence. Returns false if the part is malformed. */
-function take(evidence: RunEvidence, { part, key, value }: EvidencePart): boolean {
+function addPart(evidence: RunEvidence, { part, key, value }: EvidencePart): boolean {
   const seq = Number(key);
   if (part === 'missing') {
     if (typeof value !== 'string' || !Number.isSafeInteger(seq)) return false;

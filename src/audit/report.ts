@@ -183,7 +183,7 @@ function oversight(entries: readonly EntryLine[]): string {
         'Stopped or taken back',
         `${count(({ kind }) => kind === 'revoked')} grants revoked, ${count(({ kind }) => kind === 'policy')} changes of policy`,
       ],
-      // Only a session has messages.
+      // Only a session gets further messages of its user.
       ...(messages === 0 ? [] : [['Further messages of the user', `${messages}`] as const]),
       ['Refused messages', `${count(({ kind }) => kind === 'refused')}`],
       ['Decisions after the deadline', `${late}`],

@@ -88,7 +88,7 @@ function verdictOnCall(recorded: RecordedRuling, { ruling, assessment, limits }:
   const asked = { action: edit === undefined ? limited : ('allow' as const) };
   const early = answerBefore(standing, asked, { ruled: call, digest, reversible, atMs }, limits);
   if (early !== undefined) return { answer: early.outcome, reason: early.reason, grantId: early.grantId };
-  // An earlier result answers a call that would otherwise run or ask.
+  // An earlier result answers a call that would otherwise run, or be asked about.
   if (entry.outcome === 'cached' && limits.cachedResults) return { answer: 'cached', ...facts };
   return { answer: answers[action], ...facts };
 }

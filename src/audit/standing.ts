@@ -79,7 +79,7 @@ export function isCountedBefore({ running }: Standing, { callId = '' }: JournalE
   return running.some((each) => each.callId === earlier);
 }
 
-/** True for a request that was approved with edited arguments. */
+/** True if the entry approves its request with edited arguments. */
 export function isEdited(standing: Standing, entry: JournalEntry): boolean {
   const { kind, outcome, digest } = entry;
   const request = openRequestOf(standing, entry);

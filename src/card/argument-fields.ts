@@ -25,7 +25,7 @@ export interface ArgumentFields {
 /** Returns the fields of a call's arguments. `schema` is the JSON Schema of all arguments; `{}` if it is unknown. */
 export function argumentFields(args: JsonObject, schema: JsonObject, bounds: CardBounds): ArgumentFields {
   const result: ArgumentFields = { fields: [], left: 0, warnings: [], isDeep: false, isNameCut: false };
-  openObject(args, { name: '', path: [], key: '', schema, root: schema, depth: 1 }, bounds, result);
+  addMembers(args, { name: '', path: [], key: '', schema, root: schema, depth: 1 }, bounds, result);
   return result;
 }
 
@@ -40,13 +40,13 @@ interface Place {
   depth: number;
 }
 
-function openObject(value: JsonObject, place: Place, bounds: CardBounds, result: ArgumentFields): void {
+function addMembers(value: JsonObject, place: Place, bounds: CardBounds, result: ArgumentFields): void {
   const keys = Object.keys(value);
   warnOfLookAlikes(keys, place.name, result);
   const beside = currencyBeside(value);
   for (const key of keys) {
     const longest = bounds.value === Infinity ? Infinity : longestWords;
-    // Bound the name of a value with members: their names repeat it, and there may be thousands.
+    // Bound the name of a value whose members get fields: their names repeat it, and there may be thousands.
     const longestOwn = isOpened(value[key]!, place.depth, bounds) ? longestWords : longest;
     const own = fieldName(key, longestOwn);
     result.isNameCut ||= key.length > longestOwn && isCut(cutLine(key, longestOwn));
@@ -63,7 +63,7 @@ function addValue(value: Json, place: Place, beside: Beside, bounds: CardBounds,
   }
   if (isOpened(value, place.depth, bounds)) {
     const inner = { ...place, depth: place.depth + 1 };
-    if (!Array.isArray(value)) return openObject(value, inner, bounds, result);
+    if (!Array.isArray(value)) return addMembers(value, inner, bounds, result);
     for (const [index, each] of value.entries()) {
       const schema = memberSchema(place.schema, index, place.root);
       const at = `[${index}]`;

@@ -40,7 +40,7 @@ export interface ApprovalQueue {
    */
   respond(requestId: string, answer: ChannelAnswer | boolean): Promise<Receipt>;
   /**
-   * Approves the requests that `pending` or `next` has returned, and that are still open; never a newer request.
+   * Approves the open requests that `pending` or `next` has returned and `respond` has not answered; never a newer one.
    * Returns a receipt for each.
    */
   approveAll(reason?: string): Promise<Receipt[]>;
@@ -48,9 +48,9 @@ export interface ApprovalQueue {
   denyAll(reason?: string): Promise<Receipt[]>;
 }
 
-const lookEveryMs = 1_000;
+const pollEveryMs = 1_000;
 /** How many times longer the pause after a poll is than the poll itself: polling takes at most a fifth of the time. */
-const pausePerLook = 4;
+const pausePerPoll = 4;
 /** How long `next` skips a request that it could not read, in milliseconds. Each attempt delays the others. */
 const unreadAgainMs = 5_000;
 
@@ -75,17 +75,17 @@ export function approvalQueue(client: CountersignClient, options: QueueOptions =
   checkOptions('approvalQueue', options, { agent: true, tool: true, workflowId: true, reviewerId: true, sign: true });
   if (options.sign !== undefined) checkOptions('approvalQueue: sign', options.sign, signerNames);
   const { reviewerId, sign, ...filter } = options;
-  // The keys of these three collections are those of `requestKey`. `look` removes the requests that are no longer open.
+  // The keys of these three collections come from `requestKey`. `listOpen` removes those of requests that are not open.
   /** The requests in the state in which the queue has shown them, because an answer is about what was shown. */
   const shown = new Map<string, ApprovalSummary & Pick<ChannelAnswer, 'userMessages'>>();
-  const given = new Set<string>();
-  /** The requests that could not be read, with the time (of `performance.now`) at which `take` tries again. */
+  const returned = new Set<string>();
+  /** The requests that could not be read, with the time (of `performance.now`) at which `readNew` tries again. */
   const unread = new Map<string, number>();
 
-  const look = async (): Promise<ApprovalSummary[]> => {
+  const listOpen = async (): Promise<ApprovalSummary[]> => {
     const { approvals } = await client.approvals.list({ ...filter, limit: Infinity });
     const open = new Set(approvals.map(requestKey));
-    for (const each of [shown, given, unread]) {
+    for (const each of [shown, returned, unread]) {
       for (const key of each.keys()) if (!open.has(key)) each.delete(key);
     }
     return approvals;
@@ -97,17 +97,17 @@ export function approvalQueue(client: CountersignClient, options: QueueOptions =
       { sign },
     );
   /** Reads a request. Undefined if `next` has already returned it, or if it is settled or unreadable now. */
-  const take = async (row: ApprovalSummary): Promise<ApprovalDetails | undefined> => {
+  const readNew = async (row: ApprovalSummary): Promise<ApprovalDetails | undefined> => {
     const key = requestKey(row);
-    if (given.has(key) || (unread.get(key) ?? 0) > performance.now()) return undefined;
-    given.add(key);
+    if (returned.has(key) || (unread.get(key) ?? 0) > performance.now()) return undefined;
+    returned.add(key);
     try {
       const request = await client.approvals.get(row.requestId, { workflowId: row.workflowId });
       if (request.settled !== undefined) return undefined;
       shown.set(key, { ...row, ...whatWasShown(request) });
       return request;
     } catch (error) {
-      given.delete(key);
+      returned.delete(key);
       unread.set(key, performance.now() + unreadAgainMs);
       if (isProblemError(error) && error.code !== 'server_unreachable') return undefined;
       throw error;
@@ -116,7 +116,7 @@ export function approvalQueue(client: CountersignClient, options: QueueOptions =
 
   return {
     pending: async () => {
-      const rows = await look();
+      const rows = await listOpen();
       for (const row of rows) if (!shown.has(requestKey(row))) shown.set(requestKey(row), row);
       return rows;
     },
@@ -124,11 +124,11 @@ export function approvalQueue(client: CountersignClient, options: QueueOptions =
       for (;;) {
         signal?.throwIfAborted();
         const beganMs = performance.now();
-        for (const row of await look()) {
-          const request = await take(row);
+        for (const row of await listOpen()) {
+          const request = await readNew(row);
           if (request !== undefined) return request;
         }
-        const pauseMs = Math.max(lookEveryMs, (performance.now() - beganMs) * pausePerLook);
+        const pauseMs = Math.max(pollEveryMs, (performance.now() - beganMs) * pausePerPoll);
         await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
       }
     },
@@ -151,17 +151,17 @@ export function approvalQueue(client: CountersignClient, options: QueueOptions =
       const receipt = await client.decide(decision, place).catch((error: unknown) => {
         // The user has written since the request was shown, so let `next` return it again.
         const isChanged = isProblemError(error) && error.code === 'request_changed';
-        if (row !== undefined && isChanged) given.delete(requestKey(row));
+        if (row !== undefined && isChanged) returned.delete(requestKey(row));
         throw error;
       });
       if (row !== undefined) shown.delete(requestKey(row));
       return receipt;
     },
     approveAll: async (reason) => {
-      await look();
+      await listOpen();
       return answerAll(shown.values(), true, reason);
     },
-    denyAll: async (reason) => answerAll(await look(), false, reason),
+    denyAll: async (reason) => answerAll(await listOpen(), false, reason),
   };
 }
 

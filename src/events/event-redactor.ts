@@ -186,7 +186,7 @@ function withoutArguments(event: ApprovalRequestEvent): ApprovalRequestEvent {
  * a longer text would take too long; it is shown only when it is complete.
  */
 const mostWritten = 64_000;
-/** The longest matches: of a built-in pattern for several words, and of a policy's own pattern. */
+/** The longest possible matches of a built-in pattern for several words, and of a policy's own pattern. */
 const longestOfSeveralWords = 80;
 const longestOfOwnPattern = 1_000;
 

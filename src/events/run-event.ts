@@ -101,8 +101,7 @@ export type RunItem =
   | { type: 'handoff'; from: string; to: string }
   /**
    * A turn of a session has ended: the model has answered, or its call has failed. The session waits for its user,
-   * unless a message is already there. `stopped` means that the user ended the turn; running calls may still give
-   * results.
+   * unless a message is already there. `stopped`: the user ended the turn, whose running calls may still give results.
    */
   | { type: 'turn_ended'; turn: number; failure?: Problem; stopped?: true };
 

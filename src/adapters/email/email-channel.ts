@@ -187,7 +187,7 @@ export function emailChannel(options: EmailOptions): Channel {
   const toCallers: CallerNotices = {
     knows: (request) => callerOf(request) !== undefined,
     notify: async (request, context) => {
-      // This attempt may be late.
+      // The request may have been settled before this attempt.
       if (request.settled !== undefined) return context.sent;
       const sending = await sendAll(callerToNotify(request), context, async ({ timeZone }, _isReply, isShort) =>
         noticeContent(waitingNotice(withinSeverity(request, isShort), Date.now(), { timeZone })),
@@ -249,7 +249,7 @@ export function emailChannel(options: EmailOptions): Channel {
    */
   async function mailRequest(request: ChannelRequest, context: NotifyContext): Promise<Json | undefined> {
     const { step, key, sent } = context;
-    // This attempt may be late.
+    // The request may have been settled before this attempt.
     if (request.settled !== undefined) return sent;
     const recipients = recipientsOf(request, step, people, shared);
     const sending = await sendAll(recipients, context, async ({ reviewer, timeZone }, isReply, isShort) => {

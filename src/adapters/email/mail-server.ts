@@ -138,7 +138,9 @@ export function isAscii(text: string): boolean {
   return /^[ -~]*$/.test(text);
 }
 
-/** Connects, and reads the extensions that the server announces in place of signing in (RFC 6531, `SMTPUTF8`). */
+/**
+ * Returns whether the server announces SMTPUTF8 (RFC 6531). nodemailer shows announcements only to a custom sign-in.
+ */
 async function announcesUtf8(options: object): Promise<boolean> {
   const { createTransport } = await import('nodemailer');
   let extensions: readonly string[] = [];
@@ -157,7 +159,7 @@ async function announcesUtf8(options: object): Promise<boolean> {
 }
 
 /**
- * Converts an error of nodemailer to one that says what the server refused. It has no `cause`, which may contain the
+ * Converts an error of nodemailer to one that says what the server refused, without a cause: that may contain the
  * password.
  */
 function asMailError(error: unknown, server: string): Error {

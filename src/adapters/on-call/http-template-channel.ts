@@ -125,7 +125,7 @@ export function httpTemplateChannel(options: HttpTemplateOptions): Channel {
       return `a message to ${where}${settled === undefined ? '' : ', and one about its settlement'}`;
     },
     notify: async (request, { step, key, attempt, sent, signal }) => {
-      // This attempt may be late.
+      // The request may have been settled before this attempt.
       if (request.settled !== undefined || steps?.includes(step.kind) === false) return sent;
       const answer = await send(notify, { request, step, key, attempt, sent }, signal);
       return { id: idOf(answer, notify.keep) ?? idIn(sent) };

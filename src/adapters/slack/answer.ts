@@ -111,7 +111,7 @@ export async function answerInteraction(
     const reply = refusalText(error);
     if (reply === undefined) throw error;
     const isLate = isProblemError(error) && ['already_settled', 'expired'].includes(error.code);
-    const request = isLate ? await look(gateway.request(shown.workflowId, shown.requestId)) : undefined;
+    const request = isLate ? await readSoon(gateway.request(shown.workflowId, shown.requestId)) : undefined;
     return (request && settledReply(request)) ?? reply;
   }
 }
@@ -153,7 +153,7 @@ async function openFor(
   { gateway, settings, openModal }: InteractionContext,
 ): Promise<Reply | undefined> {
   if (action === 'edit' && hasCap(settings)) return noEdits(shown, settings);
-  const request = await look(gateway.request(shown.workflowId, shown.requestId));
+  const request = await readSoon(gateway.request(shown.workflowId, shown.requestId));
   const settled = request && settledReply(request);
   if (settled !== undefined) return settled;
   const refused = action === 'comment' && request !== undefined ? aboveCap(request, settings) : undefined;
@@ -223,7 +223,7 @@ function toInbox(shown: Parameters<typeof openUrl>[0], settings: SlackSettings):
 }
 
 /** Awaits the request from the run. Undefined if that fails, or takes too long. */
-async function look(reading: Promise<ApprovalDetails>): Promise<ApprovalDetails | undefined> {
+async function readSoon(reading: Promise<ApprovalDetails>): Promise<ApprovalDetails | undefined> {
   return Promise.race([reading.catch(() => undefined), sleep(lookMs, undefined, { ref: false })]);
 }
 
@@ -257,8 +257,8 @@ const longestError = 150;
 /** Handles interactions that come over HTTP and over Socket Mode. */
 export interface InteractionHandler {
   /**
-   * Handles an interaction from the app of the entries `from`. Calls `acknowledge` once, within Slack's time limit, and
-   * then returns, although the work may continue. If `acknowledge` fails, the person gets its text as a message.
+   * Handles a payload from the Slack app of the channels `from`. Calls `acknowledge` once, within Slack's time limit,
+   * and then returns, although the work may continue. If `acknowledge` fails, the person gets its text as a message.
    */
   handle(
     payload: unknown,
@@ -330,7 +330,7 @@ async function replyAfter(
   }
 }
 
-/** Returns the reply to an interaction; undefined if it has opened a modal. Logs an error, and replies so. */
+/** Returns the reply to an interaction; undefined if it opened a modal. A failure is logged, and the reply says so. */
 async function answerOrSay(
   interaction: Interaction,
   settings: SlackSettings,

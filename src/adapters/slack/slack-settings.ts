@@ -9,7 +9,7 @@ import { exceeds } from '../../channels/channel-answer.ts';
 /** The settings of a Slack channel, whose app sends answers over HTTP or over Socket Mode. */
 export type SlackSettings = SlackChannelSettings & (HttpListening | SocketListening);
 
-/** The settings without the way in which answers come. */
+/** The settings that do not depend on how Slack sends answers. */
 export interface SlackChannelSettings {
   /** The name of the entry in the channel file. Buttons contain it. */
   name: string;

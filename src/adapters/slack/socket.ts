@@ -164,7 +164,7 @@ async function keepConnected(
 ): Promise<void> {
   const [settings] = own as [SocketSettings];
   const names = own.map(({ name }) => name).join(', ');
-  const onEnvelope = (envelope: Envelope): void => void take(envelope, own, handler, gateway);
+  const onEnvelope = (envelope: Envelope): void => void handleEnvelope(envelope, own, handler, gateway);
   let attempts = 0;
   // The initial value makes the first connection appear in the log, too.
   let lastProblem: string | undefined = 'not yet open';
@@ -204,7 +204,7 @@ async function untilClosed(socket: Socket, signal: AbortSignal): Promise<string 
 }
 
 /** Handles a message of Slack. Acknowledges each, so that Slack does not send it again. */
-async function take(
+async function handleEnvelope(
   { type, body, accepts_response_payload: takesBody, ack }: Envelope,
   own: SocketSettings[],
   handler: InteractionHandler,

@@ -183,7 +183,7 @@ export function webPushChannel(options: WebPushOptions): Channel {
 
   const toCallers: CallerNotices = {
     notify: async (request, context) => {
-      // This attempt may be late.
+      // The request may have been settled before this attempt.
       if (request.settled !== undefined) return context.sent;
       const subscriptions = subscriptionsOf(settings, requireRecords(context.records));
       const browsers = await browsersToNotify(request, subscriptions);

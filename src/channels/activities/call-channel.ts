@@ -120,9 +120,9 @@ export function createChannelCalls(
           if (request === undefined) continue;
           const context = { key, attempt, isLastAttempt, sent, requests, settled, records, signal };
           const before = sent;
-          const tell = async (): Promise<LastSent> =>
+          const callSettled = async (): Promise<LastSent> =>
             sentOf(await channel.settled?.(request, request.settled, context), before);
-          ({ sent } = await ofChannel(tell));
+          ({ sent } = await ofChannel(callSettled));
         }
         return sent === undefined ? {} : { sent };
       }),
