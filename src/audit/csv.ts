@@ -13,7 +13,7 @@ const member =
   ({ entry }) =>
     entry[name];
 
-/** Returns columns for members, whose names are separated by blanks. */
+/** Converts names of members, separated by blanks, to columns. */
 const members = (names: string): Record<string, Column> =>
   Object.fromEntries(names.split(' ').map((name) => [name, member(name)]));
 

@@ -10,9 +10,9 @@ export interface RuleStatistics {
   /** The id of the rule. Null if the tool's risk, the run's mode or a grant decided, and no rule. */
   rule: string | null;
   layer: string;
-  /** The digest of the operator's policy, for a rule of it. */
+  /** The digest of the operator's policy, if the rule is in it. */
   policy?: string;
-  /** The agent that made the calls, for a rule of an agent's or a run's own policy. */
+  /** The agent that made the calls, if the rule is in the policy of an agent or a run. */
   agent?: string;
   /** Calls that ran without a question. */
   allowed: number;

@@ -29,7 +29,7 @@ const isWithoutRepetition = (names: readonly string[]): boolean => new Set(names
 const repeated = 'must not name a channel twice';
 const channelNames = listOfNames.refine(isWithoutRepetition, repeated);
 const mostRoutes = 100;
-/** A route by conditions. `requestRouteProblem` checks them here and in a worker's options. */
+/** A route with conditions. `requestRouteProblem` checks them, as it does for a worker's options. */
 const requestRoute = z
   .strictObject({
     tool: z.string().optional(),

@@ -91,7 +91,7 @@ export class TextRedactor {
   /** Returns the arguments by name. Undefined if the names are unknown. */
   #named(tool: string, args: Json[] | JsonObject): JsonObject | undefined {
     if (!Array.isArray(args)) return args;
-    // A model can write a list in place of an object.
+    // The model may have written a list in place of an object. It is redacted in the same way.
     if (!this.policies.isGate) return args as unknown as JsonObject;
     const declared = this.policies.gatedActivity(tool);
     const given = declared === undefined ? undefined : gatedArguments(declared, args);

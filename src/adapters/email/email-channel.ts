@@ -179,7 +179,7 @@ export function emailChannel(options: EmailOptions): Channel {
     try {
       return recipientsOf(request, { kind: 'asked' }, people, []).map(({ address }) => address);
     } catch {
-      // `notify` of the channel reports this error.
+      // Ignore the error here, because the mail to the reviewers fails with it, too.
       return [];
     }
   }

@@ -138,9 +138,7 @@ export function isAscii(text: string): boolean {
   return /^[ -~]*$/.test(text);
 }
 
-/**
- * Returns whether the server announces SMTPUTF8 (RFC 6531). nodemailer shows announcements only to a custom sign-in.
- */
+/** True if the server announces SMTPUTF8 (RFC 6531). nodemailer shows announcements only to a custom sign-in. */
 async function announcesUtf8(options: object): Promise<boolean> {
   const { createTransport } = await import('nodemailer');
   let extensions: readonly string[] = [];

@@ -176,7 +176,7 @@ export function webPushChannel(options: WebPushOptions): Channel {
   async function browsersToNotify(request: ChannelRequest, subscriptions: Subscriptions): Promise<Subscription[]> {
     const own = await browsersOfCaller(request, subscriptions);
     if (callers === 'only' || own.length === 0) return own;
-    // `notify` of the channel reports this error.
+    // Ignore an error here, because the message to the reviewers fails with it, too.
     const asked = await audienceOf(request, { kind: 'asked' }, subscriptions).catch((): Subscription[] => []);
     return asked.some(({ endpoint }) => own.some((each) => each.endpoint === endpoint)) ? [] : own;
   }
