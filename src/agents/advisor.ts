@@ -7,49 +7,55 @@ import type { Assessment } from '../core/assess/assessment.ts';
 
 export type { AdvisorAnswer } from '../core/policy/advice.ts';
 
-/** A call that rules ask about, as an advisor receives it. A model wrote `args` and `contextSummary`: trust neither. */
+/** A call about which a policy would ask, as an advisor receives it. A model wrote `args` and `contextSummary`. */
 export interface AdvisedCall {
   /** The tool's name. */
   tool: string;
   /** A copy of the arguments as the tool would receive them, without redaction. */
   args: JsonObject;
   risk: Risk;
-  /** By the assessment so far. */
+  /** The severity of the call, as it was assessed before the advisor is consulted. */
   severity: Severity;
   /** The name of the calling agent. */
   agent: string;
-  /** The caller that started the run. Absent: unknown to the run. */
+  /** The id of the user for whom the run was started. Absent if the run has no caller. */
   caller?: string;
-  /** Id of the rule that asks; null if a risk default or a mode does. */
+  /** The id of the rule that asks; null if a risk default or a mode asks. */
   rule: string | null;
-  /** Why it asks. */
+  /** Why the policy asks. */
   reason: string;
-  /** The model's text beside the call, else the last message of the user. */
+  /** The text that the model wrote beside the call; without one, the last message of the user. */
   contextSummary: string;
 }
 
 /**
- * A function on the worker that is consulted about a call; undefined means `{ answer: 'ask' }`. `signal` is aborted
- * when its time is over or the call is abandoned. If it throws, returns something else or takes too long, reviewers are
- * asked.
+ * A function on the worker that answers a call or leaves it to reviewers (`{ answer: 'ask' }` or undefined). `signal`
+ * is aborted when the time is over or the call is abandoned. If the function throws, returns something else or takes
+ * too long, reviewers are asked.
  */
 export type AdvisorFunction = (
   call: AdvisedCall,
   context: { signal: AbortSignal },
 ) => AdvisorAnswer | undefined | void | Promise<AdvisorAnswer | undefined | void>;
 
-/** A model that is consulted. It receives the instructions, the schema of its answer, and the call as JSON. */
+/**
+ * A model that answers like an `AdvisorFunction`. It receives the instructions, the schema of its answer and the call.
+ */
 export interface ModelAdvisor {
   /** Any model that implements the interface of `@ai-sdk/provider`, version 4. */
   model: LanguageModelV4;
-  /** The criteria for its answer. */
+  /** The criteria by which the model decides. */
   instructions: string;
 }
 
-/** The `advisor` of a policy (docs/advisors.md). */
+/**
+ * An advisor answers calls in place of reviewers, where the option `advisor` of a policy names it (docs/advisors.md).
+ */
 export type Advisor = AdvisorFunction | ModelAdvisor;
 
-/** Throws a `DefinitionError` unless each is a function, or a model with instructions, with a name of 64 characters. */
+/**
+ * Throws a `DefinitionError` unless each value is a function or `{ model, instructions }`, with a name up to 64 long.
+ */
 export function checkAdvisors(advisors: unknown): void {
   if (typeof advisors !== 'object' || advisors === null || Array.isArray(advisors)) {
     throw new DefinitionError('createWorker: advisors must be an object: functions or models by name');
@@ -65,7 +71,7 @@ export function checkAdvisors(advisors: unknown): void {
   }
 }
 
-/** The argument of a custom assessor: a copy, so that no change affects the call that is shown, hashed and executed. */
+/** The argument of an `Assessor`: a copy of the call, so that a change of it has no effect. */
 export interface AssessorCall {
   /** The tool's name. */
   tool: string;
@@ -78,10 +84,10 @@ export interface AssessorCall {
 }
 
 /**
- * A function on the worker that assesses how severe a call would be; undefined adds nothing. It is called once for each
- * call, and its result is recorded. It can raise a severity but never lower one. If it throws, returns something else,
- * or takes over 10 seconds, the severity becomes high. Its `reasons` are shown even if arguments are redacted: put
- * values into `affectedResources`. With `include_arguments: false`, reviewers see only the severity.
+ * A function on the worker that assesses how severe a call would be. It runs once for each call, and its result is
+ * recorded. Undefined adds nothing; a result can raise a severity but never lower it. If it throws, returns something
+ * else, or takes over 10 seconds, the severity becomes high. Reviewers see `reasons` even if arguments are redacted, so
+ * values belong in `affectedResources`. With `include_arguments: false`, they see only the severity.
  */
 export type Assessor = (
   call: AssessorCall,

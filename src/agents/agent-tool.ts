@@ -8,9 +8,11 @@ import { defineTool } from './define-tool.ts';
 export interface AgentToolOptions {
   /** Default: the agent's name, with every character except letters, digits, `_` and `-` replaced by `_`. */
   name?: string;
-  /** For the calling model. Default: the agent's `description`, or else a sentence that names the agent. */
+  /** The description for the calling model. Default: the agent's `description`, or a sentence that names the agent. */
   description?: string;
-  /** Default `read_only`: each of the agent's own calls passes its own gate. */
+  /**
+   * The risk of calling the agent. Default `read_only`, because each call that the agent makes passes a gate itself.
+   */
   risk?: Exclude<Risk, 'unknown'>;
 }
 
@@ -18,9 +20,10 @@ const optionNames = ['name', 'description', 'risk'] as const satisfies (keyof Ag
 const longestInput = 400_000;
 
 /**
- * Makes an agent a tool of another one. The model calls it with `{ input: text }` and gets the agent's final text. The
- * agent has its own run, under its worker's ceiling, all policies that bind the calling run, and its own policy; the
- * strictest answer counts. Its requests have its own workflow id. Throws a `DefinitionError` for invalid options.
+ * Makes an agent a tool of another agent, whose model calls it with `{ input: text }` and gets the final text. Each
+ * call starts a run under the ceiling of its worker, all policies of the calling run, and the policy of the called
+ * agent; the strictest answer counts. Requests of that run have its workflow id. Throws a `DefinitionError` for invalid
+ * options.
  *
  * @example
  * ```ts
@@ -58,7 +61,7 @@ export function toolNameOf(agentName: string): string {
   return agentName.replaceAll(/[^A-Za-z0-9_-]/g, '_');
 }
 
-/** `execute` of tools without an activity: calls of agents and handoffs. */
+/** The `execute` of tools that have no activity: calls of agents, and handoffs. The workflow never calls it. */
 export function runsElsewhere(): never {
   throw new Error('a call of an agent is a run of its own, not an activity');
 }
@@ -74,7 +77,7 @@ export function handoffTools(agent: Agent): Tool[] {
   return targets.map((target) => handoffTool(place, target));
 }
 
-/** Risk `read_only`, because a handoff changes nothing by itself: a policy without a rule for it allows it. */
+/** The tool has risk `read_only`, because a handoff changes nothing by itself: without a rule, a policy allows it. */
 function handoffTool(place: string, target: Agent): Tool {
   const name = `transfer_to_${toolNameOf(target.name)}`;
   if (name.length > 64) {

@@ -10,7 +10,7 @@ import { checkOptions, checkPositiveInteger, DefinitionError, type Fail, failAt 
 import { checkToolName, longestMs, readShow, checkBeside, shellSubjectOptions } from './define-tool.ts';
 import { instantMs } from '../core/messages/control.ts';
 
-/** The windows of gated activities that have one, by name. Throws as `checkGated`. */
+/** The windows without a gate, by the name of the gated activity that declares one. Throws as `checkGated` does. */
 export function ungatedWindows(gated: GatedActivities): ReadonlyMap<string, UngatedWindow> {
   return new Map(
     Object.entries(gated).flatMap(([name, declared]): [string, UngatedWindow][] => {
@@ -20,7 +20,9 @@ export function ungatedWindows(gated: GatedActivities): ReadonlyMap<string, Unga
   );
 }
 
-/** The declarations of gated activities, by name. Throws a `DefinitionError`, one sentence, for an invalid one. */
+/**
+ * Returns the definitions of gated activities by name. Throws a `DefinitionError`, one sentence, for an invalid one.
+ */
 export function checkGated(gated: GatedActivities): ReadonlyMap<string, GatedDefinition> {
   if (typeof gated !== 'object' || gated === null || Array.isArray(gated)) {
     throw new DefinitionError('gated must be an object: activity names, and how each is gated');
@@ -76,7 +78,10 @@ function checkSubject(place: string, subject: unknown, names: readonly string[] 
   if (beside !== undefined) checkBeside(place, beside, argument, names);
 }
 
-/** While a gate is introduced: calls without a permit are admitted until `untilMs`, of executions before `sinceMs`. */
+/**
+ * Until `untilMs`, a worker runs calls without a permit from executions that started before `sinceMs`, when no gate
+ * existed.
+ */
 export interface UngatedWindow {
   sinceMs: number;
   untilMs: number;

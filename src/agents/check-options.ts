@@ -1,6 +1,8 @@
 import { optionProblem, type OptionNames } from '../text/check-call-options.ts';
 
-/** Throws a `DefinitionError` unless `options` is an object with only `known` keys. `listed` names those in words. */
+/**
+ * Throws a `DefinitionError` unless `options` is an object with only `known` keys. `listed` describes these in words.
+ */
 export function checkOptions<Options>(
   place: string,
   options: Options,
@@ -18,7 +20,7 @@ export function checkPositiveInteger(place: string, value: unknown, max: number)
 }
 
 /**
- * Thrown for options that are invalid or contradict each other. `message` is one sentence.
+ * Thrown by `defineTool`, `createWorker` and the like for invalid options. `message` is one sentence.
  *
  * @example
  * ```ts
@@ -38,7 +40,7 @@ export class DefinitionError extends Error {
 
 export type Fail = (problem: string) => never;
 
-/** Returns a function that throws a `DefinitionError` about this place. */
+/** Returns a function that throws a `DefinitionError` whose message begins with `place`. */
 export function failAt(place: string): Fail {
   return (problem) => {
     throw new DefinitionError(`${place}: ${problem}`);

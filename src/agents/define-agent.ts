@@ -20,42 +20,46 @@ import { storedLimits } from '../core/base/size-limits.ts';
 
 /** Options of `defineAgent`. `name`, `instructions` and `model` are required. */
 export interface AgentOptions {
-  /** 1 to 64 characters, kept in NFC; policies and runs name the agent by it. */
+  /** The name by which policies and runs refer to the agent: 1 to 64 characters, stored in NFC. */
   name: string;
-  /** The system prompt; recorded in each run at its start. */
+  /** The system prompt. Each run records it when it starts. */
   instructions: string;
   /** Any model that implements the interface of `@ai-sdk/provider`, version 4. */
   model: LanguageModelV4;
-  /** The agent's purpose. The models of agents that call it or hand over to it see this text. */
+  /** The agent's purpose. Agents that call this one or hand over to it give this text to their model. */
   description?: string;
-  /** `agentTool(other)` makes an agent a tool; a run records the tools of a toolset when it starts. Default: none. */
+  /**
+   * Tools, agents as tools (`agentTool(other)`), and toolsets, whose tools a run records when it starts. Default: none.
+   */
   tools?: readonly (Tool | Toolset)[];
   /** Further toolsets, such as those of an agent that is spread into these options. Default: none. */
   toolsets?: readonly Toolset[];
   /**
-   * Agents that a run can be handed over to, each by a tool `transfer_to_NAME` of risk `read_only`: from the next turn
-   * on the run has their instructions, tools and policy, and the same transcript. Use a function if agents hand over to
-   * each other. Default: none.
+   * Agents that can take over a run of this agent, each by a tool `transfer_to_NAME` of risk `read_only`. From the next
+   * turn on, the run has their instructions, tools and policy, and keeps its transcript. Use a function if agents hand
+   * over to each other; the worker calls it when it is created. Default: none.
    */
   handoffs?: readonly Agent[] | (() => readonly Agent[]);
-  /** The text of a policy file, or the document as an object. It can only tighten the operator's ceiling. */
+  /**
+   * The text of a policy file (YAML or JSON), or its content as an object. It can only tighten the operator's ceiling.
+   */
   policy?: string | object;
   /** The most model calls in a run that starts with this agent. Default 50. */
   maxTurns?: number;
   /** How the model is called: streaming, settings such as `temperature`, time-outs and attempts. */
   modelCall?: ModelCallOptions;
-  /** The files and pictures that its user may send. Default: none; a message with one is refused. */
+  /** The files that a user may send. Default: none, and a message with a file is refused. */
   files?: FileOptions;
   /**
-   * The schema of an object: a run ends with JSON of this shape, as `structuredOutput`. The model is asked again, at
-   * most twice, for an answer that does not match. Default: a run ends with any text.
+   * The schema of the final answer, an object, which the result of a run has as `structuredOutput`. If an answer does
+   * not match, the model is asked again, at most twice. Default: a run ends with any text.
    */
   output?: ToolSchema;
   /**
-   * Runs before each call of the model, with a copy of the transcript. If it returns a text, the model is not called:
-   * the run fails as `input_refused` with that reason; in a session only the turn fails. If it throws, takes over 30
-   * seconds or returns something else, it is retried, up to the fifth attempt, and then fails as `check_failed`.
-   * Default: no check.
+   * A function that runs before each call of the model, with a copy of the transcript. If it returns a text, the model
+   * is not called, and the run fails as `input_refused` with that text as reason; in a session only the turn fails. If
+   * it throws, takes over 30 seconds or returns something else, it is tried up to five times, then the run fails as
+   * `check_failed`. Default: no check.
    */
   checkInput?: (messages: Message[], context: CheckContext) => Verdict;
 }
@@ -79,7 +83,7 @@ const optionNames = [
   'checkInput',
 ] as const satisfies (keyof AgentOptions)[];
 
-/** Members of an agent that are not options: an agent may be spread into the options of another. */
+/** Members of an `Agent` that are not options. They are accepted, because `{ ...agent }` may be part of the options. */
 const derivedNames = ['outputSchema'] as const satisfies Exclude<keyof Agent, keyof AgentOptions>[];
 
 /**
@@ -133,7 +137,7 @@ export function defineAgent(options: AgentOptions): Agent {
   if (checkInput !== undefined && typeof checkInput !== 'function')
     fail('checkInput must be a function that returns why the input is refused, or undefined');
   const outputSchema = output === undefined ? undefined : jsonSchemaOf(`${place}: output`, output, 'output');
-  // Options that were not given are absent, also when an agent is printed.
+  // An option that was not given is absent from the result, so that a printed agent shows only what is set.
   return Object.freeze({
     [agentMark]: true as const,
     name: nfc(name),
@@ -169,7 +173,7 @@ function checkAgentName(name: unknown): void {
   }
 }
 
-/** Throws a `DefinitionError` unless `model` can be called, and, with `stream`, in that way. */
+/** Throws a `DefinitionError` unless `model` can be called, in the way that `stream` requires. */
 export function checkModel(place: string, model: unknown, stream?: ModelCallOptions['stream']): void {
   const shape = (typeof model === 'object' && model !== null ? model : {}) as Record<keyof LanguageModelV4, unknown>;
   const fail: Fail = failAt(place);
@@ -186,20 +190,20 @@ export function checkModel(place: string, model: unknown, stream?: ModelCallOpti
     fail(`modelCall.stream is '${stream}', and model has no ${needed}`);
 }
 
-/** The files that an agent accepts, within the limits of its model. Only `types` is required. */
+/** The option `files` of `defineAgent`: which files the agent accepts from users. Only `types` is required. */
 export interface FileOptions {
   /** Media types, such as `['image/png', 'application/pdf']`. */
   types: readonly string[];
   /**
-   * The most bytes of one file that is sent as data. Default and maximum 4,000,000. All such files of one message may
-   * have 700,000 bytes, or 4,000,000 if the worker has `largePayloads`.
+   * The most bytes of one file that is sent as data. Default and maximum 4,000,000. In sum, the files of one message
+   * may have 700,000 bytes, or 4,000,000 if the worker has `largePayloads`.
    */
   maxBytes?: number;
   /** The most files of one message. Default 10, at most 20. */
   maxFiles?: number;
   /**
-   * Hosts of https addresses from which the model's provider, never the worker, fetches files: `files.example.com`,
-   * `*.example.com` for all below it, or `*`. Default: none.
+   * Hosts from which users may name files by an https address: `files.example.com`, `*.example.com` for all hosts
+   * below, or `*`. The model's provider fetches the file, never the worker. Default: none.
    */
   hosts?: readonly string[];
 }

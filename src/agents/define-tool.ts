@@ -20,71 +20,80 @@ type ArgumentName<Schema extends ToolSchema> = Extract<keyof StandardSchemaV1.In
 
 /** Options of `defineTool`. `name`, `description`, `input` and `execute` are required. */
 export interface ToolOptions<Schema extends ToolSchema> {
-  /** 1 to 64 letters, digits, `_` or `-`. Also the type of the tool's activity. */
+  /** The name: 1 to 64 letters, digits, `_` or `-`. The tool's activity has it as its type. */
   name: string;
-  /** Shown to the model. */
+  /** What the tool does, for the model. */
   description: string;
-  /** The schema of an object: the arguments that the model gives. Its JSON Schema is shown to the model. */
+  /** The schema of the arguments, an object. The model receives its JSON Schema. */
   input: Schema;
-  /** The effect that a call can have: `read_only`, `write` or `destructive`. Rules read it. Default `write`. */
+  /**
+   * The effect that a call can have: `read_only`, `write` or `destructive`. Rules of a policy can match it. Default
+   * `write`.
+   */
   risk?: Exclude<Risk, 'unknown'>;
   /**
-   * The argument that `name:args` patterns match. Default: the canonical JSON of all arguments. With `{ argument,
-   * shell: true }` it is a shell command, and each simple command in it must be allowed. `beside`: arguments that are
-   * harmless beside any command, such as `description`; a rule must name others, such as `env` or `cwd`, to allow them.
+   * The argument that `name:args` patterns match. Default: the canonical JSON of all arguments. `{ argument, shell:
+   * true }` names an argument that is a shell command: then each simple command in it must be allowed. `beside` names
+   * arguments that are harmless beside any command, such as `description`; a rule must name all others, such as `cwd`,
+   * to allow them.
    */
   subject?:
     ArgumentName<Schema> | { argument: ArgumentName<Schema>; shell: true; beside?: readonly ArgumentName<Schema>[] };
   /**
-   * The arguments that lists and Temporal's UI show without a worker: they are in the workflow's memo, without secrets
-   * and cut to 200 characters each. Default: none, only the names of arguments are there.
+   * The arguments that lists of approvals and Temporal's UI show while a call waits, even without a worker. The
+   * workflow's memo holds them without secrets, each cut to 200 characters. Default: the memo has only the names of
+   * arguments.
    */
   show?: readonly ArgumentName<Schema>[];
   /**
-   * Describes the effect of a call in one sentence, which reviewers read first. It is cut to 300 characters on one line
-   * and recorded. If it throws, returns no text or takes longer than a second, there is none. Default: none.
+   * Describes the effect of a call in one sentence, such as `Refund €40 of order 7 to Ann`; reviewers read it first. It
+   * is cut to 300 characters and recorded. If it throws, returns no text or takes over a second, there is no sentence.
+   * Default: none.
    */
   describe?: (args: StandardSchemaV1.InferOutput<Schema>) => string | Promise<string>;
   /**
-   * Shows reviewers the change that a call would make. It runs only for calls that wait for a reviewer, and before the
-   * arguments are approved: it must only read. If it throws, takes too long or returns something else, reviewers see
-   * that it failed. Default: none.
+   * Shows reviewers the change that a call would make, such as a file before and after. It must only read, because it
+   * runs before the call is approved, and only for calls that wait for a reviewer. If it throws, takes too long or
+   * returns something else, reviewers see that it failed. Default: none.
    */
   preview?: (args: StandardSchemaV1.InferOutput<Schema>, context: PreviewContext) => Previewed | Promise<Previewed>;
-  /** The longest time that `preview` may take, in milliseconds, of at most 10 minutes. Default 10 seconds. */
+  /** The longest time that `preview` may take, in milliseconds. Default 10 seconds, at most 10 minutes. */
   previewTimeoutMs?: number;
   /**
-   * `preview`: just before an approved call starts, `preview` runs again; if a fact that counts has changed, nothing
-   * runs, and reviewers are asked again. The facts that count are `facts` if the preview returns `{ changes, facts }`,
-   * else all changes. Default: the call runs whatever the preview.
+   * With `preview`, an approved call runs only if its preview still holds. Just before the call starts, `preview` runs
+   * again; if a fact has changed, the call does not run, and reviewers are asked again. The facts are `facts` if the
+   * preview returns `{ changes, facts }`, else all changes. Default: the call runs even if the preview has changed.
    */
   bind?: 'preview';
   /**
-   * For risk `read_only`: a result answers equal calls of the run, which then neither run nor ask. `run`: until the
-   * next message of a session's user; `session`: for the whole session. A call that may change something ends it
-   * earlier (docs/tools.md). Default: each call runs.
+   * Lets one result answer all equal calls of a run, which then neither run nor ask; only for risk `read_only`. `run`
+   * lasts until the next message of a session's user, `session` for the whole session. A call that may change something
+   * ends both (docs/tools.md). Default: each call runs.
    */
   cache?: (typeof cacheScopes)[number];
-  /** JSON that is part of the definition, such as a service's annotations: a change of it counts as one of the tool. */
+  /** JSON that is part of the tool's definition, unseen by model and reviewers: if it changes, the tool has changed. */
   pinned?: JsonObject;
-  /** If true, a call with an unknown outcome may be repeated. Default false. */
+  /** True if a call whose outcome is unknown may be repeated. Default false. */
   idempotent?: boolean;
-  /** How soon a killed worker is detected. Default 30 s. False: the tool blocks its thread and cannot heartbeat. */
+  /**
+   * The heartbeat timeout, after which a killed worker is detected. Default 30 s. False if the tool blocks its thread.
+   */
   heartbeat?: false | { timeoutMs: number };
   /** Start-to-close timeout of one attempt, in milliseconds. Default 10 minutes. */
   timeoutMs?: number;
-  /** Receives exactly the approved arguments. Its result must be JSON. If it throws, the model gets the error. */
+  /** Runs the call, with exactly the approved arguments. It returns JSON. If it throws, the model gets the error. */
   execute: (args: StandardSchemaV1.InferOutput<Schema>, context: ToolContext) => unknown;
   /**
-   * Says what became of a call whose outcome is unknown. It must only read, for example what a service knows under
-   * `idempotencyKey`. `yes`: the model gets the result, if it is known. `no`: the call cannot take effect any more; it
-   * passes the second gate again and runs. `unknown`, an error or five attempts of over 30 seconds: it stays unknown.
+   * Finds out what became of a call whose outcome is unknown, for example because its worker was killed. It must only
+   * read: for example, ask a service about the `idempotencyKey`. After `yes`, the model gets the `result`. After `no`,
+   * which means that the call can never take effect, the call passes the second gate again and runs. After `unknown`,
+   * an error, or five attempts of over 30 seconds, the outcome stays unknown.
    */
   reconcile?: (args: StandardSchemaV1.InferOutput<Schema>, context: ToolContext) => Reconciled | Promise<Reconciled>;
   /**
-   * Checks each result, a copy of the model's JSON, and the text of each error of `execute`. If it returns a text,
-   * throws, takes over 30 seconds or returns something else, the result is withheld from transcript and history: the
-   * model learns only that the tool ran, and the reason. The text must not quote the result. Default: no check.
+   * Checks each result (a copy of its JSON), and the text of each error of `execute`. If it returns a text, throws,
+   * takes over 30 seconds or returns something else, the result is withheld from transcript and history: the model
+   * learns only that the tool ran, and the text as the reason, which must not quote the result. Default: no check.
    */
   checkResult?: (result: Json, context: ResultCheckContext<Schema>) => Verdict;
 }
@@ -183,8 +192,8 @@ export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schem
   });
 }
 
-// Names from a model are looked up: a property name of every object would be found, and `then` would turn an object of
-// tools into a promise. Temporal sends every unknown activity to `default`.
+// Tools are looked up by a name from a model: `toString` would be found in any object of tools, and a member `then`
+// would make that object a promise. Temporal sends every unknown activity to `default`.
 const reservedNames = new Set([...Object.getOwnPropertyNames(Object.prototype), 'then']);
 
 export function checkToolName(name: unknown): void {
@@ -230,7 +239,7 @@ export function readPreview<Preview>(
   return { preview, previewTimeoutMs: timeoutMs, ...(bind !== undefined && { bind }) };
 }
 
-/** Reads the option `show` of a tool or a gated activity. A name without a matching argument shows nothing. */
+/** Reads the option `show` of a tool or a gated activity. A name that is no argument is accepted, and shows nothing. */
 export function readShow(place: string, show: unknown): { show?: readonly string[] } {
   if (show === undefined) return {};
   const isName = (name: unknown): boolean => typeof name === 'string' && name !== '' && name.length <= 200;
@@ -271,7 +280,7 @@ export function readSubject(
   return { subject: argument, shellSubject: true, beside: Object.freeze([...beside]) };
 }
 
-/** Throws unless `beside` lists arguments other than the command. `names`: all arguments, if they are known. */
+/** Throws unless `beside` lists arguments other than `command`. `names`: all arguments, if they are known. */
 export function checkBeside(
   place: string,
   beside: unknown,
@@ -285,13 +294,13 @@ export function checkBeside(
   throw new DefinitionError(`${place}: subject.beside must list arguments beside '${command}' (${others})`);
 }
 
-/** `problem` names a place and the expected value, in at most 1,000 characters. */
+/** The parsed arguments, or a `problem` in at most 1,000 characters that names a place and the expected value. */
 export type ValidatedArguments = { args: JsonObject } | { problem: string };
 
 /**
- * Parses `args` with the tool's schema: fills defaults and strips unknown keys. The result is shown, hashed, approved
- * and executed. A reviewer's edit is parsed again, so the schema must give its result back unchanged: a transform that
- * doubles an amount would double it again. Never throws.
+ * Parses `args` with the tool's schema, which fills defaults and strips unknown keys. The result is shown, hashed,
+ * approved and executed. An edit of it is parsed again, so the schema must leave its own result unchanged: a transform
+ * that doubles an amount would double it twice. Never throws.
  */
 export async function validateArguments({ name, input }: Tool, args: JsonObject): Promise<ValidatedArguments> {
   try {
@@ -301,7 +310,7 @@ export async function validateArguments({ name, input }: Tool, args: JsonObject)
     if (isDeepStrictEqual(await parseWith('arguments', input, value), parsed)) return { args: value };
     return { problem: `arguments: the schema of tool '${name}' changes or refuses what it has given itself` };
   } catch {
-    // A custom check threw. Its message is for the author, not for a model.
+    // A custom check of the schema threw an error, whose message is for its author, not for a model.
     return { problem: `arguments: a check of tool '${name}' failed on them` };
   }
 }

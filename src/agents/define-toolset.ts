@@ -49,18 +49,18 @@ export function defineToolset(options: ToolsetOptions): Toolset {
 
 const separator = '__';
 const longestReason = 300;
-/** How long a stopping worker waits for a toolset, in milliseconds. */
+/** How long a worker that stops waits until a toolset is closed, in milliseconds. */
 const closeTimeoutMs = 10_000;
 
 interface AgentListing {
   tools: readonly Tool[];
-  /** The names of those that could not be listed. */
+  /** The names of the toolsets that could not be listed. */
   unavailable: readonly string[];
   /** One sentence for each toolset that could not be listed, and for each tool that is not offered. */
   problems: readonly string[];
 }
 
-/** A tool of a toolset, or one sentence about why it cannot be used now. */
+/** A tool of a toolset, or one sentence that says why the tool cannot be used now. */
 type FoundTool = { tool: Tool } | { problem: string };
 
 /** The toolsets of a worker, each opened at first use. */
@@ -68,7 +68,7 @@ export class OpenToolsets {
   readonly #toolsets = new Map<string, Toolset>();
   readonly #open = new Map<string, OpenToolset>();
 
-  /** A toolset may occur several times. Throws a `DefinitionError` for two with the same name. */
+  /** The same toolset may occur several times. Throws a `DefinitionError` if two different ones have the same name. */
   constructor(toolsets: readonly Toolset[]) {
     for (const each of toolsets) {
       const known = this.#toolsets.get(each.name);
@@ -85,12 +85,12 @@ export class OpenToolsets {
     return [...this.#toolsets.keys()].map((name) => `${name}${separator}`);
   }
 
-  /** True if only a toolset may have a tool of this name. */
+  /** True if the name begins with the prefix of a known toolset, so that no other tool may have it. */
   owns(tool: string): boolean {
     return this.#toolsets.has(ownerOf(tool) ?? '');
   }
 
-  /** Finds a tool of a toolset. `fresh`: in a new list of its toolset. Never rejects. */
+  /** Finds a tool by its name. With `fresh`, the toolset must read its list again. Never rejects. */
   async find(name: string, options: { fresh: boolean }): Promise<FoundTool> {
     const owner = ownerOf(name) ?? '';
     const listing = await this.#list(owner, options);
@@ -111,7 +111,9 @@ export class OpenToolsets {
     };
   }
 
-  /** Closes all, for `timeoutMs` each at most. Returns one sentence for each that is not closed. Never rejects. */
+  /**
+   * Closes all toolsets and waits at most `timeoutMs`. Returns one sentence for each that is not closed. Never rejects.
+   */
   async close(timeoutMs: number = closeTimeoutMs): Promise<string[]> {
     const ended = new AbortController();
     const late = sleep(timeoutMs, `not within ${timeoutMs} ms`, { signal: ended.signal }).catch(() => undefined);
@@ -143,7 +145,10 @@ export class OpenToolsets {
   }
 }
 
-/** A toolset's name neither contains the separator nor ends with `_`, so the first separator ends it. */
+/**
+ * Returns the toolset's name in a tool's name: all before the first `__`, because toolset names neither contain nor
+ * touch it.
+ */
 function ownerOf(tool: string): string | undefined {
   const end = tool.indexOf(separator);
   return end === -1 ? undefined : tool.slice(0, end);

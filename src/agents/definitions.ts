@@ -1,4 +1,4 @@
-/** They are in one file because agents have tools and a tool may call an agent. */
+/** Agents, tools and toolsets are declared in one file, because an agent has tools and a tool may call an agent. */
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Logger } from '@temporalio/common';
@@ -20,14 +20,14 @@ export interface Agent {
   readonly description?: string;
   readonly tools: readonly Tool[];
   readonly toolsets: readonly Toolset[];
-  /** A function is not checked before a worker is created. */
+  /** Returns the agents to which a run can be handed over. They are checked when a worker is created. */
   readonly handoffs: () => readonly Agent[];
   readonly policy?: string | object;
   readonly maxTurns: number;
   readonly modelCall?: Readonly<ModelCallOptions>;
   readonly files?: TakenFiles;
   readonly output?: ToolSchema;
-  /** With `output`: its JSON Schema, as the model receives it. */
+  /** The JSON Schema of `output`, as the model receives it. */
   readonly outputSchema?: JsonObject;
   checkInput?(messages: Message[], context: CheckContext): Verdict;
 }
@@ -36,15 +36,18 @@ export interface Agent {
 export interface ToolContext {
   /** Aborted when the run is cancelled or the worker shuts down. Pass it on to every operation that the tool awaits. */
   signal: AbortSignal;
-  /** Temporal's run id of the first execution, and the call id: the same for all attempts, so a duplicate is seen. */
+  /**
+   * Temporal's run id of the first execution, and the call id. All attempts have the same key: a service can refuse a
+   * repeat.
+   */
   idempotencyKey: string;
   /** The workflow id of the run. */
   workflowId: string;
-  /** Such as `2.1`: the first call of the second turn. */
+  /** The id of the call, such as `2.1` for the first call of the second turn. */
   callId: string;
   /** The name of the calling agent. */
   agent: string;
-  /** The user of the run, if it was started with one. */
+  /** The user of the run. Absent if the run was started without one. */
   caller?: Caller;
   /** The logger of the activity; present on a worker. */
   log?: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
@@ -52,29 +55,31 @@ export interface ToolContext {
 
 /** The second argument of a tool's `preview`. */
 export interface PreviewContext extends Pick<ToolContext, 'workflowId' | 'agent' | 'caller' | 'log'> {
-  /** Aborted when the preview takes too long or the worker shuts down. Pass it on to what the preview awaits. */
+  /** Aborted when the preview takes too long or the worker shuts down. Pass it on to each operation that is awaited. */
   signal: AbortSignal;
 }
 
 /** The second argument of an agent's `checkInput`. */
 export interface CheckContext extends Pick<ToolContext, 'workflowId' | 'agent' | 'log'> {
-  /** Aborted after 30 seconds, and when the run is cancelled or the worker shuts down. Pass it on. */
+  /**
+   * Aborted after 30 seconds, when the run is cancelled, or when the worker shuts down. Pass it on to each operation.
+   */
   signal: AbortSignal;
 }
 
 /** The second argument of a tool's `checkResult`. */
 export interface ResultCheckContext<Schema extends ToolSchema = ToolSchema>
   extends CheckContext, Pick<ToolContext, 'callId' | 'caller'> {
-  /** True: the tool threw, and the result is the text of its error. */
+  /** True if the tool threw an error: then the result is the text of that error. */
   isError: boolean;
   /** The arguments with which the tool ran. */
   args: StandardSchemaV1.InferOutput<Schema>;
 }
 
-/** The result of a check: undefined passes; a text of one line with at most 300 characters refuses, with the reason. */
+/** The result of a check. Undefined passes; a line of at most 300 characters refuses, and is the reason. */
 export type Verdict = string | undefined | Promise<string | undefined>;
 
-/** What became of a call. `no`: it did not run, and nothing of it can take effect any more. */
+/** What became of a call. `no` means that it did not run, and that nothing of it can take effect later. */
 export type Reconciled = { ran: 'yes'; result?: unknown } | { ran: 'no' } | { ran: 'unknown' };
 
 export const toolMark = Symbol.for('countersign.tool');
@@ -91,22 +96,25 @@ export interface Tool<Schema extends ToolSchema = ToolSchema> {
   readonly subject?: string;
   /** True: the subject is shell text. */
   readonly shellSubject?: true;
-  /** For a shell subject: the arguments that are harmless beside any command. */
+  /** With a shell subject: the arguments that are harmless beside any command. */
   readonly beside?: readonly string[];
   /** The arguments that lists show without a worker. */
   readonly show?: readonly string[];
   /** JSON that is part of the tool's definition, beside its name, description and schema. */
   readonly pinned?: JsonObject;
-  /** How long a result answers equal calls. */
+  /** The period in which one result answers all equal calls. */
   readonly cache?: (typeof cacheScopes)[number];
   readonly idempotent: boolean;
-  /** Milliseconds; null for a tool that cannot heartbeat. */
+  /** The heartbeat timeout in milliseconds; null for a tool that cannot heartbeat. */
   readonly heartbeatTimeoutMs: number | null;
   /** Start-to-close timeout of one attempt, in milliseconds. */
   readonly timeoutMs: number;
-  /** The longest time that the tool's `preview` may take, in milliseconds. Absent: it has none. */
+  /** The longest time that the tool's `preview` may take, in milliseconds. Absent if the tool has no `preview`. */
   readonly previewTimeoutMs?: number;
-  /** `preview`: an approved call runs only if its preview has not changed. Absent: it runs whatever the preview. */
+  /**
+   * With `preview`, an approved call runs only if its preview is still the same. If absent, the preview does not
+   * matter.
+   */
   readonly bind?: 'preview';
   /** Only for a result of `agentTool`: the agent whose run a call starts. */
   readonly agent?: Agent;
@@ -132,23 +140,23 @@ export interface Toolset {
 /** A toolset of one worker. */
 export interface OpenToolset {
   /**
-   * The tools, whose names begin with the toolset's name and `__`. `fresh`: read now; otherwise an earlier result is
-   * enough. Takes at most 20 seconds. Rejects with one sentence, without secrets.
+   * Lists the tools, whose names begin with the toolset's name and `__`. With `fresh` it must read them now; otherwise
+   * it may return an earlier list. It may take 20 seconds. It rejects with one sentence, without secrets.
    */
   list(options: { fresh: boolean }): Promise<ToolsetListing>;
-  /** Ends the resources of the worker. A later use opens them again. */
+  /** Releases what this worker has opened, such as connections. A later `list` opens it again. */
   close(): Promise<void>;
 }
 
 /** The tools of a toolset. */
 export interface ToolsetListing {
   tools: readonly Tool[];
-  /** One sentence for the worker's log for each tool that is not offered: its name and the reason. Default: none. */
+  /** One sentence for the worker's log about each tool that is left out: its name and the reason. Default: none. */
   leftOut?: readonly string[];
 }
 
 /**
- * True for a result of `defineAgent`, also of another copy of this package.
+ * True for a result of `defineAgent`, even if another copy of this package made it.
  *
  * @example
  * ```ts
@@ -163,7 +171,7 @@ export function isAgent(value: unknown): value is Agent {
 }
 
 /**
- * True for a result of `defineTool` or `agentTool`, also of another copy of this package.
+ * True for a result of `defineTool` or `agentTool`, even if another copy of this package made it.
  *
  * @example
  * ```ts
@@ -183,14 +191,15 @@ export function isTool(value: unknown): value is Tool {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, toolMark);
 }
 
-/** True for a result of `defineToolset`, also of another copy of this package. */
+/** True for a result of `defineToolset`, even if another copy of this package made it. */
 export function isToolset(value: unknown): value is Toolset {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, toolsetMark);
 }
 
 /**
- * Thrown by a tool's `execute` if it is unknown whether the call took effect. Its outcome is `ran: unknown`, the model
- * is notified, and only a tool that may be repeated is retried. `message` is kept in history.
+ * Thrown by a tool's `execute` if it is unknown whether the call took effect, for example when a service did not
+ * answer. The call's outcome is `ran: unknown`, the model is notified, and only an `idempotent` tool is retried.
+ * `message` is kept in history.
  *
  * @example
  * ```ts

@@ -4,11 +4,11 @@ import { checkOptions, checkPositiveInteger, DefinitionError } from './check-opt
 import { isObject } from '../core/base/json.ts';
 
 /**
- * How the model of an agent is called. A run records the time-outs and attempts at its start; the other options are
- * those of the worker that makes the call. The provider determines which have an effect.
+ * How the model of an agent is called. A run records the time-outs and attempts when it starts; the other options come
+ * from the worker that makes the call. Some providers ignore some options.
  */
 export interface ModelCallOptions extends ModelCallLimits {
-  /** `auto` (default): answers are streamed, unless the server does not; then this worker no longer asks it to. */
+  /** With `auto` (default), a worker asks for streamed answers until the model's server turns out not to stream. */
   stream?: 'auto' | 'on' | 'off';
   temperature?: number;
   topP?: number;
@@ -18,9 +18,9 @@ export interface ModelCallOptions extends ModelCallLimits {
   seed?: number;
   /** How much the model reasons before it answers, such as `low`. */
   reasoning?: LanguageModelV4CallOptions['reasoning'];
-  /** Sent with each request. Never written to history. */
+  /** HTTP headers that are sent with each request and never written to history. */
   headers?: Record<string, string>;
-  /** Options of one provider, under its name, as its documentation lists them. */
+  /** Options for providers, by the name of the provider; its documentation lists them. */
   providerOptions?: LanguageModelV4CallOptions['providerOptions'];
 }
 
@@ -34,7 +34,7 @@ const limits = {
 
 const streamings: unknown[] = ['auto', 'on', 'off'];
 
-/** For each option except the limits: the expected value in words, and a check of it. */
+/** For each option except the limits: the expected value in words, and a function that checks it. */
 const settings = {
   stream: ["'auto', 'on' or 'off'", (value) => streamings.includes(value)],
   temperature: ['a number', Number.isFinite],
@@ -66,7 +66,7 @@ export function checkModelCall(place: string, options: ModelCallOptions): void {
   }
 }
 
-/** The options that a run records in history. The others may hold secrets. */
+/** The options that a run records in history. The other options may hold secrets. */
 export function recordedLimits({ timeoutMs, heartbeatTimeoutMs, maxAttempts }: ModelCallOptions): ModelCallLimits {
   return { timeoutMs, heartbeatTimeoutMs, maxAttempts };
 }
@@ -76,7 +76,9 @@ export function settingsOf(options: ModelCallOptions): Omit<ModelCallOptions, ke
   return rest;
 }
 
-/** A header that `fetch` refuses would make each request fail, with a message that quotes the header. */
+/**
+ * True if `fetch` accepts the headers: with one that it refuses, each request would fail with an error that quotes it.
+ */
 function areHeaders(value: unknown): boolean {
   if (!isObject(value) || !Object.values(value).every((each) => typeof each === 'string')) return false;
   try {

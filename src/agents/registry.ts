@@ -8,11 +8,13 @@ import { nfc } from '../core/base/text.ts';
 import { isObject } from '../core/base/json.ts';
 import type { KnownNames } from '../policy-file/lint-names.ts';
 
-/** Look-ups find only defined names, because a name may come from a model or a caller. */
+/**
+ * The agents, tools and toolsets of a worker. A look-up finds only what was defined, even for a name like `toString`.
+ */
 export interface Registry {
   readonly agents: readonly Agent[];
   readonly tools: readonly Tool[];
-  /** Names compare in NFC. */
+  /** Finds an agent; the name need not be in NFC. */
   agent(name: string): Agent | undefined;
   /** All tools of a known agent, including its handoff tools. */
   toolsOf(agent: Agent): readonly Tool[];
@@ -22,7 +24,7 @@ export interface Registry {
 }
 
 /**
- * Collects agents, those that they call or hand over to, and tools, also for custom workflows with a gate. Throws a
+ * Collects agents, all agents that these call or hand over to, their tools, and the tools of custom workflows. Throws a
  * `DefinitionError` if one name stands for two different things.
  */
 export function createRegistry(input: { agents: readonly Agent[]; tools?: readonly Tool[] }): Registry {
@@ -79,7 +81,7 @@ export function createRegistry(input: { agents: readonly Agent[]; tools?: readon
   };
 }
 
-/** True for tools with equal definitions for the same agent: each calling agent may have created its own. */
+/** True if both tools call or hand over to the same agent in the same way: several agents may each have created one. */
 function isSameAgent(one: Tool, other: Tool): boolean {
   const target = one.agent ?? one.handoff;
   return (
@@ -90,7 +92,7 @@ function isSameAgent(one: Tool, other: Tool): boolean {
   );
 }
 
-/** The tool definition that a run records at its start (I12). */
+/** The tool definition that a run records when it starts (I12). */
 export function definitionOf(tool: Tool): ToolDefinition {
   const { name, description, schema, risk, subject, shellSubject, beside, pinned } = tool;
   const { show, idempotent, heartbeatTimeoutMs, timeoutMs, previewTimeoutMs, bind, cache, agent, handoff } = tool;
@@ -116,12 +118,15 @@ export function definitionOf(tool: Tool): ToolDefinition {
   };
 }
 
-/** False for tools that call an agent or hand over, which have no activity. */
+/** False for a tool that calls an agent or hands over to one: a workflow runs these without an activity. */
 export function isActivity({ agent, handoff }: Pick<Tool, 'agent' | 'handoff'>): boolean {
   return agent === undefined && handoff === undefined;
 }
 
-/** The names of a worker's tools, gated activities and agents, and of their arguments if those are listed. */
+/**
+ * Returns the names that a policy may use: tools, gated activities and agents, and the arguments where these are
+ * closed.
+ */
 export function knownNames(
   { agents, tools, toolsets }: Registry,
   gated: ReadonlyMap<string, ToolDefinition>,
@@ -135,7 +140,7 @@ export function knownNames(
   };
 }
 
-/** Undefined if a call may have others. */
+/** Returns the names of the arguments, or undefined if the schema admits further ones. */
 function argumentsOf({ schema }: ToolDefinition): string[] | undefined {
   const { properties, additionalProperties = false } = schema;
   return isObject(properties) && additionalProperties === false ? Object.keys(properties) : undefined;

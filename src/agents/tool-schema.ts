@@ -5,7 +5,7 @@ import type { JsonObject } from '../core/base/tool-call.ts';
 import { DefinitionError } from './check-options.ts';
 import { parseJson, jsonPlace } from '../core/base/json.ts';
 
-/** The schema of an object: of zod 4, `zod/mini`, or both a Standard Schema and a Standard JSON Schema. */
+/** The schema of an object, from zod 4 or a library with Standard Schema and Standard JSON Schema. */
 export type ToolSchema =
   z.core.$ZodObject | (StandardSchemaV1<unknown, object> & StandardJSONSchemaV1<unknown, object>);
 
@@ -17,10 +17,10 @@ const reasons = {
 } as const;
 
 /**
- * The JSON Schema (2020-12) of the input that a model must send; with `output`, of the parsed value. Parsed arguments
- * are approved and executed, and an edit of them is parsed again: so the output of the schema must be JSON that is
- * valid as its input. Transforms, codecs, dates and similar types are refused with a `DefinitionError`; those that a
- * library other than zod does not reveal fail in `validateArguments`.
+ * Returns the JSON Schema (2020-12) of the input that a model must send or, with `output`, of the parsed value. A
+ * reviewer's edit of parsed arguments is parsed again, so the schema's output must be JSON that is valid as its input.
+ * Transforms, codecs, dates and similar types throw a `DefinitionError`; those of a library other than zod may be
+ * invisible here, and fail in `validateArguments`.
  */
 export function jsonSchemaOf(place: string, schema: unknown, io: 'input' | 'output' = 'input'): JsonObject {
   const standard = standardOf(place, schema);
@@ -41,7 +41,7 @@ export function jsonSchemaOf(place: string, schema: unknown, io: 'input' | 'outp
   throw new DefinitionError(`${place}: expected the schema of an object, such as z.object({ path: z.string() })`);
 }
 
-/** The Standard Schema interface of `schema`. Throws a `DefinitionError` that names an alternative. */
+/** Returns the Standard Schema interface of `schema`. Throws a `DefinitionError` that names an alternative. */
 function standardOf(place: string, schema: unknown): Standard {
   const { '~standard': standard } = (schema ?? {}) as { '~standard'?: Standard };
   if (typeof standard?.validate !== 'function') {
@@ -59,7 +59,10 @@ function standardOf(place: string, schema: unknown): Standard {
 
 const unfitTypes = new Set(['transform', 'promise', 'success', 'file', 'function']);
 
-/** The kind of the first inner schema whose output has another form than its input. JSON Schema does not show these. */
+/**
+ * Returns the kind of the first inner schema whose output differs in form from its input; JSON Schema does not show
+ * that.
+ */
 function findUnfit(schema: z.core.$ZodType, seen: Set<z.core.$ZodType>): string | undefined {
   if (seen.has(schema)) return undefined;
   seen.add(schema);
@@ -74,7 +77,7 @@ function findUnfit(schema: z.core.$ZodType, seen: Set<z.core.$ZodType>): string 
   return undefined;
 }
 
-/** The schemas inside a definition: directly, in a list (union, tuple) or by name (object). */
+/** Returns the schemas directly inside a definition: its members, or the items of a list or an object in it. */
 function innerSchemas(definition: z.core.$ZodTypeDef): z.core.$ZodType[] {
   return Object.values(definition).flatMap((value: unknown) => {
     if (isZod(value)) return [value];
@@ -88,12 +91,12 @@ function isZod(value: unknown): value is z.core.$ZodType {
   return typeof internals?.def?.type === 'string';
 }
 
-/** An issue of any Standard Schema; those of zod say more of a union. */
+/** An issue of any Standard Schema. Issues of zod have `errors`, with the issues of each branch of a union. */
 export type Issue = StandardSchemaV1.Issue & { readonly errors?: unknown };
 
 const mostIssues = 5;
 
-/** Describes the first five issues of a value that its author calls `root`: a place and the expected value. */
+/** Describes the first five issues: their places, in a value that the message calls `root`, and the expected values. */
 export function describeIssues(root: string, issues: readonly Issue[], above: readonly PropertyKey[] = []): string {
   const shown = issues.slice(0, mostIssues).map((issue) => describeOne(root, issue, above));
   if (issues.length > mostIssues) shown.push(`and ${issues.length - mostIssues} more`);
@@ -116,7 +119,7 @@ function isUnion(errors: unknown): errors is readonly (readonly Issue[])[] {
 
 const longestProblem = 1_000;
 
-/** `problem` names places in `root`, in at most 1,000 characters. Rejects with a custom check's error. */
+/** Parses `value`. `problem` names places in `root`, in at most 1,000 characters. Rejects if a custom check throws. */
 export async function parseWith(
   root: string,
   schema: StandardSchemaV1<unknown, object>,
@@ -124,7 +127,8 @@ export async function parseWith(
 ): Promise<{ value: JsonObject } | { problem: string }> {
   const parsed = await schema['~standard'].validate(value);
   if (parsed.issues !== undefined) return { problem: bounded(describeIssues(root, parsed.issues)) };
-  // Only JSON reaches the run: an undefined or a Date from a default would make the approved arguments differ.
+  // Only JSON reaches the run. A default of undefined or a Date would otherwise make the tool's arguments differ from
+  // the approved ones.
   return { value: parseJson(JSON.stringify(parsed.value)) as JsonObject };
 }
 

@@ -16,15 +16,15 @@ import type { JsonObject } from '../core/base/tool-call.ts';
 import type { ProviderPart } from '../contract/provider-turn.ts';
 
 interface AskOptions {
-  /** Default `auto`. */
+  /** How the answer is streamed. Default `auto`. */
   streaming?: ModelCallOptions['stream'];
   /** Called with each piece of text that is streamed. */
   onText?: (text: string) => void;
 }
 
 /**
- * Requests one turn. Rejects with the provider's error, with a `ModelFailure` for an answer that is cut off, too large
- * or not a stream, and with `signal.reason` on abort, even if the model ignores it.
+ * Requests one turn of the model. Rejects with the provider's error; with a `ModelFailure` for an answer that is cut
+ * off, too large or not a stream; and with `signal.reason` on abort, even if the model ignores the signal.
  */
 export async function askModel(
   model: LanguageModelV4,
@@ -36,7 +36,7 @@ export async function askModel(
   const aborted = new Promise<never>((_resolve, reject) => {
     abort = () => reject(signal.reason as Error);
   });
-  // Without this handler, an abort after the last race would be an unhandled rejection.
+  // If no race awaits `aborted` any more, an abort would be an unhandled rejection without this handler.
   aborted.catch(() => {});
   signal.addEventListener('abort', abort, { once: true });
   if (signal.aborted) abort();
@@ -51,10 +51,16 @@ export async function askModel(
 
 type OrAborted = <T>(value: PromiseLike<T>) => Promise<T>;
 
-/** Schemas that a server has refused: they are not sent to it again. Each belongs to one agent, which has one model. */
+/**
+ * Schemas of final answers that a server has refused, and that are not sent again. Each belongs to one agent and its
+ * model.
+ */
 const refusedSchemas = new WeakSet<JSONSchema7>();
 
-/** Asks again without the format if the model refuses it, and remembers that for the schema once it has worked. */
+/**
+ * Asks with the schema of the final answer. If the model refuses it, asks without, and remembers the schema if that
+ * works.
+ */
 async function askInFormat(
   model: LanguageModelV4,
   { responseFormat, ...rest }: LanguageModelV4CallOptions,
@@ -66,7 +72,7 @@ async function askInFormat(
   try {
     return await ask(model, { ...rest, responseFormat }, orAborted, options);
   } catch (error) {
-    // A wrong guess costs one request.
+    // The error may have another cause: then the second request fails, too.
     if (!refusesRequest(error) && !UnsupportedFunctionalityError.isInstance(error)) throw error;
   }
   const turn = await ask(model, rest, orAborted, options);
@@ -74,10 +80,12 @@ async function askInFormat(
   return turn;
 }
 
-/** Models whose server has answered only without streaming: later calls do not stream. */
+/** Models whose server answered only without streaming. Later calls of them do not stream. */
 const withoutStreaming = new WeakSet<LanguageModelV4>();
 
-/** Asks with streaming, or without it if `streaming` is off or the model cannot stream, which is remembered. */
+/**
+ * Asks with streaming unless `streaming` is off or the model cannot stream. Remembers a model that turns out not to.
+ */
 async function ask(
   model: LanguageModelV4,
   options: LanguageModelV4CallOptions,
@@ -99,7 +107,7 @@ async function ask(
   return turn;
 }
 
-/** `onText` gets each piece of text. Throws `NotStreamed` if the model turns out not to stream. */
+/** Asks with streaming. `onText` gets each piece of text. Throws `NotStreamed` if the model turns out not to stream. */
 async function stream(
   model: LanguageModelV4,
   options: LanguageModelV4CallOptions,
@@ -125,7 +133,7 @@ async function stream(
   }
 }
 
-/** Asks without streaming. The turn is built from the same parts as that of a stream. */
+/** Asks without streaming. The answer is fed to `TurnBuilder` as the parts of a stream. */
 async function generate(model: LanguageModelV4, options: LanguageModelV4CallOptions, orAborted: OrAborted) {
   const result = await orAborted(model.doGenerate(options));
   const turn = new TurnBuilder();
@@ -141,9 +149,10 @@ async function generate(model: LanguageModelV4, options: LanguageModelV4CallOpti
   return turn.finish();
 }
 
-// The signs of a server that cannot stream when a stream is requested.
 
-/** The answer contained no event: most likely it was plain JSON, which the provider's event parser skips. */
+/**
+ * A stream was requested, and the answer has no event. Most likely it is plain JSON, which the provider's parser skips.
+ */
 class NotStreamed extends ModelFailure {
   constructor() {
     super('model_output_invalid', "The model's answer holds no event of a stream: set modelCall.stream to 'off'.");
@@ -151,8 +160,8 @@ class NotStreamed extends ModelFailure {
 }
 
 /**
- * True for the first part of an answer without any event. Some providers report it as an error, others as one that
- * finished for an unknown reason, which would complete the run with an empty text.
+ * True if the first part shows an answer without any event. Some providers report an error; others report a normal end
+ * for an unknown reason, which would complete the run with an empty text.
  */
 function isUnstreamed(part: LanguageModelV4StreamPart | undefined): boolean {
   if (part === undefined) return true;
@@ -160,17 +169,17 @@ function isUnstreamed(part: LanguageModelV4StreamPart | undefined): boolean {
   return part.type === 'finish' && part.finishReason.unified === 'other';
 }
 
-/** True if the server refused the request and named streaming; a wrong guess costs one request. */
+/** True if the server refused the request with a text about streaming. If that guess is wrong, it costs one request. */
 export function refusesStreaming(error: unknown): boolean {
   return refusesRequest(error) && /\bstream/i.test(error.responseBody ?? '');
 }
 
-/** One turn of the model. Arguments are raw text, and only sizes are checked. */
+/** One turn of the model. The arguments of calls are unparsed text; only sizes have been checked. */
 export interface RawTurn {
   text: string;
-  /** The turn's parts, if the provider returned more than text and calls with them. */
+  /** The turn's parts. Absent if the provider returned nothing beside text and calls. */
   parts?: ProviderPart[];
-  /** At most `maxCallsOfTurn`, and the first call that is one too many. */
+  /** The first `maxCallsOfTurn` calls, and one more if the model made more. */
   calls: RawCall[];
   usage: ModelUsage;
   /** `stop`, `tool-calls`, `length`, `content-filter` or `other`. */
@@ -183,13 +192,15 @@ export interface RawCall {
   arguments: string;
 }
 
-/** History stores the text and the parts that the provider requires back, and a payload of 2 MB ends a run. */
+/** The most characters of one turn. History stores them, and a payload over 2 MB would end the run. */
 const maxTextCharacters = 1_048_576;
-/** Each part counts as this many characters more than its text has: endless empty parts end the turn, too. */
+/** Each part counts as this many characters in addition to its text, so that endless empty parts end the turn, too. */
 const partCharacters = 32;
-/** At most so much is read before the answer is rejected. The run's limits determine how much it accepts. */
+/** The most characters of arguments that are read of one answer. The limits of the run may accept fewer. */
 const maxArgumentCharacters = 16_777_216;
-/** Later calls of a turn are dropped, so that endless calls do not fill the memory; the model is notified. */
+/**
+ * The most calls of one turn. Later ones are dropped, so that they cannot fill the memory, and the model is notified.
+ */
 export const maxCallsOfTurn = 128;
 
 type Part = LanguageModelV4StreamPart | Exclude<LanguageModelV4Content, { type: 'text' | 'reasoning' }>;
@@ -202,17 +213,22 @@ interface Written {
   metadata?: JsonObject;
 }
 
-/** Collects the parts of an answer. Throws a `ModelFailure` for a part that ends the turn, or makes it too large. */
+/** Collects the parts of an answer into a turn. */
 export class TurnBuilder {
   readonly #parts: (Written | Exclude<ProviderPart, { type: 'text' | 'reasoning' }>)[] = [];
-  /** The parts to which the provider may still add, by kind and the provider's id. */
+  /**
+   * The parts to which the provider may still add text. Keys are the kind and the id that the provider gave the part.
+   */
   readonly #open = new Map<string, Written>();
   readonly #calls: RawCall[] = [];
   #textCharacters = 0;
   #argumentCharacters = 0;
   #finish: { usage: ModelUsage; finishReason: string } | undefined;
 
-  /** Throws if the answer becomes too large, or if the provider ran a call itself. */
+  /**
+   * Adds one part. Throws a `ModelFailure` for an error, an answer that is too large, or a call that the provider ran
+   * itself.
+   */
   add(part: Part): void {
     switch (part.type) {
       case 'text-start':
@@ -224,7 +240,7 @@ export class TurnBuilder {
         this.#write(part);
         break;
       case 'tool-input-delta':
-        // Counted while streaming, so that endless arguments are rejected before they fill the memory.
+        // Arguments are counted while they stream, so that endless ones are rejected before they fill the memory.
         this.#countArguments(part.delta.length / 2);
         break;
       case 'tool-call':
@@ -235,7 +251,7 @@ export class TurnBuilder {
         this.#parts.push({ type: 'call', ...this.#kept(part.providerMetadata) });
         break;
       case 'custom':
-        // It names the sender of the answer, and no provider requires it back.
+        // This part names the sender of the answer. No provider requires it back.
         if (part.kind.endsWith('.message_start')) break;
         this.#countText(partCharacters + part.kind.length);
         this.#parts.push({ type: 'custom', kind: part.kind, ...this.#kept(part.providerMetadata) });
@@ -247,7 +263,7 @@ export class TurnBuilder {
       case 'finish':
         this.#finish = { usage: toUsage(part.usage), finishReason: part.finishReason.unified };
         break;
-      // Not stored.
+      // These parts are not stored.
       case 'file':
       case 'ping':
       case 'raw':
@@ -261,7 +277,10 @@ export class TurnBuilder {
     }
   }
 
-  /** Later metadata replaces earlier: some providers sign a part at its end. */
+  /**
+   * Adds to a text or a reasoning. Later metadata replaces earlier metadata, because some providers sign a part at its
+   * end.
+   */
   #write(part: Extract<LanguageModelV4StreamPart, { type: `${Written['type']}-${Step}` }>): void {
     const [type, step] = part.type.split('-') as [Written['type'], Step];
     const key = `${type} ${part.id}`;
@@ -320,7 +339,7 @@ function providerPart(part: Written | ProviderPart): ProviderPart {
   return type === 'text' ? { type, length: text.length, ...rest } : { type, text, ...rest };
 }
 
-/** A tool that the provider runs does not pass the gate (I1). */
+/** The failure for a call that the provider ran itself: such a call passes no gate (I1). */
 function ranElsewhere(tool: string): ModelFailure {
   const name = JSON.stringify(tool.slice(0, 64));
   return new ModelFailure(

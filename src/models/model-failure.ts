@@ -12,11 +12,11 @@ import { quote } from './quote.ts';
 
 export type ModelFailureKind = Extract<ProblemCode, `model_${string}`>;
 
-/** Why a model returned no turn. `message` is one sentence without any part of the request's headers or body (I13). */
+/** The reason why a model returned no turn. `message` is one sentence that quotes nothing of the request (I13). */
 export class ModelFailure extends Error {
   override readonly name = 'ModelFailure' as const;
   readonly kind: ModelFailureKind;
-  /** The wait that the provider requests, in milliseconds. */
+  /** The wait that the provider requests before another attempt, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(kind: ModelFailureKind, message: string, retryAfterMs?: number) {
@@ -27,9 +27,9 @@ export class ModelFailure extends Error {
 }
 
 /**
- * Classifies any error that a provider throws or streams. A provider's own message is never passed on, because some
- * repeat the API key in it; its error code is, if it is a known word, and the start of an unreadable answer without
- * what looks like a secret. `nowMs`: for a Retry-After header with a date.
+ * Classifies any error that a provider throws or streams. The new message never repeats that of the provider, which may
+ * hold the API key. It may have a known error code, and the start of an unreadable answer, without what looks like a
+ * secret. `nowMs` is needed for a Retry-After header with a date.
  */
 export function toModelFailure(error: unknown, nowMs: number): ModelFailure {
   if (error instanceof ModelFailure) return error;
@@ -55,11 +55,14 @@ const refusedBeforeSending = new Set([
   'AI_UnsupportedFunctionalityError',
 ]);
 
-/** The failure by the HTTP status: rate limited, unavailable, refused, or unreadable; with the wait, if it is known. */
+/**
+ * Returns the failure for an HTTP status: rate limited, unavailable, refused or unreadable; with the wait if it is
+ * known.
+ */
 function fromHttp(error: APICallError, nowMs: number): ModelFailure {
   const { statusCode: status } = error;
   const where = `model at ${hostOf(error.url)}`;
-  // A stream that is cut off has the status of its start.
+  // A stream that was cut off has the status of its start, so a network error counts more than a status below 300.
   if (status === undefined || (status < 300 && networkCode(error) !== undefined)) return fromConnection(error, where);
   const code = knownCode(error.data);
   const what = `${status}${code ? ` ${code}` : ''}`;
@@ -108,7 +111,7 @@ function remedy(status: number): string {
   return 'check the model name, its limits and the tools’ schemas';
 }
 
-/** Codes that an operator can act on, most specific first, because an answer may contain two. */
+/** Error codes that an operator can act on. The most specific come first, because an answer may have two of them. */
 const knownCodes = [
   'billing_hard_limit_reached',
   'content_policy_violation',
@@ -125,7 +128,9 @@ const knownCodes = [
   'invalid_request_error',
 ] as const;
 
-/** A provider's error code, if it is a known word: `{ code }`, `{ type }`, or either inside `{ error }`. */
+/**
+ * Returns the provider's error code if it is in `knownCodes`: in `{ code }`, `{ type }`, or either inside `{ error }`.
+ */
 function knownCode(data: unknown): (typeof knownCodes)[number] | undefined {
   const outer = (data ?? {}) as { error?: unknown; code?: unknown; type?: unknown };
   const inner = (outer.error ?? {}) as { code?: unknown; type?: unknown };
@@ -133,7 +138,7 @@ function knownCode(data: unknown): (typeof knownCodes)[number] | undefined {
   return knownCodes.find((known) => words.includes(known));
 }
 
-/** The system's error code, such as `ECONNREFUSED`, of an error or one of its first causes. */
+/** Returns the error code of the operating system, such as `ECONNREFUSED`, from an error or one of its first causes. */
 function networkCode(error: unknown): string | undefined {
   let current = error;
   for (let depth = 0; depth < 5 && typeof current === 'object' && current !== null; depth++) {
@@ -144,21 +149,23 @@ function networkCode(error: unknown): string | undefined {
   return undefined;
 }
 
-/** The class of an unexpected error, such as `TypeError` for a bug in a custom model. */
+/** Returns the class of an unexpected error, such as `TypeError` for a bug in a custom model. */
 function className(error: unknown): string | undefined {
   const { name } = (error ?? {}) as { name?: unknown };
   return typeof name === 'string' && /^([A-Z][a-z]{1,15})+$/.test(name) ? name : undefined;
 }
 
-/** Host and port only: other parts of a URL may contain a password or a key. */
+/** Returns only host and port, because other parts of a URL may contain a password or a key. */
 function hostOf(url: string): string {
   return URL.parse(url)?.host || 'its address';
 }
 
-/** The longest wait that a header can impose: one hour. */
+/** The longest wait that a header can impose, in milliseconds. */
 export const longestRetryAfterMs = 3_600_000;
 
-/** The wait in `retry-after-ms`, or in `retry-after` as seconds or as a date. Undefined without a readable one. */
+/**
+ * Returns the wait in milliseconds from `retry-after-ms`, or from `retry-after` as seconds or a date; else undefined.
+ */
 export function retryAfterMs(headers: Record<string, string> | undefined, nowMs: number): number | undefined {
   const wait = readMilliseconds(headers?.['retry-after-ms']) ?? readSecondsOrDate(headers?.['retry-after'], nowMs);
   return wait === undefined ? undefined : Math.min(Math.max(Math.ceil(wait), 0), longestRetryAfterMs);
@@ -171,19 +178,22 @@ function readMilliseconds(text: string | undefined): number | undefined {
 function readSecondsOrDate(text: string | undefined, nowMs: number): number | undefined {
   const seconds = readMilliseconds(text);
   if (seconds !== undefined) return seconds * 1_000;
-  // Accept only HTTP's own date format: Date.parse accepts almost anything, even a negative number.
+  // Only HTTP's own date format is accepted: `Date.parse` accepts almost anything, even a negative number.
   const at = /^[A-Z][a-z]{2}, .+ GMT$/.test(text ?? '') ? Date.parse(text ?? '') : Number.NaN;
   return Number.isNaN(at) ? undefined : at - nowMs;
 }
 
-/** Statuses about the content of a request, not about its sender or its rate. */
+/** HTTP statuses that refuse the content of a request, not its sender or its rate. */
 const refusals = new Set([400, 404, 405, 406, 415, 422, 501]);
 
 export function refusesRequest(error: unknown): error is APICallError {
   return APICallError.isInstance(error) && refusals.has(error.statusCode ?? 0);
 }
 
-/** Such as `answer.choices: expected array, received string; it begins {"choices":"x"}`. Undefined for other errors. */
+/**
+ * Describes an answer that cannot be read, such as `answer.choices: expected array, received string; it begins
+ * {"choices":"x"}`.
+ */
 export function unreadableAnswer(error: unknown): string | undefined {
   if (APICallError.isInstance(error)) return unreadableAnswer(error.cause);
   if (JSONParseError.isInstance(error)) {

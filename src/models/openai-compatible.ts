@@ -5,9 +5,9 @@ import { keepSecret } from './quote.ts';
 
 /** Options of `openAICompatible`. */
 export interface OpenAICompatibleOptions {
-  /** For example `https://api.openai.com/v1`; `/chat/completions` is appended. */
+  /** The base URL, such as `https://api.openai.com/v1`; `/chat/completions` is appended to it. */
   baseURL: string;
-  /** Sent as a bearer token. Local servers often need none. */
+  /** The key that is sent as a bearer token. Local servers often need none. */
   apiKey?: string;
   /** The model's name, as the server knows it. */
   model: string;
@@ -16,8 +16,8 @@ export interface OpenAICompatibleOptions {
 }
 
 /**
- * A model on any server that supports OpenAI's chat completions. Makes no request. Throws a `DefinitionError` for
- * invalid options.
+ * Returns a model on any server that supports OpenAI's chat completions. Makes no request yet. Throws a
+ * `DefinitionError` for invalid options.
  *
  * @example
  * ```ts
@@ -32,7 +32,7 @@ export function openAICompatible(options: OpenAICompatibleOptions): LanguageMode
   const { baseURL, apiKey, model, name = 'openai-compatible' } = options;
   if (typeof model !== 'string' || model.trim() === '') throw new DefinitionError('openAICompatible: model is missing');
   checkBaseURL(baseURL);
-  // A key with a line break would make each request fail with a message that quotes the header.
+  // With a line break in the key, each request would fail with an error that quotes the header.
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
     throw new DefinitionError('openAICompatible: apiKey must be visible ASCII characters without blanks');
   }
@@ -42,7 +42,7 @@ export function openAICompatible(options: OpenAICompatibleOptions): LanguageMode
     baseURL,
     includeUsage: true,
     apiKey,
-    // The format has them; a server without support refuses the request.
+    // Chat completions can name pictures by https address. A server that cannot fetch them refuses the request.
     supportedUrls: () => ({ 'image/*': [/^https:/] }),
   });
   return provider.chatModel(model);
@@ -52,8 +52,9 @@ const standardBaseURL = 'https://api.openai.com/v1';
 const standardModel = 'gpt-5-mini';
 
 /**
- * The model from `OPENAI_API_KEY`, `OPENAI_BASE_URL` (default `https://api.openai.com/v1`) and `COUNTERSIGN_MODEL`
- * (default `gpt-5-mini`); undefined if neither a key nor a base URL is set. Throws a `DefinitionError`.
+ * Returns the model that the variables configure: `OPENAI_API_KEY`, `OPENAI_BASE_URL` (default
+ * `https://api.openai.com/v1`) and `COUNTERSIGN_MODEL` (default `gpt-5-mini`). Undefined if neither a key nor a base
+ * URL is set. Throws a `DefinitionError`.
  *
  * @example
  * ```ts

@@ -5,8 +5,8 @@ import { inlineLimits } from '../core/base/size-limits.ts';
 
 /**
  * Parses an object that a model wrote. Refuses JSON that two parsers could read differently (duplicate keys, integers
- * that a double cannot hold, lone surrogates, `__proto__`), and what is too large or nested too deeply. `problem` names
- * a place in `root` and the expected value. Never throws.
+ * that a double cannot hold, lone surrogates, `__proto__`), and JSON that is too large or nested too deeply. `problem`
+ * names a place in `root` and the expected value. Never throws.
  */
 export function parseObject(root: string, text: string, maxBytes: number): { value: JsonObject } | { problem: string } {
   const bytes = Buffer.byteLength(text);
@@ -18,12 +18,12 @@ export function parseObject(root: string, text: string, maxBytes: number): { val
   return { problem: `${root}: expected an object, got ${kindOf(value)}` };
 }
 
-/** `problem` names a place and the expected value, in one line. */
+/** The parsed arguments, or a `problem` of one line that names a place and the expected value. */
 export type ParsedArguments = { args: JsonObject } | { problem: string };
 
 /**
- * Parses a tool call's arguments; empty text means none. Refuses JSON that two parsers could read differently, so that
- * the policy, the reviewer and the tool see the same call. Never throws.
+ * Parses a tool call's arguments; an empty text means no arguments. Refuses JSON that two parsers could read
+ * differently, so that the policy, the reviewer and the tool see the same call. Never throws.
  */
 export function parseArguments(text: string, maxBytes = inlineLimits.argumentBytes): ParsedArguments {
   if (text.trim() === '') return { args: {} };

@@ -1,12 +1,12 @@
-/** Quotes the response of a model's server, without the secrets that it may repeat (I13). */
+/** This module quotes responses of a model's server without the secrets that they may repeat (I13). */
 
 const secrets = new Set<string>();
-/** A shorter text is not a secret, and replacing it would garble the quote. */
+/** A text shorter than this is not taken for a secret: replacing it everywhere would garble the quote. */
 const shortestSecret = 6;
 
-/** Makes `quote` leave out a key or the value of a header from now on, in this process. */
+/** Makes `quote` replace this secret, such as a key or the value of a header, from now on in this process. */
 export function keepSecret(value: string): void {
-  // A server may repeat the value without a scheme such as `Bearer`, or inside JSON.
+  // The server may repeat the value without its scheme, such as `Bearer`, or inside JSON.
   for (const secret of [value, ...value.split(' ')]) {
     if (secret.length < shortestSecret) continue;
     secrets.add(secret);
@@ -15,11 +15,11 @@ export function keepSecret(value: string): void {
 }
 
 const longestQuote = 200;
-/** Redacted before the cut: a secret that the cut divides would not be recognized. */
+/** Secrets are replaced in this many characters before the quote is cut: half a secret would not be recognized. */
 const readCharacters = 100_000;
 const redacted = '[redacted]';
 
-/** The first 200 characters of `text` on one line. Replaces secrets, and texts that look like one. */
+/** Returns the first 200 characters of `text` on one line. Replaces kept secrets, and texts that look like secrets. */
 export function quote(text: string): string {
   const line = redact(text.slice(0, readCharacters))
     .replace(/[\s\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
@@ -37,6 +37,6 @@ function redact(text: string): string {
     .replace(/[\w+/=-]{16,}/g, (word) => (/\d/.test(word) || word.length >= 40 ? redacted : word));
 }
 
-/** The text after the name of a secret, such as `"api_key": "…"` or `API key provided: …`. */
+/** Matches the name of a secret and the value after it, such as `"api_key": "…"` or `API key provided: …`. */
 const named =
   /((?:api[-_ ]?key|authorization|credential|password|secret|token)\b[^:=\n]{0,20}[:=]\s*["']?)[^\s"',;}]+/gi;

@@ -16,11 +16,11 @@ import { DefinitionError } from '../agents/check-options.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 
 /**
- * A model that plays turns from a file (JSON or YAML) or a list, for demos and tests. `docs/models.md` shows the file
- * format. Throws a `DefinitionError` for a script that is invalid or cannot be read.
+ * Returns a model that plays turns from a file (JSON or YAML) or a list, for demos and tests. `docs/models.md` shows
+ * the format of the file. Throws a `DefinitionError` for a script that is invalid or cannot be read.
  *
- * The turn depends only on the conversation, by the number of its assistant messages, so it is the same on every worker
- * and in every retry. After the last turn the model answers "Done.".
+ * The next turn depends only on the number of assistant messages so far, so it is the same on every worker and in every
+ * retry. After the last turn the model answers "Done.".
  *
  * @example
  * ```ts
@@ -61,7 +61,7 @@ interface Played {
   usage: LanguageModelV4Usage;
 }
 
-/** The answer of a turn of the script. `result`: the last tool result, which replaces `{{lastResult}}`. */
+/** Plays one turn of the script. `result`: the last tool result, which replaces `{{lastResult}}`. */
 function perform(turn: ScriptedTurn, index: number, result: string): Played {
   const content: LanguageModelV4Content[] = [];
   if (turn.text !== undefined)
@@ -87,7 +87,7 @@ function toStream({ content, finishReason, usage }: Played): ReadableStream<Lang
   const parts = content.flatMap((part, index): LanguageModelV4StreamPart[] => {
     const id = String(index);
     if (part.type !== 'text') return part.type === 'tool-call' ? [part] : [];
-    // Word by word, as a real model streams.
+    // The text is streamed word by word, as a real model does.
     const deltas = part.text.match(/\S+\s*|\s+/g) ?? [];
     return [
       { type: 'text-start', id },
@@ -125,21 +125,21 @@ function lastResult(prompt: LanguageModelV4Prompt): string {
   return 'value' in output && typeof output.value === 'string' ? output.value : JSON.stringify(output);
 }
 
-/** One turn of a scripted model: it says `text`, calls tools, or fails. Every member is optional. */
+/** One turn of a scripted model, which writes `text`, calls tools, or fails. Every member is optional. */
 export interface ScriptedTurn {
-  /** `{{lastResult}}` is replaced by the last tool result. */
+  /** The text of the answer. `{{lastResult}}` in it is replaced by the last tool result. */
   text?: string;
   calls?: {
     /** The name of the tool. */
     tool: string;
-    /** Default `{}`. */
+    /** The arguments of the call. Default `{}`. */
     args?: JsonObject;
-    /** Instead of `args`: the arguments as the model's raw text, which may be invalid. */
+    /** The arguments as the model's raw text, which may be invalid, instead of `args`. */
     rawArguments?: string;
-    /** The model's id of the call. Default `call_TURN_CALL`, both from 1. */
+    /** The id that the model gives the call. Default `call_TURN_CALL`; both count from 1. */
     id?: string;
   }[];
-  /** The turn fails like an HTTP request, with this status; without a status, as if the server did not answer. */
+  /** Makes the turn fail as an HTTP request with this status; without a status, as if the server did not answer. */
   error?: { status?: number; retryAfterMs?: number };
   /** The delay before the turn, in milliseconds. */
   delayMs?: number;
@@ -164,10 +164,10 @@ const scriptedTurn: z.ZodType<ScriptedTurn, ScriptedTurn> = z.strictObject({
 const turns = z.array(scriptedTurn);
 const script = z.union([turns, z.record(z.string(), turns)]);
 
-/** A list of turns, or several lists by the exact text of the first user message, with `default` for all others. */
+/** A list of turns; or lists by the exact text of the first user message, with `default` for all other texts. */
 export type Script = readonly ScriptedTurn[] | Readonly<Record<string, readonly ScriptedTurn[]>>;
 
-/** The script itself, or the one in the named file (JSON or YAML). Throws a `DefinitionError`, one sentence. */
+/** Reads the script, or the file (JSON or YAML) that has it. Throws a `DefinitionError`, one sentence. */
 export function readScript(fileOrScript: string | Script): Map<string, readonly ScriptedTurn[]> {
   const place = typeof fileOrScript === 'string' ? fileOrScript : 'scriptedModel';
   const found = script.safeParse(typeof fileOrScript === 'string' ? readYaml(fileOrScript) : fileOrScript);
@@ -187,7 +187,7 @@ function readYaml(path: string): unknown {
   }
 }
 
-/** For a union, describes the deepest issue: the author of a list of turns needs the problem in the turn. */
+/** Describes an issue. For a union it describes the deepest issue, which names the wrong turn of a list. */
 function describe(issue: z.core.$ZodIssue | undefined, above: readonly PropertyKey[] = []): string {
   if (issue === undefined) return 'expected a list of turns';
   const path = [...above, ...issue.path];

@@ -16,16 +16,16 @@ import { type ModelFailure, refusesRequest } from './model-failure.ts';
 type Assistant = Extract<KeptMessage, { role: 'assistant' }>;
 type SaidByUser = Extract<KeptMessage, { role: 'user' }>;
 type UserContent = Extract<LanguageModelV4Message, { role: 'user' }>['content'];
-/** Why the model does not receive a file, as a clause; undefined: it does. */
+/** Returns a clause that says why the model does not receive a file; undefined if it does. */
 type WhyNot = (file: UserFile) => string | undefined;
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
 
 /**
- * Converts a run's transcript for a provider. A turn of `provider` is returned with all of its parts; others only with
- * text and calls. A file for which `whyNot` has a reason is replaced by a text with that reason.
+ * Converts a run's transcript for a provider. A turn that `provider` itself returned keeps all parts; another keeps
+ * only text and calls. A text with the reason replaces each file for which `whyNot` returns one.
  *
- * Providers refuse blank texts, and call ids that repeat or that they find malformed: so each call gets a new id,
- * unique in the transcript, of nine letters and digits (as Mistral requires).
+ * Providers refuse blank texts, and repeated or malformed call ids. So each call gets a new id, unique in the
+ * transcript, of nine letters and digits (as Mistral requires).
  */
 export function toPrompt(
   instructions: string,
@@ -41,7 +41,7 @@ export function toPrompt(
   ]);
   for (const next of converted) {
     const last = prompt.at(-1);
-    // A session continues after an answer without a text.
+    // An answer may have no content, and a session continues after it.
     if (next.content.length === 0) continue;
     if (next.role === 'tool' && last?.role === 'tool') last.content.push(...next.content);
     else if (next.role === 'user' && last?.role === 'tool') prompt.push(...beforeUser(provider), next);
@@ -52,18 +52,26 @@ export function toPrompt(
 
 type Converted = Exclude<LanguageModelV4Message, { role: 'system' }>;
 
-/** The text for the model after a final answer of the wrong shape. Providers accept it only as the user's. */
+/**
+ * The message that asks the model to repeat a final answer of the wrong shape. Only a user message may follow an
+ * answer.
+ */
 function correction(message: KeptMessage): Converted[] {
   if (message.role !== 'assistant' || message.outputProblem === undefined) return [];
   return [{ role: 'user', content: textPart(`Error: ${message.outputProblem}; write the whole answer again`) }];
 }
 
-/** Only Mistral refuses a user message right after a tool's result. */
+/**
+ * Mistral, unlike other providers, refuses a user message right after a tool's result: an assistant message parts them.
+ */
 function beforeUser(provider: string): LanguageModelV4Message[] {
   return provider.startsWith('mistral') ? [{ role: 'assistant', content: [{ type: 'text', text: '…' }] }] : [];
 }
 
-/** `ids`: the ids of the message's calls, or of its answered call. */
+/**
+ * Converts one message. `ids`: the ids of the calls in an assistant message, or of the call that a tool message
+ * answers.
+ */
 function toProviderMessage(message: KeptMessage, ids: readonly string[], provider: string, whyNot: WhyNot): Converted {
   switch (message.role) {
     case 'user':
@@ -112,10 +120,10 @@ function options(metadata: JsonObject | undefined): { providerOptions?: SharedV4
   return metadata === undefined ? {} : { providerOptions: metadata as SharedV4ProviderOptions };
 }
 
-/** An earlier answer for a provider: the one that gave it gets its parts; another one gets text and calls. */
+/** Converts an earlier answer of the model: with all its parts if `provider` gave it, else with only text and calls. */
 function assistantContent(message: Assistant, ids: readonly string[], provider: string): AssistantContent {
   const { content, toolCalls = [], providerTurn } = message;
-  // Reasoning without a result is not a turn for any provider.
+  // No provider accepts a turn that has only reasoning.
   if (content.trim() === '' && toolCalls.length === 0) return [];
   const plain: ProviderPart[] = [
     { type: 'text', length: content.length },
@@ -142,7 +150,7 @@ function assistantContent(message: Assistant, ids: readonly string[], provider: 
   });
 }
 
-/** The ids of a message's calls, or of its answered call, for a provider. Call it for each message in turn. */
+/** Assigns the ids of calls for a provider. Call `of` for each message in the order of the transcript. */
 class CallIds {
   /** The ids of calls without an answer so far, by the id in the transcript: an answer belongs to the last turn. */
   #open = new Map<string, string[]>();
@@ -160,7 +168,7 @@ class CallIds {
           if (open === undefined) this.#open.set(id, [ids[index]!]);
           else open.push(ids[index]!);
         }
-        // The first is popped first, from the end.
+        // Answers take their ids by `pop`, from the end: the id of the first call must be last.
         for (const open of this.#open.values()) open.reverse();
         return ids;
       }
@@ -170,14 +178,14 @@ class CallIds {
   }
 }
 
-/** By the positions of message and call, so that a repeated transcript has the same ids. */
+/** The id depends only on the positions of message and call, so the same transcript always has the same ids. */
 function ownId(message: number, call: number): string {
   const [first, second] = [message, call].map((place) => place.toString(36).padStart(4, '0'));
   return `c${first}${second}`;
 }
 
-// A model may call a tool by an invalid name, or with arguments that are not an object. Providers refuse a transcript
-// that repeats such a call unchanged, and the run could never take another turn.
+// A model may call a tool by an invalid name, or with arguments that are not an object. Providers would refuse a
+// transcript that repeats such a call unchanged, in each later turn of the run.
 
 function sendableName(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || '_';
@@ -187,7 +195,7 @@ function sendableArguments(value: Json): Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : { unreadable: value };
 }
 
-/** Instructions with the format of the final answer. In words, because every provider understands these. */
+/** Adds the format of the final answer to the instructions, in words, because every provider understands these. */
 export function outputInstructions(instructions: string, schema: JsonObject): string {
   const format = `Write your final answer as one JSON object and nothing else: no text around it, no code fence. It must be valid by this JSON Schema:\n${JSON.stringify(schema)}`;
   return instructions === '' ? format : `${instructions}\n\n${format}`;
@@ -196,15 +204,16 @@ export function outputInstructions(instructions: string, schema: JsonObject): st
 type Addresses = Awaited<LanguageModelV4['supportedUrls']>;
 
 /**
- * Why a call leaves out a file, as a clause; undefined: it does not. Another agent may have accepted it before a
- * handover. Addresses that the provider does not fetch are left out: no other part fetches them.
+ * Returns a function that says why a call of the model leaves out a file, as a clause; undefined if it sends the file.
+ * The transcript may have files that another agent accepted before a handoff. A file by an address is left out if the
+ * provider does not fetch it, because the worker never does.
  */
 export async function leftOutFiles({
   name,
   files,
   model,
 }: Pick<Agent, 'name' | 'files' | 'model'>): Promise<(file: UserFile) => string | undefined> {
-  // A custom model may lack it.
+  // A custom model may lack `supportedUrls`.
   const addresses = ((await model.supportedUrls) as Addresses | undefined) ?? {};
   return (file) => {
     const { mediaType, url } = file;
@@ -220,7 +229,7 @@ function isRead(mediaType: string, url: string, addresses: Addresses): boolean {
   return patterns.some((pattern) => new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')).test(url));
 }
 
-/** Why a request with new files failed, if the files may be the reason: one sentence. Undefined: they are not. */
+/** One sentence about files, if the request may have failed because of its new files; otherwise undefined. */
 export function refusedFiles(
   error: unknown,
   { kind, message }: Pick<ModelFailure, 'kind' | 'message'>,
