@@ -1,4 +1,4 @@
-/** The record of a run: exports, their verification and statistics. Connects to no server. */
+/** The record of a run: exports, verification and statistics. It connects to no server. */
 // Re-exports only, for Countersign's own packages: docs/decisions/0063-each-kind-of-process-has-a-package.md.
 export { verifyAudit } from './client/audit/verify-audit.ts';
 export type { SealedLine } from './audit/audit-line.ts';

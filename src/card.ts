@@ -1,4 +1,4 @@
-/** Reviewers' view of a request, and their possible answers. */
+/** What reviewers see of a request, and the answers that they can give. */
 // Re-exports only, for Countersign's own packages: docs/decisions/0063-each-kind-of-process-has-a-package.md.
 export { escapeHtml, htmlPage, pagePolicy } from './text/html-page.ts';
 export { argumentBlocks, type ArgumentBlock } from './card/argument-blocks.ts';

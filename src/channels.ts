@@ -1,4 +1,4 @@
-/** Channels: ways to reach reviewers, or to answer in their place. For workers, and for programs that answer. */
+/** Channels reach reviewers or answer in their place. For workers, and for programs that answer. */
 export { approvalQueue, type ApprovalQueue, type QueueOptions } from './channels/approval-queue.ts';
 export { autoApprove } from './channels/simple-channels.ts';
 export { autoDeny } from './channels/simple-channels.ts';

@@ -1,6 +1,6 @@
 /**
- * The names of a run's signals, updates, queries and attributes, and the shapes of their data. Other services and
- * languages depend on them; `docs/wire.md` describes them. Safe in the sandbox.
+ * The names of a run's signals, updates, queries and attributes, and the shapes of their data. Services in other
+ * languages depend on them, and `docs/wire.md` describes them. Workflow code may import this module.
  */
 import type { KeptMessage } from './contract/provider-turn.ts';
 import type { Message } from './contract/run.ts';
@@ -65,7 +65,7 @@ export type {
 } from './contract/run.ts';
 
 /**
- * The type of the workflow that runs an agent: `RunInput` → `RunResult`. A client of any language can start it.
+ * The type of the workflow that runs an agent, from `RunInput` to `RunResult`. A client of any language can start it.
  *
  * @example
  * ```ts
@@ -82,7 +82,7 @@ export type {
  */
 export const workflowType = 'agentRun';
 /**
- * The task queue of workers and clients that name none.
+ * The task queue of workers and clients that do not name one.
  *
  * @example See {@link workflowType}.
  */
@@ -106,7 +106,7 @@ export const defaultTaskQueue = 'countersign';
  * ```
  */
 export const decideName = 'decide';
-/** Signals that a run accepts. All but `close` are updates as well. */
+/** The signals that a run accepts. All but `close` are updates as well. */
 export const messageNames = {
   decide: decideName,
   setPolicy: 'setPolicy',
@@ -116,10 +116,10 @@ export const messageNames = {
   message: 'message',
   close: 'close',
 } as const;
-/** The signal with the present binding policies of a nested run, only from the run above it (docs/decisions/0009). */
+/** The signal by which a run sends a nested run the policies that now bind it (docs/decisions/0009). */
 export const parentsChangedName = 'parentsChanged';
 /**
- * The queries that a run answers. With an `ApprovalGate`, a workflow answers `approvals`, `grants`, `policy`,
+ * The queries that a run answers. A custom workflow with an `ApprovalGate` answers `approvals`, `grants`, `policy` and
  * `receipt`.
  *
  * @example
@@ -145,14 +145,14 @@ export const queryNames = {
   grants: 'grants',
   /** The policies that rule on calls now, as `RunPolicies`; null before the run has loaded them. */
   policy: 'policy',
-  /** The messages so far. */
+  /** The messages of the transcript, as a list of `Message`. */
   transcript: 'transcript',
-  /** The result of a message with a `messageId`; argument `{ messageId }`. */
+  /** The receipt of an earlier message; the argument is `{ messageId }`. */
   receipt: 'receipt',
 } as const;
 /**
- * The memo of a run with its open requests as an `ApprovalMemo`. Everyone who can start a workflow can write such a
- * memo: use `client.approvals`, which validates it.
+ * The name of the memo that has the open requests of a run, as an `ApprovalMemo`. Everyone who can start a workflow can
+ * write such a memo: use `client.approvals`, which validates it.
  *
  * @example
  * ```ts
@@ -170,7 +170,7 @@ export const queryNames = {
  * ```
  */
 export const memoName = 'approvals';
-/** Memo `{ journal }`: the gate's decisions in a workflow task that changed no open request. */
+/** The memo `{ journal }`, with the gate's decisions in a workflow task that changed no open request. */
 export const journalMemoName = 'approvalJournal';
 export const activityNames = {
   loadAgent: 'countersign.loadAgent',
@@ -197,15 +197,15 @@ export const activityNames = {
 } as const;
 /** The type of the workflow that carries the requests of one run to its channels (docs/channels.md). */
 export const channelsWorkflowType = 'approvalChannels';
-/** The id of the workflow of a run's channels. It has a digest in place of a run's id that is too long. */
+/** Returns the id of the workflow of a run's channels. A digest replaces a run's id that is too long. */
 export function channelsWorkflowId(workflowId: string): string {
   return workflowIdOf('countersign-channels:', workflowId);
 }
 
-/** The memo by which the workflow of the channels names its run, if the run's id is too long for a prefix. */
+/** The memo that names the run of an `approvalChannels` workflow, if the run's id is too long for a prefix. */
 export const runMemoName = 'countersignRun';
 
-/** The id prefix of the workflow that looks for abruptly ended runs of a task queue. */
+/** The prefix of the id of the workflow that looks for runs of a task queue which ended abruptly. */
 export const endedRunsPrefix = 'countersign-ended-runs:';
 
 export function endedRunsWorkflowId(taskQueue: string): string {
@@ -215,12 +215,12 @@ export function endedRunsWorkflowId(taskQueue: string): string {
 /** The type of the workflow that delegates one person's later requests until a date (docs/policy-reference.md). */
 export const standingDelegationType = 'standingDelegation';
 
-/** The prefixed id; an id that is too long for the prefix is replaced by its digest. */
+/** Returns the id with its prefix. A digest replaces an id that is too long. */
 function workflowIdOf(prefix: string, id: string): string {
   const whole = `${prefix}${id}`;
   return byteLength(whole) <= longestWorkflowId ? whole : `${prefix}${jsonDigest(id)}`;
 }
-/** In bytes: Temporal's limit of an id. */
+/** The most bytes of a workflow id on Temporal's server. */
 const longestWorkflowId = 1_000;
 /** The one signal of `approvalChannels`: it names the requests to read from the run. */
 export const changedName = 'changed';
@@ -228,8 +228,8 @@ export const changedName = 'changed';
 export const deliveriesName = 'deliveries';
 
 /**
- * The search attributes that the cluster must have registered, with their types; `client.setUp` and `countersign setup`
- * register them.
+ * The search attributes that the server must know, with their types. `client.setUp` and `countersign setup` register
+ * them.
  *
  * @example
  * ```ts
@@ -245,7 +245,7 @@ export const searchAttributes = {
   ApprovalDue: 'DATETIME',
 } as const;
 
-/** A run's messages as query `transcript` shows them: without the parts that only its own activities read. */
+/** Returns a run's messages as query `transcript` shows them: without the parts that only activities read. */
 export function shownTranscript(messages: readonly KeptMessage[]): Message[] {
   return messages.map((message) => {
     if (message.role === 'tool') return message;
@@ -258,7 +258,7 @@ export function shownTranscript(messages: readonly KeptMessage[]): Message[] {
   });
 }
 
-/** The user's messages after the last one of another role, without earlier refused ones. */
+/** Returns the user's messages since the last message of another role, without refused ones before them. */
 export function newInput(messages: readonly KeptMessage[]): KeptMessage[] {
   return messages.slice(messages.findLastIndex((each) => each.role !== 'user' || each.refused === true) + 1);
 }

@@ -1,4 +1,4 @@
-/** The JSON reader and digests of all of Countersign. */
+/** The JSON reader and the digests that all of Countersign uses. */
 // Re-exports only, for Countersign's own packages: docs/decisions/0063-each-kind-of-process-has-a-package.md.
 export { callDigest, definitionDigest } from './core/base/digest.ts';
 export { jsonPlace, parseJson } from './core/base/json.ts';

@@ -1,13 +1,12 @@
 /**
- * The gate for your own workflows. Use it in workflow code: the gate works only inside a workflow, on a worker from
- * `createWorker` or with `CountersignPlugin`. Workflow code must not import `countersign` itself, which includes
- * models, file access and zod.
+ * The gate for workflows of your own. It works only in workflow code, on a worker from `createWorker` or with
+ * `CountersignPlugin`. Workflow code must not import `countersign` itself, which loads models, file access and zod.
  */
 // Re-exports only.
 /**
- * The workflow that runs an agent. `createWorker` bundles it; export it from a module of your own that also has other
- * workflows. Fails with `agent_unknown`, `policy_invalid` or `arguments_invalid` for an input that cannot be run, and
- * with the code of a model call that failed for good.
+ * The workflow that runs an agent. `createWorker` bundles it. If you bundle workflows of your own, export it from their
+ * module, too. It fails with `agent_unknown`, `policy_invalid` or `arguments_invalid` for an invalid input, and with
+ * the code of a model call that failed for good.
  *
  * @example
  * ```ts
@@ -24,16 +23,16 @@
  */
 export { agentRun } from './workflows/agent/agent-run.ts';
 /**
- * The workflow that carries the requests of a run to the channels of its worker. `createWorker` bundles it beside
- * `agentRun`; export it, too, from a module of your own, if its worker has channels. A run starts it by itself.
+ * The workflow that carries the requests of a run to the channels of its worker. A run starts it. `createWorker`
+ * bundles it; export it from a module of your own workflows, too, if their worker has channels.
  *
  * @example It is exported as {@link agentRun} is.
  */
 export { approvalChannels } from './workflows/channels/approval-channels.ts';
 export type { ChannelsInput } from './workflows/channels/approval-channels.ts';
 /**
- * The workflow that delegates one person's later requests until a date. `createWorker` bundles it beside `agentRun`;
- * export it, too, from a module of your own. `client.standingDelegations` starts it.
+ * The workflow that delegates one person's later requests until a date. `client.delegateAll` with `until` starts it.
+ * `createWorker` bundles it; export it from a module of your own workflows, too.
  *
  * @example It is exported as {@link agentRun} is.
  */

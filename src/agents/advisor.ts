@@ -9,7 +9,6 @@ export type { AdvisorAnswer } from '../core/policy/advice.ts';
 
 /** A call about which a policy would ask, as an advisor receives it. A model wrote `args` and `contextSummary`. */
 export interface AdvisedCall {
-  /** The tool's name. */
   tool: string;
   /** A copy of the arguments as the tool would receive them, without redaction. */
   args: JsonObject;
@@ -18,7 +17,7 @@ export interface AdvisedCall {
   severity: Severity;
   /** The name of the calling agent. */
   agent: string;
-  /** The id of the user for whom the run was started. Absent if the run has no caller. */
+  /** The id of the run's user. Absent if the run was started without one. */
   caller?: string;
   /** The id of the rule that asks; null if a risk default or a mode asks. */
   rule: string | null;
@@ -29,18 +28,16 @@ export interface AdvisedCall {
 }
 
 /**
- * A function on the worker that answers a call or leaves it to reviewers (`{ answer: 'ask' }` or undefined). `signal`
- * is aborted when the time is over or the call is abandoned. If the function throws, returns something else or takes
- * too long, reviewers are asked.
+ * A function on the worker that advises on a call; undefined leaves it to reviewers. `signal` is aborted when the time
+ * is over or the call is abandoned. If the function throws, returns something else or takes too long, reviewers are
+ * asked.
  */
 export type AdvisorFunction = (
   call: AdvisedCall,
   context: { signal: AbortSignal },
 ) => AdvisorAnswer | undefined | void | Promise<AdvisorAnswer | undefined | void>;
 
-/**
- * A model that answers like an `AdvisorFunction`. It receives the instructions, the schema of its answer and the call.
- */
+/** A model as advisor. It receives the instructions, the schema of its answer, and the call as JSON. */
 export interface ModelAdvisor {
   /** Any model that implements the interface of `@ai-sdk/provider`, version 4. */
   model: LanguageModelV4;
@@ -48,14 +45,10 @@ export interface ModelAdvisor {
   instructions: string;
 }
 
-/**
- * An advisor answers calls in place of reviewers, where the option `advisor` of a policy names it (docs/advisors.md).
- */
+/** Looks at calls before reviewers are asked (docs/advisors.md). The option `advisor` of a policy names it. */
 export type Advisor = AdvisorFunction | ModelAdvisor;
 
-/**
- * Throws a `DefinitionError` unless each value is a function or `{ model, instructions }`, with a name up to 64 long.
- */
+/** Throws a `DefinitionError` for an advisor that is neither a function nor a model, or a name over 64 characters. */
 export function checkAdvisors(advisors: unknown): void {
   if (typeof advisors !== 'object' || advisors === null || Array.isArray(advisors)) {
     throw new DefinitionError('createWorker: advisors must be an object: functions or models by name');
@@ -73,7 +66,6 @@ export function checkAdvisors(advisors: unknown): void {
 
 /** The argument of an `Assessor`: a copy of the call, so that a change of it has no effect. */
 export interface AssessorCall {
-  /** The tool's name. */
   tool: string;
   args: JsonObject;
   risk: Risk;

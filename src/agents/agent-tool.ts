@@ -6,13 +6,11 @@ import { defineTool } from './define-tool.ts';
 
 /** Options of `agentTool`. */
 export interface AgentToolOptions {
-  /** Default: the agent's name, with every character except letters, digits, `_` and `-` replaced by `_`. */
+  /** The tool's name. Default: the agent's, with `_` for every character except letters, digits, `_` and `-`. */
   name?: string;
   /** The description for the calling model. Default: the agent's `description`, or a sentence that names the agent. */
   description?: string;
-  /**
-   * The risk of calling the agent. Default `read_only`, because each call that the agent makes passes a gate itself.
-   */
+  /** The risk of a call. Default `read_only`, because each call that the agent makes passes a gate itself. */
   risk?: Exclude<Risk, 'unknown'>;
 }
 
@@ -20,10 +18,9 @@ const optionNames = ['name', 'description', 'risk'] as const satisfies (keyof Ag
 const longestInput = 400_000;
 
 /**
- * Makes an agent a tool of another agent, whose model calls it with `{ input: text }` and gets the final text. Each
- * call starts a run under the ceiling of its worker, all policies of the calling run, and the policy of the called
- * agent; the strictest answer counts. Requests of that run have its workflow id. Throws a `DefinitionError` for invalid
- * options.
+ * Makes an agent a tool of another agent, whose model calls it with `{ input: text }` and gets the final text. A call
+ * starts a run with its own workflow id and requests. The worker's ceiling, all policies of the calling run, and the
+ * agent's policy bind it; the strictest answer counts. Throws a `DefinitionError` for invalid options.
  *
  * @example
  * ```ts
@@ -66,7 +63,7 @@ export function runsElsewhere(): never {
   throw new Error('a call of an agent is a run of its own, not an activity');
 }
 
-/** The tools by which an agent hands over its run, one for each of its `handoffs`. */
+/** Returns the tools by which an agent hands over its run, one for each of its `handoffs`. */
 export function handoffTools(agent: Agent): Tool[] {
   const place = `agent '${agent.name}'`;
   const targets: unknown = agent.handoffs();

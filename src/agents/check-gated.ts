@@ -20,9 +20,7 @@ export function ungatedWindows(gated: GatedActivities): ReadonlyMap<string, Unga
   );
 }
 
-/**
- * Returns the definitions of gated activities by name. Throws a `DefinitionError`, one sentence, for an invalid one.
- */
+/** Returns the definitions of gated activities by name. Throws a `DefinitionError` for an invalid declaration. */
 export function checkGated(gated: GatedActivities): ReadonlyMap<string, GatedDefinition> {
   if (typeof gated !== 'object' || gated === null || Array.isArray(gated)) {
     throw new DefinitionError('gated must be an object: activity names, and how each is gated');
@@ -78,10 +76,7 @@ function checkSubject(place: string, subject: unknown, names: readonly string[] 
   if (beside !== undefined) checkBeside(place, beside, argument, names);
 }
 
-/**
- * Until `untilMs`, a worker runs calls without a permit from executions that started before `sinceMs`, when no gate
- * existed.
- */
+/** Until `untilMs`, an execution that started before `sinceMs`, without a gate, needs no permit for its calls. */
 export interface UngatedWindow {
   sinceMs: number;
   untilMs: number;

@@ -1,8 +1,6 @@
 import { optionProblem, type OptionNames } from '../text/check-call-options.ts';
 
-/**
- * Throws a `DefinitionError` unless `options` is an object with only `known` keys. `listed` describes these in words.
- */
+/** Throws a `DefinitionError` unless `options` is an object with only `known` keys, which `listed` describes. */
 export function checkOptions<Options>(
   place: string,
   options: Options,

@@ -28,9 +28,7 @@ export interface AgentOptions {
   model: LanguageModelV4;
   /** The agent's purpose. Agents that call this one or hand over to it give this text to their model. */
   description?: string;
-  /**
-   * Tools, agents as tools (`agentTool(other)`), and toolsets, whose tools a run records when it starts. Default: none.
-   */
+  /** Tools, agents as tools (`agentTool`), and toolsets, whose tools a run records when it starts. Default: none. */
   tools?: readonly (Tool | Toolset)[];
   /** Further toolsets, such as those of an agent that is spread into these options. Default: none. */
   toolsets?: readonly Toolset[];
@@ -40,9 +38,7 @@ export interface AgentOptions {
    * over to each other; the worker calls it when it is created. Default: none.
    */
   handoffs?: readonly Agent[] | (() => readonly Agent[]);
-  /**
-   * The text of a policy file (YAML or JSON), or its content as an object. It can only tighten the operator's ceiling.
-   */
+  /** The text of a policy file, or its content as an object. It can only tighten the operator's ceiling. */
   policy?: string | object;
   /** The most model calls in a run that starts with this agent. Default 50. */
   maxTurns?: number;

@@ -26,29 +26,23 @@ export interface ToolOptions<Schema extends ToolSchema> {
   description: string;
   /** The schema of the arguments, an object. The model receives its JSON Schema. */
   input: Schema;
-  /**
-   * The effect that a call can have: `read_only`, `write` or `destructive`. Rules of a policy can match it. Default
-   * `write`.
-   */
+  /** The effect that a call can have, for rules: `read_only`, `write` or `destructive`. Default `write`. */
   risk?: Exclude<Risk, 'unknown'>;
   /**
    * The argument that `name:args` patterns match. Default: the canonical JSON of all arguments. `{ argument, shell:
-   * true }` names an argument that is a shell command: then each simple command in it must be allowed. `beside` names
-   * arguments that are harmless beside any command, such as `description`; a rule must name all others, such as `cwd`,
-   * to allow them.
+   * true }` names a shell command, in which each simple command must be allowed. `beside` names arguments that are
+   * harmless beside any command, such as `description`; a rule must name others, such as `cwd`, to allow them.
    */
   subject?:
     ArgumentName<Schema> | { argument: ArgumentName<Schema>; shell: true; beside?: readonly ArgumentName<Schema>[] };
   /**
-   * The arguments that lists of approvals and Temporal's UI show while a call waits, even without a worker. The
-   * workflow's memo holds them without secrets, each cut to 200 characters. Default: the memo has only the names of
-   * arguments.
+   * The arguments that lists and Temporal's UI show while a call waits, even without a worker: the workflow's memo has
+   * them without secrets, each cut to 200 characters. Default: it has only the names of arguments.
    */
   show?: readonly ArgumentName<Schema>[];
   /**
-   * Describes the effect of a call in one sentence, such as `Refund €40 of order 7 to Ann`; reviewers read it first. It
-   * is cut to 300 characters and recorded. If it throws, returns no text or takes over a second, there is no sentence.
-   * Default: none.
+   * Describes the effect of a call in a sentence, such as `Refund €40 to Ann`, which reviewers read first. It is cut to
+   * 300 characters and recorded. If it throws, returns no text or takes over a second, there is none. Default: none.
    */
   describe?: (args: StandardSchemaV1.InferOutput<Schema>) => string | Promise<string>;
   /**
@@ -75,19 +69,17 @@ export interface ToolOptions<Schema extends ToolSchema> {
   pinned?: JsonObject;
   /** True if a call whose outcome is unknown may be repeated. Default false. */
   idempotent?: boolean;
-  /**
-   * The heartbeat timeout, after which a killed worker is detected. Default 30 s. False if the tool blocks its thread.
-   */
+  /** The heartbeat timeout, which detects a killed worker. Default 30 s. False if the tool blocks its thread. */
   heartbeat?: false | { timeoutMs: number };
   /** Start-to-close timeout of one attempt, in milliseconds. Default 10 minutes. */
   timeoutMs?: number;
   /** Runs the call, with exactly the approved arguments. It returns JSON. If it throws, the model gets the error. */
   execute: (args: StandardSchemaV1.InferOutput<Schema>, context: ToolContext) => unknown;
   /**
-   * Finds out what became of a call whose outcome is unknown, for example because its worker was killed. It must only
-   * read: for example, ask a service about the `idempotencyKey`. After `yes`, the model gets the `result`. After `no`,
-   * which means that the call can never take effect, the call passes the second gate again and runs. After `unknown`,
-   * an error, or five attempts of over 30 seconds, the outcome stays unknown.
+   * Finds out, only by reading, what became of a call whose outcome is unknown: for example, it asks a service about
+   * `idempotencyKey`. After `yes`, the model gets the `result`. After `no` (the call can never take effect), the call
+   * passes the second gate again and runs. After `unknown`, an error or five attempts of over 30 seconds, it stays
+   * unknown.
    */
   reconcile?: (args: StandardSchemaV1.InferOutput<Schema>, context: ToolContext) => Reconciled | Promise<Reconciled>;
   /**

@@ -111,9 +111,7 @@ export class OpenToolsets {
     };
   }
 
-  /**
-   * Closes all toolsets and waits at most `timeoutMs`. Returns one sentence for each that is not closed. Never rejects.
-   */
+  /** Closes all, and waits at most `timeoutMs`. Returns one sentence for each that is not closed. Never rejects. */
   async close(timeoutMs: number = closeTimeoutMs): Promise<string[]> {
     const ended = new AbortController();
     const late = sleep(timeoutMs, `not within ${timeoutMs} ms`, { signal: ended.signal }).catch(() => undefined);
@@ -145,10 +143,7 @@ export class OpenToolsets {
   }
 }
 
-/**
- * Returns the toolset's name in a tool's name: all before the first `__`, because toolset names neither contain nor
- * touch it.
- */
+/** Returns the part before the first `__`, which ends the toolset's name: that name has no `__`, nor `_` at its end. */
 function ownerOf(tool: string): string | undefined {
   const end = tool.indexOf(separator);
   return end === -1 ? undefined : tool.slice(0, end);

@@ -37,8 +37,7 @@ export interface ToolContext {
   /** Aborted when the run is cancelled or the worker shuts down. Pass it on to every operation that the tool awaits. */
   signal: AbortSignal;
   /**
-   * Temporal's run id of the first execution, and the call id. All attempts have the same key: a service can refuse a
-   * repeat.
+   * The run id of the first execution, and the call id. It is the same for all attempts: a service can refuse a repeat.
    */
   idempotencyKey: string;
   /** The workflow id of the run. */
@@ -61,9 +60,7 @@ export interface PreviewContext extends Pick<ToolContext, 'workflowId' | 'agent'
 
 /** The second argument of an agent's `checkInput`. */
 export interface CheckContext extends Pick<ToolContext, 'workflowId' | 'agent' | 'log'> {
-  /**
-   * Aborted after 30 seconds, when the run is cancelled, or when the worker shuts down. Pass it on to each operation.
-   */
+  /** Aborted after 30 seconds, when the run is cancelled, or when the worker shuts down. Pass it on. */
   signal: AbortSignal;
 }
 
@@ -94,7 +91,7 @@ export interface Tool<Schema extends ToolSchema = ToolSchema> {
   readonly schema: JsonObject;
   readonly risk: Exclude<Risk, 'unknown'>;
   readonly subject?: string;
-  /** True: the subject is shell text. */
+  /** True if the subject is a shell command. */
   readonly shellSubject?: true;
   /** With a shell subject: the arguments that are harmless beside any command. */
   readonly beside?: readonly string[];
@@ -111,10 +108,7 @@ export interface Tool<Schema extends ToolSchema = ToolSchema> {
   readonly timeoutMs: number;
   /** The longest time that the tool's `preview` may take, in milliseconds. Absent if the tool has no `preview`. */
   readonly previewTimeoutMs?: number;
-  /**
-   * With `preview`, an approved call runs only if its preview is still the same. If absent, the preview does not
-   * matter.
-   */
+  /** With `preview`, an approved call runs only if its preview is still the same. Default: it runs in any case. */
   readonly bind?: 'preview';
   /** Only for a result of `agentTool`: the agent whose run a call starts. */
   readonly agent?: Agent;
@@ -197,9 +191,9 @@ export function isToolset(value: unknown): value is Toolset {
 }
 
 /**
- * Thrown by a tool's `execute` if it is unknown whether the call took effect, for example when a service did not
- * answer. The call's outcome is `ran: unknown`, the model is notified, and only an `idempotent` tool is retried.
- * `message` is kept in history.
+ * Thrown by a tool's `execute` if it is unknown whether the call took effect: a service did not answer, for example.
+ * The outcome is `ran: unknown`, the model is notified, and only an `idempotent` tool is retried. History has
+ * `message`.
  *
  * @example
  * ```ts

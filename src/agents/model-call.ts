@@ -76,9 +76,7 @@ export function settingsOf(options: ModelCallOptions): Omit<ModelCallOptions, ke
   return rest;
 }
 
-/**
- * True if `fetch` accepts the headers: with one that it refuses, each request would fail with an error that quotes it.
- */
+/** True if `fetch` accepts the headers. Otherwise each request would fail with an error that quotes them. */
 function areHeaders(value: unknown): boolean {
   if (!isObject(value) || !Object.values(value).every((each) => typeof each === 'string')) return false;
   try {

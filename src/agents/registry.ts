@@ -8,15 +8,13 @@ import { nfc } from '../core/base/text.ts';
 import { isObject } from '../core/base/json.ts';
 import type { KnownNames } from '../policy-file/lint-names.ts';
 
-/**
- * The agents, tools and toolsets of a worker. A look-up finds only what was defined, even for a name like `toString`.
- */
+/** The agents and tools of a worker. A look-up finds only what was defined, even for a name like `toString`. */
 export interface Registry {
   readonly agents: readonly Agent[];
   readonly tools: readonly Tool[];
   /** Finds an agent; the name need not be in NFC. */
   agent(name: string): Agent | undefined;
-  /** All tools of a known agent, including its handoff tools. */
+  /** Returns all tools of a known agent, including its handoff tools. */
   toolsOf(agent: Agent): readonly Tool[];
   tool(name: string): Tool | undefined;
   /** The toolsets of all agents. */
@@ -123,10 +121,7 @@ export function isActivity({ agent, handoff }: Pick<Tool, 'agent' | 'handoff'>):
   return agent === undefined && handoff === undefined;
 }
 
-/**
- * Returns the names that a policy may use: tools, gated activities and agents, and the arguments where these are
- * closed.
- */
+/** Returns the names that a policy may use: tools, gated activities and agents, and listed arguments. */
 export function knownNames(
   { agents, tools, toolsets }: Registry,
   gated: ReadonlyMap<string, ToolDefinition>,

@@ -59,10 +59,7 @@ function standardOf(place: string, schema: unknown): Standard {
 
 const unfitTypes = new Set(['transform', 'promise', 'success', 'file', 'function']);
 
-/**
- * Returns the kind of the first inner schema whose output differs in form from its input; JSON Schema does not show
- * that.
- */
+/** Returns the kind of the first inner schema whose output has another form than its input, unlike in JSON Schema. */
 function findUnfit(schema: z.core.$ZodType, seen: Set<z.core.$ZodType>): string | undefined {
   if (seen.has(schema)) return undefined;
   seen.add(schema);
@@ -127,8 +124,7 @@ export async function parseWith(
 ): Promise<{ value: JsonObject } | { problem: string }> {
   const parsed = await schema['~standard'].validate(value);
   if (parsed.issues !== undefined) return { problem: bounded(describeIssues(root, parsed.issues)) };
-  // Only JSON reaches the run. A default of undefined or a Date would otherwise make the tool's arguments differ from
-  // the approved ones.
+  // Only JSON reaches the run: a default of undefined or a Date would make the tool receive other arguments.
   return { value: parseJson(JSON.stringify(parsed.value)) as JsonObject };
 }
 

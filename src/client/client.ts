@@ -200,7 +200,7 @@ const optionNames = {
   check: { longestWaitMs: true } satisfies OptionNames<CheckOptions>,
 };
 
-/** Returns the options. Throws `arguments_invalid` for one that the method does not have. */
+/** Returns the options. Throws `arguments_invalid` for an option that the method does not have. */
 function checked<Options extends object>(
   method: Exclude<keyof typeof optionNames, 'createClient'>,
   options: Options | undefined,

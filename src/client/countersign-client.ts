@@ -42,7 +42,7 @@ import type { RunEvent } from '../events/run-event.ts';
 
 /** Options of `createClient`. */
 export interface ClientOptions extends TimeLimitOptions {
-  /** An open connection to use. The caller closes it. */
+  /** An open connection for the client to use. The caller closes it. */
   connection?: Connection;
   /** The address of the server, `HOST:PORT`. Default: Temporal's environment configuration, then 127.0.0.1:7233. */
   address?: string;
@@ -50,32 +50,32 @@ export interface ClientOptions extends TimeLimitOptions {
   namespace?: string;
   /** The task queue on which runs start. Default `countersign`. */
   taskQueue?: string;
-  /** The workers' folder of large payloads; `false`: none. Default: the one in `COUNTERSIGN_PAYLOAD_FOLDER`. */
+  /** The workers' folder of large payloads; `false` for none. Default: the folder in `COUNTERSIGN_PAYLOAD_FOLDER`. */
   largePayloads?: LargePayloads | false;
   /** The workers' codecs and failure converter, such as `encrypted()`. Countersign sets the payload converter. */
   dataConverter?: DataConverter;
   /**
-   * The names of the inbox's search attributes, the same as on the workers. Default: `COUNTERSIGN_ATTRIBUTES`, else
-   * ApprovalIds, ApprovalTags and ApprovalDue.
+   * The names of the inbox's search attributes, which must be those of the workers. Default: `COUNTERSIGN_ATTRIBUTES`,
+   * else ApprovalIds, ApprovalTags and ApprovalDue.
    */
   attributes?: AttributeNameOptions;
 }
 
-/** A run of an agent, identified by its workflow id, however many times it continues as new. */
+/** A run of an agent. Its workflow id identifies it, even if it continues as new. */
 export interface RunHandle {
-  /** Unique in its namespace. */
+  /** The workflow id, unique in the namespace. */
   readonly workflowId: string;
-  /** Waits until the run ends. Throws the failure as a `ProblemError`, and the reason of `signal` if it aborts. */
+  /** Waits until the run ends. Throws a `ProblemError` if it failed, and the reason of `signal` if that aborts. */
   result(options?: { signal?: AbortSignal }): Promise<RunResult>;
-  /** Counts, outcomes and refused decisions, as a worker reports them. Throws `no_worker`, `run_not_found`. */
+  /** Asks a worker for counts, outcomes and refused decisions. Throws `no_worker`, `run_not_found`. */
   status(): Promise<RunStatus>;
   /** Cancels the run, as `client.cancel` does. */
   cancel(options?: CancelOptions): Promise<void>;
 }
 
 /**
- * The result of `createClient`. Every method throws a `ProblemError`: with the codes that it names, with
- * `server_unreachable`, or with `arguments_invalid` for an unknown option.
+ * The client that `createClient` returns. Every method throws a `ProblemError` with one of the codes that it names,
+ * with `server_unreachable`, or with `arguments_invalid` for an unknown option.
  *
  * @example
  * Start a run, and approve what it asks about:
@@ -179,95 +179,94 @@ export interface RunHandle {
  * ```
  */
 export interface CountersignClient {
-  /** The Temporal connection, for operations beyond this client. */
+  /** The connection and Temporal's own client, for operations that this client lacks. */
   readonly session: Session;
   /**
-   * Starts a run of an agent, given by its name or its definition. Throws `already_started` for an id used before, and
-   * for an `idempotencyKey` that has started a different run.
+   * Starts a run of an agent, given by its name or its definition. Throws `already_started` if the `workflowId` was
+   * used before, or if the `idempotencyKey` has started a different run.
    */
   start(agent: string | { name: string }, input: string | Message[], options?: StartOptions): Promise<RunHandle>;
-  /** The handle of an existing run. Makes no call to the server. */
+  /** Returns the handle of an existing run, without a call to the server. */
   run(workflowId: string): RunHandle;
-  /** Lists runs, the newest first, page by page. It reads visibility, which lags by up to seconds. */
+  /** Lists runs, the newest first. It reads Temporal's visibility, which lags by up to seconds. */
   runs(filter?: RunFilter): AsyncIterable<ListedRun>;
-  /** The present state of a run, with or without a worker. Throws `run_not_found`, `server_unreachable`. */
+  /** Returns the present state of a run, even without a worker. Throws `run_not_found`, `server_unreachable`. */
   show(workflowId: string): Promise<RunView>;
   /**
-   * The inbox. `approvals(refund)` is its part about one tool, with the arguments of `get` in the tool's own type.
-   * `approvals<typeof refund>('refund')` does the same for a client that imports only the type. Without a value,
-   * nothing is checked.
+   * The inbox, with `list` and `get`. `approvals(refund)` is the part about one tool, where `get` returns arguments of
+   * the tool's type. For a client that imports only the type, `approvals<typeof refund>('refund')` does the same.
+   * Without a value, nothing is filtered or checked.
    */
   readonly approvals: Approvals & (<T extends ToolLike>(tool?: T | string) => ToolApprovals<T>);
   /**
-   * Sends one decision and returns its receipt, or throws the refusal (`already_settled`, `expired`, `not_entitled`,
-   * `digest_mismatch`, `arguments_invalid`, `denied_by_policy`, …). The receipt has an `outcome`; or `votes`, while a
-   * quorum is not complete; or `recorded`, if no worker answered in time: then the message is in history, counts as of
-   * now, and is applied by the next worker, as are the messages below. A repeated `decisionId` gets the first receipt.
+   * Sends one decision and returns its receipt. Throws the refusal (`already_settled`, `expired`, `not_entitled`,
+   * `digest_mismatch`, `arguments_invalid`, `denied_by_policy`, …). The receipt has an `outcome`, or `votes` while a
+   * quorum is not complete. It has `recorded` if no worker answered in time, as for all messages below: history has the
+   * message, and the next worker applies it as of now. A repeated `decisionId` gets the first receipt.
    */
   decide(decision: Decision, options?: RequestOptions): Promise<Receipt>;
-  /** Sends several decisions and returns a receipt for each, in order; refused ones carry a code. */
+  /** Sends several decisions. Returns a receipt for each, in order; the receipt of a refused one has a `code`. */
   decide(decisions: Decision[], options?: RequestOptions): Promise<Receipt[]>;
   /**
-   * Gives one answer to exactly the reviewed requests: each counts only under the reviewed digest. Returns a receipt
-   * for each, in order; a refused one has a code, such as `digest_mismatch` if the request has changed, or
-   * `already_settled`, with `settledBy`. Throws only for an unknown option. All requests of a run are sent in one
-   * update.
+   * Gives one answer to exactly the reviewed requests: it counts only while a request has the reviewed digest. Returns
+   * a receipt for each, in order. A refusal does not throw: its receipt has a `code`, such as `digest_mismatch` if the
+   * request has changed, or `already_settled`, with `settledBy`. All requests of a run are sent in one update.
    */
   decideAll(reviewed: readonly ReviewedRequest[], decision: CommonDecision, options?: SendOptions): Promise<Receipt[]>;
   /**
-   * Gives a request more time. `until`: an ISO 8601 instant after the present deadline, within the operator's
+   * Gives a request more time: `until` is an ISO 8601 instant after the present deadline, within the operator's
    * `max_timeout`. Throws `invalid_message`, `not_permitted_by_ceiling`, `not_entitled`, `expired`, `already_settled`,
    * `unknown_request`.
    */
   extend(message: ExtendMessage, options?: RequestOptions): Promise<Receipt>;
-  /** Transfers the seat of `by` among a request's reviewers to `to`. Throws as `extend` does. */
+  /** Transfers the seat of the reviewer `by` for a request to `to`. Throws as `extend` does. */
   delegate(message: DelegateMessage, options?: RequestOptions): Promise<Receipt>;
   /**
-   * Delegates each open request that `by` may answer and has not answered; a refused one has a receipt with a code.
-   * With `until`, a workflow on the client's task queue does the same with later requests, within about a minute; it
-   * signs nothing. Throws `invalid_message`, `too_large`, `already_started` if `by` has such a delegation, and
+   * Delegates each open request that `by` may answer and has not answered. A refused one has a receipt with a `code`.
+   * With `until`, a workflow on the client's task queue also delegates later requests, within about a minute and
+   * unsigned. Throws `invalid_message`, `too_large`, `already_started` if `by` has such a delegation, and
    * `server_unreachable`.
    */
   delegateAll(message: DelegationUntil, options?: DelegateAllOptions): Promise<DelegatedUntil>;
-  /** The standing delegations: each gives the requests of one person to another person, until a date. */
+  /** Lists and stops the delegations that `delegateAll` with `until` has started. */
   readonly standingDelegations: StandingDelegations;
-  /** The grants, standing denials and permanently denied tools of a run. Throws `no_worker`, `run_not_found`. */
+  /** Returns the grants and denials that "always" decisions made. Throws `no_worker`, `run_not_found`. */
   grants(workflowId: string): Promise<Grant[]>;
-  /** Revokes grants of a run, by id or `'all'`. Throws `grant_unknown`, and `not_permitted_by_ceiling` for denials. */
+  /** Revokes grants, by their ids or `'all'`. Throws `grant_unknown`, and `not_permitted_by_ceiling` for denials. */
   revoke(workflowId: string, message: RevokeMessage, options?: SendOptions): Promise<Receipt>;
   /**
-   * Replaces the run's side of the policy of a running run, below its ceiling. Open requests are ruled on again;
-   * `settled` in the receipt names those settled by the change. Throws `policy_invalid`, `not_permitted_by_ceiling`,
+   * Replaces the policy that an open run has below the operator's ceiling. Open requests are ruled on again; `settled`
+   * in the receipt names those that the change settled. Throws `policy_invalid`, `not_permitted_by_ceiling`,
    * `run_closed`.
    */
   setPolicy(workflowId: string, message: SetPolicyMessage, options?: SendOptions): Promise<Receipt>;
   /**
-   * Makes one change of policy in every open run that a visibility query finds, and yields the results. Runs that have
-   * it get no message. Throws `policy_invalid`, and `invalid_message` for a query that the server refuses.
+   * Changes the policy of every open run that a visibility query finds, and yields the result for each. A run that has
+   * it already gets no message. Throws `policy_invalid`, and `invalid_message` for a query that the server refuses.
    */
   setPolicyOfRuns(
     message: Omit<SetPolicyMessage, 'signature'>,
     options?: SetPolicyOfRunsOptions,
   ): AsyncIterable<PolicyResult>;
   /**
-   * Sends the next message of a session's user. The model receives it before its next turn, after the results of the
-   * calls in progress. Throws `invalid_message` for a run without `session: true`, `run_closed`, `too_large` if the
-   * transcript cannot hold it, and `rate_limited` while 100 messages wait.
+   * Sends the next message of the user to a run that was started with `session: true`. The model receives it before its
+   * next turn, after the results of the calls in progress. Throws `invalid_message` for another run, `run_closed`,
+   * `too_large` if the transcript cannot hold it, and `rate_limited` while 100 messages wait.
    */
   message(workflowId: string, message: UserMessage, options?: Omit<SendOptions, 'sign'>): Promise<Receipt>;
   /**
-   * Cancels a run as Temporal does: open requests are settled as cancelled, running tools are asked to stop. Returns
-   * when the server has recorded it; a worker does the rest. Throws `run_closed`, `run_not_found`, `too_large`.
+   * Cancels a run: open requests are settled as cancelled, and running tools are asked to stop. Returns when the server
+   * has recorded it; a worker does the rest. Throws `run_closed`, `run_not_found`, `too_large` for a long reason.
    */
   cancel(workflowId: string, options?: CancelOptions): Promise<void>;
-  /** Ends a run with the status `closed`, and cancels everything open. Throws `run_closed`, `run_not_found`. */
+  /** Ends a run with status `closed`, and cancels everything open in it. Throws `run_closed`, `run_not_found`. */
   closeRun(workflowId: string, message?: CloseMessage): Promise<Receipt>;
-  /** Each ruling, request, vote and outcome of a run, from its history. Needs no worker. Throws `run_not_found`. */
+  /** Returns each ruling, request, vote and outcome of a run, from its history. Throws `run_not_found`. */
   journal(workflowId: string): Promise<Journal>;
   /**
-   * The events of a run, past and future, in order and each once, until the run is complete or the client is closed;
-   * with `follow: false`, the present ones. `after`: the id of an event after which the stream resumes, also when the
-   * run is over. Waits during an outage of the server. Watching adds nothing to the history. Throws `run_not_found`,
+   * Yields the events of a run, past and future, in order and each once, until the run ends or the client is closed.
+   * With `follow: false` it ends after the past events. With `after`, it resumes after the event of this id, even if
+   * the run is over. It waits while the server is unavailable, and adds nothing to the history. Throws `run_not_found`,
    * and `invalid_message` for an id that is not of this run.
    */
   events(workflowId: string, options?: WatchOptions): AsyncIterable<RunEvent>;
@@ -276,17 +275,17 @@ export interface CountersignClient {
    * Needs no worker. Throws `run_not_found`, and `arguments_invalid` for a member that cannot be withheld.
    */
   audit(scope: string | AuditScope, options?: AuditOptions): AsyncIterable<SealedLine>;
-  /** The raw histories of all executions of a run. Throws `run_not_found`. */
+  /** Returns the histories of all executions of a run as Temporal stores them. Throws `run_not_found`. */
   historyChain(workflowId: string): Promise<HistoryChain>;
-  /** True once a worker polls the task queue (default: the client's); false after `timeoutMs` milliseconds. */
+  /** Returns true once a worker polls the task queue (default: the client's); false after `timeoutMs` milliseconds. */
   waitForWorker(timeoutMs: number, taskQueue?: string): Promise<boolean>;
-  /** Throws `no_worker` unless a worker polls the task queue within `timeoutMs` milliseconds. */
+  /** Waits for a worker on the task queue. Throws `no_worker` after `timeoutMs` milliseconds without one. */
   requireWorker(timeoutMs: number, taskQueue?: string): Promise<void>;
-  /** Registers the search attributes of the inbox, and reads the namespace's retention. Repeating it is harmless. */
+  /** Registers the inbox's search attributes, and returns the namespace's retention. A repetition changes nothing. */
   setUp(): Promise<Setup>;
   /**
-   * Checks all that runs and clients need, as `countersign doctor` does: from the SDK and the server to workers,
-   * engine, versions and codecs. A problem is a finding with its remedy.
+   * Checks what runs and clients need, as `countersign doctor` does: the SDK, server, workers, versions, codecs and
+   * more. It does not throw for a problem, but returns it with a remedy.
    */
   check(options?: CheckOptions): Promise<Check[]>;
   /** Ends all watches of runs, and closes the connection, if this client opened it. */

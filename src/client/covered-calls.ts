@@ -11,30 +11,30 @@ export interface CoveredCall {
   workflowId: string;
   callId: string;
   toolName: string;
-  /** When the call was ruled on, in ISO 8601. */
+  /** The time of the ruling on the call, in ISO 8601. */
   at: string;
   outcome: string;
 }
 
 export interface CoveredCalls {
-  /** False: the scope does not cover the waiting call, so an "always" with it is narrowed to that call. */
+  /** False if the scope does not cover the waiting call: an "always" with it is narrowed to that call. */
   covers: boolean;
-  /** The newest first. */
+  /** The past calls that the scope covers, the newest first. */
   matched: CoveredCall[];
-  /** How many past calls of the tool were examined. */
+  /** The number of past calls of the tool that were examined. */
   looked: number;
 }
 
-/** How many runs are read, out of how many listed ones, and how many of them at the same time. */
+/** The numbers of runs that are read, that are listed, and that are read at the same time. */
 const runsRead = 20;
 const runsListed = 100;
 const runsAtOnce = 4;
 const mostMatched = 100;
 
 /**
- * The past calls of a tool that an "always" with this scope would have answered, in this run and the newest runs of the
- * agent. Calls with hidden arguments count only for a scope without conditions, so that hidden values cannot be found
- * by trial. Throws `invalid_decision`, and `not_permitted_by_ceiling` if the request admits no "always".
+ * Finds the past calls of a tool, in this run and the newest runs of the agent, that an "always" with this scope would
+ * have answered. Calls with hidden arguments count only for a scope without conditions, so that trials reveal no hidden
+ * value. Throws `invalid_decision`, and `not_permitted_by_ceiling` if the request admits no "always".
  */
 export async function coveredCalls(
   client: CountersignClient,
@@ -58,7 +58,7 @@ export async function coveredCalls(
   const covered: PastCall[] = [];
   for (const call of calls) {
     if (isCovered(call)) covered.push(call);
-    // A long command takes milliseconds to split, and a gateway has other requests.
+    // To split a long command takes milliseconds, and a gateway has other requests to answer.
     await nextTurn();
   }
   const matched = covered
@@ -76,7 +76,7 @@ async function otherRuns(client: CountersignClient, agent: string, own: string):
   return found;
 }
 
-/** The past calls of a tool in one run; none if the run cannot be read or was removed meanwhile. */
+/** Reads the past calls of a tool in one run; none if the run cannot be read, or was removed meanwhile. */
 async function readCalls(client: CountersignClient, workflowId: string, tool: string): Promise<PastCall[]> {
   try {
     return await pastCalls(client.session, workflowId, tool);

@@ -19,7 +19,7 @@ export function payloadToJson({ metadata, data }: Payload): PayloadJson {
   };
 }
 
-/** Undefined for any value that is not a payload. */
+/** Reads a payload from JSON; undefined for any other value. */
 export function payloadFromJson(json: unknown): Payload | undefined {
   if (typeof json !== 'object' || json === null) return undefined;
   const { metadata = {}, data = '' } = json as PayloadJson;
@@ -34,22 +34,22 @@ export function payloadFromJson(json: unknown): Payload | undefined {
 
 /** Options of `codecServer`. */
 export interface CodecServerOptions {
-  /** The same codec as the workers'. */
+  /** The codec, which must be the same as that of the workers. */
   codec: PayloadCodec;
   /** The origin of Temporal's UI, such as `https://temporal.example`. Pages of other origins are refused. */
   uiOrigin: string;
-  /** The required `Authorization` header, or a function that returns true for requests that pass. An error refuses. */
+  /** The required `Authorization` header, or a function that returns true if a request may pass. */
   authorize: string | ((request: IncomingMessage) => boolean | Promise<boolean>);
 }
 
-/** Bytes and payloads of one call. A page of Temporal's UI requests its whole list at once. */
+/** The most bytes and payloads of one call. A page of Temporal's UI requests its whole list at once. */
 const maxBodyBytes = 16_000_000;
 const maxPayloads = 10_000;
 
 /**
- * Answers Temporal's UI and command line by the protocol of codec servers (`POST /encode` and `POST /decode`), for
- * `http.createServer`. What the codec cannot read comes back as it is. Others get status 401; a page of another origin
- * gets 403. Throws `internal` for an origin that is none, an empty `authorize`, and an unknown option.
+ * Returns a listener for `http.createServer` that decodes and encodes for Temporal's UI and command line (`POST
+ * /decode`, `POST /encode`). A payload that the codec cannot read is returned unchanged. The status is 401 without
+ * authorization, and 403 for a page of another origin. Throws `internal` for an invalid option.
  *
  * @example
  * ```ts
@@ -88,7 +88,7 @@ export function codecServer(options: CodecServerOptions): (request: IncomingMess
   };
 }
 
-/** Never rejects. */
+/** Answers one request. Never rejects. */
 async function answer(
   request: IncomingMessage,
   { codec, uiOrigin, authorize }: CodecServerOptions,
@@ -116,7 +116,7 @@ function encodeEach(codec: PayloadCodec, payloads: Payload[]): Promise<Payload[]
   return codec.encode(payloads);
 }
 
-/** An unreadable one does not affect the others. */
+/** Decodes each payload alone: one that cannot be read is returned unchanged and does not affect the others. */
 async function decodeEach(codec: PayloadCodec, payloads: Payload[]): Promise<Payload[]> {
   return Promise.all(
     payloads.map(async (payload) => {
@@ -139,7 +139,7 @@ async function isAuthorized(request: IncomingMessage, authorize: CodecServerOpti
   }
 }
 
-/** Undefined for a body that is too large, or that was cut off. */
+/** Reads the body of a request; undefined if it is too large or was cut off. */
 async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -155,7 +155,7 @@ async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The payloads in the body of a request; undefined if it is malformed or has too many. */
+/** Returns the payloads in the body of a request; undefined if it is malformed or has too many. */
 function payloadsIn(text: string): Payload[] | undefined {
   let read: unknown;
   try {
@@ -174,17 +174,17 @@ function payloadsIn(text: string): Payload[] | undefined {
 export interface RemoteCodecOptions {
   /** The URL of the codec server; `/encode` and `/decode` are appended. */
   endpoint: string;
-  /** Sent as `X-Namespace`. */
+  /** The namespace, sent as header `X-Namespace`. */
   namespace: string;
-  /** Sent as `Authorization`. */
+  /** The value of the header `Authorization`. Default: the header is not sent. */
   authorization?: string;
-  /** How long one call may take, in milliseconds. Default 10,000. */
+  /** The longest time of one call, in milliseconds. Default 10,000. */
   timeoutMs?: number;
 }
 
 /**
- * A payload codec that calls a codec server of Temporal's protocol. It is for clients: a worker should not depend on an
- * HTTP call in each workflow task. Throws `internal` for an invalid `endpoint` and an unknown option.
+ * A payload codec that calls a codec server. Use it in clients: a worker should not depend on an HTTP call in each
+ * workflow task. Throws `internal` for an invalid `endpoint` and an unknown option.
  *
  * @example
  * ```ts
@@ -228,7 +228,7 @@ export class RemoteCodec implements PayloadCodec {
     return this.#ask('decode', payloads);
   }
 
-  /** As many payloads as were sent. Throws for any other answer; the task is then retried. */
+  /** Returns as many payloads as were sent. Throws for any other answer: then Temporal retries the workflow task. */
   async #ask(path: 'encode' | 'decode', payloads: Payload[]): Promise<Payload[]> {
     const url = `${this.#endpoint}/${path}`;
     let response: Response;

@@ -10,15 +10,15 @@ import { modulePath } from '../connection/module-path.ts';
 
 /** A key of AES-256, with an id that is stored in clear text beside the ciphertext. */
 export interface EncryptionKey {
-  /** 1 to 64 characters of `A-Z a-z 0-9 . _ -`. Never reuse an id for another key. */
+  /** The id: 1 to 64 characters of `A-Z a-z 0-9 . _ -`. Never reuse it for another key. */
   id: string;
-  /** 32 bytes. `null`: this key is gone for ever, so its payloads count as damaged instead of being retried. */
+  /** The 32 bytes of the key. `null` if it is lost for ever: then its payloads count as damaged and are not retried. */
   key: Uint8Array | null;
 }
 
 /**
- * The first key encrypts, and all decrypt. A file and a function are read again when a payload names an unknown key, at
- * most every 5 seconds: a new key needs no restart.
+ * The keys, a file of keys, or a function that returns them. The first key encrypts, and all keys decrypt. If a payload
+ * names an unknown key, the file or function is read again, at most every 5 seconds: a new key needs no restart.
  */
 export type KeySource = readonly EncryptionKey[] | { file: string } | (() => KeyList | Promise<KeyList>);
 type KeyList = readonly EncryptionKey[];
@@ -28,7 +28,7 @@ const keyBytes = 32;
 const idShape = /^[\w.-]{1,64}$/;
 const rereadMs = 5_000;
 
-/** `COUNTERSIGN_KEY_FILE`, else `COUNTERSIGN_KEYS` with the text of such a file. Throws `internal` without both. */
+/** Returns the file in `COUNTERSIGN_KEY_FILE`, else the keys in `COUNTERSIGN_KEYS`. Throws `internal` without both. */
 function keysFromEnvironment(environment: NodeJS.ProcessEnv = process.env): KeySource {
   const { COUNTERSIGN_KEY_FILE: file = '', COUNTERSIGN_KEYS: text = '' } = environment;
   if (file !== '') return { file };
@@ -53,7 +53,7 @@ export function parseKeys(text: string, place: string): KeyList {
   return checkKeys(keys, place);
 }
 
-/** The same keys. Throws a `ProblemError` that begins with `place` if an id or a key is invalid, or no key encrypts. */
+/** Returns the keys. Throws a `ProblemError` at `place` if an id or a key is invalid, or if no key can encrypt. */
 function checkKeys(keys: KeyList, place: string): KeyList {
   const ids = new Set<string>();
   for (const [index, each] of keys.entries()) {
@@ -69,7 +69,7 @@ function checkKeys(keys: KeyList, place: string): KeyList {
   return keys;
 }
 
-/** The keys of a source, read at first use. */
+/** Holds the keys of a source, which is read at first use. */
 class KeyRing {
   readonly #source: KeySource;
   #keys: KeyList | undefined;
@@ -77,7 +77,7 @@ class KeyRing {
 
   constructor(source: KeySource) {
     this.#source = source;
-    // Reports problems that are detectable before the first payload.
+    // Problems that are detectable now are reported before the first payload.
     if (Array.isArray(source)) this.#keys = checkKeys(source, 'keys');
     else if (typeof source !== 'function') {
       checkCallOptions('keys', source, { file: true }, 'internal');
@@ -90,7 +90,7 @@ class KeyRing {
     return first as { id: string; key: Uint8Array };
   }
 
-  /** The key with this id; undefined if it is unknown, also after another read of the source. */
+  /** Returns the key with this id; undefined if it is unknown even after the source was read again. */
   async find(id: string): Promise<EncryptionKey | undefined> {
     const found = (await this.#all()).find((each) => each.id === id);
     if (found !== undefined || Array.isArray(this.#source) || Date.now() - this.#readAtMs < rereadMs) return found;
@@ -117,7 +117,7 @@ function readKeyFile(file: string): KeyList {
   }
 }
 
-/** Distinguishes two keys under one id, without revealing anything about a random key. */
+/** Returns a text that distinguishes two keys with one id, and reveals nothing about a random key. */
 function fingerprintOf(key: Uint8Array): string {
   return createHash('sha256').update('countersign key').update(key).digest('hex').slice(0, 16);
 }
@@ -129,7 +129,7 @@ function invalidKeys(message: string): ProblemError {
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
 const encoding = 'binary/encrypted';
-/** Of a payload that its own key does not open. No converter knows it, so it reads as undecodable. */
+/** The encoding of a payload that its own key does not open. No converter knows it, so the payload is undecodable. */
 const damagedEncoding = 'binary/damaged';
 const cipher = 'aes-256-gcm';
 const ivBytes = 12;
@@ -137,7 +137,7 @@ const tagBytes = 16;
 
 /** Options of `EncryptionCodec`. */
 export interface EncryptionCodecOptions {
-  /** Default: the file that `COUNTERSIGN_KEY_FILE` names, else the keys in `COUNTERSIGN_KEYS`. */
+  /** The keys. Default: the file that `COUNTERSIGN_KEY_FILE` names, else the keys in `COUNTERSIGN_KEYS`. */
   keys?: KeySource;
 }
 
@@ -145,9 +145,9 @@ export interface EncryptionCodecOptions {
  * A payload codec that encrypts arguments, results, messages and memos with AES-256-GCM. Workflow ids, types, task
  * queues, search attributes and headers stay in clear text.
  *
- * Give it to workers and clients alike, as `dataConverter: { payloadCodecs: [codec] }`. What is not encrypted passes
- * unchanged, so a namespace can change over while runs are open. A payload of an unknown key is an error: a worker
- * retries until it has the key. Throws `internal` for keys that cannot be used, and for an unknown option.
+ * Use the same codec on workers and clients, as `dataConverter: { payloadCodecs: [codec] }`. A payload that is not
+ * encrypted passes unchanged, so a namespace can start to encrypt while runs are open. A payload of an unknown key is
+ * an error: a worker retries until it has the key. Throws `internal` for invalid keys and for an unknown option.
  *
  * @example
  * ```ts
@@ -173,7 +173,7 @@ export class EncryptionCodec implements PayloadCodec {
     const { id, key } = await this.#ring.first();
     return payloads.map((payload) => {
       const iv = randomBytes(ivBytes);
-      // The key's id is authenticated, too: a ciphertext cannot pass for that of another key.
+      // The key's id is authenticated, too, so a ciphertext cannot claim the id of another key.
       const sealing = createCipheriv(cipher, key, iv).setAAD(Buffer.from(id));
       const sealed = [sealing.update(PayloadMessage.encode(payload).finish()), sealing.final()];
       const metadata = { encoding, [keyIdName]: id, 'encryption-key-fingerprint': fingerprintOf(key) };
@@ -188,23 +188,23 @@ export class EncryptionCodec implements PayloadCodec {
     return Promise.all(payloads.map((payload) => this.#open(payload)));
   }
 
-  /** A mark for a damaged payload or one that no key can open. Throws for an unknown key id, so that it is retried. */
+  /** Decrypts a payload; a mark replaces a damaged one. Throws for an unknown key id, so that Temporal retries. */
   async #open(payload: Payload): Promise<Payload> {
     if (metadataText(payload, 'encoding') !== encoding) return payload;
     const id = metadataText(payload, keyIdName);
     if (!idShape.test(id)) return damaged();
     const found = await this.#ring.find(id);
-    // Another worker may have the key, or this one later: only a payload known to be damaged is marked so (I5c).
+    // Another worker may have the key, or this one later. Only a payload that is surely damaged gets the mark (I5c).
     if (found === undefined) throw new Error(`a payload is encrypted with key '${id}', which is not known here`);
     if (found.key === null) return damaged();
-    // No id belongs to two keys, so this one never opens it: the payload waits for the worker that wrote it.
+    // The key of this worker has the same id and is another one: the payload waits for the worker that wrote it.
     if (metadataText(payload, 'encryption-key-fingerprint') !== fingerprintOf(found.key))
       return unreadPayload('encoded');
     return unsealed(payload.data ?? new Uint8Array(), id, found.key) ?? damaged();
   }
 }
 
-/** Undefined for data that was not encrypted with this key. */
+/** Decrypts data; undefined if it was not encrypted with this key. */
 function unsealed(data: Uint8Array, id: string, key: Uint8Array): Payload | undefined {
   if (data.length < ivBytes + tagBytes) return undefined;
   const [iv, sealed, tag] = [data.slice(0, ivBytes), data.slice(ivBytes, -tagBytes), data.slice(-tagBytes)];
@@ -226,8 +226,8 @@ function metadataText({ metadata }: Payload, name: string): string {
 }
 
 /**
- * The data converter of an encrypted namespace: `EncryptionCodec`, and a failure converter that lets it encrypt the
- * messages of failures too. Give it to workers and clients alike. Throws as `EncryptionCodec` does.
+ * Returns the data converter of an encrypted namespace: `EncryptionCodec`, and a failure converter with which it also
+ * encrypts the messages of failures. Use the same on workers and clients. Throws as `EncryptionCodec` does.
  *
  * @example
  * ```ts

@@ -1,4 +1,4 @@
-/** Temporal's default payload converter, with a JSON reader that reads the same in every process. */
+/** This module is Temporal's default payload converter, except that its JSON reader reads the same in every process. */
 import {
   BinaryPayloadConverter,
   CompositePayloadConverter,

@@ -4,9 +4,9 @@ import { ProblemError } from '../core/base/problem.ts';
 
 /** Options for reaching the Temporal server. Omitted options come from Temporal's environment configuration. */
 export interface ServerOptions {
-  /** `HOST:PORT`; default `TEMPORAL_ADDRESS`, then the profile file, then 127.0.0.1:7233. */
+  /** The address, `HOST:PORT`. Default: `TEMPORAL_ADDRESS`, then the profile file, then 127.0.0.1:7233. */
   address?: string;
-  /** Default `TEMPORAL_NAMESPACE`, then the profile file, then `default`. */
+  /** The namespace. Default: `TEMPORAL_NAMESPACE`, then the profile file, then `default`. */
   namespace?: string;
 }
 
@@ -19,8 +19,8 @@ export interface ConnectionSettings {
 }
 
 /**
- * Explicit options come first, then Temporal's environment configuration, then the server of `countersign server`. TLS,
- * API key and headers come only from the configuration. Throws `server_unreachable` if it cannot be read.
+ * Returns the settings: options first, then Temporal's environment configuration, then the address of `countersign
+ * server`. TLS, API key and headers come only from the configuration. Throws `server_unreachable` if it cannot be read.
  */
 export function connectionSettings(options: ServerOptions = {}): ConnectionSettings {
   const configured = loadConfigured();
@@ -34,7 +34,7 @@ export function connectionSettings(options: ServerOptions = {}): ConnectionSetti
   };
 }
 
-/** Empty without environment variables and profile file. Throws a `ProblemError` if they cannot be read. */
+/** Reads Temporal's variables and profile file; empty without both. Throws a `ProblemError` if they are unreadable. */
 function loadConfigured(): ReturnType<typeof loadClientConnectConfig> {
   try {
     return loadClientConnectConfig();

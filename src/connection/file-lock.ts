@@ -8,9 +8,9 @@ const staleAfterMs = 30_000;
 const pollIntervalMs = 500;
 
 /**
- * Runs `work` with the lock `path`. Waits for another holder, and calls `onWait` once with its process id; a dead one
- * is recognized by that id or, on another machine, by a file not touched for 30 s. Two waiters may both proceed then:
- * the lock only saves duplicate work.
+ * Runs `work` while it holds the lock file `path`. If another process holds it, calls `onWait` once with the id of that
+ * process, and waits. A lock counts as left behind if its process is dead or, on another machine, if its file was not
+ * touched for 30 s. Then two waiters may both proceed, so the lock only saves duplicate work.
  */
 export async function withFileLock<T>(
   path: string,
@@ -38,7 +38,7 @@ export async function withFileLock<T>(
   }
 }
 
-/** Creates the lock with its content in one step, so that no waiter reads a lock without a holder. */
+/** Creates the lock file together with its content, so that no waiter reads a lock without a holder. */
 async function tryCreate(path: string): Promise<boolean> {
   const complete = `${path}-${randomUUID()}`;
   try {
@@ -76,6 +76,6 @@ function isAlive(processId: number): boolean {
 
 async function touch(path: string): Promise<void> {
   const now = new Date();
-  // A lock that was removed under its holder costs at most a duplicate build.
+  // If the lock file was removed while `work` runs, the worst result is a duplicate build.
   await utimes(path, now, now).catch(() => undefined);
 }

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 
-/** Under Node 24 the sources run uncompiled, elsewhere compiled; a module loaded by path has the same extension. */
+/** Node 24 runs the sources uncompiled; elsewhere they are compiled. Modules loaded by path have the same extension. */
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 
-/** The path of a module of this package that Temporal loads by path: its bundler, and its data converter. */
+/** Returns the path of a module that Temporal's bundler or data converter loads by path. */
 export function modulePath(
   name:
     | 'worker/payload-converter'

@@ -3,12 +3,12 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { ProblemError } from '../core/base/problem.ts';
 
-/** The packages of Temporal's SDK with state, which another copy of the package does not see. */
+/** Matches the entries of SDK packages that keep state in a module: a second copy of such a package does not see it. */
 const entryOfStateful = /^(.*[\\/]@temporalio[\\/](activity|client|worker|workflow))[\\/]lib[\\/]index\.js$/;
 
 /**
- * Throws `internal` if this process has loaded two copies of a package of Temporal's SDK, or the workflows would be
- * bundled with two: a run whose bundle has two retries its task for ever.
+ * Throws `internal` if this process has loaded two copies of a package of Temporal's SDK, or if the bundle of the
+ * workflows would have two: then a run would retry its workflow task for ever.
  */
 export function requireOneSdk(workflowsPath?: string): void {
   const { cache, resolve } = createRequire(import.meta.url);
@@ -24,7 +24,7 @@ export function requireOneSdk(workflowsPath?: string): void {
   }
 }
 
-/** Empty if nothing is installed there: the bundler reports that. */
+/** Resolves `entry` from `file`. The result is empty if it is not installed there: the bundler reports that. */
 function resolvedFrom(file: string, entry: string): string[] {
   try {
     return [createRequire(file).resolve(entry)];
@@ -43,19 +43,19 @@ function versionOf(folder: string): string {
   return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version;
 }
 
-/** The facts in the identity of a Countersign worker, which the server shows to every client that lists its pollers. */
+/** The facts in the identity of a Countersign worker. The server shows it to every client that lists pollers. */
 export interface WorkerFacts {
   /** The version of the package. */
   version: string;
-  /** The engine that rules on the calls of the runs that it starts. */
+  /** The version of the engine that rules on the calls of the runs that this worker starts. */
   engine: number;
-  /** The first 12 hex digits of the digest of the operator's policy, or `none`. Absent: the worker does not say it. */
+  /** The first 12 hex digits of the digest of the operator's policy, or `none`. Absent if the identity lacks them. */
   policy?: string;
 }
 
 const shape = /^\d+@.*;countersign=([\w.+-]{1,40});engine=(\d{1,6})(?:;policy=([0-9a-f]{12}|none))?$/;
 
-/** Temporal's default identity, and the facts. `policyDigest`: absent if there is no operator's policy. */
+/** Returns Temporal's default identity with these facts. `policyDigest` is absent without a policy of the operator. */
 export function workerIdentity(
   host: string,
   { engine, policyDigest }: { engine: number; policyDigest?: string },
@@ -64,7 +64,7 @@ export function workerIdentity(
   return `${process.pid}@${host};countersign=${ownVersion()};engine=${engine};policy=${policy}`;
 }
 
-/** Undefined for another worker, and for one whose identity its author has chosen. A worker can claim any identity. */
+/** Reads the facts in an identity; undefined for an identity of another shape. A worker can claim any identity. */
 export function workerFacts(identity: string): WorkerFacts | undefined {
   const [, version, engine, policy] = shape.exec(identity) ?? [];
   if (version === undefined) return undefined;

@@ -2,13 +2,13 @@ import type { DataConverter } from '@temporalio/common';
 import { ProblemError } from '../core/base/problem.ts';
 import { modulePath } from './module-path.ts';
 
-/** In workflows and clients; and in a worker outside its workflows, where it also reads permits. */
+/** Workflows and clients load the first one; a worker outside its workflows loads the second, which reads permits. */
 const own = modulePath('workflows/sandbox/payload-converter');
 const ownOfWorkers = modulePath('worker/payload-converter');
 
 /**
- * Countersign's payload converter never throws while it reads: with another one, a signal could stop a run for ever,
- * and a memo could hide the inbox (I5a). Throws `internal` if `given` is another one.
+ * Returns the path of Countersign's payload converter, which never throws while it reads: with another one, a signal
+ * could stop a run for ever, or a memo could hide the inbox (I5a). Throws `internal` if `given` is another one.
  */
 export function ownConverterPath(given: string | undefined): string {
   if (given === undefined || given === own || given === ownOfWorkers) return own;
@@ -16,12 +16,12 @@ export function ownConverterPath(given: string | undefined): string {
   throw new ProblemError({ code: 'internal', message });
 }
 
-/** The data converter of a client. Its codecs and external storage stay. Throws for a converter of another author. */
+/** Returns the data converter of a client, with its codecs and storage. Throws if its payload converter is foreign. */
 export function withOwnConverter(given: DataConverter | undefined): DataConverter {
   return { ...given, payloadConverterPath: ownConverterPath(given?.payloadConverterPath) };
 }
 
-/** The data converter of a worker, with Countersign's payload converter. Throws for a converter of another author. */
+/** Returns the data converter of a worker, with Countersign's payload converter. Throws for another converter. */
 export function withWorkerConverter(given: DataConverter | undefined): DataConverter {
   return { ...withOwnConverter(given), payloadConverterPath: ownOfWorkers };
 }

@@ -1,4 +1,4 @@
-/** Throws one sentence in a Node that is too old. Import it before all else, which may fail there in other ways. */
+/** Throws one sentence in a Node that is too old. Import it first: other modules would fail with other errors. */
 const { node: version } = process.versions;
 const [major = 0, minor = 0] = version.split('.').map(Number);
 

@@ -1,4 +1,4 @@
-/** Errors of the connection are thrown as the SDK throws them: wrap a call in `callServer` to get sentences. */
+/** This module throws errors as the SDK does: wrap its calls in `callServer` to get sentences. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
@@ -14,18 +14,18 @@ import { ProblemError } from '../core/base/problem.ts';
 import { grpcStatus, grpcStatusOf, serverWords } from './server-error.ts';
 import { checkCallOptions } from '../text/check-call-options.ts';
 
-/** The services that are needed here; a client's `Connection` and a worker's `NativeConnection` both have them. */
+/** The services that this module needs. A client's `Connection` and a worker's `NativeConnection` both have them. */
 export type Services = Pick<Connection, 'operatorService' | 'workflowService'>;
 
 /** The result of a registration of search attributes. */
 export interface Registration {
-  /** Names that this call registered; empty if all existed already. */
+  /** The names that this call registered; empty if all existed already. */
   added: string[];
-  /** How many more attributes of each type the namespace allows; null if its store has no limit that can be read. */
+  /** How many more attributes of each type the namespace allows; null if its database sets no known limit. */
   freeSlots: Record<AttributeType, number | null>;
 }
 
-/** Columns that Temporal's SQL schemas reserve for custom attributes, unless the operator changed the schemas. */
+/** The number of columns that Temporal's SQL schemas reserve for custom attributes of each type. */
 const sqlSlots: Record<AttributeType, number> = { KEYWORD_LIST: 3, DATETIME: 3 };
 
 /** The names of Temporal's `IndexedValueType`, indexed by number. */
@@ -35,7 +35,7 @@ const usableTimeoutMs = 30_000;
 const usablePollMs = 250;
 const dayMs = 86_400_000;
 
-/** Throws `internal` if an attribute exists with another type, which registering cannot repair. */
+/** Returns the names that are not registered. Throws `internal` if one is registered with another type. */
 export async function missingSearchAttributes(
   connection: Services,
   namespace: string,
@@ -57,8 +57,8 @@ export async function missingSearchAttributes(
 }
 
 /**
- * Registers what is missing, and waits until the server accepts the names. Throws `forbidden` if the server does not
- * let clients register attributes (as in Temporal Cloud), and `internal` if a type has no free slot.
+ * Registers missing search attributes, and waits until the server accepts their names. Throws `forbidden` if clients
+ * may not register attributes (as in Temporal Cloud), and `internal` if a type has no free slot.
  */
 export async function registerSearchAttributes(
   connection: Services,
@@ -74,13 +74,13 @@ export async function registerSearchAttributes(
   return { added, freeSlots: await freeSlots(connection, namespace) };
 }
 
-/** How many days `namespace` keeps closed runs. Audits and event streams of older runs are gone. */
+/** Returns how many days `namespace` keeps closed runs. Older runs have no audit and no event stream any more. */
 export async function namespaceRetentionDays(connection: Services, namespace: string): Promise<number> {
   const { config } = await connection.workflowService.describeNamespace({ namespace });
   return tsToMs(config?.workflowExecutionRetentionTtl) / dayMs;
 }
 
-/** Registers search attributes. Throws a `ProblemError` that says what the operator can do if the server refuses. */
+/** Registers search attributes. If the server refuses, throws a `ProblemError` that says what the operator can do. */
 async function add(connection: Services, namespace: string, types: Record<string, AttributeType>): Promise<void> {
   const attributes = Object.entries(types);
   const wanted = attributes.map(([name, type]) => `${name} (${type})`).join(', ');
@@ -109,7 +109,7 @@ async function add(connection: Services, namespace: string, types: Record<string
   }
 }
 
-/** The frontend caches a namespace for some seconds and reports a new attribute as unknown until then. */
+/** Waits until queries may name the attributes: for some seconds, the server reports a new one as unknown. */
 async function untilUsable(connection: Services, namespace: string, names: string[]): Promise<void> {
   const query = names.map((name) => `${name} IS NOT NULL`).join(' AND ');
   const deadline = performance.now() + usableTimeoutMs;
@@ -124,7 +124,7 @@ async function untilUsable(connection: Services, namespace: string, names: strin
   }
 }
 
-/** In a SQL store a namespace maps its attributes to names of columns; other stores have no such map. */
+/** Counts free slots. Only a SQL database limits them: there, a namespace maps its attributes to names of columns. */
 async function freeSlots(connection: Services, namespace: string): Promise<Registration['freeSlots']> {
   const [{ config }, { customAttributes }] = await Promise.all([
     connection.workflowService.describeNamespace({ namespace }),
@@ -137,7 +137,7 @@ async function freeSlots(connection: Services, namespace: string): Promise<Regis
   return { KEYWORD_LIST: left('KEYWORD_LIST'), DATETIME: left('DATETIME') };
 }
 
-/** The given names, else those in `COUNTERSIGN_ATTRIBUTES`, else the defaults. Throws `internal` with one sentence. */
+/** Returns the given names, those in `COUNTERSIGN_ATTRIBUTES`, or the defaults. Throws `internal` with one sentence. */
 export function attributeNamesOf(
   given: AttributeNameOptions | undefined,
   environment: NodeJS.ProcessEnv = process.env,

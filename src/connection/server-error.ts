@@ -19,7 +19,7 @@ export const grpcStatus = {
 
 export const clientClosed = 'the client was closed';
 
-/** The gRPC status of an SDK error or of its cause; undefined if there is none. */
+/** Returns the gRPC status of an SDK error or of its cause; undefined if there is none. */
 export function grpcStatusOf(error: unknown): number | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth += 1) {
     if (at.name === 'WorkflowNotFoundError') return grpcStatus.NOT_FOUND;
@@ -29,7 +29,7 @@ export function grpcStatusOf(error: unknown): number | undefined {
   return undefined;
 }
 
-/** The server's own message in an error, without what the SDK adds. */
+/** Returns the server's own message in an error, without what the SDK adds. */
 export function serverWords(error: unknown): string {
   for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth += 1) {
     const { details } = at as { details?: unknown };
@@ -49,14 +49,14 @@ export function unreachable(address: string, cause?: unknown): ProblemError {
 
 const ownServerCommand = 'countersign server';
 
-/** `countersign server` listens on this machine, without TLS and without keys. */
+/** True if `countersign server` may be meant: it listens on this machine, without TLS and without keys. */
 function mayBeOwn(address: string): boolean {
   const { tls, apiKey } = connectionSettings();
   const isLocal = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]):/.test(address);
   return isLocal && apiKey === undefined && (tls ?? false) === false;
 }
 
-/** The command in such a sentence; undefined if it is not about a server of this machine. */
+/** Returns the command that starts a server of this machine, if the message of a problem names it. */
 export function startCommandIn(message: string): string | undefined {
   return message.includes(`\`${ownServerCommand}\``) ? ownServerCommand : undefined;
 }
@@ -69,13 +69,13 @@ export function runNotFound(workflowId: string, namespace: string, cause?: unkno
 export const readingRemedy =
   'Give this client what its workers have: the payload folder (largePayloads, COUNTERSIGN_PAYLOAD_FOLDER) and the payload codecs (dataConverter, --codec-endpoint).';
 
-/** The error for an answer that this client cannot read, for want of the worker's payload folder or codec. */
+/** The error for an answer that this client cannot read, because it lacks the worker's payload folder or codec. */
 export function unreadAnswer(workflowId: string, why: string): ProblemError {
   const message = `The answer of run '${workflowId}' cannot be read: ${why}. ${readingRemedy}`;
   return new ProblemError({ code: 'undecodable', message });
 }
 
-/** Any error of a call to the server as one sentence with its code; a `ProblemError` passes unchanged. */
+/** Converts any error of a call to the server into one sentence with a code. A `ProblemError` passes unchanged. */
 export function translateServerError(
   error: unknown,
   place: { address: string; namespace: string; workflowId?: string },
@@ -96,7 +96,7 @@ export function translateServerError(
   if (error instanceof WorkflowNotFoundError) {
     return runNotFound(place.workflowId ?? error.workflowId, place.namespace, error);
   }
-  // A direct call of the service fails with this message.
+  // A direct call of the workflow service fails with this message.
   if (place.workflowId !== undefined && /^workflow not found/i.test(missing)) {
     return runNotFound(place.workflowId, place.namespace, error);
   }
@@ -139,9 +139,9 @@ export function translateServerError(
 }
 
 /**
- * Replaces an unreadable payload. `elsewhere`: its store is not configured here. `gone`: its file is missing or
- * damaged. `forged`: its writer had no key of the payload folder. `encoded`: no codec here decodes it; `key`: the id of
- * its key.
+ * Returns a payload that stands for an unreadable one. `elsewhere`: its store is not configured here. `gone`: its file
+ * is missing or damaged. `forged`: its writer did not have the key of the payload folder. `encoded`: no codec here
+ * decodes it; then `key` is the id of its key.
  */
 export function unreadPayload(why: 'elsewhere' | 'gone' | 'forged' | 'encoded', key?: string): Payload {
   const text = new TextEncoder();

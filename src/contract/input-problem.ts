@@ -2,7 +2,7 @@ import type { Problem } from '../core/base/problem.ts';
 import { readUserFiles, saidText } from '../core/base/user-files.ts';
 import type { RunInput } from './run.ts';
 
-/** Why a run refuses this input: a malformed file, or an empty message. Undefined: it accepts the input. */
+/** Returns why a run refuses this input: a malformed file or an empty message. Undefined if it accepts it. */
 export function inputProblem(input: RunInput['input']): Problem | undefined {
   const messages = typeof input === 'string' ? [{ role: 'user' as const, content: input }] : input;
   for (const [index, each] of messages.entries()) {
@@ -19,7 +19,7 @@ export function inputProblem(input: RunInput['input']): Problem | undefined {
   return undefined;
 }
 
-/** The problem of a message as one of a run's input, in which `index` is the place of the message. */
+/** Describes the problem of one message as a problem of a run's input, in which the message has the place `index`. */
 export function unfit({ code, message }: Problem, index: number): Problem {
   return { code: code === 'too_large' ? code : 'arguments_invalid', message: `The run's 'input.${index}': ${message}` };
 }

@@ -1,20 +1,20 @@
 import type { Message } from './run.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 
-/** What only its provider reads, and requires in later requests: reasoning, signatures, ids of its own. */
+/** The parts of a model's turn that its provider requires back later, such as reasoning, signatures and ids. */
 export interface ProviderTurn {
-  /** The AI SDK's name of the provider, such as `anthropic.messages`. It is sent to no other provider. */
+  /** The AI SDK's name of the provider, such as `anthropic.messages`. No other provider receives the parts. */
   provider: string;
   /** All parts of the turn, in their order. */
   parts: ProviderPart[];
 }
 
-/** `metadata`: what the provider attached to the part, by its own name. */
+/** One part of a turn. `metadata` is what the provider attached to the part, by its own name. */
 export type ProviderPart =
   | { type: 'reasoning'; text: string; metadata?: JsonObject }
   /** The next `length` UTF-16 code units of the turn's text. */
   | { type: 'text'; length: number; metadata?: JsonObject }
-  /** The next of the turn's calls. */
+  /** The next call of the turn. */
   | { type: 'call'; metadata?: JsonObject }
   | { type: 'custom'; kind: `${string}.${string}`; metadata?: JsonObject };
 
@@ -22,13 +22,13 @@ export type ProviderPart =
 export type KeptMessage = Exclude<Message, AnswerOfModel | SaidByUser> | KeptAnswer | KeptInput;
 
 type KeptInput = SaidByUser & {
-  /** The agent's check has refused it, and its user has written since: the model does not receive it. */
+  /** True if `checkInput` refused the message and the user wrote another: the model does not receive this one. */
   refused?: true;
 };
 
 type KeptAnswer = AnswerOfModel & {
   providerTurn?: ProviderTurn;
-  /** Why this is not a final answer, in the words that the model receives after it. */
+  /** The reason why this is not a final answer, in the words that the model receives after it. */
   outputProblem?: string;
 };
 

@@ -1,4 +1,4 @@
-/** The shapes of a run between client, run and worker: its input, its result, its status and its requests. */
+/** The shapes that client, run and worker exchange: the input, result, status and requests of a run. */
 import type {
   ApprovalRequest,
   CallOutcome,
@@ -27,16 +27,16 @@ import type { UserFile } from '../core/base/user-files.ts';
 import type { RunCost } from '../core/policy/run-cost.ts';
 
 /**
- * One message of a run's transcript. `content` is text; a tool's result is its JSON. `messageId`: under which the user
- * of a session sent it, once, at most 200 characters. `files`: 1 to 20, if the agent accepts them; `content` may be
- * empty beside them. Query `transcript` returns them without their data.
+ * One message of a run's transcript. `content` is text; for a tool it is the result as JSON. `messageId` (at most 200
+ * characters) identifies a message of a session's user, so that it counts once. `files`: 1 to 20, if the agent accepts
+ * them; then `content` may be empty. Query `transcript` returns files without their data.
  */
 export type Message =
   | { role: 'user'; content: string; files?: UserFile[]; messageId?: string }
   | { role: 'assistant'; content: string; toolCalls?: { id: string; name: string; arguments: Json }[] }
   | { role: 'tool'; toolCallId: string; toolName: string; content: string; isError?: boolean };
 
-/** The user of a run, as its starter claims. Conditions of the policy read it. */
+/** The user of a run, as claimed by the client that starts it. Conditions of the policy can read it. */
 export interface Caller {
   userId: string;
   groups?: string[];
@@ -46,26 +46,26 @@ export interface Caller {
 export interface RunInput {
   /** The agent's name. */
   agent: string;
-  /** A text is one message of the user. */
+  /** The first messages of the run. A text is one message of the user. */
   input: string | Message[];
-  /** A policy document (a policy file, as JSON). It can only tighten the operator's ceiling. */
+  /** A policy: a policy file as JSON. It can only tighten the operator's ceiling. */
   policy?: JsonObject;
-  /** Applies to the run's side of the policy (docs/policy-reference.md), never to the operator's ceiling. */
+  /** The mode of the run's side of the policy (docs/policy-reference.md). The operator's ceiling keeps its own mode. */
   mode?: Mode;
   caller?: Caller;
-  /** Available to conditions of the policy and shown to reviewers. */
+  /** Facts for conditions of the policy and for reviewers. */
   metadata?: JsonObject;
-  /** Keeps the run open for messages of its user: it ends by `close`, `cancel` or a limit. Not for nested runs. */
+  /** Keeps the run open for messages of its user, until `close`, `cancel` or a limit ends it. Not for nested runs. */
   session?: true;
-  /** Only in the input of a nested run, written by the run that starts it; refused in any other input. */
+  /** The runs above a nested run. The run that starts it writes this member; any other input with it is refused. */
   parent?: ParentOfRun;
 }
 
-/** The lineage and policies that a nested run inherits. They only tighten: forged ones restrict the forger's run. */
+/** The lineage and policies that a nested run inherits. They only tighten, so forging them gains nothing. */
 export interface ParentOfRun {
-  /** Workflow ids of the runs above, the root's first. */
+  /** The workflow ids of the runs above, the root's first. */
   lineage: string[];
-  /** The policies that bind these runs, outermost first. */
+  /** The policies that bind the runs above, outermost first. */
   policies: Policy[];
 }
 
@@ -80,70 +80,70 @@ export interface RunResult {
   status: RunStatusName;
   /** The model's last text; for `limit`, the name of the reached limit. */
   output: string;
-  /** Why `output` may be incomplete. Absent: it is complete. */
+  /** The reason why `output` may be incomplete. Absent if it is complete. */
   finish?: Unfinished;
-  /** The final answer, if the agent declares an `output`: parsed by its schema. */
+  /** The final answer as parsed by the schema `output` of the agent. Absent if the agent has none. */
   structuredOutput?: JsonObject;
   usage: Usage;
-  /** Tokens of the nested runs that have ended, and of those below them. Absent: none has. */
+  /** The tokens of the nested runs that have ended, and of all below them. Absent if none has ended. */
   nestedUsage?: Usage;
-  /** By the operator's prices; absent without these. */
+  /** The cost of the run by the operator's prices. Absent if no prices are set. */
   cost?: RunCost;
   /** The last 200 calls, oldest first. */
   outcomes: CallOutcome[];
-  /** Journal entries that no earlier payload carried. */
+  /** The journal entries that no earlier payload of the run carried. */
   journal?: JournalEntry[];
-  /** Commits the run to all its journal entries. Absent: it ended before its policies were known. */
+  /** The head of the hash tree over all journal entries. Absent if the run ended before its policies were known. */
   journalHead?: JournalHead;
 }
 
-/** The answer of query `approvals` with a request id, for open and settled requests. */
+/** The result of query `approvals` for one request, open or settled. */
 export interface ApprovalDetails extends ApprovalRequest {
-  /** Absent while the request is open. */
+  /** How the request was settled. Absent while it is open. */
   settled?: Settlement;
-  /** Votes so far, if more than one is needed. */
+  /** The votes so far, if more than one is needed. */
   votes?: ReviewerVote[];
   /** For an open request: the approvals that count so far, and how many are needed. */
   approvals?: { have: number; need: number };
   /**
-   * For an open request that names reviewers: the people whose approval would count now, members of groups included.
-   * Absent: every person's would, or they are more than 200.
+   * For an open request that names reviewers: the people, members of groups included, whose approval would count now.
+   * Absent if every person's would, or if they are more than 200.
    */
   approvers?: string[];
-  /** For an open request: the escalation steps that have added reviewers so far, oldest first. Absent: none. */
+  /** For an open request: the escalation steps that have added reviewers, oldest first. Absent if there are none. */
   escalated?: Escalated[];
-  /** For an open request that no further votes can approve: the reason. Only if all its people are known. */
+  /** The reason why no further votes can approve an open request. Absent if they can, or if some people are unknown. */
   cannotBeApproved?: string;
   /**
-   * The names and further ids that the operator's directory has for the caller, reviewers, voters and delegates, by id.
-   * Settled requests have it, too. Absent: it has none.
+   * The names and further ids of the caller, reviewers, voters and delegates, by id, also for settled requests. Absent
+   * if the operator's directory has none of them.
    */
   people?: Record<string, NamedPerson>;
-  /** For an open request: the names of the channels that carry it. Absent: none does. */
+  /** For an open request: the names of the channels that carry it. Absent if no channel does. */
   channels?: string[];
-  /** Delegated seats, in the order of delegation. */
+  /** The delegated seats, in the order of delegation. */
   delegations?: Delegation[];
-  /** For an open request that shows all of its arguments: what an "always" may cover. Absent: the rules admit none. */
+  /** For an open request with all arguments shown: the calls that an "always" may cover. Absent if none is allowed. */
   always?: AlwaysTerms;
   /** The JSON Schema of the tool's arguments, as the run recorded it. Absent if it is unknown or larger than 32 kB. */
   schema?: JsonObject;
-  /** For an open request: the effect of the call. Absent: the tool has no `preview`, or the policy hides arguments. */
+  /** For an open request: the preview of its call. Absent if the tool has none, or if the policy hides arguments. */
   preview?: CallPreview;
-  /** For an open request of a session: its user's messages since the model's call. Absent: none. */
+  /** For an open request of a session: its user's messages since the model made the call. Absent if there are none. */
   userMessages?: UserMessages;
-  /** For an open request: an earlier execution of the same call. Absent: none, as far as the run remembers. */
+  /** For an open request: an earlier execution of the same call. Absent if the run remembers none. */
   ranBefore?: EarlierRun;
-  /** For an open request: an earlier denial of the same call by reviewers. Absent: none that the run remembers. */
+  /** For an open request: an earlier denial of the same call by reviewers. Absent if the run remembers none. */
   deniedBefore?: EarlierDenial;
-  /** For an open request: its bank accounts, compared with earlier requests. Absent: none, or the run cannot tell. */
+  /** For an open request: a comparison of its bank accounts with earlier requests. Absent if the run has none. */
   accounts?: EarlierAccount[];
 }
 
 /** A reviewer whose vote let a call run. */
 export interface ApprovedBy {
-  /** Absent: anonymous. */
+  /** The reviewer's id. Absent for an anonymous reviewer. */
   reviewerId?: string;
-  /** The id of the key that signed. Absent: unsigned. */
+  /** The id of the key that signed the vote. Absent if it was not signed. */
   keyId?: string;
 }
 
@@ -151,74 +151,74 @@ export interface ApprovedBy {
 export interface Permit {
   /** The run's workflow id. */
   workflowId: string;
-  /** Temporal's run id of the run's first execution: no other run has it. */
+  /** Temporal's run id of the run's first execution. Unlike a workflow id, it is never used again. */
   firstExecutionRunId: string;
   callId: string;
   /** The digest of the call that passed: 64 hex characters. */
   digest: string;
   outcome: 'allowed' | 'approved';
-  /** Present if a reviewer approved. */
+  /** The request that a reviewer approved. Absent if the policy allowed the call. */
   requestId?: string;
-  /** Present if the policy allowed: the id of the rule, or null for a risk default. */
+  /** The id of the rule that allowed the call, or null for a risk default. Absent if a reviewer approved. */
   rule?: string | null;
-  /** Hash of the tool's definition, as the run recorded it; the digest covers it. */
+  /** The hash of the tool's definition, as the run recorded it. `digest` covers it. */
   definition: string;
   agent: string;
   caller?: Caller;
   /** The version of the engine that ruled on the call. */
   engine: number;
-  /** The reviewers who approved the call, or made the grant that answered it. Absent: a rule allowed the call. */
+  /** The reviewers who approved the call, or made the grant that allowed it. Absent if a rule allowed it. */
   approvedBy?: ApprovedBy[];
-  /** What reviewers saw of the preview of a tool that binds it. Absent: the approval binds no preview. */
+  /** What reviewers saw of the preview, if the tool binds the approval to it. Absent for any other tool. */
   bound?: BoundPreview;
-  /** True: if the outcome is unknown, the tool is asked what became of the call. */
+  /** True if the tool has `reconcile`, which finds out what became of a call with an unknown outcome. */
   reconciles?: true;
-  /** True: the worker heartbeats for a gated activity. */
+  /** True if the worker sends heartbeats for a gated activity. */
   heartbeats?: boolean;
-  /** Entries that no earlier payload carried. */
+  /** The journal entries that no earlier payload of the run carried. */
   journal?: JournalEntry[];
 }
 
-/** The delivery of a request to its channels: the answer of query `deliveries` has one for each open request. */
+/** The delivery of a request to its channels. Query `deliveries` returns one for each open request. */
 export interface Delivered {
   requestId: string;
-  /** The channels that were asked. */
+  /** The channels to which the request was sent. */
   channels: string[];
-  /** Why messages and answers failed, newest last. */
+  /** The reasons why messages and answers failed, newest last. */
   failures: string[];
-  /** True: at least one channel has tried, and none could deliver the request yet. Absent: otherwise. */
+  /** True if at least one channel has tried to deliver the request, and none has succeeded yet. */
   undelivered?: true;
-  /** ISO 8601: until then channels hold the request back, for quiet hours or to collect others. Absent: they do not. */
+  /** The time (ISO 8601) until which channels hold the request back, for quiet hours or to collect several. */
   heldUntil?: string;
 }
 
-/** The answer of query `run`. */
+/** The result of query `run`. */
 export interface RunStatus {
   workflowId: string;
-  /** The agent in charge now; after a handoff, the one that took over. */
+  /** The agent that is in charge now: after a handoff, the one that took over. */
   agent: string;
   status: RunStatusName;
   /** The number of model calls so far. */
   turn: number;
-  /** The number of executions so far: 1 until the run continues as new. */
+  /** The number of executions so far. It is 1 until the run continues as new. */
   executions: number;
   usage: Usage;
-  /** Tokens of the nested runs that have ended, and of those below them. Absent: none has. */
+  /** The tokens of the nested runs that have ended, and of all below them. Absent if none has ended. */
   nestedUsage?: Usage;
-  /** By the operator's prices; absent without these. */
+  /** The cost of the run by the operator's prices. Absent if no prices are set. */
   cost?: RunCost;
-  /** Calls with a ruling, requests, open requests, denials by reviewers, and refused messages. */
+  /** The numbers of calls with a ruling, requests, open requests, denials by reviewers, and refused messages. */
   counts: { calls: number; asks: number; open: number; denials: number; refused: number };
-  /** For whom the run waits, and until when; absent if no request is open. */
+  /** The reviewers that the run waits for, and until when. Absent if no request is open. */
   waitingFor?: WaitingFor[];
-  /** True: a session waits for its user: it has answered, or its last model call failed. Absent: it does not. */
+  /** True if a session waits for its user: its agent has answered, or its last model call has failed. */
   awaitsMessage?: true;
-  /** The failed model call of a session: a message or a `retry` calls the model again. Absent: none failed. */
+  /** The failed model call of a session. A message or a `retry` calls the model again. Absent if none has failed. */
   failedTurn?: Problem & { turn: number };
   /** The last 200 calls, oldest first. */
   outcomes: CallOutcome[];
-  /** Nested runs that this run waits for; absent if there are none. */
+  /** The nested runs that this run waits for. Absent if there are none. */
   nested?: { callId: string; agent: string; workflowId: string }[];
-  /** Messages that were refused and changed nothing: the last 50, and the total. */
+  /** The last 50 messages that were refused and changed nothing, and the number of all. */
   refused: { last: RefusedDecision[]; total: number };
 }

@@ -18,7 +18,7 @@ import type { ProviderPart } from '../contract/provider-turn.ts';
 interface AskOptions {
   /** How the answer is streamed. Default `auto`. */
   streaming?: ModelCallOptions['stream'];
-  /** Called with each piece of text that is streamed. */
+  /** A function that is called with each piece of text that is streamed. */
   onText?: (text: string) => void;
 }
 
@@ -51,16 +51,10 @@ export async function askModel(
 
 type OrAborted = <T>(value: PromiseLike<T>) => Promise<T>;
 
-/**
- * Schemas of final answers that a server has refused, and that are not sent again. Each belongs to one agent and its
- * model.
- */
+/** Schemas that a server has refused, and that are not sent again. Each belongs to one agent, which has one model. */
 const refusedSchemas = new WeakSet<JSONSchema7>();
 
-/**
- * Asks with the schema of the final answer. If the model refuses it, asks without, and remembers the schema if that
- * works.
- */
+/** Asks with the schema of the answer. If the server refuses it, asks without it, and remembers it if that works. */
 async function askInFormat(
   model: LanguageModelV4,
   { responseFormat, ...rest }: LanguageModelV4CallOptions,
@@ -83,9 +77,7 @@ async function askInFormat(
 /** Models whose server answered only without streaming. Later calls of them do not stream. */
 const withoutStreaming = new WeakSet<LanguageModelV4>();
 
-/**
- * Asks with streaming unless `streaming` is off or the model cannot stream. Remembers a model that turns out not to.
- */
+/** Asks with streaming unless `streaming` is off or the model cannot stream. Remembers which models cannot. */
 async function ask(
   model: LanguageModelV4,
   options: LanguageModelV4CallOptions,
@@ -149,10 +141,7 @@ async function generate(model: LanguageModelV4, options: LanguageModelV4CallOpti
   return turn.finish();
 }
 
-
-/**
- * A stream was requested, and the answer has no event. Most likely it is plain JSON, which the provider's parser skips.
- */
+/** The streamed answer has no event. Most likely it is plain JSON, which the provider's event parser skips. */
 class NotStreamed extends ModelFailure {
   constructor() {
     super('model_output_invalid', "The model's answer holds no event of a stream: set modelCall.stream to 'off'.");
@@ -182,7 +171,7 @@ export interface RawTurn {
   /** The first `maxCallsOfTurn` calls, and one more if the model made more. */
   calls: RawCall[];
   usage: ModelUsage;
-  /** `stop`, `tool-calls`, `length`, `content-filter` or `other`. */
+  /** The reason for the end: `stop`, `tool-calls`, `length`, `content-filter` or `other`. */
   finishReason: string;
 }
 
@@ -198,9 +187,7 @@ const maxTextCharacters = 1_048_576;
 const partCharacters = 32;
 /** The most characters of arguments that are read of one answer. The limits of the run may accept fewer. */
 const maxArgumentCharacters = 16_777_216;
-/**
- * The most calls of one turn. Later ones are dropped, so that they cannot fill the memory, and the model is notified.
- */
+/** The most calls of one turn. Later ones are dropped to save memory, and the model is notified. */
 export const maxCallsOfTurn = 128;
 
 type Part = LanguageModelV4StreamPart | Exclude<LanguageModelV4Content, { type: 'text' | 'reasoning' }>;
@@ -216,19 +203,14 @@ interface Written {
 /** Collects the parts of an answer into a turn. */
 export class TurnBuilder {
   readonly #parts: (Written | Exclude<ProviderPart, { type: 'text' | 'reasoning' }>)[] = [];
-  /**
-   * The parts to which the provider may still add text. Keys are the kind and the id that the provider gave the part.
-   */
+  /** The parts to which the provider may still add, by their kind and the provider's id of them. */
   readonly #open = new Map<string, Written>();
   readonly #calls: RawCall[] = [];
   #textCharacters = 0;
   #argumentCharacters = 0;
   #finish: { usage: ModelUsage; finishReason: string } | undefined;
 
-  /**
-   * Adds one part. Throws a `ModelFailure` for an error, an answer that is too large, or a call that the provider ran
-   * itself.
-   */
+  /** Adds one part. Throws a `ModelFailure` for an error, a call that the provider ran itself, or too much text. */
   add(part: Part): void {
     switch (part.type) {
       case 'text-start':
@@ -277,10 +259,7 @@ export class TurnBuilder {
     }
   }
 
-  /**
-   * Adds to a text or a reasoning. Later metadata replaces earlier metadata, because some providers sign a part at its
-   * end.
-   */
+  /** Adds to a text or a reasoning. Later metadata replaces earlier: some providers sign a part at its end. */
   #write(part: Extract<LanguageModelV4StreamPart, { type: `${Written['type']}-${Step}` }>): void {
     const [type, step] = part.type.split('-') as [Written['type'], Step];
     const key = `${type} ${part.id}`;

@@ -55,10 +55,7 @@ const refusedBeforeSending = new Set([
   'AI_UnsupportedFunctionalityError',
 ]);
 
-/**
- * Returns the failure for an HTTP status: rate limited, unavailable, refused or unreadable; with the wait if it is
- * known.
- */
+/** Returns the failure for an HTTP status: rate limited, unavailable, refused or unreadable. */
 function fromHttp(error: APICallError, nowMs: number): ModelFailure {
   const { statusCode: status } = error;
   const where = `model at ${hostOf(error.url)}`;
@@ -128,9 +125,7 @@ const knownCodes = [
   'invalid_request_error',
 ] as const;
 
-/**
- * Returns the provider's error code if it is in `knownCodes`: in `{ code }`, `{ type }`, or either inside `{ error }`.
- */
+/** Returns the known error code in `{ code }`, `{ type }`, or either inside `{ error }`; undefined without one. */
 function knownCode(data: unknown): (typeof knownCodes)[number] | undefined {
   const outer = (data ?? {}) as { error?: unknown; code?: unknown; type?: unknown };
   const inner = (outer.error ?? {}) as { code?: unknown; type?: unknown };
@@ -163,9 +158,7 @@ function hostOf(url: string): string {
 /** The longest wait that a header can impose, in milliseconds. */
 export const longestRetryAfterMs = 3_600_000;
 
-/**
- * Returns the wait in milliseconds from `retry-after-ms`, or from `retry-after` as seconds or a date; else undefined.
- */
+/** Returns the wait in `retry-after-ms`, or in `retry-after` as seconds or a date; undefined without one. */
 export function retryAfterMs(headers: Record<string, string> | undefined, nowMs: number): number | undefined {
   const wait = readMilliseconds(headers?.['retry-after-ms']) ?? readSecondsOrDate(headers?.['retry-after'], nowMs);
   return wait === undefined ? undefined : Math.min(Math.max(Math.ceil(wait), 0), longestRetryAfterMs);
@@ -190,10 +183,7 @@ export function refusesRequest(error: unknown): error is APICallError {
   return APICallError.isInstance(error) && refusals.has(error.statusCode ?? 0);
 }
 
-/**
- * Describes an answer that cannot be read, such as `answer.choices: expected array, received string; it begins
- * {"choices":"x"}`.
- */
+/** Returns, for example, `answer.choices: expected array, received string; it begins {"choices":"x"}`. */
 export function unreadableAnswer(error: unknown): string | undefined {
   if (APICallError.isInstance(error)) return unreadableAnswer(error.cause);
   if (JSONParseError.isInstance(error)) {

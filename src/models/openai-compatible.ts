@@ -52,9 +52,8 @@ const standardBaseURL = 'https://api.openai.com/v1';
 const standardModel = 'gpt-5-mini';
 
 /**
- * Returns the model that the variables configure: `OPENAI_API_KEY`, `OPENAI_BASE_URL` (default
- * `https://api.openai.com/v1`) and `COUNTERSIGN_MODEL` (default `gpt-5-mini`). Undefined if neither a key nor a base
- * URL is set. Throws a `DefinitionError`.
+ * Returns the model at `OPENAI_BASE_URL` (default `https://api.openai.com/v1`) with `OPENAI_API_KEY`, named by
+ * `COUNTERSIGN_MODEL` (default `gpt-5-mini`); undefined with neither URL nor key. Throws a `DefinitionError`.
  *
  * @example
  * ```ts

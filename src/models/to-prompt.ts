@@ -52,26 +52,18 @@ export function toPrompt(
 
 type Converted = Exclude<LanguageModelV4Message, { role: 'system' }>;
 
-/**
- * The message that asks the model to repeat a final answer of the wrong shape. Only a user message may follow an
- * answer.
- */
+/** The request to repeat a final answer of the wrong shape. Providers accept it only as a message of the user. */
 function correction(message: KeptMessage): Converted[] {
   if (message.role !== 'assistant' || message.outputProblem === undefined) return [];
   return [{ role: 'user', content: textPart(`Error: ${message.outputProblem}; write the whole answer again`) }];
 }
 
-/**
- * Mistral, unlike other providers, refuses a user message right after a tool's result: an assistant message parts them.
- */
+/** Mistral alone refuses a user message right after a tool's result: an assistant message goes between them. */
 function beforeUser(provider: string): LanguageModelV4Message[] {
   return provider.startsWith('mistral') ? [{ role: 'assistant', content: [{ type: 'text', text: '…' }] }] : [];
 }
 
-/**
- * Converts one message. `ids`: the ids of the calls in an assistant message, or of the call that a tool message
- * answers.
- */
+/** Converts a message. `ids`: the ids of an assistant's calls, or the one id of the call that a tool answers. */
 function toProviderMessage(message: KeptMessage, ids: readonly string[], provider: string, whyNot: WhyNot): Converted {
   switch (message.role) {
     case 'user':
@@ -152,7 +144,7 @@ function assistantContent(message: Assistant, ids: readonly string[], provider: 
 
 /** Assigns the ids of calls for a provider. Call `of` for each message in the order of the transcript. */
 class CallIds {
-  /** The ids of calls without an answer so far, by the id in the transcript: an answer belongs to the last turn. */
+  /** The new ids of the calls of the last turn that have no answer yet, by the id in the transcript. */
   #open = new Map<string, string[]>();
 
   of(message: Message, place: number): string[] {
@@ -204,9 +196,8 @@ export function outputInstructions(instructions: string, schema: JsonObject): st
 type Addresses = Awaited<LanguageModelV4['supportedUrls']>;
 
 /**
- * Returns a function that says why a call of the model leaves out a file, as a clause; undefined if it sends the file.
- * The transcript may have files that another agent accepted before a handoff. A file by an address is left out if the
- * provider does not fetch it, because the worker never does.
+ * Returns a function that says why a call of the model leaves out a file, as a clause, or undefined. Another agent may
+ * have accepted the file before a handoff, or the provider may not fetch its address; the worker never does.
  */
 export async function leftOutFiles({
   name,

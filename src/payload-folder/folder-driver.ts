@@ -15,12 +15,12 @@ import type { PayloadFolder } from './open-folder.ts';
 
 const PayloadMessage = proto.temporal.api.common.v1.Payload;
 
-/** The driver name in references to Countersign's folders. */
+/** The name of the driver in references to Countersign's folders. */
 export const folderDriverName = 'countersign.folder';
 
 /**
- * If a reference's file is missing or damaged. `retry`: Temporal retries until the file is back, because a run's inputs
- * are part of its determinism. `unread`: it reads as undecodable, for a client that only reads.
+ * What happens if the file of a reference is missing or damaged. `retry`: Temporal retries until the file is back,
+ * because a run's inputs are part of its determinism. `unread`: a client reads the payload as undecodable.
  */
 export type WhenGone = 'retry' | 'unread';
 
@@ -56,7 +56,7 @@ export class FolderDriver implements StorageDriver {
     }
   }
 
-  /** If the file is missing or changed: a mark in its place, or a failure that is retried, as `whenGone` says. */
+  /** Reads a payload from its file. If the file is missing or damaged, throws or returns a mark, as `whenGone` says. */
   async #retrieve(claimData: Record<string, string>, signal: AbortSignal | undefined): Promise<Payload> {
     const name = fileNameIn(this.#folder.key, claimData);
     if (name === undefined) return unreadPayload('forged');
@@ -80,7 +80,7 @@ export class FolderDriver implements StorageDriver {
 const text = new TextDecoder();
 const referenceType = 'temporal.api.sdk.v1.ExternalStorageReference';
 
-/** The claim in a payload that refers to one of Countersign's folders; undefined for any other payload or value. */
+/** Returns the claim in a payload that refers to one of Countersign's folders; undefined for any other payload. */
 export function claimIn({ metadata, data }: Payload): Record<string, unknown> | undefined {
   const type = metadata?.['messageType'];
   if (!(type instanceof Uint8Array) || !(data instanceof Uint8Array) || text.decode(type) !== referenceType) {

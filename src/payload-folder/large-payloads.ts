@@ -5,19 +5,19 @@ import { FolderDriver, folderDriverName, type WhenGone } from './folder-driver.t
 import { openPayloadFolder } from './open-folder.ts';
 import { unreadPayload } from '../connection/server-error.ts';
 
-/** Options for storing payloads that Temporal's server would refuse, or should not store in its own database. */
+/** Options for payloads that are stored as files, because Temporal's server refuses large ones. */
 export interface LargePayloads {
-  /** A folder that all workers of a task queue and all clients of its runs share; created if it does not exist. */
+  /** The folder that all workers of a task queue and all clients of its runs share. It is created if missing. */
   folder: string;
-  /** Payloads of at least this many bytes go there. Default 262,144; from 65,536 to 1,000,000. */
+  /** The least bytes of a payload that goes there. Default 262,144; from 65,536 to 1,000,000. */
   thresholdBytes?: number;
 }
 
 export const defaultThresholdBytes = 262_144;
-/** Below, the inbox's memo could go there, but is read without it; above, two payloads may exceed a message. */
+/** With less, the inbox's memo could become a file; with more, two payloads could exceed a gRPC message. */
 const thresholdBounds = [65_536, 1_000_000] as const;
 
-/** The option, else the environment's `COUNTERSIGN_PAYLOAD_…`; `false`: no folder, even so. Throws `internal`. */
+/** Returns the option, else `COUNTERSIGN_PAYLOAD_…` of the environment. `false` means no folder. Throws `internal`. */
 export function largePayloadsOf(
   option: LargePayloads | false | undefined,
   environment: NodeJS.ProcessEnv = process.env,
@@ -38,7 +38,7 @@ export function largePayloadsOf(
   throw new ProblemError({ code: 'internal', message: `${where} must be a whole number from ${least} to ${most}.` });
 }
 
-/** Sets external storage where `given` has none: without a folder, one that follows no reference. Throws `internal`. */
+/** Sets external storage if `given` has none. Without a folder, references read as undecodable. */
 export function withStorage(
   given: DataConverter | undefined,
   largePayloads: Required<LargePayloads> | undefined,
@@ -60,15 +60,15 @@ class FolderStorage extends ExternalStorage {
     this.#driver = driver;
   }
 
-  /** References to other stores are not read here, as without any folder (I5c). */
+  /** A reference to another store is read as undecodable, as without a folder (I5c). */
   override getDriver(name: string): StorageDriver {
     return name === folderDriverName ? this.#driver : noDriver;
   }
 }
 
 /**
- * Replaces references to external storage with undecodable payloads. Temporal's SDK would throw on the first one,
- * before a converter sees it: one signal would make a run retry for ever, and one memo would hide the inbox (I5c).
+ * Replaces references to external storage with undecodable payloads. Temporal's SDK would throw for a reference before
+ * a converter sees it: one signal would make a run retry for ever, or one memo would hide the inbox (I5c).
  */
 class UnreadReferences extends ExternalStorage {
   constructor() {

@@ -5,9 +5,9 @@ import { ProblemError, isProblemError } from '../core/base/problem.ts';
 
 /** The payload folder of one namespace, ready for use. */
 export interface PayloadFolder {
-  /** Absolute path; the payload files are in folders under it. */
+  /** The absolute path. The payload files are in folders under it. */
   path: string;
-  /** Signs the proofs in references; everyone who can read the folder has it. */
+  /** The key that signs the proofs in references. Everyone who can read the folder has it. */
   key: Buffer;
 }
 
@@ -15,11 +15,11 @@ const keyFile = 'key';
 const keyShape = /^[0-9a-f]{64}\n$/;
 
 /**
- * Opens or creates the payload folder of a namespace, which has its own, so that cleaning one does not affect another.
- * Synchronous, because Temporal's plugins are. Throws `internal` with the place and the remedy.
+ * Opens or creates the payload folder of a namespace. Each namespace has its own, so that cleaning one does not affect
+ * another. It is synchronous, because Temporal's plugins are. Throws `internal` with the place and the remedy.
  */
 export function openPayloadFolder(folder: string, namespace: string): PayloadFolder {
-  // Encode dots too: a namespace may be called `..`.
+  // Dots are encoded, too: a namespace may be called `..`.
   const path = join(resolve(folder), encodeURIComponent(namespace).replaceAll('.', '%2E'));
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -43,7 +43,7 @@ function readKey(path: string): Buffer | undefined {
   throw unusable(path, `its file '${keyFile}' does not hold 64 hex characters: bring it back from a backup`);
 }
 
-/** Makes the key of a folder. If several processes do so at once, all get the key of the one that was first. */
+/** Makes the key of a folder. If several processes do so at once, all get the key of the first one. */
 function makeKey(path: string): Buffer {
   const written = join(path, `${keyFile}.${randomBytes(6).toString('hex')}`);
   writeFileSync(written, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true });

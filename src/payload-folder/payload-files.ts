@@ -1,31 +1,31 @@
 /**
- * Files named by the SHA-256 of their content. Writing is atomic, also in a crash, and reading checks the name. Errors
- * of the file system are thrown as Node throws them.
+ * Files that are named by the SHA-256 of their content. Writing is atomic even if the machine crashes, and reading
+ * verifies the name. Errors of the file system are thrown as Node throws them.
  */
 import { createHash, randomBytes, createHmac, timingSafeEqual } from 'node:crypto';
 import { type FileHandle, mkdir, open, readFile, rename, rm, stat, utimes, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** More than any payload within the limits of `core/base/size-limits.ts`. */
+/** The most bytes that are read. Any payload within the limits of `core/base/size-limits.ts` is smaller. */
 export const maxFileBytes = 128 * 1024 * 1024;
 /** The end of an unfinished file's name. A crash leaves such a file behind. */
 const unfinishedEnd = '.unfinished';
 
-/** Milliseconds between attempts: on a network drive, other machines may see a new file a moment later. */
+/** The milliseconds between attempts to read: on a network drive, other machines may see a new file later. */
 const waitsMs = [50, 200, 750];
 
-/** Two levels, so that no folder holds more files than tools can list. */
+/** Files are in folders by the first two digits, so that no folder has more files than tools can list. */
 export function fileOf(folder: string, name: string): string {
   return join(folder, name.slice(0, 2), name);
 }
 
-/** Writes `content` unless it is there undamaged; either way the file's time becomes now. Returns its name. */
+/** Writes `content` unless an undamaged file has it, sets the time of the file to now, and returns its name. */
 export async function keepFile(folder: string, content: Uint8Array): Promise<string> {
   const name = contentName(content);
   const place = fileOf(folder, name);
   if ((await look(place)) === 'whole') {
-    // Repeated content is in use again, and cleaning goes by age.
+    // Cleaning removes old files, and this content is in use again.
     const now = new Date();
     await utimes(place, now, now);
     return name;
@@ -39,7 +39,7 @@ export async function keepFile(folder: string, content: Uint8Array): Promise<str
     await rm(unfinished, { force: true });
     throw error;
   }
-  // The reference goes into history next, so a power failure after this must not lose the file.
+  // The reference to the file goes into history next, so the file must survive a power failure from here on.
   await syncFolder(dirname(place));
   await syncFolder(folder);
   return name;
@@ -53,7 +53,7 @@ export async function keepFile(folder: string, content: Uint8Array): Promise<str
   }
 }
 
-/** The content of a file; `missing` (after waiting a second), or `damaged` if it does not match its name. */
+/** Returns the content of a file; `missing` after a second without it; `damaged` if the name does not match it. */
 export async function readKept(
   folder: string,
   name: string,
@@ -98,11 +98,11 @@ async function withFile(file: FileHandle, use: (file: FileHandle) => Promise<voi
   }
 }
 
-/** The content of a reference in history to a payload file. Both values are 64 lower-case hex digits. */
+/** A reference in history to a payload file. Both values are 64 lower-case hex digits. */
 interface Claim {
-  /** SHA-256 of the file's content, which is also the file's name. */
+  /** The SHA-256 of the file's content, which is also the file's name. */
   sha256: string;
-  /** Proof that the writer of this reference has the folder's key. */
+  /** A proof that the writer of this reference has the folder's key. */
   proof: string;
 }
 
@@ -113,8 +113,8 @@ export function claimOf(key: Buffer, sha256: string): Claim {
 }
 
 /**
- * Undefined if the claim's writer did not have the key. Everyone who may signal a run can send a reference: a forged
- * one must not make the run wait for a file that never comes, and a name must be 64 hex digits.
+ * Returns the file name in a claim; undefined if its writer did not have the key. Everyone who may signal a run can
+ * send a reference, and a forged one must not make the run wait for a file that never comes.
  */
 export function fileNameIn(key: Buffer, claim: Readonly<Record<string, unknown>>): string | undefined {
   const { sha256, proof } = claim;
@@ -128,12 +128,12 @@ function proofOf(key: Buffer, sha256: string): string {
   return createHmac('sha256', key).update(sha256).digest('hex');
 }
 
-/** The counts of files of a payload folder that were deleted and kept. */
+/** The numbers of deleted and kept files of a payload folder. */
 export interface Cleaned {
-  /** Old enough files that no history names, and their bytes; a dry run only counts them. */
+  /** The old files that no history names, and their bytes. A dry run only counts them. */
   removed: number;
   removedBytes: number;
-  /** Files that stay, because a history names them or because they are too young. */
+  /** The files that stay, because a history names them or because they are too young. */
   kept: number;
 }
 
@@ -141,8 +141,8 @@ const nameShape = /^[0-9a-f]{64}$/;
 const removedEnd = '.removed';
 
 /**
- * Removes files that `isNamed` does not know and that were last written before `beforeMs`, and unfinished ones. A file
- * written while histories are read would seem unnamed; its age protects it.
+ * Removes files that were last written before `beforeMs` and that `isNamed` does not know, and unfinished ones of that
+ * age. Younger files stay, because a history that was read too early may not name them yet.
  */
 export async function cleanFolder(
   path: string,
@@ -168,7 +168,7 @@ async function bytesIfOld(place: string, beforeMs: number): Promise<number | und
   return found !== undefined && found.mtimeMs < beforeMs ? found.size : undefined;
 }
 
-/** Removes a file if it is old. Renames it before it checks the age: a file that a writer has renewed is put back. */
+/** Removes a file if it is old. Renames it before checking its age: if a writer has renewed it, it is put back. */
 async function removeIfOld(place: string, beforeMs: number): Promise<boolean> {
   const aside = `${place}${removedEnd}`;
   await rename(place, aside);

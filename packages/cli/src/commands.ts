@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
 
-/** One command as `countersign --help` lists it. A test compares each with the command itself. */
+/** A command as `countersign --help` lists it. A test compares it with the command itself. */
 interface ListedCommand {
   /** The name of the command and its arguments, as commander reads them. */
   usage: string;
   about: string;
-  /** Loads the module of the command, and adds the command to the program. */
+  /** Loads the module of the command. Returns the function that adds the command to the program. */
   load: () => Promise<(command: Command) => void>;
 }
 
-/** Every command, in the order of help. No module of a command is loaded before the command is needed. */
+/** Every command, in the order of help. The module of a command is loaded only when the command is needed. */
 export const listedCommands: readonly ListedCommand[] = [
   {
     usage: 'server',

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// A reader that closes the pipe early, such as `head`, is not an error.
+// If the reader of the pipe ends early, such as `head`, that is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : 1);
 });
@@ -14,5 +14,5 @@ try {
   const { reportError } = await import('./base/report-error.ts');
   process.exitCode = reportError(error, { json: words.includes('--json'), debug: words.includes('--debug') });
 }
-// An ended worker needs nothing more; timers or sockets of its module must not keep the process.
+// After a worker has ended, timers or sockets of its module would keep the process alive.
 if (words[0] === 'worker') process.exit();

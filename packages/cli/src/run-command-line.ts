@@ -8,7 +8,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string;
 };
 
-/** The command line, which throws instead of exiting. `words`: only the command that they name is loaded, for speed. */
+/** Returns the command line, which throws instead of exiting. Loads only the command that `words` name, for speed. */
 export async function createProgram(words?: readonly string[]): Promise<Command> {
   const program = new Command('countersign')
     .description('Durable human approval for the tool calls of AI agents, on Temporal.')
@@ -31,7 +31,7 @@ export async function createProgram(words?: readonly string[]): Promise<Command>
   return program.addHelpText('after', exitCodeHelp());
 }
 
-/** Runs one command line, reports its error, and returns the exit code of that error; undefined without one. */
+/** Runs one command line. Reports its error and returns the exit code of it; undefined without an error. */
 export async function runCommandLine(words: readonly string[]): Promise<ExitCode | undefined> {
   try {
     await parse(words);
@@ -45,8 +45,8 @@ export async function runCommandLine(words: readonly string[]): Promise<ExitCode
 }
 
 /**
- * `--json` may have a value, so commander takes the following word for it. If an argument is then missing, the word is
- * that argument, as in `countersign show --json RUN`.
+ * Parses the words. `--json` may have a value, so commander takes the next word for it. If an argument is then missing,
+ * that word is the argument, as in `countersign show --json RUN`.
  */
 async function parse(words: readonly string[]): Promise<void> {
   try {

@@ -9,11 +9,11 @@ interface Issue {
 type Check = (value: unknown, path: PropertyKey[]) => Issue | undefined;
 
 /**
- * The schema of a tool's arguments from its JSON Schema. Arguments are passed on as the model wrote them, without
- * defaults.
+ * Returns the schema of a tool's arguments from its JSON Schema. Arguments are passed on as the model wrote them,
+ * without defaults.
  *
- * A server writes the schema, so a check costs no more than the length of the arguments: types, properties, required
- * ones, enumerations and items, each value by one schema. Patterns, references and combinations are left to the server.
+ * A server writes the schema, so a check must be cheap: it examines types, properties, required ones, enumerations and
+ * items, each value once. The server itself checks patterns, references and combinations.
  */
 export function argumentSchema(schema: JsonObject): ToolSchema {
   const check = checkOf(schema);
@@ -33,13 +33,13 @@ export function argumentSchema(schema: JsonObject): ToolSchema {
 
 const accept: Check = () => undefined;
 
-/** Checks what the model gets wrong: types, listed values, members. The server checks the other keywords. */
+/** Returns a check of what models get wrong: types, listed values and members. The server checks other keywords. */
 function checkOf(schema: unknown): Check {
   if (!isObject(schema)) return accept;
   const { type, enum: listed, items, properties, required, additionalProperties } = schema;
   const types = (Array.isArray(type) ? type : [type]).filter((each): each is string => typeof each === 'string');
   const values = Array.isArray(listed) && listed.every(isPrimitive) ? new Set<unknown>(listed) : undefined;
-  // `items` does not apply to the items of a prefix, nor `additionalProperties` to names that a pattern matches.
+  // `items` does not apply to items of `prefixItems`, nor `additionalProperties` to names that a pattern matches.
   const { prefixItems, patternProperties } = schema;
   const ofItem = prefixItems === undefined ? checkOf(items) : accept;
   const ofMembers = new Map(
@@ -64,8 +64,8 @@ function checkOf(schema: unknown): Check {
 }
 
 /**
- * The first issue among the items or members. Checks extend and shorten `path`, so an issue gets a copy. `checkFor`
- * gives undefined for a member that the schema forbids.
+ * Returns the first issue among the items or members. `path` changes during a check, so an issue gets a copy.
+ * `checkFor` returns undefined for a member that the schema forbids.
  */
 function firstIssue(
   entries: Iterable<[PropertyKey, unknown]>,
@@ -84,7 +84,7 @@ function firstIssue(
   return undefined;
 }
 
-/** True if the value has the type of JSON Schema, or if the type is unknown. */
+/** True if the value has this type of JSON Schema, or if the type is unknown. */
 function isOf(type: string, value: unknown): boolean {
   switch (type) {
     case 'null':

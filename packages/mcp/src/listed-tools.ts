@@ -4,7 +4,7 @@ import { definitionDigest } from 'countersign/json';
 import { argumentSchema } from './argument-schema.ts';
 import { toolName } from './tool-result.ts';
 
-/** A tool as the client returns it: its shape is validated, its texts come from the server. */
+/** A tool as the client returns it: its shape is valid, and the server wrote its texts. */
 export interface ListedTool {
   name: string;
   description?: string;
@@ -17,18 +17,18 @@ export interface ToolSettings {
   /** The only tools to offer, by the server's own names. */
   tools?: readonly string[];
   trusted: boolean;
-  /** How long one attempt may take with all of the worker's work around it, in milliseconds. */
+  /** The longest time of one attempt, with all work of the worker around it, in milliseconds. */
   attemptMs: number;
   call: (tool: string, args: object, context: ToolContext) => Promise<unknown>;
 }
 
 const longestDefinition = 64_000;
-/** A run records its tools, and has room for one megabyte of definitions. */
+/** The most characters of all definitions of a server. A run records them, and has room for one megabyte. */
 const longestList = 300_000;
 const mostTools = 200;
 const longestShown = 80;
 
-/** Leaves out tools of one name, without arguments in JSON, too large or too many, with one sentence for the log. */
+/** Converts the tools of a server. Leaves out those that cannot be used, with a sentence about each. */
 export function listedTools(
   listed: readonly ListedTool[],
   settings: ToolSettings,
@@ -69,7 +69,7 @@ export function listedTools(
   return { tools, leftOut };
 }
 
-/** In characters of JSON; infinite for a definition that is nested too deeply for `JSON.stringify`. */
+/** Returns the characters of a definition as JSON; infinite if it is nested too deeply for `JSON.stringify`. */
 function lengthOf(tool: ListedTool): number {
   const { name, description = '', inputSchema, annotations } = tool;
   try {
@@ -79,7 +79,7 @@ function lengthOf(tool: ListedTool): number {
   }
 }
 
-/** The tool of a server as one that agents can call; a clause that says why not, if its schema is unusable. */
+/** Converts a tool of a server to one that agents can call. Returns a clause if its schema is unusable. */
 function madeTool(tool: ListedTool, { server, trusted, attemptMs, call }: ToolSettings): Tool | string {
   const { name, description = '', inputSchema, annotations } = tool;
   const pinned = { tool: name, ...(annotations !== undefined && { annotations: annotations as JsonObject }) };
@@ -96,7 +96,7 @@ function madeTool(tool: ListedTool, { server, trusted, attemptMs, call }: ToolSe
     definitionDigest({ name, description, schema: made.schema, pinned });
     return made;
   } catch {
-    // The message may quote the server.
+    // The message may quote texts of the server.
     return 'its schema is no JSON Schema of an object, or nests too deep';
   }
 }

@@ -14,9 +14,9 @@ import { ServerConnection } from './server-connection.ts';
 import { serverFailure, resultText, toolResult } from './tool-result.ts';
 
 /**
- * The tools of an MCP server, for the `tools` of an agent. Nothing is started or reached before a run needs it; each
- * worker has its own process or session, restarts it when it fails, and ends it when the worker ends. Throws a
- * `DefinitionError`, one sentence, for invalid options.
+ * Returns the tools of an MCP server, for the `tools` of an agent. Nothing starts or connects before a run needs it.
+ * Each worker has its own process or session; it restarts that after a failure, and ends it when the worker ends.
+ * Throws a `DefinitionError`, one sentence, for invalid options.
  *
  * @example
  * ```ts
@@ -42,7 +42,7 @@ export function mcpServer(options: McpServerOptions): Toolset {
 
 const defaultTimeoutMs = 60_000;
 const defaultStartTimeoutMs = 10_000;
-/** The time that a worker may need around a call, mainly to list the tools before it. */
+/** The time that a worker may need before and after a call, mainly to list the tools, in milliseconds. */
 const aroundCallMs = 60_000;
 
 class ServerTools implements OpenToolset {
@@ -56,7 +56,7 @@ class ServerTools implements OpenToolset {
     this.#connection = new ServerConnection(options);
   }
 
-  /** Calls during a request to the server share its response. */
+  /** Lists the tools. Calls during a request to the server share its response. */
   async list({ fresh }: { fresh: boolean }): Promise<ToolsetListing> {
     if (!fresh && this.#last !== undefined) return this.#last;
     this.#listing ??= this.#ask().finally(() => (this.#listing = undefined));
@@ -67,7 +67,7 @@ class ServerTools implements OpenToolset {
     await this.#connection.close();
   }
 
-  /** An existing session or process may have ended: then the server is asked again, once. */
+  /** Asks for the tools. If that fails on an open connection, which may have ended, asks once more on a new one. */
   async #ask(): Promise<ToolsetListing> {
     const { startTimeoutMs = defaultStartTimeoutMs } = this.#options;
     const endsAtMs = Date.now() + startTimeoutMs;
@@ -96,7 +96,7 @@ class ServerTools implements OpenToolset {
   }
 
   async #listed(client: Client, timeout: number): Promise<readonly ListedTool[]> {
-    // The client prints a line if it requests the tools of a server without any.
+    // For a server without tools, the request would make the client print a line.
     if (client.getServerCapabilities()?.tools === undefined) return [];
     const options = { timeout, signal: AbortSignal.timeout(timeout), cacheMode: 'bypass' } as const;
     try {
@@ -109,7 +109,7 @@ class ServerTools implements OpenToolset {
   }
 }
 
-/** Calls the server that listed the tool: a later one may have another tool of that name. */
+/** Calls a tool on the connection that listed it: after a restart, the server may have another tool of that name. */
 async function callServer(
   client: Client,
   tool: string,
@@ -133,7 +133,7 @@ async function callServer(
   return toolResult(answer);
 }
 
-/** Only a response tells how a call ended. */
+/** Converts an error. Unless the server responded, it is unknown if the call took effect. */
 function callFailure(error: unknown, name: string): Error {
   if (ProtocolError.isInstance(error))
     return ApplicationFailure.nonRetryable(`MCP error ${error.code}: ${error.message}`);

@@ -6,7 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 const firstDelayMs = 1_000;
 const longestDelayMs = 60_000;
-/** A connection that lasted this long did not fail because of its opening. */
+/** A connection that lasted this long was opened well: the next one is opened without a delay. */
 const steadyMs = 60_000;
 const goodbyeMs = 2_000;
 
@@ -32,10 +32,10 @@ export class ServerConnection {
     return this.#opening !== undefined;
   }
 
-  /** Rejects with one sentence after at most `timeoutMs`. */
+  /** Returns the client of an open connection. Rejects with one sentence after at most `timeoutMs`. */
   async client(timeoutMs: number): Promise<Client> {
     const waitMs = Math.max(this.#openAtMs - Date.now(), 0);
-    // After a longer wait, too little time would be left to connect.
+    // After this wait, too little time would be left to connect.
     if (this.#opening === undefined && waitMs > timeoutMs / 2) {
       throw new Error(`${this.#failure}; it is tried again in ${Math.ceil(waitMs / 1_000)} s`);
     }
@@ -43,13 +43,13 @@ export class ServerConnection {
     return this.#opening;
   }
 
-  /** Drops a broken connection. */
+  /** Drops a broken connection, so that the next call opens another one. */
   drop(client: Client, failure: string): void {
     if (client === this.#open) this.#failed(failure);
     this.#end(client.transport);
   }
 
-  /** Ends the server's process or session. A later use opens the connection again. */
+  /** Ends the process or session of the server. A later call opens the connection again. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#closing = new AbortController();
@@ -95,7 +95,7 @@ export class ServerConnection {
     this.#openAtMs = Date.now() + delayMs;
   }
 
-  /** A process that does not end at once is killed meanwhile. */
+  /** Ends a connection in the background. A process that does not end by itself is killed. */
   #end(transport: Transport | undefined): void {
     if (transport === undefined) return;
     const ending = goodbye(transport)
@@ -106,14 +106,14 @@ export class ServerConnection {
   }
 }
 
-/** Ends the session, which an HTTP server would keep. */
+/** Ends the session of an HTTP server, which would otherwise keep it. */
 async function goodbye(transport: Transport): Promise<void> {
   if (!(transport instanceof StreamableHTTPClientTransport)) return;
   const ended = transport.terminateSession().catch(() => undefined);
   await Promise.race([ended, sleep(goodbyeMs, undefined, { ref: false })]);
 }
 
-/** Responses end with an error after `maxBytes`. GET, a stream by which a server would push messages, gets a 405. */
+/** Returns a `fetch` whose responses fail after `maxBytes`. A GET, the stream of a server's messages, gets a 405. */
 export function limitedFetch(maxBytes: number): FetchLike {
   return async (url, init) => {
     if ((init?.method ?? 'GET') === 'GET') return new Response(undefined, { status: 405 });
@@ -138,7 +138,7 @@ function limit(maxBytes: number): TransformStream<Uint8Array<ArrayBuffer>, Uint8
 /** The longest message that a server may send, in bytes. */
 const longestMessage = 16 * 1024 * 1024;
 
-/** Every `close` waits for the same end of the process. The client does not wait for one that did not open. */
+/** Makes every `close` wait for the end of the process. The client does not wait if the connection did not open. */
 class StdioTransport extends StdioClientTransport {
   #closing: Promise<void> | undefined;
 

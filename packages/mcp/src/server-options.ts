@@ -1,20 +1,20 @@
 import { DefinitionError } from 'countersign';
 import { isObject, unknownName } from 'countersign/base';
 
-/** Options of both kinds of servers. */
+/** Options of MCP servers of both kinds. */
 export interface ServerOptions {
-  /** The prefix `NAME__` of its tools: 1 to 32 letters, digits, `-` or `_`, no `_` at an end and no two in a row. */
+  /** The name, which begins the names of its tools (`NAME__TOOL`): 1 to 32 letters, digits, `-` or single inner `_`. */
   name: string;
   /** The tools to offer, by the server's own names. Default: all. */
   tools?: readonly string[];
   /**
-   * True: the server's risk hints are trusted, also that a tool only reads, so that it may run without a question and
-   * be repeated (docs/assessment.md). Default false: hints can only raise a risk.
+   * If true, the risk hints of the server are trusted, even one that a tool only reads, so that it may run without a
+   * question and be repeated (docs/assessment.md). Default false: hints can only raise a risk.
    */
   trusted?: boolean;
-  /** How long a call waits for its answer, in milliseconds, of at most a day. Default one minute. */
+  /** The longest time that a call waits for its answer, in milliseconds. Default one minute, at most a day. */
   timeoutMs?: number;
-  /** How long starting or reaching it and listing its tools may take, in milliseconds up to 20,000. Default 10,000. */
+  /** The longest time to start or reach it and list its tools, in milliseconds. Default 10,000, at most 20,000. */
   startTimeoutMs?: number;
 }
 
@@ -23,11 +23,11 @@ export interface StdioServer extends ServerOptions {
   /** The program, run without a shell. */
   command: string;
   args?: readonly string[];
-  /** The only environment variables that it gets, besides `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER`. */
+  /** Its environment variables. It also gets `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER`, and no others. */
   env?: Readonly<Record<string, string>>;
-  /** Default: the worker's. */
+  /** Its working directory. Default: that of the worker. */
   cwd?: string;
-  /** `inherit`: its standard error is the worker's. `ignore`: its standard error is dropped. Default `ignore`. */
+  /** Where its standard error goes: to that of the worker (`inherit`), or nowhere (`ignore`). Default `ignore`. */
   stderr?: 'inherit' | 'ignore';
 }
 
@@ -35,9 +35,9 @@ export interface StdioServer extends ServerOptions {
 export interface HttpServer extends ServerOptions {
   /** The endpoint of the server, by `https:` or `http:`, without a user or password. */
   url: string | URL;
-  /** Sent with each request. */
+  /** HTTP headers that are sent with each request. */
   headers?: Readonly<Record<string, string>>;
-  /** The bearer token, read before each request. Default: none is sent. */
+  /** A function that returns the bearer token; it is called before each request. Default: no token. */
   auth?: () => string | Promise<string>;
 }
 
@@ -49,7 +49,7 @@ const ofStdio = [...ofAll, 'command', 'args', 'env', 'cwd', 'stderr'] satisfies 
 const ofHttp = [...ofAll, 'url', 'headers', 'auth'] satisfies (keyof HttpServer)[];
 
 const longestCallMs = 24 * 3_600_000;
-/** A worker that sends no heartbeat for longer counts as lost, and it sends none while it waits for a server. */
+/** A worker sends no heartbeat while it waits for a server. After a longer wait it would count as lost. */
 const longestStartMs = 20_000;
 
 /** Throws a `DefinitionError`, one sentence without values of `env`, `headers` and `url`, for invalid options. */

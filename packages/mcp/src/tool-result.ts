@@ -11,11 +11,11 @@ import {
 } from '@modelcontextprotocol/client';
 import { createHash } from 'node:crypto';
 
-/** Text, or structured content if the only other content is its text. Other data becomes a line that describes it. */
+/** Converts a result to text, or to its structured content if that is all. A line describes data such as images. */
 export function toolResult({ content, structuredContent }: CallToolResult): Json {
   const text = resultText(content);
   if (structuredContent === undefined) return text;
-  // Servers give it as text, too, for older clients.
+  // Servers repeat structured content as text, for older clients.
   const isWhole = content.every(({ type }) => type === 'text');
   return isWhole ? (structuredContent as Json) : { structuredContent: structuredContent as Json, content: text };
 }
@@ -24,7 +24,7 @@ export function resultText(content: readonly ContentBlock[]): string {
   return content.map(blockText).join('\n');
 }
 
-/** A part of a result as text for the model. Data, such as an image, is left out and only named. */
+/** Converts a part of a result to text for the model. Data, such as an image, is left out and only named. */
 function blockText(block: ContentBlock): string {
   switch (block.type) {
     case 'text':
@@ -54,7 +54,7 @@ function leftOut(what: string, mimeType: string, base64: string): string {
 const longestName = 64;
 const hashDigits = 8;
 
-/** `SERVER__TOOL` with `_` for characters that names cannot have. A long one is cut, and ends with `_` and a digest. */
+/** Returns `SERVER__TOOL`, with `_` for characters that names cannot have. A digest shortens a long name. */
 export function toolName(server: string, tool: string): string {
   const name = `${server}__${tool.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`;
   if (name.length <= longestName) return name;
@@ -62,7 +62,7 @@ export function toolName(server: string, tool: string): string {
   return `${name.slice(0, longestName - hashDigits - 1)}_${hash}`;
 }
 
-/** In a few words for logs and models, without foreign text, which may quote an address, a header or a variable. */
+/** Describes a failure in a few words, without foreign text, which may quote an address, a header or a variable. */
 export function serverFailure(error: unknown): string {
   if (ProtocolError.isInstance(error)) return `it answered with error ${error.code}`;
   if (error instanceof UnauthorizedError) return 'it refuses the token (HTTP 401)';
@@ -86,7 +86,7 @@ export function serverFailure(error: unknown): string {
   return code === undefined ? 'it cannot be reached' : `it cannot be reached (${code})`;
 }
 
-/** Such as `ENOENT` for a missing program, or `ECONNREFUSED`. */
+/** Returns the system's code of an error, such as `ENOENT` for a missing program, or `ECONNREFUSED`. */
 function systemCode(error: unknown): string | undefined {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } };
   return [code, cause?.code].find((each): each is string => typeof each === 'string' && /^[A-Z_]{1,40}$/.test(each));

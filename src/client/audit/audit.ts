@@ -22,15 +22,15 @@ export type AuditScope = { workflowId: string } | { query: string };
 
 /** Options of `client.audit`. */
 export interface AuditOptions {
-  /** Members to leave out, such as `reason`, `reviewerId`, `caller`, `arguments`. The rest verifies. Default: none. */
+  /** Members to leave out, such as `reason` or `arguments`. All other members can still be verified. Default: none. */
   withhold?: readonly string[];
-  /** Ed25519: PEM without a passphrase, or 32 bytes in base64. Each line is signed with it. Default: not signed. */
+  /** The Ed25519 key that signs each line: PEM without a passphrase, or 32 bytes in base64. Default: no signature. */
   privateKey?: string;
-  /** True: exports new lines until the runs have ended or `signal` aborts. For a query, until `signal` aborts. */
+  /** If true, exports new lines until the run has ended; for a query, until `signal` aborts. Default false. */
   follow?: boolean;
-  /** Ends a followed export; its closing lines are still exported. */
+  /** A signal that ends a followed export. The closing lines are still exported. */
   signal?: AbortSignal;
-  /** How often a followed export polls, in milliseconds. Default 2,000. */
+  /** The time between two polls of a followed export, in milliseconds. Default 2,000. */
   intervalMs?: number;
 }
 
@@ -93,7 +93,7 @@ interface Exporting {
   skipsOthers: boolean;
 }
 
-/** The new lines of a run. Adds the run to `runs`, or updates it there. */
+/** Yields the new lines of a run. Adds the run to `runs`, or updates it there. */
 async function* newLines(
   session: Session,
   { workflowId, runId }: ExecutionId,
@@ -106,7 +106,7 @@ async function* newLines(
   const run = await fetchAuditedRun(session, workflowId, runId);
   // A query may find workflows without a gate.
   if (skipsOthers && run.tree.secret === undefined && run.entries.length === 0) return;
-  // Each execution continues a known run, or begins one: a reset begins another run.
+  // An execution continues a known run or begins one. After a reset, a new run begins.
   const known = runs.find((each) => !each.isClosed && run.executions.some((one) => one.runId === each.runId));
   const lines = known?.lines ?? new RunLines(runs.length + 1, withheld);
   const isClosed = !follow || !openStates.includes(run.status);
@@ -116,7 +116,7 @@ async function* newLines(
   yield* lines.part(run, isClosed);
 }
 
-/** After these states the run may have further events: the next poll finds the execution that continues as new. */
+/** After these states the run may have further events: the next poll finds the execution that follows. */
 const openStates: readonly string[] = ['RUNNING', 'CONTINUED_AS_NEW'];
 
 function withholdable(names: readonly string[]): ReadonlySet<string> {
@@ -126,7 +126,7 @@ function withholdable(names: readonly string[]): ReadonlySet<string> {
   throw new ProblemError({ code: 'arguments_invalid', message });
 }
 
-/** `WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW` of Temporal's API. */
+/** The number of `WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW` in Temporal's API. */
 const continuedAsNew = 6;
 
 /** Finds the runs of an export. Executions that continued as new belong to the run of the last one. */
@@ -147,7 +147,7 @@ async function newestOf(session: Session, workflowId: string): Promise<Execution
   return { workflowId, runId };
 }
 
-/** A text that changes whenever the history of an execution grows. */
+/** Returns a text that changes whenever the history of an execution grows. */
 async function growthOf(session: Session, { workflowId, runId }: ExecutionId): Promise<string> {
   const { status, historyLength } = await callServer(
     session,
@@ -157,7 +157,7 @@ async function growthOf(session: Session, { workflowId, runId }: ExecutionId): P
   return `${status.name} ${historyLength}`;
 }
 
-/** The lines of one run. A followed run is read several times: each part has what is new since the last one. */
+/** Makes the lines of one run. A followed run is read several times: each part has what is new. */
 export class RunLines {
   readonly #number: number;
   readonly #withheld: ReadonlySet<string>;
@@ -174,10 +174,10 @@ export class RunLines {
     return this.#lastSeq;
   }
 
-  /** The lines that are new since the last part. `isLast`: the part ends with the line of the head. */
+  /** Yields the lines that are new since the last part. The part with `isLast` ends with the line of the head. */
   *part(run: AuditedRun, isLast: boolean): Generator<AuditLine> {
     const { secret, before } = run.tree;
-    // A run that has only begun does not show yet whether it commits itself to its entries.
+    // At its start, a run does not show yet whether it commits itself to its entries.
     if (!isLast && secret === undefined && run.entries.length === 0) return;
     if (this.#tree === undefined) yield this.#first(run);
     this.#tree ??= emptyTree;
@@ -187,7 +187,7 @@ export class RunLines {
     for (const placed of run.entries) {
       const { entry, place } = placed;
       if (entry.seq <= this.#lastSeq) continue;
-      // Entries before this one may still arrive with a later payload: while the run goes on, wait for them.
+      // An earlier entry may still arrive with a later payload: while the run goes on, it is awaited.
       if (entry.seq > this.#lastSeq + 1 && !isLast && before === undefined) break;
       yield* this.#gap(entry.seq, before);
       yield entryLine({
@@ -203,7 +203,7 @@ export class RunLines {
     }
     yield* this.#ran(run, isLast);
     if (!isLast) return;
-    // Policies, arguments and the digests that name them would reveal the withheld members.
+    // Policies, arguments and their digests would reveal the withheld members.
     const evidence = this.#withheld.size > 0 ? [] : run.evidence;
     for (const part of evidence) {
       yield { line: 'evidence', run: this.#number, ...part, value: committable(part.value) };
@@ -271,7 +271,7 @@ const decided: readonly string[] = ['approved', 'denied', 'responded'];
 type Entry = PlacedEntry['entry'];
 type EventPlace = PlacedEntry['place'];
 
-/** Returns a function that gives the facts of the history about an entry, except its place. Call it in order. */
+/** Returns a function that adds facts of the history to an entry. Call it in the order of the entries. */
 function contexts({
   entries,
   messages,
@@ -284,7 +284,7 @@ function contexts({
   const openedAt = new Map<string | undefined, string>();
   const digests = new Map<number, string>();
   const order = new Map(executions.map(({ runId }, index) => [runId, index]));
-  // Only an earlier message can have led to an entry: so every later export gives the same answer.
+  // Only an earlier message can have led to an entry. So every later export has the same message.
   const isBefore = (one: EventPlace, other: EventPlace): boolean =>
     one.runId === other.runId ? one.eventId < other.eventId : order.get(one.runId)! < order.get(other.runId)!;
   let { policyDigest } = tree;
@@ -293,7 +293,7 @@ function contexts({
     policyDigest = entry.policyDigest ?? policyDigest;
     if (policyDigest !== undefined) digests.set(entry.seq, policyDigest);
   }
-  /** The earlier message with this text. Undefined if several messages, without retries, have it: any may be meant. */
+  /** Returns the earlier message with this text; undefined if several different messages have it. */
   const messageBefore = (digest: string | undefined, place: EventPlace): MessagePlace | undefined => {
     const same = (texts.get(digest) ?? []).filter((each) => isBefore(each.place, place));
     const [first, another] = same.filter(
@@ -309,7 +309,7 @@ function contexts({
     const sent = isDecided ? (decisions.get(requestId) ?? []) : [];
     const about = sent.filter((each) => isBefore(each.place, place));
     const exact = about.filter((each) => each.decisionId === decisionId);
-    // A repeated message counts once. Without a decision id, the only message about the request is meant.
+    // A repeated message counts once. Without a decision id, the message must be the only one about the request.
     const [message, another] = decisionId === undefined ? about : exact.slice(0, 1);
     const userMessage = kind === 'message' ? messageBefore(digest, place) : undefined;
     return {

@@ -15,11 +15,11 @@ import { evidenceOf } from './evidence-of.ts';
 import { placedEntries, type PlacedEntry } from '../history/fetch-journal.ts';
 import { fetchRun, type ReadExecution, type ReadRun } from '../history/history-chain.ts';
 
-/** All facts of a run's histories for an audit. */
+/** The facts in a run's histories that an audit needs. */
 export interface AuditedRun extends CommittedRun {
   workflowType: string;
   startedAt: string | null;
-  /** Temporal's name of the status, such as `COMPLETED`. */
+  /** Temporal's name of the run's status, such as `COMPLETED`. */
   status: string;
   closedAt?: string;
   agent?: string;
@@ -38,9 +38,9 @@ export interface AuditedRun extends CommittedRun {
   unread: number;
 }
 
-/** The records of the run's tree in its executions. */
+/** What the executions of a run record about its hash tree. */
 export interface RecordedTree {
-  /** The secret of the salts. Absent: the run ended before it recorded one. */
+  /** The secret from which salts are derived. Absent if the run ended before it recorded one. */
   secret?: string;
   /** The digest of the policies in force at the start of the run, or of its oldest execution that is kept. */
   policyDigest?: string;
@@ -50,7 +50,7 @@ export interface RecordedTree {
   before?: TreeState;
 }
 
-/** Reads a run for an audit. `runId`: of the run's last execution; default: the newest with this workflow id. */
+/** Reads a run for an audit. `runId`: its last execution; default: the newest one with this workflow id. */
 export async function fetchAuditedRun(session: Session, workflowId: string, runId?: string): Promise<AuditedRun> {
   return auditedRun(session.namespace, workflowId, await fetchRun(session, workflowId, runId));
 }
@@ -153,7 +153,7 @@ export function recordedTree(
 
 type Ran = Omit<ActivityLine, 'line' | 'run'>;
 
-/** The activities and nested runs of admitted calls: activities with a permit, and nested runs under `nestedPrefix`. */
+/** Returns the activities with a permit, and the nested runs, whose workflow ids begin with `nestedPrefix`. */
 function activitiesOf({ runId, events }: ReadExecution, nestedPrefix: string): Ran[] {
   const found = new Map<number, Ran>();
   for (const { eventId, at, what } of events) {

@@ -15,32 +15,32 @@ import { gatedArguments, withGreaterRisk, type GatedDefinition } from '../../cor
 import { notSplit, type ShellSplit } from '../../core/shell/parts.ts';
 import type { ReadExecution } from '../history/history-chain.ts';
 
-/** Arguments, and the findings of the activity that parsed them. */
+/** Arguments of a call, with what the activity that parsed them found out about it. */
 export interface EvidenceArguments {
   args?: JsonObject;
   shell?: ShellSplit & { argument: string };
   assessment?: Assessment;
 }
 
-/** A tool as defined by the worker that refused to start it, and the arguments parsed by its schema. */
+/** A tool as the worker that refused to start it defines it, and the arguments as parsed by its schema. */
 interface ChangedTool {
   definition: ToolDefinition;
   checked?: EvidenceArguments;
 }
 
-/** The calls of a run: finds those of the journal's entries by their digests in the history. */
+/** Finds the calls of a run in its history, for the entries of its journal, by their digests. */
 export class EvidenceCalls {
   #isAgentRun = false;
-  /** The calls of each turn of the model. */
+  /** The calls of each turn of the model, by the number of the turn. */
   readonly #turns = new Map<number, readonly EvidenceArguments[]>();
   readonly #edits: { tool: unknown; parsed: EvidenceArguments }[] = [];
-  /** The tools whose definition had changed between the ruling on a call and its start. */
+  /** The tools that changed after the ruling on a call and before its start. */
   readonly #changes: { atMs: number; permit: ClaimedPermit; change: ChangedTool }[] = [];
-  /** The arguments of activities behind the gate. `values`: positional, for a guarded activity. */
+  /** The arguments of activities behind the gate; `values` are positional arguments of a guarded activity. */
   readonly #started: { activity: string; permit: ClaimedPermit; values: (Json | undefined)[] }[] = [];
-  /** The calls of requests, for entries about the same request. */
+  /** The calls of requests, for later entries about the same request. */
   readonly #asked = new Map<string, { call: EvidenceCall; digest: string }>();
-  /** Requests that other executions took over, by id. */
+  /** The requests that an execution took over from the one before, by id. */
   readonly #carried = new Map<string, RequestRecord>();
 
   constructor(executions: readonly ReadExecution[], pasts: readonly CarriedPast[]) {
@@ -74,13 +74,13 @@ export class EvidenceCalls {
     }
   }
 
-  /** A call of the model, `TURN.INDEX`. */
+  /** Returns a call of the model by its id `TURN.INDEX`. */
   asked(callId: string): EvidenceArguments | undefined {
     const [turn, index] = callId.split('.').map(Number) as [number, number];
     return this.#turns.get(turn)?.[index - 1];
   }
 
-  /** The call of an entry, without arguments if no history keeps them. Undefined if even the tool is unknown. */
+  /** Returns the call of an entry, without arguments if no history has them; undefined if the tool is unknown, too. */
   of(entry: JournalEntry, tools: readonly ToolDefinition[], limits: RunLimits = {}): EvidenceCall | undefined {
     const { kind, requestId = '', digest } = entry;
     if (kind === 'ruling') return toContinue(entry, limits) ?? this.#new(entry, tools);
@@ -88,7 +88,7 @@ export class EvidenceCalls {
     if (kind === 'opened') {
       const found = toContinue(entry, limits) ?? this.#opened(entry, tools);
       if (found === undefined || digest === undefined) return undefined;
-      // After an edit without an assessment, the assessment of the first arguments stays.
+      // If an edited call was not assessed, the assessment of the first arguments stays.
       const before = entry.by === 'edit' ? this.#asked.get(entry.byId ?? '')?.call.assessed : undefined;
       const later = found.assessed === undefined && before !== undefined ? { ...found, assessed: before } : found;
       this.#asked.set(requestId, { call: later, digest });
@@ -99,7 +99,7 @@ export class EvidenceCalls {
     return isOther ? this.#edited(asked.call, digest) : asked.call;
   }
 
-  /** The call of a request that an execution carried; undefined without its arguments. */
+  /** Returns the call of a request that an execution took over; undefined if its arguments do not fit its digest. */
   ofRecord({ request, ruled }: RequestRecord): EvidenceCall | undefined {
     const { toolName: tool, arguments: args, riskLevel: risk, digest } = request;
     const { definition, subject, shell, beside, assessment } = ruled;
@@ -125,12 +125,12 @@ export class EvidenceCalls {
         if (digestOf(toolName, facts.args, definition.definition) === digest) return callOf(definition, facts);
       }
     }
-    // A guarded activity's call has no assessment, so its policies may determine it completely.
+    // A call of a guarded activity has no assessment, so policies may decide on it without its arguments.
     const newest = this.#isAgentRun ? undefined : definitions[0];
     return newest === undefined ? undefined : callOf(newest, {});
   }
 
-  /** Every definition of a tool up to a time, the newest first. */
+  /** Returns every definition of a tool up to a time, the newest first. */
   #definitions(name: string, tools: readonly ToolDefinition[], atMs: number): ToolDefinition[] {
     const known = tools.filter((tool) => tool.name === name);
     for (const { atMs: sinceMs, permit, change } of this.#changes) {
@@ -162,7 +162,7 @@ export class EvidenceCalls {
     });
   }
 
-  /** The arguments with which a guarded activity was started, or refused because it had changed. */
+  /** Returns the arguments with which a guarded activity was started, or was refused because it had changed. */
   #passed(callId: string, definition: GatedDefinition): EvidenceArguments[] {
     const first = callId.split('.', 2).join('.');
     return this.#started.flatMap(({ activity, permit, values }) => {
@@ -172,7 +172,7 @@ export class EvidenceCalls {
     });
   }
 
-  /** A call with the arguments of a reviewer's edit, as an activity validated them. */
+  /** Returns a call with the arguments of a reviewer's edit, as an activity validated them. */
   #edited(before: EvidenceCall, digest: string): EvidenceCall | undefined {
     const { tool, definition, subject, shell: splitBefore } = before;
     const edit = this.#edits.find((each) => {
@@ -186,12 +186,12 @@ export class EvidenceCalls {
   }
 }
 
-/** The request to continue the run beyond a limit: its arguments follow from the limits of the policies. */
+/** Returns the call of a request to continue the run beyond a limit, whose arguments follow from the policies. */
 function toContinue({ toolName, digest }: JournalEntry, limits: RunLimits): EvidenceCall | undefined {
   if (toolName !== continueDefinition.name) return undefined;
   const amounts = runMeasures.flatMap((measure) => {
     const { ask, end } = limits[measure] ?? {};
-    // If the cost is unknown, a limit that would end the run asks instead.
+    // A limit that would end the run asks instead if the cost is unknown.
     return [ask, end].flatMap((amount) => (amount === undefined ? [] : [{ measure, amount }]));
   });
   const args = amounts.map(continueArguments).find((each) => {
@@ -200,7 +200,7 @@ function toContinue({ toolName, digest }: JournalEntry, limits: RunLimits): Evid
   return args && callOf(continueDefinition, { args, assessment: continueAssessment });
 }
 
-/** The changed tool that a worker refused to start. A failure that the tool itself throws is never read as one. */
+/** Returns the changed tool that a worker refused to start. Never reads it from an error that the tool threw. */
 function changeIn(end: ActivityEnd): ChangedTool | undefined {
   const [by, change] = 'failure' in end ? (end.failure.details ?? []) : [];
   const { definition } = isObject(change) ? change : {};

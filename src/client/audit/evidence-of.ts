@@ -1,4 +1,4 @@
-/** The evidence of a run's rulings from its histories, for `audit/verify-evidence.ts`. Decides nothing. */
+/** Collects the evidence of a run's rulings from its histories, for `audit/verify-evidence.ts`. It decides nothing. */
 import type { EvidenceCall, EvidencePolicies, RunEvidence, Standing } from '../../audit/evidence.ts';
 import type { EvidenceContext } from '../../core/ledger/recorded-context.ts';
 import { rulingsOf } from '../../audit/rule-again.ts';
@@ -80,7 +80,7 @@ interface Context {
   context: EvidenceContext;
 }
 
-/** The caller and the metadata of the run, from the start of each execution on. */
+/** Returns the caller and the metadata of the run, with the time from which each execution has them. */
 function contextsOf(executions: readonly ReadExecution[]): Context[] {
   return executions.map(({ events }) => {
     let context: EvidenceContext = { unknown: ['caller', 'metadata'] };
@@ -89,7 +89,7 @@ function contextsOf(executions: readonly ReadExecution[]): Context[] {
         const { caller, metadata } = what.input as EvidenceContext;
         context = { ...(caller !== undefined && { caller }), ...(metadata !== undefined && { metadata }) };
       }
-      // In a custom workflow only the workflow's code knows the context, and it passes the context to an activity.
+      // Only the code of a custom workflow knows its context, and passes it to an activity.
       const activity = what?.kind === 'scheduled' ? what.activity : undefined;
       if (activity?.kind !== 'config' && activity?.kind !== 'verified') continue;
       if (isObject(activity.given['context'])) context = activity.given['context'];
@@ -116,10 +116,10 @@ function kept<Value>(all: Record<string, Value>, value: Value): string {
   return digest;
 }
 
-/** The policies in force; or `why`, the reason why they are unknown. */
+/** The policies in force, or `why`: the reason why they are unknown. */
 type InForce = { agent: string } & ({ layers: PolicyLayers; why?: never } | { layers?: never; why: string });
 
-/** The policies in force for each entry. They change by `setPolicy`, by the calling run and by handoffs. */
+/** Finds the policies in force for each entry. `setPolicy`, the calling run and handoffs change them. */
 export class PolicyTimeline {
   readonly #recorded: RecordedPolicies;
   readonly #agents: readonly (Pick<AgentConfig, 'agent' | 'run'> & Partial<AgentConfig>)[];
@@ -135,14 +135,14 @@ export class PolicyTimeline {
     this.#agents = first === undefined ? [] : agentsOf(first);
     this.#agent = carried?.agent ?? first?.agent ?? '';
     this.#changed = { change: carried?.gate.change };
-    // A message has a policy, a mode or both; the digest shows which of them belong together.
+    // A `setPolicy` message has a policy, a mode or both. The resulting digest shows which belong together.
     const sent = [...policies, undefined].flatMap((policy) => [undefined, ...modes].map((mode) => ({ policy, mode })));
     const changes = sent.filter(({ policy, mode }) => policy !== undefined || mode !== undefined);
     this.#changes = [...changes, ...pasts.flatMap(({ gate }) => gate.change ?? [])];
     if (first === undefined) this.#why = 'the history does not keep the policies of the run';
   }
 
-  /** The policies in force for an entry. Call it for every entry, in order. */
+  /** Returns the policies in force for an entry. Call it for every entry, in order. */
   at({ kind, agent, policyDigest: digest }: JournalEntry): InForce {
     if (agent !== undefined) this.#agent = agent;
     if (kind === 'policy' && digest !== undefined) this.#applyChangeTo(digest);
@@ -153,7 +153,7 @@ export class PolicyTimeline {
     return { agent: this.#agent, layers };
   }
 
-  /** The tools of an agent, as the run recorded them at its start. */
+  /** Returns the tools of an agent, as the run recorded them when it started. */
   toolsOf(agent: string): readonly ToolDefinition[] {
     const { first } = this.#recorded;
     const found = this.#agents.find((each) => each.agent === agent);
@@ -162,7 +162,7 @@ export class PolicyTimeline {
 
   /**
    * Applies the change, by `setPolicy` or by the calling run, that results in policies with this digest. After a
-   * handoff it may precede the first entry that names the new agent.
+   * handoff, the change may come before the first entry that names the new agent.
    */
   #applyChangeTo(digest: string): void {
     const { change: before, parents } = this.#changed;
@@ -183,7 +183,7 @@ export class PolicyTimeline {
     this.#why = 'the history does not keep the policies that were set here';
   }
 
-  /** The changes by the digest of the resulting policies, kept because the calling run's policies seldom change. */
+  /** Returns the changes by the digest that results. They are computed again if the calling run has changed. */
   #changesOf(agent: string): Map<string | undefined, PolicyChange> {
     const { parents } = this.#changed;
     const known = this.#changesByAgent.get(agent);

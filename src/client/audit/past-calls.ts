@@ -12,14 +12,14 @@ export interface PastCall {
   workflowId: string;
   callId: string;
   toolName: string;
-  /** Absent if some of the arguments are hidden from reviewers. */
+  /** The arguments. Absent if some of them are hidden from reviewers. */
   args?: JsonObject;
   /** The time of the ruling on the call, in ISO 8601. */
   at: string;
   outcome: string;
 }
 
-/** The settled calls of a tool in an agent run, oldest first, from its history. Needs no worker. */
+/** Reads the settled calls of a tool in an agent run, oldest first, from its history. Needs no worker. */
 export async function pastCalls(session: Session, workflowId: string, tool: string): Promise<PastCall[]> {
   const { executions } = await fetchRun(session, workflowId);
   const { first, pasts } = policiesOf(executions);
@@ -47,7 +47,7 @@ function hiddenIn(executions: readonly ReadExecution[]): HiddenByPolicies {
   return hidden;
 }
 
-/** True if some of the arguments are hidden from reviewers, or if no activity has searched them for hidden values. */
+/** True if some arguments are hidden from reviewers, or if no activity has searched them for values to hide. */
 function hidesSome(call: object, { settings }: HiddenByPolicies): boolean {
   const { redaction } = call as { redaction?: unknown };
   if (!isObject(redaction)) return settings !== undefined;

@@ -20,33 +20,33 @@ import { type ExecutionId, executionIdOf, listedExecutions } from '../server/mem
 
 /** The scope of a survey. */
 export interface SurveyOptions {
-  /** Runs that ended before this instant are left out. In milliseconds since 1970. */
+  /** The instant before which ended runs are left out, in milliseconds since 1970. */
   sinceMs: number;
   /** The maximum number of runs. Default 200. */
   mostRuns?: number;
-  /** How long it may take, in milliseconds. Default 20,000. */
+  /** The longest time that the survey may take, in milliseconds. Default 20,000. */
   timeoutMs?: number;
-  /** Ends the survey early, with what has been read. */
+  /** A signal that ends the survey early; it then returns what was read. */
   signal?: AbortSignal;
 }
 
-/** The decisions of one run, and its policy of the operator. */
+/** The decisions of one run, and the operator's policy for it. */
 export interface SurveyedRun extends CountedRun {
   workflowId: string;
-  /** ISO 8601. */
+  /** The time of the start, in ISO 8601. */
   startedAt: string;
   entries: readonly JournalEntry[];
-  /** The operator's policy that the run recorded at its start. Null: none. Absent: the run has recorded nothing. */
+  /** The operator's policy that the run recorded at its start; null for none. Absent if it has recorded nothing. */
   ceiling?: { digest: string; policy: Policy; lines?: RuleLines } | null;
 }
 
 /** The result of `surveyDecisions`. */
 export interface Survey {
-  /** The last started come first. */
+  /** The runs, the last started first. */
   runs: SurveyedRun[];
-  /** Runs that were found but not read: their history is gone or unreadable, or the time was over. */
+  /** The number of runs that were found and not read: history is gone or unreadable, or the time was over. */
   unread: number;
-  /** True: there are more runs than `mostRuns`. */
+  /** True if there are more than `mostRuns` runs. */
   more: boolean;
 }
 
@@ -54,7 +54,7 @@ const readsAtOnce = 4;
 /** The most executions that the server lists at once, unless it is configured otherwise. */
 const largestPage = 1_000;
 
-/** Reads the decisions of runs that are open or ended since an instant, within limits of number and time. */
+/** Reads the decisions of runs that are open or ended since `sinceMs`, within limits of number and time. */
 export async function surveyDecisions(session: Session, options: SurveyOptions): Promise<Survey> {
   const { sinceMs, mostRuns = 200, timeoutMs = 20_000 } = options;
   const overdue = AbortSignal.timeout(timeoutMs);
@@ -68,7 +68,7 @@ export async function surveyDecisions(session: Session, options: SurveyOptions):
   return { runs, unread: found.length - runs.length, more };
 }
 
-/** The newest runs that are running, or have ended since `sinceMs`. `more`: there are others. */
+/** Finds the newest runs that are open or ended since `sinceMs`. `more`: there are others. */
 async function newestRuns(
   session: Session,
   sinceMs: number,
@@ -89,7 +89,7 @@ async function newestRuns(
   return { found, more: false };
 }
 
-/** The decisions of one run; undefined if its history cannot be read in time. */
+/** Reads the decisions of one run; undefined if its history cannot be read in time. */
 async function surveyedRun(
   session: Session,
   { workflowId, runId }: ExecutionId,
@@ -132,7 +132,7 @@ function usageOf(executions: readonly ReadExecution[]): Pick<SurveyedRun, 'used'
 
 function recordedCeiling({ ceiling, ceilingLines: lines }: RunConfig | GateConfig): SurveyedRun['ceiling'] {
   if (ceiling === undefined) return null;
-  // Throws for a policy that no worker can have written: then the run counts as unreadable.
+  // This throws for a policy that no worker can have written. Then the run counts as unreadable.
   compilePolicy(ceiling, 'ceiling');
   personKeyIn(ceiling.directory);
   return { digest: jsonDigest(ceiling as unknown as Json), policy: ceiling, ...(lines !== undefined && { lines }) };

@@ -10,13 +10,13 @@ export type AuditText = { text: string } | { problem: string };
 
 /** Options of `verifyAudit`. */
 export interface VerifyAuditOptions extends Pick<VerifierOptions, 'publicKey' | 'since'> {
-  /** Called with each line that can be read, in order. */
+  /** A function that is called with each line that can be read, in order. */
   onLine?: (text: string) => void;
 }
 
 /**
- * Checks an export without a server. Reads one line after another, so a file may be larger than the memory. Never
- * throws for what the lines contain; throws `arguments_invalid` for an unknown option.
+ * Verifies an export without a server. It reads line by line, so a file may be larger than the memory. Never throws for
+ * the content of lines; throws `arguments_invalid` for an unknown option.
  *
  * @example
  * ```ts
@@ -50,7 +50,7 @@ export async function verifyAudit(
 /** The bytes before the 32 bytes of an Ed25519 public key in its SPKI form (RFC 8410). */
 const prefix = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** Checks signatures with Node's Ed25519, faster than the core's. Like that one, it refuses keys of small order. */
+/** Checks signatures with Node's Ed25519, which is faster than the core's and also refuses keys of small order. */
 function signatures(): VerifierOptions['isSigned'] {
   const keys = new Map<string, KeyObject | undefined>();
   return (publicKey, text, signature) => {

@@ -7,7 +7,7 @@ import { RunLines } from './audit.ts';
 import { type AuditedRun, fetchAuditedRun } from './audited-run.ts';
 import type { Session } from '../server/session.ts';
 
-/** Compares the lines of an export with the server's present history. */
+/** Compares the lines of an export with the history that the server has now. */
 export class LiveComparison {
   readonly #session: Session;
   #withheld: ReadonlySet<string> = new Set();
@@ -47,7 +47,7 @@ export class LiveComparison {
     return { findings: findings.sort((one, other) => one.line - other.line), notes };
   }
 
-  /** The newest run with the exported id, else one with an exported execution. Undefined if the server has neither. */
+  /** Finds the newest run with the exported id, else one with an exported execution; undefined if both are gone. */
   async #fetch({ workflowId, firstRunId, lastRunId }: ExportedRun): Promise<AuditedRun | undefined> {
     for (const runId of [undefined, lastRunId, firstRunId]) {
       try {
@@ -70,7 +70,7 @@ export class LiveComparison {
     const isCutShort = run.tree.before !== undefined;
     return [...lines].flatMap(([key, { leaf, line, seq }]) => {
       const now = live.get(key);
-      // Retention has removed what these lines say, so they cannot be compared.
+      // These lines are about events that retention has removed, so they cannot be compared.
       if (now === leaf || (isCutShort && (now === undefined || key === 'run'))) return [];
       const what = now === undefined ? 'does not have this line' : 'says something else';
       const message = `the history on the server ${what}`;
@@ -83,12 +83,12 @@ interface ExportedRun {
   number: number;
   workflowId: string;
   firstRunId: string;
-  /** The execution that holds the last exported entry. */
+  /** The execution that has the last exported entry. */
   lastRunId?: string;
   lines: Map<string, { line: number; leaf: string; seq?: number }>;
 }
 
-/** Names a line that a later export of the run repeats; undefined for any other. */
+/** Returns a key for a line that a later export of the run repeats; undefined for any other line. */
 function lineKey(line: AuditLine | SealedLine): string | undefined {
   if (line.line === 'run') return 'run';
   if (line.line === 'entry') return `entry ${line.entry.seq}`;

@@ -25,7 +25,7 @@ const mostLooks = 20;
 
 const lookEveryMs = 100;
 
-/** The input of the checks. */
+/** Options of `client.check`. */
 export interface CheckOptions {
   /** The longest time that a request may wait, in milliseconds: the operator's `max_timeout`. Default 30 days. */
   longestWaitMs?: number;
@@ -33,7 +33,7 @@ export interface CheckOptions {
 
 const dayMs = 86_400_000;
 
-/** Checks in the order of dependence: without the namespace, nothing further. A problem is a finding, never thrown. */
+/** Checks what runs and clients need; without the namespace, no more. Returns problems as findings. */
 export async function checkSetUp(
   session: Session,
   taskQueue: string,
@@ -72,7 +72,7 @@ export function checkSdk(): Promise<Check> {
   }).then((check) => (check.isOk ? check : { ...check, command: 'npm ls @temporalio/client @temporalio/worker' }));
 }
 
-/** Checks that the namespace exists; if not, has the command that creates it. */
+/** Checks that the namespace exists. If it does not, the finding has the command that creates it. */
 async function checkNamespace(session: Session): Promise<Check> {
   const { connection, address, namespace } = session;
   return runCheck('namespace', async () => {
@@ -97,7 +97,7 @@ async function checkAttributes(session: Session): Promise<Check> {
   });
 }
 
-/** If a waiting run has continued as new, its earlier executions are closed, and must be kept as long as it waits. */
+/** Checks the retention: the earlier executions of a waiting run are closed, and must be kept as long as it waits. */
 function retentionCheck(namespace: string, days: number, longestWaitMs: number) {
   const neededDays = Math.ceil(longestWaitMs / dayMs);
   if (days * dayMs >= longestWaitMs) return fine(`Closed executions are kept for ${days} days.`);
@@ -110,7 +110,7 @@ function retentionCheck(namespace: string, days: number, longestWaitMs: number) 
 
 /**
  * Compares this machine's clock with the server's. The server never states its time, but it records when a task queue
- * was polled last: so this function polls an unused queue.
+ * was last polled. So this function polls an unused queue, and reads that time.
  */
 async function checkClock(session: Session): Promise<CheckOutcome> {
   const { connection, namespace } = session;
@@ -144,7 +144,7 @@ async function checkClock(session: Session): Promise<CheckOutcome> {
   }
 }
 
-/** `serverMs`: recorded by the server between `beforeMs` and `afterMs` of this machine's clock. */
+/** Compares `serverMs`, which the server recorded between `beforeMs` and `afterMs` of this machine's clock. */
 function clockOutcome(serverMs: number, beforeMs: number, afterMs: number): CheckOutcome {
   const aheadMs = Math.max(0, beforeMs - serverMs) || Math.min(0, afterMs - serverMs);
   if (Math.abs(aheadMs) <= toleratedMs) return fine("This machine's clock agrees with the server's.");

@@ -7,7 +7,7 @@ import { listedExecutions } from '../server/memo-rows.ts';
 import { type Check, type CheckOutcome, fine, runCheck, wrong } from './check.ts';
 import { isOfVersion, moveCommand, type PinnedVersion, pinnedVersionOf, noWorker } from '../server/ask-worker.ts';
 
-/** A poll lasts up to a minute: a worker whose last poll began earlier has stopped, though it is still listed. */
+/** A poll lasts up to a minute. A worker whose last poll began earlier has stopped, even if it is still listed. */
 const pollSeconds = 75;
 
 const runsLookedAt = 1_000;
@@ -18,7 +18,7 @@ interface Poller {
   agoMs: number;
 }
 
-/** Checks that a worker polls the task queue, that all rule with the engine of this version, and by one policy. */
+/** Checks that a worker polls the task queue, and that all workers have this engine and one policy of the operator. */
 export async function checkWorkers(session: Session, taskQueue: string, isClockRight: boolean): Promise<Check[]> {
   let identities: string[] = [];
   let living: string[] = [];
@@ -37,7 +37,7 @@ export async function checkWorkers(session: Session, taskQueue: string, isClockR
   });
   if (identities.length === 0) return [worker];
   const engine = await runCheck('engine', async () => {
-    // Imported only here: this module loads the condition language, which no other check needs.
+    // This import is dynamic, because the module loads the condition language, which no other check needs.
     const { engine: own } = await import('../../core/policy/ruling.ts');
     return compareEngines(own, taskQueue, identities);
   });
@@ -48,7 +48,7 @@ function isLiving({ agoMs }: Poller, isClockRight: boolean): boolean {
   return !isClockRight || agoMs <= pollSeconds * 1_000;
 }
 
-/** Checks the versions to which waiting runs are pinned: an answer waits until a worker of the version polls. */
+/** Checks that workers poll for each version to which waiting runs are pinned: answers to these runs wait for them. */
 export async function checkVersions(session: Session, isClockRight: boolean): Promise<CheckOutcome> {
   const query = `${session.attributes.ids} IS NOT NULL AND ExecutionStatus = "Running"`;
   const pinned = new Map<string, { version: PinnedVersion; taskQueue: string; workflowIds: string[] }>();
@@ -105,7 +105,7 @@ async function pollersOf({ connection, namespace, ...session }: Session, taskQue
   }));
 }
 
-/** A run has the policy of the worker that starts it, and each worker that runs a tool also checks its own. */
+/** Compares the workers' policies. A run has that of the worker that starts it; each worker also checks its own. */
 function comparePolicies(taskQueue: string, identities: readonly string[]): CheckOutcome {
   const known = identities.flatMap((identity) => {
     const policy = workerFacts(identity)?.policy;

@@ -24,7 +24,7 @@ export const checkNames = [
 export interface Check {
   check: (typeof checkNames)[number];
   isOk: boolean;
-  /** One sentence; a problem includes its remedy. */
+  /** One sentence. That of a problem includes the remedy. */
   message: string;
   /** The command that solves the problem, if there is one. */
   command?: string;
@@ -59,7 +59,7 @@ export interface Setup extends Registration {
   retentionDays: number;
 }
 
-/** Registers the search attributes of the inbox and reads the retention. Repeating it is harmless. */
+/** Registers the search attributes of the inbox, and returns the retention. A repetition changes nothing. */
 export async function setUp(session: Session): Promise<Setup> {
   const { connection, namespace, attributes } = session;
   return callServer(

@@ -12,9 +12,9 @@ import { grpcStatus, grpcStatusOf } from '../../connection/server-error.ts';
 export interface CleanOptions {
   /** The folder with the payload files. Default: `COUNTERSIGN_PAYLOAD_FOLDER`. */
   folder?: string;
-  /** Removes only files last written at least this long ago, in milliseconds. At least an hour; default one day. */
+  /** The least age of a removed file, by its last writing, in milliseconds. At least an hour; default one day. */
   olderThanMs?: number;
-  /** Counts only, and removes nothing. Default false. */
+  /** If true, files are only counted, and none is removed. Default false. */
   dryRun?: boolean;
 }
 
@@ -27,9 +27,9 @@ export interface CleanedPayloads extends Cleaned {
 const hourMs = 3_600_000;
 
 /**
- * Removes payload files that no history of the namespace names. Reads every history. Recent files stay, because a
- * payload on its way to the server is in no history yet. Throws `internal` without a folder, for too short an age and
- * for an unknown option, and `server_unreachable`; then nothing was removed.
+ * Removes payload files that no history of the namespace names. Reads every history. Recent files stay, because no
+ * history names a payload that is still on its way to the server. Throws `internal` without a folder, for too short an
+ * age and for an unknown option, and `server_unreachable`: then nothing was removed.
  *
  * @example
  * ```ts
@@ -53,7 +53,7 @@ export async function cleanPayloads(session: Session, options: CleanOptions = {}
   const folder = openPayloadFolder(wanted.folder, session.namespace);
   const named = new Set<string>();
   let runs = 0;
-  // Every execution that the namespace still keeps, of any starter.
+  // All executions count that the namespace still keeps, not only those of Countersign.
   for await (const page of listedExecutions(session)) {
     for (const row of page) {
       runs += 1;
@@ -73,7 +73,7 @@ async function namesIn(session: Session, { key }: PayloadFolder, execution: Exec
       try {
         return await workflowService.getWorkflowExecutionHistory(request);
       } catch (error) {
-        // Retention has removed the execution since it was listed.
+        // The execution was removed by retention after it was listed.
         if (grpcStatusOf(error) === grpcStatus.NOT_FOUND) return undefined;
         throw error;
       }
@@ -88,7 +88,7 @@ async function namesIn(session: Session, { key }: PayloadFolder, execution: Exec
   return names;
 }
 
-/** The claims of all references to payload folders, anywhere in an event. */
+/** Yields the claims of all references to payload folders, anywhere in an event. */
 function* claimsIn(value: unknown): Generator<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
   const claim = claimIn(value);

@@ -12,8 +12,8 @@ import { readValue } from '../server/read-payload.ts';
 type Event = temporal.api.history.v1.IHistoryEvent;
 
 /**
- * The events of a run from its exported history: one text for each execution, oldest first. An encrypted payload gives
- * a `gap`. Throws `invalid_message` for a text that is not the JSON of Temporal's UI or command line.
+ * Returns the events of a run from its exported history, one text for each execution, oldest first. An encrypted
+ * payload becomes a `gap`. Throws `invalid_message` for a text that is not the JSON of Temporal's UI or command line.
  */
 export async function eventsOfHistories(texts: readonly string[]): Promise<RecordedEvent[]> {
   const codec = new ReadingCodec([]);
@@ -46,14 +46,14 @@ function readHistory(text: string): Event[] {
   }
 }
 
-/** The members that contain payloads, by name: a list of them, or an object of them. */
+/** The names of members that contain payloads, in a list or an object. */
 const holders = ['payloads', 'fields', 'indexedFields'];
 
-/** Gives every payload the form of the protocol: Temporal's tools can write a payload as its JSON value. */
+/** Converts every payload to the form of the protocol: Temporal's tools can write a payload as its JSON value. */
 function withPayloads(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withPayloads);
   if (typeof value !== 'object' || value === null) return value;
-  // Summaries are for Temporal's UI.
+  // This member has summaries for Temporal's UI.
   const members = Object.entries(value).filter(([name]) => name !== 'userMetadata');
   return Object.fromEntries(
     members.map(([name, member]) => {

@@ -10,11 +10,11 @@ import { readingRemedy } from '../../connection/server-error.ts';
 
 /** The decisions of a run, read from its history. */
 export interface Journal extends Projection {
-  /** Every entry once, in the order of the decisions. */
+  /** Every entry once, in the order in which they were made. */
   entries: JournalEntry[];
-  /** Temporal's run id of the newest execution that retention has removed: the entries before it are gone. */
+  /** Temporal's run id of the newest execution that retention has removed. Its entries are gone, and all before it. */
   missing?: string;
-  /** The number of payloads that this client cannot decode, if there are any: entries may be missing. */
+  /** The number of payloads that this client cannot decode; entries may be missing. Absent if there are none. */
   unread?: number;
 }
 
@@ -28,7 +28,7 @@ export function projectRun(executions: readonly ReadExecution[]): Projection & {
   return { entries, ...projectJournal(entries, executions.some(wasEnded)) };
 }
 
-/** Every entry that the executions carry, once, in the order of the decisions. */
+/** Returns every entry that the executions carry, once, in the order in which they were made. */
 export function entriesOf(executions: readonly ReadExecution[]): JournalEntry[] {
   return placedEntries(executions).map(({ entry }) => entry);
 }
@@ -39,7 +39,7 @@ export interface PlacedEntry {
   place: { runId: string; eventId: number };
 }
 
-/** The entries with their places. Of several versions of an entry, the last one counts. */
+/** Returns the entries with their places. An entry may be written several times: the last version counts. */
 export function placedEntries(executions: readonly ReadExecution[]): PlacedEntry[] {
   const found = new Map<number, PlacedEntry>();
   for (const { runId, events } of executions) {
@@ -55,15 +55,15 @@ export function wasEnded({ events }: ReadExecution): boolean {
   return events.some(({ what }) => what?.kind === 'terminated' || what?.kind === 'timed_out');
 }
 
-/** The starter's claims about the user of a run. */
+/** What the client that started a run claims about the user. */
 export interface SessionOfRun {
-  /** True: the run accepts further messages of its user. */
+  /** True if the run accepts further messages of its user. */
   isSession: boolean;
-  /** The run's user. Absent: none is named. */
+  /** The id of the run's user. Absent if none is named. */
   callerUserId?: string;
 }
 
-/** A custom workflow is no session. Throws `run_not_found`, and `undecodable` for an input that is unreadable here. */
+/** Reads whether a run is a session, and of which user. Throws `run_not_found`, and `undecodable` for its input. */
 export async function sessionOf(session: Session, workflowId: string): Promise<SessionOfRun> {
   const input = await callServer(session, () => inputOf(session, { workflowId }), { workflowId });
   if (isUndecodable(input) && input.unread) {

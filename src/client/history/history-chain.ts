@@ -10,15 +10,15 @@ import { unreadEncoding } from '../../core/base/undecodable.ts';
 /** One part of an execution's history. Payloads are not decoded. */
 interface HistoryPage {
   events: Event[];
-  /** The token of the next page. Absent: the history has no further events now. */
+  /** The token of the next page. Absent if the history has no further events now. */
   next?: Uint8Array;
 }
 
-/** How long a call waits for a new event, in milliseconds. The server answers after 20 seconds at the latest. */
+/** The time limit of a call that waits for an event, in milliseconds. The server answers after at most 20 seconds. */
 const longPollMs = 60_000;
 const callMs = 10_000;
 
-/** Reads a part of a history. `wait`: waits some seconds for a new event. Throws the server's errors unchanged. */
+/** Reads a page of a history. With `wait`, waits some seconds for an event. Throws the server's errors unchanged. */
 export async function readPage(
   session: Session,
   execution: { workflowId: string; runId?: string },
@@ -41,7 +41,7 @@ export async function readPage(
   return { events: history?.events ?? [], ...(next.length > 0 && { next }) };
 }
 
-/** The pages of an execution's history up to now. Payloads are not decoded. */
+/** Yields the pages of an execution's history up to now. Payloads are not decoded. */
 export async function* pagesOf(
   session: Session,
   execution: { workflowId: string; runId: string },
@@ -57,7 +57,7 @@ export async function* pagesOf(
 
 interface DescribedExecution {
   runId: string;
-  /** Events of its history so far. */
+  /** The number of events in its history so far. */
   historyLength: number;
   /** Temporal's run id of the execution that replaced it, if an operator has reset it. */
   resetRunId?: string;
@@ -89,7 +89,7 @@ export async function findExecution(
     return await describeExecution(session, execution);
   } catch (error) {
     const status = grpcStatusOf(error);
-    // A text that is not a run id is an invalid argument.
+    // The server reports a text that is not a run id as an invalid argument.
     if (status === grpcStatus.NOT_FOUND || status === grpcStatus.INVALID_ARGUMENT) return undefined;
     throw error;
   }
@@ -113,15 +113,15 @@ export interface HistoryChain {
   missing?: string;
 }
 
-/** One execution of a run, read. */
+/** The facts in the history of one execution. */
 export interface ReadExecution {
   runId: string;
   events: readonly HistoryEvent[];
 }
 
-/** A run, read from the histories of its executions. */
+/** The facts in the histories of a run. */
 export interface ReadRun {
-  /** Oldest first; at least one. */
+  /** The executions, oldest first; at least one. */
   executions: readonly ReadExecution[];
   missing?: string;
   /** The number of payloads that cannot be decoded here. */
@@ -138,7 +138,7 @@ export async function fetchRun(session: Session, workflowId: string, last?: stri
   return { executions: readHistories(executions, valueReader(session)), missing, unread };
 }
 
-/** Reads the executions of a run, oldest first, whose payloads are decoded. */
+/** Reads the facts from histories whose payloads are decoded, oldest first. */
 export function readHistories(
   executions: readonly { runId: string; events: readonly Event[] }[],
   read: ReadValue,
@@ -147,7 +147,7 @@ export function readHistories(
   return executions.map(({ runId, events }) => ({ runId, events: events.map((event) => reader.read(event)) }));
 }
 
-/** The input of an agent run, by default of its newest execution. Undefined for a custom workflow. */
+/** Returns the input of an agent run, by default of its newest execution. Undefined for a custom workflow. */
 export async function inputOf(session: Session, execution: { workflowId: string; runId?: string }): Promise<unknown> {
   const { events } = await readPage(session, execution, { size: 1 });
   await decodeHistory(session, events);
@@ -155,7 +155,7 @@ export async function inputOf(session: Session, execution: { workflowId: string;
   return started?.what?.kind === 'started' ? started.what.input : undefined;
 }
 
-/** The first argument of a workflow of any type; undefined if it has no argument. */
+/** Returns the first argument of a workflow of any type; undefined if it has none. */
 export async function argumentOf(
   session: Session,
   execution: { workflowId: string; runId?: string },
@@ -165,7 +165,7 @@ export async function argumentOf(
   return payload == null ? undefined : readPayload(session, payload);
 }
 
-/** `last`: Temporal's run id of the run's last execution; default: the newest one under this workflow id. */
+/** Fetches all histories of a run. `last`: the run id of its last execution; default: the newest one. */
 export async function fetchHistoryChain(session: Session, workflowId: string, last?: string): Promise<HistoryChain> {
   const fetchOne = (runId: string | undefined): Promise<HistoryExecution | undefined> =>
     callServer(
@@ -187,7 +187,7 @@ export async function fetchHistoryChain(session: Session, workflowId: string, la
 }
 
 interface RunExecutions {
-  /** Temporal's run ids, oldest first. */
+  /** The run ids of the executions that the server has, oldest first. */
   executions: string[];
   /** Temporal's run id of the newest execution that retention has removed. */
   missing?: string;
@@ -206,7 +206,7 @@ export async function findExecutions(session: Session, workflowId: string): Prom
   return { executions: executions.map(({ runId }) => runId), missing };
 }
 
-/** Walks from the last execution, for which `run` gets undefined, back to the first one that the server still has. */
+/** Reads from the last execution, for which `read` gets undefined, back to the first one that the server still has. */
 async function walkBack<Execution extends { events: readonly Event[] }>(
   read: (runId: string | undefined) => Promise<Execution | undefined>,
 ): Promise<{ executions: Execution[]; missing?: string }> {
@@ -244,7 +244,7 @@ export async function decodeWith(
   return unread;
 }
 
-/** All payloads in a value, except search attributes and headers, which no codec encodes. */
+/** Returns all payloads in a value, except search attributes and headers, which no codec encodes. */
 function payloadsIn(value: unknown): Payload[] {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return [];
   if (isPayload(value)) return [value];

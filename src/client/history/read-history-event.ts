@@ -26,13 +26,13 @@ type MaybePayload = temporal.api.common.v1.IPayload | null | undefined;
 type Attributes<Name extends keyof Event> = NonNullable<Event[Name]>;
 
 /**
- * Reads the decoded events of a run, in order, execution by execution: only this class converts Temporal's events to
- * facts. Never throws: every client of the namespace can write any payload.
+ * Converts Temporal's events to facts; no other class does. Give it the decoded events of a run in order, execution by
+ * execution. Never throws, because every client of the namespace can write any payload.
  */
 export class HistoryReader {
   readonly #payloads: EventPayloads;
   #isAgentRun = false;
-  /** The activities and nested workflows in flight of the present execution, by the event that started them. */
+  /** The activities and nested workflows that the present execution has in flight, by the event that scheduled them. */
   readonly #begun = new Map<number, Activity>();
 
   constructor(read: ReadValue) {
@@ -68,7 +68,7 @@ export class HistoryReader {
     return this.#attempted(event) ?? this.#ended(event) ?? this.#message(event) ?? this.#runEnd(event);
   }
 
-  /** The start of an execution. It forgets the activities of the execution before it. */
+  /** Reads the start of an execution. Forgets the activities of the execution before it. */
   #started(started: Attributes<'workflowExecutionStartedEventAttributes'>): Started {
     const type = started.workflowType?.name ?? '';
     const before = started.continuedExecutionRunId || undefined;
@@ -89,8 +89,8 @@ export class HistoryReader {
   }
 
   /**
-   * The argument that names the previous execution as its writer. In a custom workflow it may be any argument, or a
-   * member of one; other arguments are ignored, even if they cannot be decoded.
+   * Finds the argument that names the previous execution as its writer. In a custom workflow it may be any argument, or
+   * a member of one; other arguments may be undecodable.
    */
   #carried(payloads: readonly MaybePayload[], before: string): unknown {
     const values = this.#isAgentRun
@@ -124,7 +124,7 @@ export class HistoryReader {
     return name.startsWith('countersign.') ? { kind: 'other' } : this.#tool(name, payloads);
   }
 
-  /** The permit is the first argument of a tool's activity, or in the metadata of a guarded one's first argument. */
+  /** Reads the permit of a tool's activity: its first argument, or metadata of the first argument if guarded. */
   #tool(name: string, payloads: readonly MaybePayload[]): Scheduled {
     const values = payloads.map((payload) => this.#payloads.value(payload));
     const beside = permitIn(payloads[0]?.metadata);
@@ -155,7 +155,7 @@ export class HistoryReader {
   }
 
   #end(activity: Activity, state: EndState, { result, failure }: Ended): ActivityEnd {
-    // Ignore inputs from other workflows to custom workflows.
+    // The result of a workflow that a custom workflow starts is not a fact about the run.
     const isForeign = activity.kind === 'nested' && !activity.isAgentRun;
     if (state === 'completed') return { result: isForeign ? undefined : this.#payloads.first(result) };
     if (state === 'cancelled' || activity.kind === 'nested') return { failure: { kind: 'other', message: state } };
@@ -178,7 +178,7 @@ export class HistoryReader {
     return { kind: 'message', name, via, sender, value: this.#payloads.glance(payload) };
   }
 
-  /** How an execution ended; undefined for every other event. `next`: the execution that follows. */
+  /** Returns how an execution ended; undefined for every other event. `next` is the execution that follows it. */
   #runEnd(event: Event): RunEnd | undefined {
     const {
       workflowExecutionContinuedAsNewEventAttributes: continued,
@@ -206,12 +206,12 @@ export class HistoryReader {
 type WithoutPlace<Each> = Each extends Activity ? Omit<Each, 'scheduledEventId'> : never;
 type Scheduled = WithoutPlace<Activity>;
 
-/** Countersign's activities with facts about a run, and the position of the argument that its own code wrote. */
+/** Countersign's activities that have facts about a run, each with the position of the argument that the gate wrote. */
 const ourActivities: ReadonlyMap<
   string,
   { kind: 'config' | 'verified' | 'policy' | 'parents' | 'edit'; place: number }
 > = new Map([
-  // The first argument is the input of the starter. The gate writes the second one; without a gate there is none.
+  // The first argument is the input of the starter. The gate writes the second one; without a gate it is absent.
   [activityNames.loadAgent, { kind: 'config', place: 1 }],
   [activityNames.loadGate, { kind: 'config', place: 1 }],
   [activityNames.verifyCarried, { kind: 'verified', place: 0 }],
@@ -242,12 +242,12 @@ const endings = {
 
 const ourMessages: readonly RecordedMessage['name'][] = Object.values(messageNames);
 
-/** The time of an event, in milliseconds since 1970. In a history from a file, its parts are plain numbers. */
+/** Returns the time of an event, in milliseconds since 1970. In a history from a file, its parts are plain numbers. */
 function eventTimeMs({ eventTime }: Event): number {
   return Number(eventTime?.seconds ?? 0) * 1_000 + Math.floor((eventTime?.nanos ?? 0) / 1_000_000);
 }
 
-/** An object whose members are read one by one; an empty one for any other value. */
+/** Returns the value if it is an object, and an empty object otherwise. */
 function objectIn(value: unknown): Record<string, unknown> {
   return isObject(value) ? value : {};
 }
@@ -259,7 +259,7 @@ function isRow(value: unknown): value is ApprovalSummary {
 
 type Payload = temporal.api.common.v1.IPayload | null | undefined;
 
-/** The payloads of history events, each decoded once for all readers. */
+/** Decodes the payloads of history events, each once. */
 class EventPayloads {
   readonly #read: ReadValue;
   readonly #values = new WeakMap<object, unknown>();
@@ -269,33 +269,33 @@ class EventPayloads {
     this.#read = read;
   }
 
-  /** The number of undecodable payloads that are sources of run events, since the last call. */
+  /** Returns how many undecodable payloads `value` met since the last call. */
   takeUnread(): number {
     const unread = this.#unread;
     this.#unread = 0;
     return unread;
   }
 
-  /** The value of a payload that is a source of run events. */
+  /** Returns the value of a payload from which run events are made. */
   value(payload: Payload): unknown {
     const value = this.glance(payload);
     if (isUndecodable(value) && value.unread) this.#unread += 1;
     return value;
   }
 
-  /** The value of the first payload, which is a source of run events. */
+  /** Returns the value of the first payload, from which run events are made. */
   first(payloads: Payloads | null | undefined): unknown {
     return this.value(payloads?.payloads?.[0]);
   }
 
-  /** The value of a payload that is not a source of run events: not counted by `takeUnread`. */
+  /** Returns the value of any other payload, which `takeUnread` does not count. */
   glance(payload: Payload): unknown {
     if (payload == null) return undefined;
     if (!this.#values.has(payload)) this.#values.set(payload, this.#read(payload));
     return this.#values.get(payload);
   }
 
-  /** An `ActivityFailure` only wraps another failure: then this is the inner one. */
+  /** Reads a failure. If it is an `ActivityFailure`, which only wraps another one, reads the inner failure. */
   failure(given: Failure | null | undefined): PlainFailure {
     const failure = given?.activityFailureInfo == null ? given : (given.cause ?? given);
     const message = this.#message(failure);
@@ -306,11 +306,11 @@ class EventPayloads {
       const payloads = isChange ? application.details?.payloads : undefined;
       return { kind: 'application', type, message, details: payloads?.map((payload) => this.glance(payload)) };
     }
-    // TIMEOUT_TYPE_SCHEDULE_TO_START
+    // 2 is `TIMEOUT_TYPE_SCHEDULE_TO_START` of Temporal's API.
     return { kind: Number(timeout?.timeoutType) === 2 ? 'schedule_to_start' : 'other', message };
   }
 
-  /** The message of a failure. If a codec has encrypted it, the message is in `encodedAttributes`. */
+  /** Reads the message of a failure. If a codec has encrypted it, `encodedAttributes` has the message. */
   #message(failure: Failure | null | undefined): string {
     const encoded = this.value(failure?.encodedAttributes);
     const message = isObject(encoded) ? encoded['message'] : undefined;

@@ -9,15 +9,15 @@ import { valueReader } from '../server/read-payload.ts';
 /** A decision in a run's history that no worker has applied yet. */
 export interface RecordedDecision {
   decision: ParsedDecision;
-  /** When the server recorded the decision, in ISO 8601. */
+  /** The time at which the server recorded the decision, in ISO 8601. */
   at: string;
 }
 
 const pageSize = 200;
-/** How many pages are read, newest first. Older events are not searched. */
+/** The most pages that are read, newest first. Decisions in older events are not found. */
 const pagesRead = 5;
 
-/** The decisions by signal that wait for a worker, oldest first. Empty if the history cannot be read. */
+/** Returns the decisions in signals that wait for a worker, oldest first. Empty if the history cannot be read. */
 export async function unappliedDecisions(session: Session, workflowId: string): Promise<RecordedDecision[]> {
   try {
     const events = await callServer(session, () => eventsSinceTask(session, workflowId), { workflowId });
@@ -28,7 +28,7 @@ export async function unappliedDecisions(session: Session, workflowId: string): 
   }
 }
 
-/** The earlier decisions about the request of `decision`, without duplicates of it. */
+/** Returns the decisions about the same request that came before `decision`. */
 export function recordedBefore(unapplied: readonly RecordedDecision[], decision: ParsedDecision): RecordedDecision[] {
   const isOurs = (other: ParsedDecision): boolean =>
     other.requestId === decision.requestId && other.decisionId === decision.decisionId;
@@ -37,7 +37,7 @@ export function recordedBefore(unapplied: readonly RecordedDecision[], decision:
   return earlier.filter((each) => each.decision.requestId === decision.requestId);
 }
 
-/** The events after the last completed workflow task, newest first. */
+/** Reads the events after the last completed workflow task, newest first. */
 async function eventsSinceTask(session: Session, workflowId: string): Promise<HistoryEvent[]> {
   const { connection, namespace } = session;
   const reader = new HistoryReader(valueReader(session));

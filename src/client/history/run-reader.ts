@@ -21,11 +21,11 @@ type Event = temporal.api.history.v1.IHistoryEvent;
 
 interface ReaderPlace {
   runId: string;
-  /** The id of the last event that cannot be withdrawn. 0: no event of this execution has been read. */
+  /** The id of the last event that cannot be withdrawn. 0 if no event of this execution was read. */
   eventId: number;
 }
 
-/** Reads the history of a run as run events. It keeps one page, and the state of the present turn. */
+/** Reads the history of a run and returns run events. It keeps only one page, and the state of the present turn. */
 export class RunReader {
   readonly #session: Session;
   readonly #workflowId: string;
@@ -34,11 +34,11 @@ export class RunReader {
   #projection: RunProjection;
   #place: ReaderPlace;
   #next: Uint8Array | undefined;
-  /** True once the present execution has been read to its end, as far as it goes now. */
+  /** True once the present execution was read to its end, as far as that goes now. */
   #isAtEnd = false;
-  /** The run id of a reset execution. Until the reader has passed the reset, it repeats earlier events. */
+  /** The run id of a reset execution. Its successor repeats its events up to the reset; the reader skips these. */
   #repeatsUntil: string | undefined;
-  /** The known executions after the present one: after a reset, an execution does not name the one that follows it. */
+  /** The known executions after the present one. After a reset, an execution does not name its successor. */
   #ahead: string[];
   /** The executions read so far, in order. */
   readonly executions: string[];
@@ -63,8 +63,9 @@ export class RunReader {
   }
 
   /**
-   * Begins with the first execution that the server still has. `redacted`: as reviewers may see the events; the present
-   * policies are read first, because they also apply to earlier events. Throws the server's errors unchanged.
+   * Opens a reader at the first execution that the server still has. With `redacted`, it returns events as reviewers
+   * may see them, and first reads the present policies, which also apply to earlier events. Throws the server's errors
+   * unchanged.
    */
   static async open(session: Session, workflowId: string, { redacted = false } = {}): Promise<RunReader> {
     const { executions, missing } = await findExecutions(session, workflowId);
@@ -92,22 +93,22 @@ export class RunReader {
     return this.#projection.pendingModelCall;
   }
 
-  /** True if the first of two places in executions that were read comes after the other. */
+  /** True if `one` comes after `other`; both must be in executions that were read. */
   isAfter(one: EventPlace, other: EventPlace): boolean {
     const [at, from] = [this.executions.lastIndexOf(one.runId), this.executions.lastIndexOf(other.runId)];
     return at === from ? isAfter(one, other) : from !== -1 && at > from;
   }
 
-  /** The run events of the next page. After an error, the same page can be read again. */
+  /** Returns the run events of the next page. After an error, the same page can be read again. */
   async read(options: { wait: boolean; signal?: AbortSignal }): Promise<RecordedEvent[]> {
     const { runId, eventId } = this.#place;
     const from = { workflowId: this.#workflowId, runId };
     const page = await readPage(this.#session, from, { ...options, ...(this.#next && { after: this.#next }) });
-    // After an error the page is read again from its beginning, so it repeats earlier events.
+    // If an error interrupted the page, it is read again from its beginning: events that were returned are skipped.
     const fresh = page.events.filter((event) => Number(event.eventId) > eventId);
     await decodeHistory(this.#session, fresh);
     const last = fresh.at(-1);
-    // By a reader of its own: `#history` reads this event below, and must not read it twice if the page is read again.
+    // A separate reader reads this event, because `#history` must read each event only once, below.
     const { what: end } = last === undefined ? {} : new HistoryReader(this.#values).read(last);
     const resetRunId = end?.kind === 'terminated' ? await this.#resetOf(runId) : undefined;
     const before = this.redactor?.policyVersion;
@@ -115,7 +116,7 @@ export class RunReader {
     const events = taken.flatMap((event) => this.#project(this.#history.read(event)));
     const stays = taken.findLast((event) => !mayBeWithdrawn(event));
     if (stays !== undefined) this.#place = { runId, eventId: Number(stays.eventId) };
-    // A policy in these events may hide more in the calls before it.
+    // A policy in these events may hide more of earlier calls.
     if (this.redactor?.policyVersion !== before) this.redactor?.note(events);
     const follower = resetRunId ?? (end !== undefined && 'next' in end ? end.next : undefined);
     this.#next = page.next;
@@ -125,7 +126,7 @@ export class RunReader {
     return events;
   }
 
-  /** Reads the present execution again from its beginning, without repeating events: the server lost the place. */
+  /** Makes the next `read` begin the present execution again, without repeating events: the server lost the place. */
   restart(): void {
     this.#next = undefined;
   }
@@ -153,7 +154,7 @@ export class RunReader {
     return resetRunId;
   }
 
-  /** The execution that was reset no longer belongs to the run: projects the run anew, up to the reset. */
+  /** Reads the run again from its first execution, because the reset one is no longer part of it. */
   async #startOver(baseRunId: string): Promise<void> {
     const { executions, missing } = await findExecutions(this.#session, this.#workflowId);
     this.#projection = new RunProjection(this.#workflowId);
@@ -166,14 +167,14 @@ export class RunReader {
 }
 
 /**
- * True for the beginning of a workflow task. At the end of a history, the server withdraws it with a refused update,
- * and gives the ids of its two events to the next ones (docs/decisions/0058).
+ * True for the two events that begin a workflow task. At the end of a history, the server withdraws them with a refused
+ * update, and gives their ids to the next events (docs/decisions/0058).
  */
 function mayBeWithdrawn({ workflowTaskScheduledEventAttributes: scheduled, ...event }: Event): boolean {
   return (scheduled ?? event.workflowTaskStartedEventAttributes) != null;
 }
 
-/** The run's newest execution begins with the state of the previous one, so its events contain every policy. */
+/** Reads the present policies from the newest execution, whose events contain every policy that it took over. */
 async function learnPolicies(
   session: Session,
   execution: { workflowId: string; runId: string },
@@ -191,19 +192,19 @@ function retentionGap(missing: string): { reason: 'retention'; message: string }
 }
 
 export interface ResumePlace {
-  /** The place after which the stream resumes. Undefined: it starts with the first event that the server still has. */
+  /** The place after which the stream resumes. Absent: it begins with the first event that the server still has. */
   place?: EventPlace;
-  /** The gap with which the stream begins, if events after the place were lost. */
+  /** The gap that the stream reports first, if events after the place were lost. */
   gap?: GapEvent;
 }
 
-/** The place of an event's id. Throws `invalid_message` for an id that is not of this run, and the server's errors. */
+/** Finds the place of an event's id. Throws `invalid_message` for an id of another run, and the server's errors. */
 export async function findPlace(session: Session, workflowId: string, id: string): Promise<ResumePlace> {
   const place = parseEventId(id);
   if (place === undefined) throw foreign(workflowId, id, 'an id is RUNID.EVENTID.INDEX');
   const { executions, missing } = await findExecutions(session, workflowId);
   const execution = await findExecution(session, { workflowId, runId: place.runId });
-  // Retention has removed the execution: the stream begins with what is left, and reports the gap.
+  // Retention has removed the execution: the stream begins with the oldest one left, and reports the gap.
   if (execution === undefined && missing !== undefined) return {};
   if (execution === undefined) throw foreign(workflowId, id, 'the run has no such execution');
   if (execution.historyLength < place.eventId) throw foreign(workflowId, id, 'the execution has fewer events');
@@ -217,7 +218,7 @@ function foreign(workflowId: string, id: string, why: string): ProblemError {
   return new ProblemError({ code: 'invalid_message', message });
 }
 
-/** The execution after a reset repeats the events before it under its own run id; those after the reset are gone. */
+/** Finds the place in the execution after a reset, which repeats the events before the reset under its own run id. */
 async function afterReset(
   session: Session,
   workflowId: string,

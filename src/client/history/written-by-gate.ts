@@ -1,4 +1,4 @@
-/** The places where the gate writes: its journal is part of payloads that history keeps anyway. */
+/** Finds what the gate writes. Its journal is part of payloads that history keeps anyway. */
 import type { temporal } from '@temporalio/proto';
 import { activityNames, journalMemoName, memoName, workflowType } from '../../contract.ts';
 import { isHash } from '../../core/ledger/merkle.ts';
@@ -15,8 +15,8 @@ export function journalIn(event: Event): JournalEntry[] {
 }
 
 /**
- * The gate's records in one event, by their place: arguments, results and inputs of a model, a tool or a starter are
- * never read as the journal, whatever they claim to be.
+ * Returns the gate's records in one event, which only their place identifies: a value of a model, a tool or a starter
+ * is never read as the journal, whatever it claims to be.
  */
 export function writtenIn(event: Event, isAgentRun: boolean, read: (payload: Payload) => unknown): unknown[] {
   const scheduled = event.activityTaskScheduledEventAttributes;
@@ -27,7 +27,7 @@ export function writtenIn(event: Event, isAgentRun: boolean, read: (payload: Pay
   const valuesOf = (payloads: (Payload | null | undefined)[]): unknown[] =>
     payloads.flatMap((payload) => (payload == null ? [] : [read(payload)]));
   if (!isAgentRun) {
-    // Most payloads are the author's. The gate writes in Countersign's activities, memos, and metadata of payloads.
+    // Most payloads are the author's. The gate writes arguments of Countersign's activities, memos, and metadata.
     const isOurs = activity.startsWith('countersign.') && !unwritten.has(activity);
     return [permitIn(first?.metadata), ...valuesOf([isOurs ? first : undefined, ...memos])];
   }
@@ -43,7 +43,7 @@ export function writtenIn(event: Event, isAgentRun: boolean, read: (payload: Pay
   ]);
 }
 
-/** Their first argument is not the gate's: it is the starter's input, an event id, or a message from people. */
+/** The activities whose first argument is not the gate's, but a starter's input, an event id, or a person's message. */
 const unwritten = new Set<string>([
   activityNames.loadAgent,
   activityNames.loadGate,
@@ -63,7 +63,7 @@ export function entriesIn(value: unknown): JournalEntry[] {
   return Array.isArray(list) ? list.filter(isEntry) : [];
 }
 
-/** The head over the most entries among the values that the gate wrote. */
+/** Returns the head over the most entries among the values that the gate wrote. */
 export function headIn(values: readonly unknown[]): JournalHead | undefined {
   let largest: JournalHead | undefined;
   for (const value of values) {

@@ -1,4 +1,4 @@
-/** Delegates all requests that one person may answer. Each is delegated by the same message as a single one. */
+/** Delegates all requests that one person may answer, each by its own message. */
 import { queryNames, type DelegateMessage, type Receipt } from '../../contract.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
 import { isObject } from '../../core/base/json.ts';
@@ -20,28 +20,28 @@ export interface DelegationOfAll {
   by: string;
   /** The person who decides in their place: 1 to 200 characters. */
   to: string;
-  /** At most 2,000 characters. */
+  /** The reason, of at most 2,000 characters. */
   reason?: string;
 }
 
-/** The result for one request. A refused one has a `code`. */
+/** The receipt for one request. If it was refused, it has a `code`. */
 export interface DelegatedRequest extends Receipt {
   workflowId: string;
   toolName: string;
 }
 
-/** The results for all of them. */
+/** The result for all requests of a person. */
 export interface DelegatedAll {
-  /** One for each open request that the person may answer. Requests that anyone may answer need no delegation. */
+  /** A receipt for each open request that the person may answer. Requests for everyone need no delegation. */
   receipts: DelegatedRequest[];
-  /** The number of runs that did not report the reviewers of their requests, because no worker answered for them. */
+  /** The number of runs whose reviewers are unknown, because no worker answered for them. */
   silentRuns: number;
 }
 
 /** Sends one delegation, and throws its refusal as a `ProblemError`. */
 export type SendDelegation = (message: DelegateMessage, workflowId: string) => Promise<Receipt>;
 
-/** Throws `invalid_message` or `too_large`, and `server_unreachable`. */
+/** Delegates the open requests of a person. Throws `invalid_message`, `too_large` and `server_unreachable`. */
 export async function delegateAll(
   session: Session,
   delegation: DelegationOfAll,
@@ -60,7 +60,7 @@ export async function delegateAll(
   return all;
 }
 
-/** Undefined: it was unknown whether the person can answer the request, and the run reports that they cannot. */
+/** Delegates one request. Undefined if the person turns out not to be its reviewer, which was unknown before. */
 export async function delegateOne(
   { workflowId, toolName, isKnown }: OpenRequest,
   message: DelegateMessage,
@@ -71,7 +71,7 @@ export async function delegateOne(
   return { ...receipt, workflowId, toolName };
 }
 
-/** The delegation with these members alone. Throws a `ProblemError` for one that every run would refuse. */
+/** Returns the delegation. Throws a `ProblemError` for one that every run would refuse. */
 export function soundDelegation(delegation: DelegationOfAll): DelegationOfAll {
   const { by, to, reason, ...others } = isObject(delegation)
     ? (delegation as DelegationOfAll)
@@ -92,18 +92,18 @@ export interface OpenRequest {
   requestId: string;
   workflowId: string;
   toolName: string;
-  /** False: the run does not report its reviewers. */
+  /** False if the run does not report who may answer: then the person may turn out not to. */
   isKnown: boolean;
 }
 
 export interface OpenRequests {
   requests: OpenRequest[];
   silentRuns: number;
-  /** The keys of all open requests of these runs, by the index. */
+  /** The keys of all open requests of these runs, as visibility lists them. */
   openKeys: string[];
 }
 
-/** 32 hex characters for a request of a run: any workflow may list another run's request id. */
+/** Returns 32 hex characters that identify a request of a run: any workflow may list another run's request id. */
 export function requestKey(workflowId: string, requestId: string): string {
   return jsonDigest([workflowId, requestId]).slice(0, 32);
 }
@@ -112,8 +112,8 @@ const runsInStep = 100;
 const runsAtOnce = 8;
 
 /**
- * The open requests that a person may answer and has not answered, earliest deadlines first. Each run is queried,
- * unless `isDone` holds for the keys of all its requests. The index lags by up to seconds.
+ * Yields the open requests that a person may answer and has not answered, earliest deadlines first. Queries each run,
+ * unless `isDone` is true for the keys of all its requests. Visibility lags by up to seconds.
  */
 export async function* openRequestsOf(
   session: Session,
@@ -138,7 +138,7 @@ function keysOf({ workflowId, openIds }: WaitingRun): string[] {
   return openIds.map((requestId) => requestKey(workflowId, requestId));
 }
 
-/** Undefined: the run did not answer. */
+/** Returns a run's requests for a person; undefined if the run did not answer. */
 async function requestsOf(
   session: Session,
   { workflowId }: WaitingRun,
@@ -150,15 +150,15 @@ async function requestsOf(
     return answerableIn(open, workflowId, by);
   } catch (error) {
     if (!isProblemError(error) || error.code === 'server_unreachable') throw error;
-    // It has ended meanwhile, or has no gate.
+    // The run has ended meanwhile, or has no gate.
     return error.code === 'run_closed' || error.code === 'run_not_found' ? [] : undefined;
   }
 }
 
-/** A run has at most as many open requests. */
+/** The most open requests of a run. */
 const mostRequests = 50;
 
-/** The requests that a person may answer, from the answer of query `approvals`. Any workflow may return any answer. */
+/** Reads the requests that a person may answer from the result of query `approvals`, which may be anything. */
 export function answerableIn(answer: unknown, workflowId: string, by: string): OpenRequest[] {
   const open = (Array.isArray(answer) ? answer : []).slice(0, mostRequests) as unknown[];
   return open.flatMap((request): OpenRequest[] => {

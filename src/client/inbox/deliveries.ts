@@ -9,7 +9,7 @@ import { queryRun } from '../server/ask-worker.ts';
 const largestPage = 1_000;
 const timeoutMs = 30_000;
 
-/** The deliveries of a run's open requests, from the workflow of its channels, or why they are unknown. */
+/** Asks the workflow of a run's channels for the deliveries of open requests. Returns why, if they are unknown. */
 export async function deliveriesOf(
   session: Session,
   workflowId: string,
@@ -26,7 +26,7 @@ export async function deliveriesOf(
   }
 }
 
-/** Marks rows that no channel could deliver yet; none without tags, or if the index cannot be read. */
+/** Marks rows that no channel could deliver yet. Marks none without tags, or if visibility cannot be read. */
 export async function markUndelivered(
   rows: ApprovalSummary[],
   undelivered: Promise<ReadonlySet<string>>,
@@ -38,7 +38,7 @@ export async function markUndelivered(
   );
 }
 
-/** One query for the workflows of channels that have such requests. Never rejects. */
+/** Finds requests that no channel could deliver, by one query for the workflows of channels. Never rejects. */
 export async function undeliveredRequests(session: Session): Promise<ReadonlySet<string>> {
   const { connection, namespace, attributes } = session;
   if (attributes.tags === null) return new Set();
@@ -49,7 +49,7 @@ export async function undeliveredRequests(session: Session): Promise<ReadonlySet
       () => connection.workflowService.listWorkflowExecutions({ namespace, query, pageSize: largestPage }),
       { timeoutMs },
     );
-    // The id of the workflow names the run of its requests: the tags of any other workflow do not count.
+    // Only tags of a workflow whose id names the run of the request count: any workflow can have such a tag.
     const keys = executions.flatMap((row) =>
       undeliveredIn(session, row).map((requestId) => deliveryKey(row.execution?.workflowId ?? '', requestId)),
     );

@@ -5,18 +5,18 @@ import { ProblemError } from '../../core/base/problem.ts';
 /** Consecutive runs in the order of the inbox. */
 export interface Batch {
   runs: WaitingRun[];
-  /** The origin of the batch, for the cursor of a page that ends in it. */
+  /** The place where the batch was found, for the cursor of a page that ends in it. */
   from: { spanMs: number } | { token: string };
   /** True if no further batch follows. */
   isLast: boolean;
 }
 
-/** The instant at which the first page of a session ended: the next search begins there. A guess, not a fact. */
+/** The instant at which the first page of each session ended last. The next search begins there, as a guess. */
 const lastEnds = new WeakMap<Session, number>();
 
 /**
- * The runs with open requests, earliest deadline first, then those without, in the server's order. The server cannot
- * sort by deadline, but quickly counts the runs due up to an instant: each batch covers a span of about `size` runs.
+ * Yields the runs with open requests, earliest deadline first, then those without one in the server's order. The server
+ * cannot sort by deadline, but quickly counts the runs due up to an instant: each batch spans about `size` runs.
  */
 export async function* inboxBatches(session: Session, size: number, after?: InboxCursor): AsyncGenerator<Batch> {
   if (size === Infinity) {
@@ -27,7 +27,7 @@ export async function* inboxBatches(session: Session, size: number, after?: Inbo
   yield* undatedBatches(session, size, after !== undefined && 'token' in after ? after.token : '');
 }
 
-/** Steps through the deadlines in spans that are as wide as a batch needs. */
+/** Steps through the deadlines in spans of time that are as wide as a batch needs. */
 async function* datedBatches(
   session: Session,
   size: number,
@@ -91,7 +91,7 @@ async function* undatedBatches(session: Session, size: number, firstToken: strin
   }
 }
 
-/** By deadline, and by id for equal ones. Runs without a deadline stay in the server's order. */
+/** Sorts runs by deadline, then by id. Runs without a deadline stay in the server's order. */
 function inOrder(runs: WaitingRun[]): WaitingRun[] {
   return runs.toSorted((one, other) => {
     if (one.dueMs === null || other.dueMs === null) return Number(one.dueMs === null) - Number(other.dueMs === null);
@@ -100,25 +100,25 @@ function inOrder(runs: WaitingRun[]): WaitingRun[] {
 }
 
 /**
- * Half a millisecond after an instant. Deadlines are whole milliseconds, and no query names one: SQLite compares them
- * as texts, and Temporal writes `.120` in the store and `.12` in the query, which are not equal.
+ * Returns half a millisecond after an instant, as a text for a query. Deadlines are whole milliseconds, and no query
+ * must name one: SQLite compares texts, and Temporal writes `.120` in the store and `.12` in a query.
  */
 function justAfter(atMs: number): string {
   return `"${new Date(Math.max(0, atMs)).toISOString().replace('Z', '500Z')}"`;
 }
 
-/** A search in the deadlines of many runs, which a server can only count up to an instant. */
+/** A search in the deadlines of many runs, for a server that can only count runs due up to an instant. */
 interface DueSearch {
-  /** The number of runs that are due up to an instant. The fewer there are, the cheaper is the count. */
+  /** Counts the runs due up to an instant. The fewer there are, the cheaper is the count. */
   count: (upToMs: number) => Promise<number>;
-  /** The wanted number of runs. */
+  /** The least and the most runs that are wanted. */
   least: number;
   most: number;
-  /** The first instant. */
+  /** The instant at which the search begins. */
   firstMs: number;
   /** An instant before which few runs are likely to be due. */
   lowMs: number;
-  /** The first step from there, in milliseconds. */
+  /** The first step from `firstMs`, in milliseconds. */
   stepMs: number;
   /** An estimate of the time between one deadline and the next, in milliseconds. */
   perRunMs?: number;
@@ -129,12 +129,12 @@ interface Point {
   count: number;
 }
 
-/** The end of the year 9999, the last instant that a query can name. */
+/** The end of the year 9999: the last instant that a query can name. */
 export const lastInstantMs = 253_402_300_799_000;
 const mostCounts = 60;
 const growth = 8;
 
-/** An instant up to which `least` to `most` runs are due, or more at one millisecond. Undefined if too few are due. */
+/** Finds an instant up to which `least` to `most` runs are due, or more at one millisecond; else undefined. */
 export async function findDue(search: DueSearch): Promise<number | undefined> {
   const { count, least, most, perRunMs } = search;
   const wanted = Math.ceil((least + most) / 2);
@@ -178,7 +178,7 @@ export async function findDue(search: DueSearch): Promise<number | undefined> {
   return high?.ms;
 }
 
-/** Where a page of the inbox ended: after this request of this run. */
+/** The place where a page of the inbox ended: after this request of this run. */
 export type InboxCursor = { run: string; request: string } & (
   | { dueMs: number; /** How far apart the deadlines of that page were. */ spanMs: number }
   | { /** The server's token of the page, in base64; '' for the first page. */ token: string }
@@ -188,7 +188,7 @@ export function writeCursor(cursor: InboxCursor): string {
   return Buffer.from(JSON.stringify(cursor)).toString('base64url');
 }
 
-/** Throws `invalid_message` for text that is not a cursor. A caller may have written it: it only names a place. */
+/** Reads a cursor, which only names a place: any caller may have written it. Throws `invalid_message`. */
 export function readCursor(text: string): InboxCursor {
   const cursor = parse(text);
   const { run, request, dueMs, spanMs, token } = cursor;

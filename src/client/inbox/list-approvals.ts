@@ -12,15 +12,13 @@ import { nfc } from '../../core/base/text.ts';
 
 /** Which open requests to list. Default: all. */
 export interface ApprovalFilter {
-  /** The tool's name. */
   tool?: string;
-  /** The agent's name. */
   agent?: string;
-  /** Only the requests of this run. They are read from the run itself, so without delay. */
+  /** The run whose requests are listed. They are read from the run itself, so without delay. */
   workflowId?: string;
   /** The maximum number of rows. Default 100; `Infinity` reads the whole inbox. */
   limit?: number;
-  /** `next` of the page before: lists what follows it. Give the same filters. */
+  /** The `next` of the page before, for what follows it. Use the same filters. */
   after?: string;
 }
 
@@ -29,25 +27,25 @@ export interface UnreadRun {
   workflowId: string;
   /** The ids of its open requests. */
   requestIds: string[];
-  /** Why they cannot be read, and the remedy. */
+  /** The reason why they cannot be read, and the remedy. */
   message: string;
 }
 
-/** A page of the inbox: runs by their earliest deadline, and their rows by deadline. Those without one come last. */
+/** A page of the inbox: runs by their earliest deadline, and their rows by deadline; no deadline comes last. */
 export interface ApprovalList {
   approvals: ApprovalSummary[];
-  /** How many open requests are beyond the limit or need a worker to be read; with `next` there may be others. */
+  /** The number of open requests beyond the limit, or that only a worker can read. With `next` there may be others. */
   more: number;
-  /** The `after` of the next page. Absent if there is none; the last page may be empty. */
+  /** The `after` of the next page, which may be empty. Absent after the last page. */
   next?: string;
   /** The runs whose requests cannot be read here. A filter by tool or agent does not apply to them. */
   unread: UnreadRun[];
 }
 
 /**
- * Lists open requests from visibility, which lags by up to seconds; needs no worker and wakes no run. Filters apply to
- * rows: quoted ids with `"` or `\` are not found (tried), and the tags may lack a tool. One run's memo is read by its
- * id, without delay. Throws `invalid_message` for an invalid `after`.
+ * Lists open requests from visibility, which lags by up to seconds. Needs no worker. The memo of one run is read
+ * without delay. Filters apply to the rows that were read, because a query by quoted ids with `"` or `\` fails, and the
+ * tags may lack a tool. Throws `invalid_message` for an invalid `after`.
  */
 export async function listApprovals(session: Session, filter: ApprovalFilter = {}): Promise<ApprovalList> {
   const { workflowId } = filter;
@@ -91,7 +89,7 @@ function fits(filter: ApprovalFilter): (row: ApprovalSummary) => boolean {
     (filter.tool === undefined || row.toolName === filter.tool) && (agent === undefined || row.agentName === agent);
 }
 
-/** The runs of a batch that a page after this place still has to show, in part or in whole. */
+/** Returns the runs of a batch that a page after this place still has to show, in part or in whole. */
 function followers(runs: WaitingRun[], after: InboxCursor | undefined): WaitingRun[] {
   if (after === undefined) return runs;
   if ('dueMs' in after) {
@@ -105,7 +103,7 @@ function followers(runs: WaitingRun[], after: InboxCursor | undefined): WaitingR
   return undated.slice(Math.max(0, at));
 }
 
-/** The rows of a run that follow a place. If its request has gone since, all of them. */
+/** Returns the rows of a run after a place; all rows if the request at that place has gone. */
 function rowsAfter(rows: ApprovalSummary[], run: WaitingRun, after: InboxCursor | undefined): ApprovalSummary[] {
   if (after === undefined || run.workflowId !== after.run) return rows;
   return after.request === '' ? [] : rows.slice(rows.findIndex(({ requestId }) => requestId === after.request) + 1);
@@ -129,7 +127,7 @@ interface RunRows {
   unread?: UnreadRun;
 }
 
-/** The rows of a run's memo, or of a query if the memo has no room for all. `missing`: how many neither gave. */
+/** Returns the rows of a run's memo or, if it has no room for all, of a query. `missing` counts the others. */
 async function rowsOf(session: Session, run: WaitingRun): Promise<RunRows> {
   const { workflowId, openIds } = run;
   const { rows, more, unread } = memoRows(run);
@@ -138,7 +136,7 @@ async function rowsOf(session: Session, run: WaitingRun): Promise<RunRows> {
   try {
     const { glanceTimeoutMs } = session.limits;
     const open = await queryRun<ApprovalDetails[]>(session, workflowId, queryNames.approvals, [], glanceTimeoutMs);
-    // As in a memo, drop rows that name another workflow.
+    // Rows that name another workflow are dropped, as in a memo.
     const own = open.filter((request) => request.workflowId === workflowId);
     return { rows: own.map((request) => ({ ...summaryOf(request), ...peopleIn(request) })), missing: 0 };
   } catch {
@@ -146,7 +144,7 @@ async function rowsOf(session: Session, run: WaitingRun): Promise<RunRows> {
   }
 }
 
-/** As the run would write it into a row. */
+/** Returns the people of a request as the run would write them into a row. */
 function peopleIn(request: ApprovalDetails): RowPeople {
   const { reviewers, delegations = [], approvers, escalated, cannotBeApproved, callerUserId, people = {} } = request;
   const named = Object.entries(people).map(([id, person]) => [id, { ...person, groups: [], keys: [] }]);
@@ -167,7 +165,7 @@ async function* onlyRun(session: Session, workflowId: string): AsyncGenerator<Ba
   yield { runs: run.isRunning ? [{ ...run, dueMs: null }] : [], from: { token: '' }, isLast: true };
 }
 
-/** The rows of a run that are equal here keep the order in which its calls were made. */
+/** Compares rows by deadline. Equal rows of a run stay in the order in which its calls were made. */
 function byDeadline(one: ApprovalSummary, other: ApprovalSummary): number {
   const [first, second] = [one, other].map((row) => `${row.deadline ?? '~'} ${row.requestedAt} ${row.workflowId}`);
   return first === second ? 0 : first! < second! ? -1 : 1;
@@ -177,8 +175,8 @@ const pageSize = 250;
 const mostPages = 4;
 
 /**
- * The ids with this beginning among the last 20 settled requests of a run, or of each of the newest 1,000 executions:
- * visibility finds whole ids only. Everyone who may start a workflow can write them, so they are candidates, no proof.
+ * Finds ids of settled requests by their beginning: the last 20 of a run, or of each of the newest 1,000 executions,
+ * because visibility finds only whole ids. They are candidates: everyone who may start workflows can write them.
  */
 export async function settledIds(
   session: Session,

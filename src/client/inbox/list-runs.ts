@@ -13,7 +13,7 @@ import { isProblemError, ProblemError } from '../../core/base/problem.ts';
 import { nfc, shortened } from '../../core/base/text.ts';
 import { redactText } from '../../core/redact/find-sensitive.ts';
 
-/** The states of a run in lists. `completed`: also closed, or at a limit; `failed`: also terminated or timed out. */
+/** The states of a run in lists. `completed`: also closed, or at a limit. `failed`: also terminated or timed out. */
 export const listedStatuses = ['running', 'waiting', 'completed', 'failed', 'cancelled'] as const;
 /** One of `listedStatuses`. */
 export type ListedStatus = (typeof listedStatuses)[number];
@@ -25,32 +25,32 @@ export interface RunFilter {
   agent?: string;
   /** The maximum number of runs. Default: no limit. */
   limit?: number;
-  /** True: `task` is as the policies with which the run began let reviewers see it. Default: false. */
+  /** If true, `task` shows only what the policies at the run's start let reviewers see. Default false. */
   redacted?: boolean;
 }
 
 /** One run of the list. */
 export interface ListedRun {
   workflowId: string;
-  /** `agentRun`, or the type of a custom workflow. */
+  /** The type of the workflow: `agentRun`, or that of a custom workflow. */
   workflowType: string;
   status: ListedStatus;
   /** The agent with which the run was started; absent for a custom workflow, and if it cannot be read. */
   agent?: string;
-  /** The caller that the starter named. */
+  /** The id of the run's user. Absent if the client that started it named none. */
   callerUserId?: string;
   /**
-   * The first words of the task, with placeholders for secrets and personal data. Absent as `agent`; if `redacted`,
-   * also until the run has recorded its policies, and if they hide arguments.
+   * The first words of the task, with placeholders for secrets and personal data. Absent as `agent` is. If `redacted`,
+   * also absent until the run has recorded its policies, and if they hide arguments.
    */
   task?: string;
-  /** For a nested run: workflow ids of the runs above it, the root's first. Absent: it has none. */
+  /** For a nested run: the workflow ids of the runs above it, the root's first. Absent for any other run. */
   lineage?: string[];
   /** The number of open requests. */
   open: number;
-  /** ISO 8601: when its present execution started. */
+  /** The time at which its present execution started, in ISO 8601. */
   startedAt: string;
-  /** ISO 8601; absent while the run is open. */
+  /** The time at which it ended, in ISO 8601. Absent while the run is open. */
   closedAt?: string;
 }
 
@@ -67,7 +67,7 @@ const byStatus: Readonly<Record<ListedStatus, (ids: string) => string>> = {
   cancelled: () => 'ExecutionStatus = "Canceled"',
 };
 
-/** Lists runs from visibility, the newest first, with a lag of seconds. The agent is read from a run's first event. */
+/** Lists runs from visibility, newest first, which lags by seconds. Reads the agent from a run's first event. */
 export async function* listRuns(session: Session, filter: RunFilter = {}): AsyncGenerator<ListedRun, void, undefined> {
   const { status, limit = Infinity, redacted = false } = filter;
   const agent = nfc(filter.agent);
@@ -106,7 +106,7 @@ async function listed(session: Session, row: Row, redacted: boolean): Promise<Li
   };
 }
 
-/** By the numbers of `WORKFLOW_EXECUTION_STATUS_…` in Temporal's API. */
+/** Converts the number of a `WORKFLOW_EXECUTION_STATUS_…` of Temporal's API. */
 function statusOf({ status }: Row, open: number): ListedStatus {
   const number = Number(status);
   if (number === 1) return open > 0 ? 'waiting' : 'running';
@@ -114,21 +114,21 @@ function statusOf({ status }: Row, open: number): ListedStatus {
   return number === 4 ? 'cancelled' : 'failed';
 }
 
-/** What the beginning of a run says of it. */
+/** The members of `ListedRun` that the first events of a run determine. */
 export type RunStart = Pick<ListedRun, 'agent' | 'callerUserId' | 'task' | 'lineage'>;
 
-/** The starts of known executions: a run's input and the policies with which it began never change. */
+/** The known starts of executions. They never change: a run's input and first policies stay the same. */
 const knownStarts = new WeakMap<Session, Map<string, RunStart>>();
 const mostKnown = 20_000;
 const longestKnown = 200;
-/** The beginning of a text that is searched for secrets, and what is kept of it. */
+/** The most characters that are searched for secrets, and the most that are shown. */
 const [longestRead, longestTask] = [4_000, 120];
-/** Workflow ids have at most 1,000 characters, and runs are nested a few levels deep. */
+/** The most characters of a lineage: an id has at most 1,000, and runs are nested a few levels deep. */
 const longestLineage = 20_000;
-/** The events of an execution up to the one with its policies: a new run loads them in its first activity. */
+/** The number of events that include the first policies: a new run loads them in its first activity. */
 const firstEvents = 8;
 
-/** Empty if it cannot be read. Each execution is read once: lists are read often. `redacted`: as in `RunFilter`. */
+/** Reads the start of a run, once for each execution; empty if it cannot be read. `redacted`: as in `RunFilter`. */
 export async function startOf(
   session: Session,
   execution: { workflowId: string; runId?: string },
@@ -147,7 +147,7 @@ export async function startOf(
   return start;
 }
 
-/** `isFinal`: false while the run has not recorded its policies. */
+/** Reads the start from history. `isFinal` is false while the run has not recorded its policies. */
 async function readStart(
   session: Session,
   execution: { workflowId: string; runId?: string },
@@ -177,14 +177,14 @@ async function readStart(
   }
 }
 
-/** The runs above a nested run; empty if they are so many or so long that no run would list them. */
+/** Returns the runs above a nested run; empty if they are so many or so long that no run would list them. */
 function lineageOf(parent: unknown): string[] {
   const lineage = isObject(parent) ? parent['lineage'] : undefined;
   const ids = Array.isArray(lineage) ? lineage.filter((each) => typeof each === 'string') : [];
   return ids.join('').length > longestLineage ? [] : ids;
 }
 
-/** The same as `taskOf`, also without what the policies hide; empty if they are unknown, or hide arguments. */
+/** Returns the task without what policies hide; empty if they are unknown or hide arguments. */
 function shownTask(input: unknown, policies: HiddenByPolicies): string {
   const texts = new TextRedactor(policies);
   return texts.hidesAll ? '' : taskOf(input, (text) => texts.text(text));
@@ -201,12 +201,12 @@ function taskOf(input: unknown, redact = (text: string): string => text): string
   return shortened(words, longestTask);
 }
 
-/** The most runs among which a prefix is looked up. */
+/** The most runs in which a prefix of an id is searched. */
 const mostNamed = 100;
 
 /**
- * The id of the run with this id, or with this beginning of at least 4 characters; for a nested run, followed by the
- * rest from the first `/` on. Throws `run_not_found` if there is none, or several, which it lists.
+ * Finds the run with this id, or with an id that begins so (4 characters or more); for a nested run, all from the first
+ * `/` on follows the beginning. Throws `run_not_found` for none, and for several, which it lists.
  */
 export async function runNamed(session: Session, named: string): Promise<string> {
   try {
@@ -223,7 +223,7 @@ export async function runNamed(session: Session, named: string): Promise<string>
   }
 }
 
-/** Quoted ids with `"` or `\` are not found. */
+/** The texts that may be in a query: the server does not find quoted ids with `"` or `\`. */
 const namePattern = /^[\w.:-]{4,200}(?:\/[\w.:/-]{1,200})?$/;
 
 async function idsNamed(session: Session, named: string): Promise<string[]> {
@@ -239,7 +239,7 @@ async function idsNamed(session: Session, named: string): Promise<string[]> {
   return [...ids];
 }
 
-/** The id of a nested run is its parent's with a `/` and the call. */
+/** Splits an id at its first `/`: the id of a nested run is its parent's, a `/` and the id of the call. */
 function headAndRest(id: string): [head: string, rest: string] {
   const at = id.indexOf('/');
   return at < 0 ? [id, ''] : [id.slice(0, at), id.slice(at)];

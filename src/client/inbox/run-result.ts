@@ -12,8 +12,8 @@ interface ResultOptions {
 }
 
 /**
- * Waits for a run to end; an ended run needs no worker. Throws the run's code and sentence, `run_not_found`, the reason
- * of an aborted `signal`, and `server_unreachable` if the server stays away; the run continues then, so ask again.
+ * Waits for a run to end; an ended run needs no worker. Throws the failure of the run, `run_not_found`, the reason of
+ * an aborted `signal`, and `server_unreachable` if the server stays away. The run then continues: ask again.
  */
 export async function runResult(session: Session, workflowId: string, options: ResultOptions = {}): Promise<RunResult> {
   const ending = await endOfWorkflow(session, workflowId, options);
@@ -25,7 +25,7 @@ export async function runResult(session: Session, workflowId: string, options: R
   throw unreadableResult(workflowId);
 }
 
-/** Waits for any workflow to end, with any result. Throws as `runResult` does. */
+/** Waits for a workflow of any type to end, with any result. Throws as `runResult` does. */
 export async function endOfWorkflow(
   session: Session,
   workflowId: string,
@@ -60,7 +60,7 @@ function unreadableResult(workflowId: string): ProblemError {
   return new ProblemError({ code: 'undecodable', message: `The result of run '${workflowId}' cannot be read.` });
 }
 
-/** The error that made the run fail. For a failed activity it is the activity's own failure, which has the sentence. */
+/** Returns the error that made the run fail. If an activity failed, its own failure has the sentence. */
 function rootOf({ cause }: WorkflowFailedError): Error | undefined {
   return cause instanceof ActivityFailure && cause.cause instanceof Error ? cause.cause : cause;
 }

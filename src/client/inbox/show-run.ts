@@ -21,39 +21,39 @@ import { queryRun } from '../server/ask-worker.ts';
 import { endOfWorkflow, runResult } from './run-result.ts';
 import { readPayload } from '../server/read-payload.ts';
 
-/** The state of a run, or of a custom workflow with a gate. Without a worker, `note` says why `run` is absent. */
+/** The state of a run, or of a custom workflow with a gate. Without a worker, `run` is absent, and `note` says why. */
 export interface RunView {
   workflowId: string;
-  /** `agentRun`, or the type of a custom workflow. */
+  /** The type of the workflow: `agentRun`, or that of a custom workflow. */
   workflowType: string;
   status: RunStatusName;
   taskQueue: string;
-  /** ISO 8601. */
+  /** The time of its start, in ISO 8601. */
   startedAt: string;
-  /** ISO 8601; absent while the run is open. */
+  /** The time of its end, in ISO 8601. Absent while the run is open. */
   closedAt?: string;
-  /** Open requests, from the memo; `more` is the number that did not fit there. */
+  /** The open requests, from the memo. `more` is the number of those for which it had no room. */
   open: ApprovalSummary[];
   more: number;
-  /** The open requests that cannot be decoded here: a codec is missing or differs. They count in `more`. */
+  /** The open requests that this client cannot decode, because it lacks a codec or its key. They count in `more`. */
   unread?: UnreadRun;
-  /** The deliveries of the open requests to their channels; absent if they have none, or if they are unknown. */
+  /** The deliveries of open requests to their channels. Absent without channels, and if they are unknown. */
   deliveries?: Delivered[];
-  /** Why the deliveries of the open requests are unknown. */
+  /** The reason why the deliveries are unknown. */
   deliveriesNote?: string;
-  /** How the gated calls were settled: the last 200 as the run reports them, else all that history has. */
+  /** How the gated calls were settled: the last 200 if the run reports them, else all that history has. */
   outcomes: CallOutcome[];
-  /** Activities that have failed and are retried; absent if there are none. The query `run` does not show them. */
+  /** The activities that failed and are retried, which query `run` does not show. Absent if there are none. */
   retrying?: Retry[];
-  /** The run's own report: counts, outcomes, refused decisions. Only `agentRun` reports. */
+  /** The counts, outcomes and refused decisions that a worker reports. Only an `agentRun` has them. */
   run?: RunStatus;
-  /** Present if a run of `agentRun` has completed. */
+  /** The result of an `agentRun` that has completed. */
   result?: RunResult;
   /** The result of a workflow that is not an agent run. */
   returned?: unknown;
-  /** Why the run failed, or why its result cannot be read. */
+  /** The reason why the run failed, or why its result cannot be read. */
   failure?: Problem;
-  /** Why `run` is absent. */
+  /** The reason why `run` is absent. */
   note?: string;
 }
 
@@ -113,7 +113,7 @@ async function reportOf(session: Session, workflowId: string): Promise<Report> {
 
 type Ending = Pick<RunView, 'result' | 'returned' | 'failure'> & { status?: RunStatusName };
 
-/** Its result, or its failure as a problem. Throws only if the server cannot be reached, or for an unexpected error. */
+/** Returns a run's result, or its failure as a problem. Throws for an unreachable server or an unexpected error. */
 async function endingOf(session: Session, { workflowId, type, status }: WorkflowExecutionDescription): Promise<Ending> {
   const ended: Ending = status.name === 'COMPLETED' ? { status: 'completed' } : {};
   try {
@@ -137,17 +137,17 @@ export interface Retry {
   activity: string;
   /** The number of the attempt that runs or comes next. */
   attempt: number;
-  /** The most attempts, from the activity's start; some failures end it earlier. Absent: no limit. */
+  /** The most attempts of the activity; some failures end it earlier. Absent if there is no limit. */
   maxAttempts?: number;
-  /** Why the last attempt failed. */
+  /** The reason why the last attempt failed. */
   message: string;
   /** The type of that failure, such as `model_unavailable`. */
   type?: string;
-  /** ISO 8601; absent while an attempt runs. */
+  /** The time of the next attempt, in ISO 8601. Absent while an attempt runs. */
   nextAttemptAt?: string;
 }
 
-/** The retries, from the server's description: workflow code sees only the end of an activity, not its attempts. */
+/** Reads the retries from the server's description, because workflow code sees only how an activity ends. */
 async function retriesOf(session: Session, { raw }: WorkflowExecutionDescription): Promise<Retry[]> {
   const retries = (raw.pendingActivities ?? []).map(async (pending): Promise<Retry[]> => {
     const { activityType, attempt, maximumAttempts, lastFailure, nextAttemptScheduleTime } = pending;
@@ -167,7 +167,7 @@ async function retriesOf(session: Session, { raw }: WorkflowExecutionDescription
   return (await Promise.all(retries)).flat();
 }
 
-/** The message of a failure, which a codec may have encrypted. */
+/** Returns the message of a failure, which a codec may have encrypted. */
 async function failureMessage(session: Session, { message, encodedAttributes }: Failure): Promise<string> {
   const read = encodedAttributes == null ? undefined : await readPayload(session, encodedAttributes);
   const { message: encoded } = (read ?? {}) as { message?: unknown };

@@ -1,4 +1,4 @@
-/** Later requests of one person go to another, until a date. Each is a workflow (docs/policy-reference.md). */
+/** Standing delegations give one person's later requests to another, until a date (docs/policy-reference.md). */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { activityNames, standingDelegationType } from '../../contract.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
@@ -25,7 +25,7 @@ import {
 
 /** The input of workflow `standingDelegation`. */
 export interface StandingInput extends DelegationOfAll {
-  /** ISO 8601, with `Z`: the first instant at which it is no longer in force. */
+  /** The first instant at which it is no longer in force: ISO 8601 with `Z`. */
   untilAt: string;
 }
 
@@ -38,43 +38,43 @@ export interface LeftRequest {
 
 /** A standing delegation in force. */
 export interface StandingDelegation extends StandingInput {
-  /** The id of its workflow: one for each person. */
+  /** The id of its workflow. Each person has at most one. */
   workflowId: string;
-  /** ISO 8601. */
+  /** The time of its start, in ISO 8601. */
   startedAt: string;
   /** The number of requests that it has delegated. */
   delegated: number;
-  /** The open requests that no unsigned message delegates, at most 100. */
+  /** At most 100 open requests that it could not delegate, such as those that need a signature. */
   left: LeftRequest[];
 }
 
-/** The delegation of `delegateAll`. */
+/** The argument of `delegateAll`. */
 export interface DelegationUntil extends DelegationOfAll {
-  /** Also delegates later requests until this ISO 8601 instant, or to the end of this day in UTC; a year at most. */
+  /** The end of a delegation of later requests: an ISO 8601 instant, or a day in UTC, included. A year at most. */
   until?: string;
 }
 
-/** How `delegateAll` sends. */
+/** Options of `delegateAll`. */
 export interface DelegateAllOptions extends SendOptions {
-  /** Sends one delegation, and throws its refusal. Default: as `client.delegate` does. */
+  /** A function that sends one delegation and throws its refusal. Default: as `client.delegate`. */
   send?: SendDelegation;
 }
 
 /** The result of `delegateAll`. */
 export interface DelegatedUntil extends DelegatedAll {
-  /** With `until`. */
+  /** The delegation of later requests. Absent without `until`. */
   standing?: StandingDelegation;
 }
 
-/** Delegations of a person's later requests, until a date: `delegateAll` with `until` makes one. */
+/** The delegations of later requests that `delegateAll` with `until` has started. */
 export interface StandingDelegations {
-  /** The delegations in force; with `by`, only that of this person. Needs no worker. */
+  /** Lists the delegations in force; with `by`, only that of this person. Needs no worker. */
   list(by?: string): Promise<StandingDelegation[]>;
-  /** Ends a person's delegation at once. Delegated requests stay so. Throws `run_not_found` if the person has none. */
+  /** Ends a person's delegation now. Delegated requests stay delegated. Throws `run_not_found` if there is none. */
   stop(by: string, reason?: string): Promise<void>;
 }
 
-/** The id of its workflow: one for each person, in all spellings of the name. */
+/** Returns the id of a person's workflow, which is the same for all spellings of the name. */
 export function standingDelegationId(by: string): string {
   return `countersign-standing-delegation:${jsonDigest(personKey(by))}`;
 }
@@ -89,7 +89,7 @@ export function standingDelegations(session: Session): StandingDelegations {
   };
 }
 
-/** Delegates the open requests; `until` starts a workflow for later ones. Sends nothing if that cannot start. */
+/** Delegates the open requests. `until` starts a workflow for later ones; if it cannot start, nothing is sent. */
 export async function delegateAllUntil(
   session: Session,
   taskQueue: string,
@@ -129,7 +129,7 @@ function alreadyStanding({ by }: StandingInput, cause?: unknown): ProblemError {
   return new ProblemError({ code: 'already_started', message }, { cause });
 }
 
-/** The instant at which it ends: a day belongs to it, in UTC. Throws `invalid_message`. */
+/** Returns the instant at which a delegation ends: after the given day, in UTC. Throws `invalid_message`. */
 export function untilAtOf(until: string, nowMs: number): string {
   const firstMs = typeof until === 'string' ? startMs(until) : undefined;
   if (firstMs === undefined) {
@@ -141,7 +141,7 @@ export function untilAtOf(until: string, nowMs: number): string {
   return new Date(untilMs).toISOString();
 }
 
-/** Everyone who can start workflows can write their input: throws a `ProblemError` for an invalid one. */
+/** Reads the input of the workflow, which everyone who can start workflows can write. Throws a `ProblemError`. */
 export function readStanding(input: unknown, startedMs: number): StandingInput {
   const { untilAt, ...delegation } = isObject(input) ? input : {};
   const untilMs = instantMs(untilAt);
@@ -162,7 +162,7 @@ async function listStanding(session: Session, by: string | undefined): Promise<S
   return found;
 }
 
-/** A workflow's delegation; undefined if it has ended, cannot be read here, or is not of the workflow's own person. */
+/** Reads a workflow's delegation; undefined if it has ended, is unreadable, or is another person's than its id says. */
 async function standingOf(session: Session, workflowId: string): Promise<StandingDelegation | undefined> {
   const { connection, namespace } = session;
   const describe = () => connection.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } });
@@ -198,17 +198,17 @@ async function stopStanding(session: Session, by: string, reason = 'stopped'): P
   }
 }
 
-/** The activity's state from one attempt to the next, as the details of its heartbeats. */
+/** The state of the activity, which the details of its heartbeats carry from one attempt to the next. */
 export interface StandingProgress {
   delegated: number;
-  /** Keys of open requests, oldest first. Each is tried once: a seat that was taken back stays so. */
+  /** The keys of open requests, oldest first. Each is tried once, so that a seat can be taken back. */
   tried: string[];
   left: LeftRequest[];
 }
 
 export const mostTried = 2_000;
 export const mostLeft = 100;
-/** Characters. */
+/** The most characters of a message in `left`. */
 export const longestLeft = 500;
 
 export function readProgress(details: unknown): StandingProgress {

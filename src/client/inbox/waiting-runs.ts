@@ -2,23 +2,23 @@ import { callServer, type Session } from '../server/session.ts';
 import { type DescribedRun, type WithMemo, indexedIds, withMemos } from '../server/memo-rows.ts';
 import { plainPayloadConverter } from '../../codec/plain-payload-converter.ts';
 
-/** A run with open requests, from the server's index. */
+/** A run with open requests, as the server's visibility lists it. */
 export type WaitingRun = WithMemo &
   Pick<DescribedRun, 'openIds'> & {
-    /** The earliest deadline of its requests; null if none has one. */
+    /** The earliest deadline of the run's requests; null if none has a deadline. */
     dueMs: number | null;
   };
 
 export interface WaitingRunPage {
   runs: WaitingRun[];
-  /** Empty: there are no further pages. */
+  /** The token of the next page. Empty if there is none. */
   nextPageToken: Uint8Array;
 }
 
 export const largestPage = 1_000;
 const timeoutMs = 30_000;
 
-/** One page of the running workflows with open requests; `where` is a further condition, without a caller's text. */
+/** Returns a page of the running workflows with open requests. `where`: a condition without text of a caller. */
 export async function waitingRuns(
   session: Session,
   { where = '', pageSize, token }: { where?: string; pageSize: number; token?: Uint8Array },

@@ -1,4 +1,4 @@
-/** Messages to a running run other than decisions. Each call returns a receipt or throws a `ProblemError`. */
+/** Sends messages other than decisions to an open run. Each call returns a receipt or throws a `ProblemError`. */
 import { randomUUID } from 'node:crypto';
 import {
   type CloseMessage,
@@ -31,17 +31,17 @@ import { findRequest, malformedRequestId } from './find-request.ts';
 import { queryRun, requireCodec } from '../server/ask-worker.ts';
 import { type Signer, signMessage } from './sign-message.ts';
 
-/** How a client sends a message to a run. */
+/** Options of methods that send a message to a run. */
 export interface SendOptions {
-  /** Milliseconds until the message is recorded by signal, without the run's answer. Default: `receiptTimeoutMs`. */
+  /** The time limit of the run's answer, in milliseconds; then a signal is sent. Default: `receiptTimeoutMs`. */
   timeoutMs?: number;
-  /** Signs the message for its run. To repeat a message, use `signDecision` or `signMessage` instead. */
+  /** The key that signs the message. Repeat a message with `signDecision` or `signMessage` instead. */
   sign?: Signer;
 }
 
-/** How a client sends a message about a request. */
+/** Options of methods that send a message about a request. */
 export interface RequestOptions extends SendOptions {
-  /** The workflow id of the run of the request. Default: the run that is found by the request id. */
+  /** The workflow id of the run. Default: the run that is found by the request id. */
   workflowId?: string;
 }
 
@@ -95,14 +95,14 @@ export async function messageRun(
   return deliverControl(session, workflowId, messageNames.message, payload, options);
 }
 
-/** Sends a signal and then one query: a run that ends has no time to answer an update. */
+/** Closes a run by a signal and a query, because a run that ends has no time to answer an update. */
 export async function closeRun(session: Session, workflowId: string, message: CloseMessage = {}): Promise<Receipt> {
   const payload = withMessageId(readClose(message), message);
   await requireCodec(session, workflowId);
   const recorded = await recordBySignal(session, { workflowId, name: messageNames.close, payload });
   if (!recorded) throw runClosed(workflowId);
   try {
-    // Query `grants`, not `run`: a workflow that has only the gate does not answer query `run`.
+    // A workflow that has only the gate answers query `grants`, but not `run`.
     await queryRun(session, workflowId, queryNames.grants, [], session.limits.glanceTimeoutMs);
     return { requestId: '', accepted: true, message: `run '${workflowId}' is closing` };
   } catch (error) {
@@ -147,7 +147,7 @@ const nouns = {
   message: 'message',
 } as const;
 
-/** The receipt of a message that was sent before; undefined if the run has not recorded it, or cannot be asked. */
+/** Asks for the receipt of a message that was sent before; undefined if there is none, or no answer. */
 async function glanceAtReceipt(
   session: Session,
   workflowId: string,
@@ -166,7 +166,7 @@ async function glanceAtReceipt(
   }
 }
 
-/** The message, with an id if it has none. A signed message stays unchanged: its signature identifies it. */
+/** Returns the message, with an id if it has none. A signed message stays unchanged: its signature identifies it. */
 function withMessageId<Message extends { messageId?: string; signature?: unknown }>(
   read: { message: Message } | { problem: Problem },
   source: object,
@@ -179,15 +179,15 @@ function withMessageId<Message extends { messageId?: string; signature?: unknown
   return message.signature === undefined ? { messageId: randomUUID(), ...message } : message;
 }
 
-/** How to cancel a run. */
+/** Options of `client.cancel`. */
 export interface CancelOptions {
-  /** Kept in the run's history, in the event of the cancellation. At most 1,000 characters. */
+  /** The reason, which the event of the cancellation has in the history. At most 1,000 characters. */
   reason?: string;
 }
 
 const longestReason = 1_000;
 
-/** Asks a run to stop. Throws `run_not_found`, and `run_closed`, for which the server itself would report success. */
+/** Asks a run to stop. Throws `run_not_found`, and `run_closed` where the server would report success. */
 export async function cancelRun(
   session: Session,
   workflowId: string,
@@ -205,7 +205,7 @@ export async function cancelRun(
       if (status.name !== 'RUNNING') {
         throw new ProblemError({ code: 'run_closed', message: `Run '${workflowId}' is closed already.` });
       }
-      // Not by the SDK's handle, which takes no reason. As by the handle, the newest execution of the run is cancelled.
+      // The SDK's handle takes no reason. As with the handle, the newest execution of the run is cancelled.
       await connection.workflowService.requestCancelWorkflowExecution({
         namespace,
         workflowExecution: { workflowId },

@@ -21,7 +21,7 @@ import { isProblemError, ProblemError } from '../../core/base/problem.ts';
 import { lookUp } from '../server/look-up.ts';
 import { queryRun } from '../server/ask-worker.ts';
 
-/** How decisions are sent to a run. The decision id makes a retry harmless. */
+/** How decisions are sent to a run. Their ids make a retry harmless. */
 const decisionRoute: MessageRoute<ParsedDecision> = {
   name: decideName,
   what: 'decision',
@@ -41,15 +41,15 @@ const decisionRoute: MessageRoute<ParsedDecision> = {
 
 type Keyed = ParsedDecision & { decisionId: string };
 
-/** Throws a refusal as a `ProblemError`. `recorded` in the receipt: durable, but no worker has applied it in time. */
+/** Sends a decision and throws its refusal. `recorded` in the receipt: no worker has applied it in time. */
 export async function decideOne(session: Session, decision: Decision, options: RequestOptions = {}): Promise<Receipt> {
   const [receipt] = await decideMany(session, [decision], options);
   return acceptedReceipt(receipt);
 }
 
 /**
- * Sends decisions, all for one run in one update, and returns their receipts in order. A refusal is a receipt with a
- * code, and does not affect other decisions. Throws only if nothing can be sent.
+ * Sends decisions, those for one run in one update, and returns their receipts in order. A refused one has a receipt
+ * with a code, and does not affect others. Throws only if nothing can be sent.
  */
 export async function decideMany(
   session: Session,
@@ -59,7 +59,7 @@ export async function decideMany(
   const placed = await Promise.all(decisions.map((decision) => findRunOf(session, decision, options)));
   const receipts: Receipt[] = [];
   const groups = new Map<string, { index: number; decision: Keyed }[]>();
-  // Grouped only once all runs are known: of two decisions about one request, the first in the list stays the first.
+  // Decisions are grouped when all runs are known: of two about one request, the first in the list stays the first.
   for (const [index, found] of placed.entries()) {
     if ('refused' in found) receipts[index] = found.refused;
     else groups.set(found.workflowId, [...(groups.get(found.workflowId) ?? []), { index, decision: found.decision }]);
@@ -70,7 +70,7 @@ export async function decideMany(
       const send = (some: Keyed[], isAgain?: boolean): Promise<Receipt[]> =>
         deliver(session, workflowId, decisionRoute, some, { timeoutMs: options.timeoutMs, isAgain });
       const wanted = group.map(({ decision }) => decision);
-      // Without a run id the request was found in the index, so the run has finished the task that opened the request.
+      // A request that was found in visibility is sure to be open: the run has finished the task that opened it.
       const answers =
         options.workflowId === undefined ? await send(wanted) : await repeatUnknown(session, workflowId, wanted, send);
       for (const [at, { index }] of group.entries()) receipts[index] = answers[at] as Receipt;
@@ -79,7 +79,7 @@ export async function decideMany(
   return receipts;
 }
 
-/** The run of a decision, and the decision with an id; or the receipt that refuses a decision without a run. */
+/** Finds the run of a decision, and adds an id to the decision. Without a run, returns the receipt that refuses it. */
 async function findRunOf(
   session: Session,
   source: Decision,
@@ -111,7 +111,7 @@ function wordsOf({ decision, at }: RecordedDecision): string {
   return `${word} by ${reviewerId ?? 'an unnamed reviewer'} at ${at}`;
 }
 
-/** The receipt that follows from the state of the request; undefined if the request is open and lacks this decision. */
+/** Returns the receipt that the state of the request implies; undefined if it is open and lacks this decision. */
 function receiptFrom(
   decision: ParsedDecision,
   { settled, votes = [], approvals, people }: ApprovalDetails,
@@ -134,9 +134,9 @@ function receiptFrom(
 }
 
 /**
- * For the client's `lookUpTimeoutMs`, repeats decisions whose request the run does not know: a query may have shown it
- * during a task that the worker had not finished. Queries add nothing to the history; only decisions whose request has
- * appeared are sent again.
+ * Repeats decisions about requests that the run does not know, for the client's `lookUpTimeoutMs`: a query may have
+ * shown a request before the worker finished the task that opens it. A query, which adds nothing to the history, finds
+ * out which requests have appeared; only their decisions are sent again.
  */
 async function repeatUnknown<One extends { requestId: string }>(
   session: Session,
@@ -157,7 +157,7 @@ async function repeatUnknown<One extends { requestId: string }>(
   return receipts;
 }
 
-/** The ids of the run's open requests; empty if the run cannot be asked. */
+/** Asks a run for the ids of its open requests; empty if it does not answer. */
 async function openRequestIds(session: Session, workflowId: string): Promise<Set<string>> {
   try {
     const { glanceTimeoutMs } = session.limits;
@@ -171,9 +171,9 @@ async function openRequestIds(session: Session, workflowId: string): Promise<Set
 
 /** A reviewed request, such as a row of `approvals.list` or a request of `approvals.get`. */
 export interface ReviewedRequest {
-  /** 32 hex characters. */
+  /** The request id: 32 hex characters. */
   requestId: string;
-  /** 64 hex characters: identifies the reviewed call. */
+  /** The digest of the reviewed call: 64 hex characters. */
   digest: string;
   /** The run of the request. Default: the run that is found by the request id. */
   workflowId?: string;
@@ -184,15 +184,15 @@ export interface CommonDecision extends Pick<
   Decision,
   'approved' | 'reason' | 'reviewerId' | 'reviewerName' | 'viewed'
 > {
-  /** Makes a retry safe: the same requests and answer again return the first receipts. At most 160 characters. */
+  /** An id that makes a retry safe: the same requests and answer get the first receipts. At most 160 characters. */
   decisionId?: string;
 }
 
 const runsAtOnce = 8;
 
 /**
- * Gives the same answer to exactly these requests. All requests of a run are sent in one update, and each has its own
- * receipt, in order. Never throws: an error is in the receipts of the requests concerned.
+ * Gives the same answer to exactly these requests, those of a run in one update. Returns a receipt for each, in order.
+ * Never throws: a receipt has the error of its request.
  */
 export async function decideAll(
   session: Session,
@@ -202,7 +202,7 @@ export async function decideAll(
 ): Promise<Receipt[]> {
   const receipts: Receipt[] = [];
   const groups = new Map<string, number[]>();
-  // Once the server does not answer, no further run is called: each call would take its whole time limit.
+  // After the server has not answered once, no further run is called: each call would take its whole time limit.
   let away: Error | undefined;
   const failed = (index: number, error: unknown): void => {
     receipts[index] = failure(reviewed[index]!, error);

@@ -16,29 +16,29 @@ import { describeRun, memoRows } from '../server/memo-rows.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import { askWorker } from '../server/ask-worker.ts';
 
-/** How one kind of message is sent to a run. */
+/** Describes how one kind of message is sent to a run. */
 export interface MessageRoute<Message> {
-  /** The name of its update, which is also the name of its signal. */
+  /** The name of the update, and of the signal. */
   name: string;
   /** The noun that receipts use for the message. */
   what: string;
-  /** Queries once for the result of a message; undefined if the run does not report one within `timeoutMs`. */
+  /** Queries once for the result of a message; undefined if the run does not report it within `timeoutMs`. */
   look: (session: Session, workflowId: string, message: Message, timeoutMs: number) => Promise<Receipt | undefined>;
-  /** Reads the run's recorded but unapplied messages; the result describes their effect on a message, or is ''. */
+  /** Reads the messages that no worker has applied yet; the result says how they affect a message, or is empty. */
   readUnapplied?: (session: Session, workflowId: string) => Promise<(message: Message) => string>;
 }
 
 interface DeliverOptions {
-  /** Milliseconds until the messages are recorded by signal, without an answer. Default: the client's. */
+  /** The milliseconds before the messages are sent by signal. Default: the client's `receiptTimeoutMs`. */
   timeoutMs?: number;
   /** True if the run must process the messages again, even if it has answered them before. */
   isAgain?: boolean;
 }
 
 /**
- * Sends messages by update; without an answer by signal, with one query for the result. Both have the same ids, so the
- * run applies each message once. Returns a receipt for each, refusals included; `recorded`: durable, but not applied
- * yet. Throws only `server_unreachable`.
+ * Sends messages by update. Without an answer, sends them by signal and queries once for the result. Update and signal
+ * have the same message ids, so the run applies each message once. Returns a receipt for each, also for a refusal;
+ * `recorded` means durable, but not applied yet. Throws only `server_unreachable`.
  */
 export async function deliver<Message extends { requestId?: string }>(
   session: Session,
@@ -49,7 +49,7 @@ export async function deliver<Message extends { requestId?: string }>(
 ): Promise<Receipt[]> {
   const { isAgain = false } = options;
   const receipts = await send(session, workflowId, route, messages, options);
-  // The server repeats the earlier refusal of a known update. If its cause may have passed, the message is sent again.
+  // For a known update the server repeats its first answer. If a refusal may no longer hold, the message is sent again.
   const again = isAgain ? [] : messages.filter((_message, index) => isTransient(receipts[index]?.code));
   if (again.length === 0) return receipts;
   const answers = await send(session, workflowId, route, again, { ...options, isAgain: true });
@@ -66,14 +66,14 @@ export function refusalFor(message: unknown, error: unknown): Receipt {
   return refusedReceipt(message, error);
 }
 
-/** The receipt of a message that was sent alone; throws a refusal as a `ProblemError` with its code. */
+/** Returns the receipt of a single message. Throws a refusal as a `ProblemError` with its code. */
 export function acceptedReceipt(receipt: Receipt | undefined): Receipt {
   if (receipt === undefined) throw new ProblemError({ code: 'internal', message: 'The run gave no receipt.' });
   if (receipt.code === undefined || receipt.accepted) return receipt;
   throw new ProblemError({ code: receipt.code, message: receipt.message });
 }
 
-/** Sends one update, or a signal if that gets no answer in time. A refusal is a receipt for each message. */
+/** Sends one update, or a signal without an answer in time. Returns a refusal as a receipt for each message. */
 async function send<Message extends { requestId?: string }>(
   session: Session,
   workflowId: string,
@@ -94,13 +94,13 @@ async function send<Message extends { requestId?: string }>(
   }
 }
 
-/** An unreadable answer is no failure: the run has accepted the message. */
+/** The receipt for an unreadable answer, which is no failure: the run has accepted the message. */
 function unreadReceipt(what: string, { requestId = '' }: { requestId?: string }, why: string): Receipt {
   const message = `The run has taken the ${what}, but its receipt cannot be read: ${why}. ${readingRemedy}`;
   return { requestId, accepted: true, recorded: true, message };
 }
 
-/** Records messages where they wait for a worker. Refuses a message about a request that the run does not have. */
+/** Sends messages by signal, so that they wait for a worker. Refuses a message about a request that the run lacks. */
 async function record<Message extends { requestId?: string }>(
   session: Session,
   workflowId: string,
@@ -122,8 +122,8 @@ async function record<Message extends { requestId?: string }>(
       receipts.push(refusedReceipt(message, unknownRequest(workflowId, requestId)));
       continue;
     }
-    // Look for the run's own answer. A closed run keeps its answers, so a retry gets the original receipt; nothing else
-    // can answer, so this query waits for a slow worker.
+    // The run may have answered already. A closed run still reports its answers, so a retry gets the first receipt; the
+    // query of a closed run waits longer for a worker, because no later answer can come.
     const seen = isSilent
       ? undefined
       : await look(session, workflowId, message, isOpen ? session.limits.glanceTimeoutMs : timeoutMs);
@@ -139,7 +139,7 @@ async function record<Message extends { requestId?: string }>(
   return receipts;
 }
 
-/** The payload of a signal or update: a single message as it is, several as a list. */
+/** Returns the payload of a signal or update: a single message as it is, several as a list. */
 function payloadOf(messages: readonly unknown[]): unknown {
   return messages.length === 1 ? messages[0] : messages;
 }
@@ -148,12 +148,12 @@ export function runClosed(workflowId: string): ProblemError {
   return new ProblemError({ code: 'run_closed', message: `Run '${workflowId}' is closed and takes no more messages.` });
 }
 
-/** Whether a run has a request, by its memo or its answer. `unlisted`: not in the memo, and no worker answers. */
+/** Whether a run has a request, by its memo or its answer. `unlisted`: its memo lacks it, and no worker answers. */
 type Listing = 'known' | 'unknown' | 'unlisted';
 
 /**
- * Call it before messages about requests are sent by signal: every workflow accepts a signal, and one without the
- * request ignores the message. Throws `run_not_found`.
+ * Finds out whether the run has the requests of messages. Call it before a signal is sent: every workflow accepts a
+ * signal, and one without the request ignores the message. Throws `run_not_found`.
  */
 async function listingsOf(
   session: Session,
@@ -168,7 +168,7 @@ async function listingsOf(
     unread === undefined ? rows.some((row) => row.requestId === requestId) : run.openIds.includes(requestId);
   return Promise.all(
     requestIds.map(async (requestId) => {
-      // A closed run counts as one that has the request: it records no message, and may have an earlier answer.
+      // A closed run counts as `known`: it records no message, and may have an earlier answer.
       if (requestId === undefined || !run.isRunning || isListed(requestId)) return 'known';
       const answer = silent ? 'silent' : await knowsRequest(session, workflowId, requestId);
       return answer === 'yes' ? 'known' : answer === 'no' ? 'unknown' : 'unlisted';
@@ -180,7 +180,7 @@ export function unknownRequest(workflowId: string, requestId: string): ProblemEr
   return new ProblemError({ code: 'unknown_request', message: `Run '${workflowId}' has no request ${requestId}.` });
 }
 
-/** The receipt for a message that is recorded in the run but not applied yet. `before`: a sentence to append. */
+/** The receipt for a message that history has and no worker has applied. `before`: its last sentence. */
 export function recordedReceipt(
   what: string,
   { reason }: Pick<Unanswered, 'reason'>,
@@ -195,7 +195,7 @@ export function recordedReceipt(
   return { requestId, accepted: true, recorded: true, message };
 }
 
-/** A message to a run: the name of its update, which is also the name of its signal, and its one argument. */
+/** A message to a run: the name of the update and of the signal, and its one argument. */
 interface UpdateRequest {
   workflowId: string;
   name: string;
@@ -204,14 +204,14 @@ interface UpdateRequest {
   isAgain?: boolean;
 }
 
-/** The update got no answer, but a signal may still reach the run. `reason` completes "not yet applied: …". */
+/** An update without an answer: a signal may still reach the run. `reason` completes "not yet applied: …". */
 interface Unanswered {
   reason: string;
   /** True if the run would not answer a query either. */
   silent: boolean;
 }
 
-/** After these a signal may still reach the run: no worker answered, updates are at a limit, or it continued as new. */
+/** The statuses of an update after which a signal may still succeed, for example without a worker or at a limit. */
 const worthRecording: (number | undefined)[] = [
   grpcStatus.DEADLINE_EXCEEDED,
   grpcStatus.CANCELLED,
@@ -221,10 +221,10 @@ const worthRecording: (number | undefined)[] = [
   grpcStatus.NOT_FOUND,
 ];
 
-/** The run has accepted the message, but this client cannot decode its answer. A refusal would have been thrown. */
+/** The run has accepted the message, and this client cannot decode its answer. */
 type UnreadReply = { unread: string };
 
-/** Sends a message by update and waits at most `timeoutMs` for the run's answer. Throws the run's refusal. */
+/** Sends a message by update, and waits at most `timeoutMs` for the answer. Throws the run's refusal. */
 export async function sendByUpdate(
   session: Session,
   { workflowId, name, payload, isAgain = false }: UpdateRequest,
@@ -266,8 +266,8 @@ export function unreadable(workflowId: string): ProblemError {
 }
 
 /**
- * A digest of the whole content, because for a known update id the server returns the old result without calling the
- * run: a changed message under an old message id must reach the run, which refuses it.
+ * The id of an update is a digest of its whole content. For a known id, the server repeats the first result and does
+ * not call the run; but a changed message under an old message id must reach the run, which refuses it.
  */
 function updateIdOf(name: string, payload: unknown): string {
   const content = JSON.stringify(payload, (_key, value: unknown) =>
@@ -283,7 +283,7 @@ export function isUnprocessed({ cause }: WorkflowUpdateFailedError): boolean {
   return cause instanceof ApplicationFailure && cause.type === 'UnprocessedUpdate';
 }
 
-/** Receipts of messages that were all refused. They say more than the failure, such as who settled a request. */
+/** Returns the receipts of messages that were all refused. They also have facts such as `settledBy`. */
 function receiptsIn({ cause }: WorkflowUpdateFailedError, count: number): Receipt[] | undefined {
   const details: unknown[] = (cause instanceof ApplicationFailure && cause.details) || [];
   const isWhole = details.length === count && details.every((each) => isProblemCode((each as Receipt | null)?.code));
@@ -299,7 +299,7 @@ function refusedByRun(workflowId: string, error: WorkflowUpdateFailedError): Pro
   return new ProblemError({ code: 'internal', message }, { cause: error });
 }
 
-/** Writes a message into a run's history. False: the run is closed. Throws `run_not_found`, `server_unreachable`. */
+/** Sends a message by signal. Returns false if the run is closed. Throws `run_not_found`, `server_unreachable`. */
 export async function recordBySignal(session: Session, { workflowId, name, payload }: UpdateRequest): Promise<boolean> {
   const handle = session.client.workflow.getHandle(workflowId);
   return callServer(

@@ -8,23 +8,23 @@ import { type ApprovalDetails, queryNames } from '../../contract.ts';
 import { queryRun } from '../server/ask-worker.ts';
 
 const requestIdShape = /^[0-9a-f]{32}$/;
-/** How many rows one look-up reads: a run that has continued as new often has one row for each of its executions. */
+/** The most rows of one look-up: a run that continued as new often has a row for each of its executions. */
 const rowsRead = 100;
 const mostQueried = 10;
 
-/** A workflow whose row in visibility carries the request's id. Anyone who starts a workflow can write such a row. */
+/** A workflow whose row in visibility has the request's id. Everyone who starts workflows can write such a row. */
 interface Claim {
   workflowId: string;
-  /** `lists`: the memo has it. `cut`: the memo lacks some, or is unreadable here. `carries`: only the row has it. */
+  /** `lists`: the memo has the request. `cut`: it lacks some, or is unreadable. `carries`: only the row has it. */
   memo: 'lists' | 'cut' | 'carries';
   /** True if the row has the id only among its settled requests. */
   isSettled: boolean;
 }
 
 /**
- * The run of a request. A row proves nothing: workflows must confirm that they have the request, unless only one claims
- * it and its memo lists it. Throws `unknown_request`, after the client's `lookUpTimeoutMs` if no run is found, because
- * visibility lags; and `no_worker` if a workflow that may have the request did not answer.
+ * Finds the run of a request. A row proves nothing, so workflows must confirm that they have the request, unless only
+ * one has the id and its memo lists it. Visibility lags, so `unknown_request` is thrown only after the client's
+ * `lookUpTimeoutMs`. Throws `no_worker` if a workflow that may have the request did not answer.
  */
 export async function findRequest(session: Session, requestId: string): Promise<string> {
   const malformed = malformedRequestId(requestId);
@@ -50,7 +50,7 @@ export async function findRequest(session: Session, requestId: string): Promise<
   throw new ProblemError({ code: 'unknown_request', message });
 }
 
-/** The error for text that cannot be a request id; undefined for text that can. */
+/** Returns the error for a text that cannot be a request id; undefined for any other text. */
 export function malformedRequestId(requestId: string): ProblemError | undefined {
   if (requestIdShape.test(requestId)) return undefined;
   const message = `'${requestId.slice(0, 80)}' is not a request id: it has 32 hex characters, as \`countersign approvals --json\` shows them.`;
@@ -67,7 +67,7 @@ interface Judged {
 
 async function judge(session: Session, requestId: string, claims: readonly Claim[]): Promise<Judged[]> {
   const [first] = claims;
-  // The update or query that follows reaches the run anyway.
+  // The run confirms the request itself, by the update or query that follows.
   if (claims.length === 1 && first?.memo === 'lists') {
     return [{ workflowId: first.workflowId, holds: true, isSilent: false }];
   }
@@ -75,13 +75,13 @@ async function judge(session: Session, requestId: string, claims: readonly Claim
     claims.slice(0, mostQueried).map(async ({ workflowId, memo, isSettled }) => {
       const answer = await knowsRequest(session, workflowId, requestId);
       const isSilent = answer === 'silent';
-      // If no worker answers, accept the memo; for a settled request the tag, because the memo no longer lists it.
+      // Without an answer, the memo counts. A settled request is no longer in the memo: then the tag counts.
       return { workflowId, holds: answer === 'yes' || (isSilent && (memo !== 'carries' || isSettled)), isSilent };
     }),
   );
 }
 
-/** The workflows with the id of the request in a search attribute. Any workflow can write one, so these are claims. */
+/** Finds the workflows that have the id of the request in a search attribute. Every workflow can claim any id. */
 async function claimsOf(session: Session, requestId: string): Promise<Claim[]> {
   const { ids, tags } = session.attributes;
   const settled = tags === null ? '' : ` OR ${tags} = "${settledTag}${requestId}"`;
@@ -105,7 +105,7 @@ async function claimsOf(session: Session, requestId: string): Promise<Claim[]> {
 
 type Row = temporal.api.workflow.v1.IWorkflowExecutionInfo;
 
-/** If several executions have the same workflow id, the running one counts. */
+/** The running one comes first if several executions have the same workflow id. */
 function rank({ status }: Row): number {
   return Number(status) === statusRunning ? 0 : 1;
 }
@@ -134,7 +134,7 @@ function quotedIds(workflowIds: readonly string[]): string {
     .join(' and ');
 }
 
-/** Asks a run for a request, open or lately settled. `no`: also for other workflows. `silent`: no worker answers. */
+/** Asks a run if it has a request, open or lately settled. `no` may be a workflow of any type. `silent`: no worker. */
 export async function knowsRequest(
   session: Session,
   workflowId: string,
@@ -152,7 +152,7 @@ export async function knowsRequest(
   }
 }
 
-/** One request, open or settled. Throws `unknown_request` after `lookUpTimeoutMs`, `run_not_found`, `no_worker`. */
+/** Returns a request. Throws `unknown_request` (after `lookUpTimeoutMs`), `run_not_found`, `no_worker`. */
 export async function getApproval(
   session: Session,
   requestId: string,
@@ -179,11 +179,11 @@ async function approvalIn(
   const args = [{ requestId }];
   const details = await queryRun<ApprovalDetails | null>(session, workflowId, queryNames.approvals, args, timeoutMs);
   if (details === null) return undefined;
-  // Any workflow may answer a query of this name, with any content.
+  // Every workflow may answer a query of this name, with any content.
   return details.requestId === requestId && details.workflowId === workflowId ? details : undefined;
 }
 
-/** Reads a request once: undefined if it cannot be read now, for any reason. */
+/** Reads a request once; undefined if it cannot be read now, for any reason. */
 export async function glanceAtApproval(
   session: Session,
   workflowId: string,

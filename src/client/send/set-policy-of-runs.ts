@@ -21,13 +21,13 @@ import { queryRun } from '../server/ask-worker.ts';
 import { gatedRunsQuery, requireGated } from '../server/require-gated.ts';
 import { type SendOptions, setPolicyOf } from './control-run.ts';
 
-/** The runs that get a change of policy, and how it is sent. */
+/** Options of `client.setPolicyOfRuns`. */
 export interface SetPolicyOfRunsOptions extends SendOptions {
-  /** A visibility query: its open workflows with a gate. Default: agent runs, and custom workflows with requests. */
+  /** A visibility query for open workflows with a gate. Default: agent runs, and custom workflows with requests. */
   query?: string;
-  /** True: reports the effect of the change, and sends nothing. */
+  /** If true, only reports what the change would do. Default false. */
   dryRun?: boolean;
-  /** Sends to no further run; the remaining ones are yielded as `unsent`. */
+  /** A signal after which no further run gets the change; the remaining ones are yielded as `unsent`. */
   signal?: AbortSignal;
   /** The delay before the next search, for runs that have started meanwhile, in milliseconds. Default 2,000. */
   lookAgainMs?: number;
@@ -48,14 +48,14 @@ export interface SetPolicyOfRunsOptions extends SendOptions {
 export type PolicyOutcome =
   'applied' | 'unchanged' | 'refused' | 'closed' | 'recorded' | 'unanswered' | 'ungated' | 'unsent' | 'would_apply';
 
-/** A run for a change of policy, and the result. */
+/** A run, and the result of the change of its policy. */
 export interface PolicyResult {
   workflowId: string;
   workflowType: string;
   outcome: PolicyOutcome;
-  /** One sentence. */
+  /** One sentence for people. */
   message: string;
-  /** The reason. Present if `outcome` is `refused`, `closed` or `unanswered`. */
+  /** The code of the reason, if `outcome` is `refused`, `closed` or `unanswered`. */
   code?: ProblemCode;
   /** The open requests that the change settled. */
   settled?: Receipt['settled'];
@@ -66,15 +66,15 @@ type Change = Omit<SetPolicyMessage, 'signature'>;
 type Outcome = Omit<PolicyResult, 'workflowId' | 'workflowType'>;
 
 const runsAtOnce = 8;
-/** The most searches while new runs keep starting. Runs that they miss have the policy of their worker. */
+/** The most searches while new runs keep starting. A run that they miss has the policy of its worker. */
 const mostLooks = 10;
-/** The default of `lookAgainMs`: the index of runs lags by up to some seconds. */
+/** The default of `lookAgainMs`. Visibility lags by up to some seconds. */
 const lookAgainByDefaultMs = 2_000;
 
 /**
- * Changes the policy of every open run that a query finds, eight at a time, until a search finds no new one. Throws
- * `policy_invalid` and `invalid_message` for a change or a query that every run would refuse, and `server_unreachable`,
- * before anything is sent.
+ * Changes the policy of every open run that a query finds, eight at a time, until a search finds no new run. Before it
+ * sends anything, throws `policy_invalid` and `invalid_message` for a change or a query that every run would refuse,
+ * and `server_unreachable`.
  */
 export async function* setPolicyOfRuns(
   session: Session,
@@ -99,7 +99,7 @@ export async function* setPolicyOfRuns(
     for (const { execution } of found) seen.add(execution?.runId ?? '');
     for await (const result of asTheyEnd(found, act)) {
       const { workflowId, outcome } = result;
-      // A run that has continued as new is found again, with its change.
+      // A run that has continued as new is found again, and has the change already.
       if (!isFirst && outcome === 'unchanged' && settled.has(workflowId)) continue;
       settled.add(workflowId);
       yield result;
@@ -111,7 +111,7 @@ export async function* setPolicyOfRuns(
 
 const unsent: Outcome = { outcome: 'unsent', message: 'Nothing was sent: the change was stopped before.' };
 
-/** The change as a run records it. Throws `policy_invalid`. */
+/** Reads the change as a run records it. Throws `policy_invalid`. */
 async function readChange(message: Change): Promise<PolicyChange> {
   const read = readSetPolicy(message);
   if ('problem' in read) throw new ProblemError(read.problem);
@@ -119,7 +119,7 @@ async function readChange(message: Change): Promise<PolicyChange> {
   return { policy: document === undefined ? undefined : await policyIn(document), mode, channels };
 }
 
-/** Reads a policy as the run's worker does, without the limits of its ceiling. Throws `policy_invalid`. */
+/** Reads a policy as the worker of a run does, without the limits of the ceiling. Throws `policy_invalid`. */
 async function policyIn(document: JsonObject): Promise<Policy> {
   const { parseRunPolicy } = await import('../../policy-file/parse-run-policy.ts');
   const parsed = parseRunPolicy(document, { maxTimeoutMs: null });
@@ -129,7 +129,7 @@ async function policyIn(document: JsonObject): Promise<Policy> {
   throw new ProblemError({ code: 'policy_invalid', message });
 }
 
-/** The open runs of a query, by default all with a gate. Throws `invalid_message` for a query that is refused. */
+/** Finds the open runs of a query; default: all with a gate. Throws `invalid_message` for a query that is refused. */
 async function openRuns(session: Session, query: string | undefined): Promise<Row[]> {
   const which = query === undefined ? gatedRunsQuery(session) : `(${query})`;
   const found: Row[] = [];
@@ -144,7 +144,7 @@ async function openRuns(session: Session, query: string | undefined): Promise<Ro
   return found;
 }
 
-/** Calls `act` for eight at a time, and yields each result as soon as it is known. Every `act` must resolve. */
+/** Calls `act` for eight elements at a time, and yields results as they come. `act` must not reject. */
 async function* asTheyEnd<One, Result>(
   all: readonly One[],
   act: (one: One) => Promise<Result>,
@@ -195,15 +195,15 @@ async function changePolicyOf(session: Session, row: Row, { message, change, opt
   }
 }
 
-/** The run was open when it was listed, so a run that is not found has ended. */
+/** Converts the code of a failure. A run that is not found has ended, because it was open when it was listed. */
 function outcomeOf(code: ProblemCode): PolicyOutcome {
   if (code === 'run_closed' || code === 'run_not_found') return 'closed';
   return code === 'server_unreachable' || code === 'no_worker' ? 'unanswered' : 'refused';
 }
 
 /**
- * Undefined for a run with a gate that does not report its policies: it gets the change. `ungated`: it neither answers
- * the query nor is listed as gated, and gets nothing, because every workflow accepts a signal.
+ * Asks a run for its policies. Undefined if it has a gate and does not report them: it gets the change. `ungated` if it
+ * neither answers nor is listed as gated: it gets nothing, because every workflow accepts a signal.
  */
 async function policiesOf(
   session: Session,

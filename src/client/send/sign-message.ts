@@ -4,11 +4,11 @@ import { checkCallOptions, type OptionNames } from '../../text/check-call-option
 import type { Decision } from '../../contract.ts';
 import { signedText, type SignedAction } from '../../core/messages/signature.ts';
 
-/** A key pair with which a reviewer signs: Ed25519. */
+/** The Ed25519 key pair with which a reviewer signs. */
 export interface ReviewerKey {
-  /** 32 bytes in base64: for `reviewer_keys` in the operator's policy. */
+  /** The public key for `reviewer_keys` in the operator's policy: 32 bytes in base64. */
   publicKey: string;
-  /** PEM (PKCS #8). Only its owner may have it. */
+  /** The private key as PEM (PKCS #8). Only its owner may have it. */
   privateKey: string;
 }
 
@@ -16,7 +16,7 @@ export interface ReviewerKey {
 const prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 /**
- * Creates a key pair for one reviewer, and stores nothing.
+ * Creates a key pair for one reviewer. It is not stored.
  *
  * @example
  * ```ts
@@ -34,7 +34,7 @@ export function createReviewerKey(): ReviewerKey {
 }
 
 /**
- * The public key, in base64, of a private key. Throws `unverified_reviewer` for anything else.
+ * Returns the public key, in base64, of a private key. Throws `unverified_reviewer` for anything else.
  *
  * @example
  * ```ts
@@ -59,7 +59,7 @@ export function readPrivateKey(text: string): KeyObject {
         : createPrivateKey({ key: Buffer.concat([prefix, seed]), type: 'pkcs8', format: 'der' });
     if (key.asymmetricKeyType === 'ed25519') return key;
   } catch {
-    // OpenSSL's message names parts of the format, but no remedy.
+    // The message of OpenSSL names parts of the format, and no remedy.
   }
   const message = 'the private key is not an Ed25519 key: give its PEM without a passphrase, or its 32 bytes in base64';
   throw new ProblemError({ code: 'unverified_reviewer', message });
@@ -69,7 +69,7 @@ export function readPrivateKey(text: string): KeyObject {
 export interface Signer {
   /** The id of the key under `reviewer_keys` in the operator's policy. */
   keyId: string;
-  /** PEM, or the key's 32 bytes in base64. It does not leave this process. */
+  /** The private key: PEM, or its 32 bytes in base64. It does not leave this process. */
   privateKey: string;
 }
 
@@ -79,9 +79,9 @@ export const signerNames = { keyId: true, privateKey: true } satisfies OptionNam
 export interface SigningOptions extends Signer {
   /** The workflow id of the run. A signature is valid for this run only. */
   workflowId: string;
-  /** Temporal namespace of the run. */
+  /** The Temporal namespace of the run. */
   namespace: string;
-  /** The time of the signature, ISO 8601 in UTC. Default: now. */
+  /** The time of the signature: ISO 8601 in UTC. Default: now. */
   signedAt?: string;
 }
 
@@ -89,8 +89,8 @@ export interface SigningOptions extends Signer {
 export type Signed<Message> = Message & { signature: { keyId: string; signedAt: string; value: string } };
 
 /**
- * Signs a decision for one run. Adds a `decisionId` if there is none, because nothing may be added after signing.
- * Throws for an invalid key, an unknown option, a decision that is signed already, and one that has no JSON form.
+ * Signs a decision for one run. Adds a `decisionId` if there is none, because nothing can be added later. Throws for an
+ * invalid key, an unknown option, a decision with a signature, and one that has no JSON form.
  *
  * @example
  * ```ts
@@ -109,8 +109,8 @@ export function signDecision(decision: Decision, options: SigningOptions): Signe
 }
 
 /**
- * Signs the message of a signal or update `setPolicy`, `revoke`, `extend` or `delegate`; `by` in it names the sender.
- * Adds a `messageId` if there is none. Throws as `signDecision` does.
+ * Signs the message of a `setPolicy`, `revoke`, `extend` or `delegate` to one run; `by` in it names the sender. Adds a
+ * `messageId` if there is none. Throws as `signDecision` does.
  *
  * @example
  * ```ts
@@ -133,7 +133,7 @@ export function signMessage<Message extends object>(
   return signed(action, { messageId: randomUUID(), ...message }, options);
 }
 
-/** The message with a signature over all of its members. Throws if it has one already, or if an option is invalid. */
+/** Returns the message with a signature over all of its members. Throws if it has one already. */
 function signed<Message extends object>(
   action: SignedAction,
   message: Message,

@@ -13,25 +13,25 @@ import { readingRemedy } from '../../connection/server-error.ts';
 import { readPayload } from '../server/read-payload.ts';
 import { parseJson } from '../../core/base/json.ts';
 
-/** How to start a run. Every member is optional. */
+/** Options of `client.start`. All are optional. */
 export interface StartOptions {
-  /** Default `run-AGENT-RANDOM`. An id can be used only once: to use it again throws `already_started`. */
+  /** The workflow id. A used one throws `already_started`. Default: `run-AGENT-RANDOM`. */
   workflowId?: string;
   /**
-   * Makes a retry safe, instead of `workflowId`: 1 to 1,000 characters. The same key with the same agent, input and
-   * options returns its run, open or closed; with others it throws `already_started`. A key is free again once
-   * retention has removed its run.
+   * A key that makes a retry safe, instead of `workflowId`: 1 to 1,000 characters. The same key with the same agent,
+   * input and options returns the run that it has started, open or closed; with others it throws `already_started`. A
+   * key is free again once retention has removed its run.
    */
   idempotencyKey?: string;
-  /** A policy document: a policy file as JSON. It can only tighten the operator's ceiling. */
+  /** The policy of the run: a policy file as JSON. It can only tighten the operator's ceiling. */
   policy?: JsonObject;
-  /** Applies to the run's side of the policy, never to the operator's ceiling. */
+  /** The mode of the run's side of the policy; the operator's ceiling keeps its own. */
   mode?: Mode;
   /** The user of the run. */
   caller?: Caller;
-  /** Available to conditions of the policy and shown to reviewers. */
+  /** Facts for conditions of the policy and for reviewers. */
   metadata?: JsonObject;
-  /** Keeps the run open for further messages of its user (`client.message`), until it is closed or cancelled. */
+  /** If true, the run stays open for further messages (`client.message`), until it is closed or cancelled. */
   session?: boolean;
   /** The task queue of the run. Default: the client's. */
   taskQueue?: string;
@@ -62,7 +62,7 @@ export async function startRun(
           ...(keyed !== undefined && { memo: { [startMemoName]: keyed.inputDigest } }),
           workflowIdReusePolicy: 'REJECT_DUPLICATE',
           workflowIdConflictPolicy: 'FAIL',
-          // Leave out the input: lists show summaries and details (I13).
+          // The input is left out: lists show summaries and details (I13).
           staticSummary: `Agent ${shownAgent}`,
           staticDetails: `Agent \`${shownAgent}\`. Look at it with \`countersign show ${escapeText(workflowId)}\`, at what waits for a person with \`countersign approvals\`. If Current Details are empty, no worker lives: Timeline and Memo then show what waits.`,
         });
@@ -78,18 +78,18 @@ export async function startRun(
   return workflowId;
 }
 
-/** The memo of a run with the digest of its `idempotencyKey` and input. */
+/** The name of the memo with the digest of a run's `idempotencyKey` and input. */
 export const startMemoName = 'approvalStart';
 
 export interface KeyedStart {
   workflowId: string;
-  /** 64 hex characters. Without the key, the input cannot be found by trial. */
+  /** The digest of key and input, 64 hex characters. Without the key, trials do not reveal the input. */
   inputDigest: string;
 }
 
 const longestKey = 1_000;
 
-/** The workflow id, and the digest of the key and the input. Throws `internal` for an invalid key. */
+/** Returns the workflow id of a key, and the digest of key and input. Throws `internal` for an invalid key. */
 export function keyedStart(
   { idempotencyKey, workflowId }: { idempotencyKey?: string; workflowId?: string },
   input: RunInput,
@@ -99,7 +99,7 @@ export function keyedStart(
   }
   const isSound = typeof idempotencyKey === 'string' && idempotencyKey !== '' && idempotencyKey.length <= longestKey;
   if (!isSound) throw internalProblem(`an idempotencyKey is a text of 1 to ${longestKey} characters`);
-  // Members that are undefined are not sent, so they do not change the digest.
+  // Undefined members are not sent, so they do not count.
   const sent = parseJson(JSON.stringify(input)) as Json;
   return {
     workflowId: `key-${sha256(idempotencyKey).slice(0, 40)}`,
@@ -108,8 +108,8 @@ export function keyedStart(
 }
 
 /**
- * Throws `already_started` unless the same key with the same input has started the run. The memo proves no identity,
- * because anyone who starts a run writes it: it only keeps one key from starting two different runs.
+ * Throws `already_started` unless the same key has started the run with the same input. Anyone who starts a run writes
+ * the memo, so it is no proof; it only keeps one key from starting two different runs.
  */
 export async function requireSameStart(session: Session, start: KeyedStart, cause: unknown): Promise<void> {
   const { connection, namespace } = session;

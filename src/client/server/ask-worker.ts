@@ -18,9 +18,9 @@ import { parseJson } from '../../core/base/json.ts';
 import { quoteWord } from '../../text/visible-text.ts';
 
 /**
- * Queries a run, open or closed: by default its last execution. Gives up after `timeoutMs` (default: the client's
- * `queryTimeoutMs`). Throws `no_worker`, `run_not_found`, `server_unreachable`, and `run_closed` for a run that ended
- * before its first workflow task.
+ * Queries a run, open or closed; its last execution unless `runId` is given. Gives up after `timeoutMs` (default: the
+ * client's `queryTimeoutMs`). Throws `no_worker`, `run_not_found`, `server_unreachable`, and `run_closed` for a run
+ * that ended before its first workflow task.
  */
 export async function queryRun<Answer>(
   session: Session,
@@ -37,7 +37,7 @@ export async function queryRun<Answer>(
     if (isUndecodable(answer)) throw unreadAnswer(workflowId, answer.why);
     return answer;
   } catch (error) {
-    // Do not look at the cause of a `ProblemError`: its status may mean something else in the checks below.
+    // A `ProblemError` passes: the status of its cause may mean something else in the checks below.
     if (isProblemError(error)) throw error;
     if (isNotTakenUp(error)) {
       const message = `Run '${workflowId}' continues as new, and no worker has verified yet what it continues: ask again.`;
@@ -67,15 +67,15 @@ export async function queryRun<Answer>(
   }
 }
 
-/** By the messages of each SDK (TypeScript; Go, Java; Python, .NET, Ruby): every failed query has this class. */
+/** True if the workflow has no handler for the query. The class stands for any failure; each SDK has its own words. */
 function saysNoHandler({ message }: QueryNotRegisteredError): boolean {
   return /did not register a handler|unknown query ?type|expected but not found/i.test(message);
 }
 
 /**
- * Asks a second time if half of `timeoutMs` brings no answer: the SDK's core may lose a query that waits for a run
- * which it drops from its cache (docs/decisions/0058). The first answer counts; if both fail, the earlier failure,
- * because a refusal is more specific than a later time-out.
+ * Asks a second time if half of `timeoutMs` brings no answer: the SDK's core may lose a query for a run that it is
+ * dropping from its cache (docs/decisions/0058). The first answer counts. If both fail, the earlier failure counts,
+ * because a refusal says more than a later time-out.
  */
 export async function askAgain<Answer>(timeoutMs: number, ask: () => Promise<Answer>): Promise<Answer> {
   const first = ask();
@@ -96,13 +96,13 @@ export async function askAgain<Answer>(timeoutMs: number, ask: () => Promise<Ans
   });
 }
 
-/** How long a worker that has just started may take until its first poll is visible, in milliseconds. */
+/** How many milliseconds may pass until the first poll of a new worker is visible. */
 const graceMs = 1_500;
 
 /**
- * Calls a run for an answer that needs a worker, for at most `timeoutMs`. Throws `undecodable` if its workers could not
- * read this client's payloads; `no_worker` when the time is up, and early if no worker polls the run's task queue, or
- * none of the version to which it is pinned; and other errors of the SDK unchanged.
+ * Calls a run that needs a worker to answer, for at most `timeoutMs`. Throws `undecodable` if its workers could not
+ * read this client's payloads. Throws `no_worker` when the time is up, and earlier if no worker polls the task queue,
+ * or none of the version to which the run is pinned. Throws other errors of the SDK unchanged.
  */
 export async function askWorker<Answer>(
   session: Session,
@@ -133,14 +133,14 @@ export async function askWorker<Answer>(
     if (queue?.isPolled === true && !isUnpolled(error)) throw notAnswered(session, queue.name, timeoutMs, error);
     if (queue?.version !== undefined) throw noWorkerOfVersion(session, workflowId, queue.version, error);
     if (queue !== undefined) throw noWorker(session, queue.name, error);
-    // The run could not be described, but the server itself has reported that its queue has no poller.
+    // Without a description of the run, the server itself has reported that the queue has no poller.
     if (grpcStatusOf(error) !== grpcStatus.FAILED_PRECONDITION) throw error;
     const message = `No worker answers for run '${workflowId}': start one with \`countersign worker\`.`;
     throw new ProblemError({ code: 'no_worker', message }, { cause: error });
   }
 }
 
-/** True if the time is up, the client gave up, or the server refuses to wait for a queue without a poller. */
+/** True if the time is up, the client gave up, or the server reports a queue without a poller. */
 function isUnanswered(error: unknown): boolean {
   const status = grpcStatusOf(error);
   if (status === grpcStatus.DEADLINE_EXCEEDED || status === grpcStatus.CANCELLED) return true;
@@ -152,8 +152,8 @@ function isUnpolled(error: unknown): boolean {
 }
 
 /**
- * Throws `undecodable` if this client's codecs cannot read a run's memo: its workers could not read this client's
- * payloads, and a worker without the key retries for ever, so one message could stop the run.
+ * Throws `undecodable` if this client's codecs cannot read a run's memo. Then the run's workers cannot read this
+ * client's payloads either, and would retry for ever: one message could stop the run.
  */
 export async function requireCodec(session: Session, workflowId: string): Promise<void> {
   if (!session.hasCodecs) return;
@@ -164,7 +164,7 @@ export async function requireCodec(session: Session, workflowId: string): Promis
   throw new ProblemError({ code: 'undecodable', message });
 }
 
-/** True if a worker, of `version` if given, has polled recently. The server forgets a dead one only after minutes. */
+/** True if a worker (of `version`, if given) has polled recently. The server forgets a dead one only after minutes. */
 async function hasWorker(session: Session, taskQueue: string, version: PinnedVersion | undefined): Promise<boolean> {
   const { connection, namespace } = session;
   const answer = await callServer(session, () =>
@@ -173,7 +173,7 @@ async function hasWorker(session: Session, taskQueue: string, version: PinnedVer
   return answer.pollers.some((poller) => version === undefined || isOfVersion(poller, version));
 }
 
-/** Waits for at most `timeoutMs` until a worker, of `version` if given, polls `taskQueue`; returns whether one does. */
+/** Waits until a worker (of `version`, if given) polls the task queue; false after `timeoutMs` without one. */
 export async function waitForWorker(
   session: Session,
   taskQueue: string,
@@ -194,13 +194,13 @@ export function noWorker(session: Session, taskQueue: string, cause?: unknown): 
   return new ProblemError({ code: 'no_worker', message }, { cause });
 }
 
-/** The error if a worker has polled the queue recently, but has not answered in time. */
+/** The error for a worker that has polled the queue recently, and has not answered in time. */
 function notAnswered(session: Session, taskQueue: string, timeoutMs: number, cause: unknown): ProblemError {
   const message = `No worker answers for task queue '${taskQueue}' of namespace '${session.namespace}' yet: one has polled it recently, but has not answered within ${timeoutMs / 1_000} s. It is busy, or gone: ask again, or start one with \`countersign worker\`.`;
   return new ProblemError({ code: 'no_worker', message }, { cause });
 }
 
-/** The error if the run is pinned to a version of which no worker polls: other workers do not get its tasks. */
+/** The error for a run that is pinned to a version without workers: other workers do not get its tasks. */
 function noWorkerOfVersion(
   session: Session,
   workflowId: string,
@@ -218,7 +218,7 @@ export interface PinnedVersion {
   buildId: string;
 }
 
-/** The version to which an execution is pinned, by its workflow or by an override; undefined without one. */
+/** Returns the version to which an execution is pinned, by its workflow or by an override; undefined without one. */
 export function pinnedVersionOf(
   attributes: temporal.api.common.v1.ISearchAttributes | null | undefined,
 ): PinnedVersion | undefined {
@@ -229,7 +229,7 @@ export function pinnedVersionOf(
   return at === -1 ? undefined : { deploymentName: version.slice(0, at), buildId: version.slice(at + 1) };
 }
 
-/** The text in a payload of a search attribute that the server itself writes, as JSON. */
+/** Reads the text in a search attribute that the server itself writes, as JSON. */
 function textIn(payload: temporal.api.common.v1.IPayload | undefined): string | undefined {
   const value = payload?.data == null ? undefined : parseJson(Buffer.from(payload.data).toString());
   return typeof value === 'string' ? value : undefined;
@@ -242,7 +242,7 @@ export function isOfVersion(
   return deploymentOptions?.deploymentName === deploymentName && deploymentOptions.buildId === buildId;
 }
 
-/** Moves a run, or all runs that a visibility query finds, to the current version of their deployment. */
+/** Returns the command that moves a run, or all that a query finds, to the current version of their deployment. */
 export function moveCommand({ namespace, address }: Session, ...runs: ['--workflow-id' | '--query', string]): string {
   const words = ['temporal', 'workflow', 'update-options', ...runs, '--versioning-override-behavior', 'auto_upgrade'];
   if (runs[0] === '--query') words.push('--yes');

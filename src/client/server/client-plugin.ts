@@ -22,19 +22,20 @@ import { keyIdName, unreadEncoding } from '../../core/base/undecodable.ts';
 
 /** Options of `CountersignClientPlugin`. */
 export interface ClientPluginOptions {
-  /** The workers' folder of large payloads; `false`: none. Default: the one in `COUNTERSIGN_PAYLOAD_FOLDER`. */
+  /** The workers' folder of large payloads; `false` for none. Default: the folder in `COUNTERSIGN_PAYLOAD_FOLDER`. */
   largePayloads?: LargePayloads | false;
-  /** How long a query that comes too early is repeated, in milliseconds; at least 6,000. Default: as of a client. */
+  /**
+   * How long a query that a run cannot answer yet is repeated, in milliseconds; at least 6,000. Default: as a client.
+   */
   queryTimeoutMs?: number;
 }
 
 /**
- * A plugin for a Temporal `Client` of your own that reads runs or sends messages to them. It sets the payload
- * converter, and the external storage where none is set, and adds a workflow interceptor after yours, which repeats
- * queries while a run cannot answer yet. Your payload codecs stay; a payload that they cannot decode is read as
- * undecodable.
+ * A plugin for your own Temporal `Client`, with which it can read runs and send messages to them. The plugin sets the
+ * payload converter and, where none is set, the external storage. After your interceptors it adds one that repeats a
+ * query while a run cannot answer yet. Your codecs stay; a payload that they cannot decode is read as undecodable.
  *
- * Throws `internal` for an unknown or invalid option. So does the client for a folder that cannot be used, a
+ * Throws `internal` for an invalid option. The client then throws it for a folder that cannot be used, a
  * `payloadConverterPath` of its own, `interceptors.workflow` that is not a list, and two copies of Temporal's SDK.
  *
  * @example
@@ -90,14 +91,14 @@ function withAskPast(given: ClientInterceptors | undefined, askPast: AskPast): C
 
 type Query = NonNullable<WorkflowClientInterceptor['query']>;
 
-/** It is longer than a worker waits for a task that the server may withdraw (workflows/sandbox/untaken-events.ts). */
+/** The least limit: a worker waits less for a task that may be withdrawn (workflows/sandbox/untaken-events.ts). */
 const leastMs = 6_000;
 
 const { QUERY_REJECT_CONDITION_NOT_OPEN: ifOpen } = proto.temporal.api.enums.v1.QueryRejectCondition;
 
 /**
- * Repeats a query that a run cannot answer yet: it still verifies the state that it carried, or has events that no
- * workflow task has processed. Gives up after `queryTimeoutMs`; a caller with less than six seconds cancels its call.
+ * Repeats queries that a run cannot answer yet, because it still verifies the state that it carried, or because no
+ * workflow task has processed some of its events. Gives up after the larger of `queryTimeoutMs` and six seconds.
  */
 export class AskPast implements WorkflowClientInterceptor {
   readonly #longestMs: number;
@@ -106,7 +107,7 @@ export class AskPast implements WorkflowClientInterceptor {
     this.#longestMs = Math.max(queryTimeoutMs, leastMs);
   }
 
-  /** Repeats a query that came too early for the workflow, for a limited time; then throws the last refusal. */
+  /** Repeats a query that came too early; when the time is up, throws the last refusal. */
   async query(input: WorkflowQueryInput, next: Parameters<Query>[1]): Promise<unknown> {
     let refusal: unknown;
     let ask: Query = async (query, goOn) => goOn(query);
@@ -126,8 +127,8 @@ export class AskPast implements WorkflowClientInterceptor {
 }
 
 /**
- * Queries a closed run once more. If it completed meanwhile, its events were processed, and it answers. If it was
- * terminated, its last events may never be processed: throws `run_closed`.
+ * Queries a closed run once more. If it completed, its events were processed, and it answers. If it was terminated, its
+ * last events may never be processed: then this throws `run_closed`.
  */
 const askIfOpen: Query = async (input, next) => {
   try {
@@ -153,18 +154,18 @@ export function isNotTakenYet(error: unknown): boolean {
 }
 
 function saysInAnswer(error: unknown, sentence: string): boolean {
-  // The SDK uses this class for every failure of a query.
+  // The SDK throws this class for every failure of a query.
   return error instanceof QueryNotRegisteredError && error.message.includes(sentence);
 }
 
-/** The encodings that a converter reads without a codec, and Countersign's own for unread payloads. */
+/** The encodings that a payload converter reads without a codec, and Countersign's own encoding of unread payloads. */
 const readEncodings = ['binary/null', 'binary/plain', 'json/plain', 'json/protobuf', 'binary/protobuf', unreadEncoding];
 
 type Context = Parameters<PayloadCodec['decode']>[1];
 
 /**
- * Replaces each payload that the codecs cannot decode with one that reads as undecodable. Temporal's client would
- * throw, or return it as it is: a decision would count and be reported as failed.
+ * Replaces each payload that the codecs cannot decode with one that reads as undecodable. Otherwise Temporal's client
+ * would throw for an unreadable answer: a decision would count, and would be reported as failed.
  */
 export class ReadingCodec implements PayloadCodec {
   readonly #codecs: readonly PayloadCodec[];
@@ -182,7 +183,7 @@ export class ReadingCodec implements PayloadCodec {
   async decode(payloads: Payload[], context?: Context): Promise<Payload[]> {
     const decoded = await this.#decodeAll(payloads, context).catch(() => undefined);
     if (decoded !== undefined) return decoded.map((each, index) => readable(each, payloads[index]));
-    // One of several payloads cannot be decoded. Decode them one by one, so that the others are still read.
+    // If one of several payloads cannot be decoded, they are decoded one by one, so that the others are still read.
     if (payloads.length === 1) return [unreadPayload('encoded', keyIdOf(payloads[0]))];
     return Promise.all(payloads.map(async (payload) => (await this.decode([payload], context))[0]!));
   }

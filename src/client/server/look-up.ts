@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const pollMs = 200;
-/** One response of a busy server may take longer than the look-up lasts, and may show an earlier state. */
+/** The fewest attempts: a busy server may answer slowly, and may show an earlier state. */
 const fewestProbes = 4;
 
-/** Repeats `probe` until it finds a value. Undefined after `longestMs` and at least 4 attempts. */
+/** Repeats `probe` until it finds a value. Undefined after `longestMs` milliseconds and at least 4 attempts. */
 export async function lookUp<Found>(
   probe: () => Promise<Found | undefined>,
   longestMs: number,

@@ -8,21 +8,21 @@ import { type Session, callServer } from './session.ts';
 import { readPayloads } from './read-payload.ts';
 import { plainPayloadConverter } from '../../codec/plain-payload-converter.ts';
 
-/** A workflow and its memo. Only the workflow and its starter wrote the memo, so do not trust it. */
+/** A workflow and its memo. The workflow or its starter wrote the memo, so do not trust it. */
 export type WithMemo = Pick<WorkflowExecutionInfo, 'memo' | 'workflowId'>;
 
 /** The open requests in a run's memo. */
 export interface MemoRows {
   rows: ApprovalSummary[];
-  /** The number of rows that did not fit. */
+  /** The number of open requests whose rows did not fit into the memo. */
   more: number;
-  /** Why the memo cannot be read here. */
+  /** The reason why the memo cannot be read here. Absent if it can. */
   unread?: string;
 }
 
 /**
- * Validates the fields that readers use: everyone who can start workflows can write a memo. A row that names another
- * workflow was copied and is left out.
+ * Returns the valid rows of a memo. Everyone who can start workflows can write a memo, so the fields that readers use
+ * are validated. A row that names another workflow was copied, and is left out.
  */
 export function memoRows({ memo, workflowId }: WithMemo): MemoRows {
   const approvals = memo?.[memoName];
@@ -40,7 +40,7 @@ export function memoRows({ memo, workflowId }: WithMemo): MemoRows {
 
 type RawRow = temporal.api.workflow.v1.IWorkflowExecutionInfo;
 
-/** Decodes Countersign's memo alone, so that other data of a stranger's run cannot make it unreadable (I5). */
+/** Decodes only Countersign's memo of each workflow: other memos of a foreign workflow may be unreadable (I5). */
 export async function withMemos(session: Session, rows: readonly RawRow[]): Promise<WithMemo[]> {
   const payloads = rows.flatMap(({ memo }) => memo?.fields?.[memoName] ?? []);
   const values = await readPayloads(session, payloads);
@@ -67,7 +67,7 @@ function taggedIn({ attributes: { tags } }: Session, row: RawRow, prefix: string
   return texts.flatMap((text) => (text.startsWith(prefix) ? [text.slice(prefix.length)] : []));
 }
 
-/** A search attribute that is a list of keywords. No codec encodes search attributes. */
+/** Reads a search attribute that is a list of keywords. No codec encodes search attributes. */
 function indexedTexts({ searchAttributes }: RawRow, name: string): string[] {
   const payload = searchAttributes?.indexedFields?.[name];
   const texts: unknown = payload == null ? [] : plainPayloadConverter.fromPayload(payload);
@@ -76,13 +76,13 @@ function indexedTexts({ searchAttributes }: RawRow, name: string): string[] {
 
 export interface DescribedRun extends WithMemo {
   isRunning: boolean;
-  /** The ids of its open requests, from the index. */
+  /** The ids of the run's open requests, from its search attribute. */
   openIds: string[];
-  /** The ids of its last settled requests, from the index. */
+  /** The ids of the run's last settled requests, from its search attribute. */
   settledIds: string[];
 }
 
-/** One run, as described by the server, without the delay of visibility. Throws the server's errors unchanged. */
+/** Describes one run, without the delay of visibility. Throws the server's errors unchanged. */
 export async function describeRun(session: Session, workflowId: string): Promise<DescribedRun> {
   const { connection, namespace } = session;
   const answer = await connection.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } });
@@ -92,7 +92,7 @@ export async function describeRun(session: Session, workflowId: string): Promise
   return { ...read!, isRunning, openIds: indexedIds(session, run), settledIds: settledIdsIn(session, run) };
 }
 
-/** `WORKFLOW_EXECUTION_STATUS_RUNNING` of Temporal's API. */
+/** The number of `WORKFLOW_EXECUTION_STATUS_RUNNING` in Temporal's API. */
 export const statusRunning = 1;
 
 function isRecord(value: unknown): value is Record<string, unknown> {
@@ -112,10 +112,10 @@ function isRow(row: unknown): row is ApprovalSummary {
   );
 }
 
-/** Characters. Runs write shorter texts; the limit is for other workflows, whose memos readers keep, too. */
+/** The most characters of a text in a memo. Runs write shorter ones; other workflows could fill the reader's memory. */
 const longestText = 1_000;
 
-/** The row without the texts and lists that are too long, or of the wrong type, to be from a run of Countersign. */
+/** Returns the row without texts and lists that are too long, or of the wrong type, to be written by a run. */
 function withBounds(row: ApprovalSummary): ApprovalSummary {
   const { sentence, reviewers, approvers, escalated, cannotBeApproved, callerName, ...bare } = row;
   const isText = (value: unknown): boolean => typeof value === 'string' && value.length <= longestText;
@@ -141,7 +141,7 @@ export function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((text) => typeof text === 'string');
 }
 
-/** An execution, as requests to the server name it. */
+/** The ids of an execution, as requests to the server contain them. */
 export interface ExecutionId {
   workflowId: string;
   runId: string;
@@ -151,7 +151,7 @@ export function executionIdOf({ execution }: RawRow): ExecutionId {
   return { workflowId: execution?.workflowId ?? '', runId: execution?.runId ?? '' };
 }
 
-/** The pages of executions that a visibility query finds, the newest first. Without a query: all of the namespace. */
+/** Yields the pages of executions that a visibility query finds, newest first. Default: all of the namespace. */
 export async function* listedExecutions(
   session: Session,
   { query, pageSize = 1_000, timeoutMs }: { query?: string; pageSize?: number; timeoutMs?: number } = {},

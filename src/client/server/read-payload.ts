@@ -3,7 +3,7 @@ import { plainPayloadConverter } from '../../codec/plain-payload-converter.ts';
 import { Undecodable, unreadEncoding } from '../../core/base/undecodable.ts';
 import type { Session } from './session.ts';
 
-/** Decodes payloads that the SDK's client returns as stored on the server. An undecodable payload reads as unread. */
+/** Decodes payloads that the SDK's client returns as stored on the server. Marks those that no codec decodes. */
 export async function decodePayloads({ client }: Session, payloads: Payload[]): Promise<Payload[]> {
   let decoded = payloads;
   for (const codec of client.options.loadedDataConverter.payloadCodecs.toReversed()) {
@@ -12,7 +12,7 @@ export async function decodePayloads({ client }: Session, payloads: Payload[]): 
   return decoded;
 }
 
-/** Never throws: a value that cannot be read is an `Undecodable`. */
+/** Reads payloads. Never throws: a value that cannot be read is an `Undecodable`. */
 export async function readPayloads(session: Session, payloads: Payload[]): Promise<unknown[]> {
   const decoded = await decodePayloads(session, payloads);
   const read = valueReader(session);
@@ -23,7 +23,7 @@ export async function readPayload(session: Session, payload: Payload): Promise<u
   return (await readPayloads(session, [payload]))[0];
 }
 
-/** Reads a decoded payload as the runs do. Never throws. */
+/** Reads a decoded payload with the payload converter that runs use. Never throws. */
 export type ReadValue = (payload: Payload) => unknown;
 
 export function valueReader({ client }: Session): ReadValue {
@@ -38,7 +38,7 @@ export function readValue(payload: Payload): unknown {
   try {
     if (!unread) return plainPayloadConverter.fromPayload(payload);
   } catch {
-    // Not JSON.
+    // The payload is not JSON.
   }
   return new Undecodable(data?.length ?? 0, 'it cannot be read here', { unread });
 }

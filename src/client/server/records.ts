@@ -5,16 +5,16 @@ import { grpcStatus, grpcStatusOf } from '../../connection/server-error.ts';
 import type { Session } from './session.ts';
 
 /**
- * The name of a small fact that outlives a gateway. It is the memo of a workflow that waits on an unpolled task queue:
- * two events, no worker, until it is terminated. Everyone who can start workflows can write one, so a reader must
- * verify that its own side signed or sealed the value.
+ * The name of a record: a small fact that outlives a gateway. A record is the memo of a workflow on a task queue
+ * without workers; it has two events, and lasts until it is terminated. Everyone who can start workflows can write one,
+ * so a reader must verify that its own side signed or sealed the value.
  */
 export interface RecordName {
   /** The kind of fact, such as `slack-user`. */
   kind: string;
-  /** The owner. */
+  /** The owner of the record, such as a person or an account. */
   owner: string;
-  /** Distinguishes the records of an owner. Default: the only one. */
+  /** Distinguishes several records of an owner. Default: there is only one. */
   id?: string;
 }
 
@@ -23,22 +23,22 @@ const recordQueue = 'countersign-records';
 const memoKey = 'record';
 const prefix = 'countersign-record';
 
-/** A record in a list. The list has only the digests of the ids. */
+/** A record in a list. The server stores only digests of ids, so `isOf` compares. */
 export interface ListedRecord {
   value: JsonObject;
-  /** True if the record has this id. */
+  /** True if this is the id of the record. */
   isOf: (id: string) => boolean;
 }
 
-/** The records of one namespace, for code without a connection of its own. */
+/** Reads and writes records of one namespace, for code that has no connection. */
 export interface Records {
-  /** The namespace; sealed values must be bound to it. */
+  /** The namespace. A sealed value must be bound to it. */
   readonly namespace: string;
-  /** Writes a record in place of an earlier one of this name. */
+  /** Writes a record, and replaces an earlier one of this name. */
   put(name: RecordName, value: JsonObject): Promise<void>;
   /** Reads a record; undefined if there is none of this name. */
   get(name: RecordName): Promise<JsonObject | undefined>;
-  /** The records of one kind and owner, in no order. A recent one may be missing. */
+  /** Lists the records of one kind and owner, in no order. A recent one may be missing. */
   list(name: Omit<RecordName, 'id'>): Promise<ListedRecord[]>;
   /** Removes a record; does nothing if there is none of this name. */
   remove(name: RecordName): Promise<void>;
@@ -54,7 +54,7 @@ export function recordsOf(session: Session): Records {
   };
 }
 
-/** Writes a record in place of an earlier one of this name. Throws the server's errors unchanged. */
+/** Writes a record, and replaces an earlier one of this name. Throws the server's errors unchanged. */
 export async function putRecord({ client }: Session, name: RecordName, value: JsonObject): Promise<void> {
   await client.workflow.start(recordType, {
     workflowId: workflowIdOf(name),
@@ -74,7 +74,7 @@ export async function getRecord({ client }: Session, name: RecordName): Promise<
   }
 }
 
-/** The records of one kind and owner, in no order. Visibility lags: a recent one may be missing. */
+/** Lists the records of one kind and owner, in no order. Visibility lags, so a recent one may be missing. */
 export async function listRecords(
   { client }: Session,
   { kind, owner }: Omit<RecordName, 'id'>,
@@ -96,7 +96,7 @@ export async function removeRecord({ client }: Session, name: RecordName): Promi
   }
 }
 
-/** Names of people and accounts may be long, secret or full of odd characters: the id has their digests. */
+/** Names of people and accounts may be long, secret or full of odd characters, so the workflow id has their digests. */
 function workflowIdOf({ id = '', ...rest }: RecordName): string {
   return `${prefixOf(rest)}${digest(id)}`;
 }

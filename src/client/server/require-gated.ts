@@ -9,8 +9,8 @@ import { readPayload } from './read-payload.ts';
 const longestIdBytes = 1_000;
 
 /**
- * Throws `run_not_found` unless a workflow has a gate. Use it where the sender of a message must not reach the other
- * workflows of the namespace: one that only pretends to have a gate exposes itself alone.
+ * Throws `run_not_found` unless a workflow has a gate. Use it if the sender of a message must not reach other workflows
+ * of the namespace. A workflow that only pretends to have a gate exposes no other workflow.
  */
 export async function requireGated(session: Session, workflowId: string): Promise<void> {
   const { connection, namespace, attributes } = session;
@@ -29,13 +29,13 @@ export async function requireGated(session: Session, workflowId: string): Promis
     const payload = run?.memo?.fields?.[name];
     if (payload == null) continue;
     const value = await readPayload(session, payload);
-    // A memo with this name but another purpose contains no journal.
+    // A memo of another purpose may have this name, and has no journal.
     if ((isUndecodable(value) && value.unread) || (isObject(value) && Array.isArray(value['journal']))) return;
   }
   throw runNotFound(workflowId, namespace);
 }
 
-/** The part of a visibility query that finds agent runs, and custom workflows with requests. */
+/** Returns the part of a visibility query that finds agent runs, and custom workflows with requests. */
 export function gatedRunsQuery({ attributes: { ids, tags } }: Session): string {
   const asked = [ids, ...(tags === null ? [] : [tags])].map((name) => ` OR ${name} IS NOT NULL`).join('');
   return `(WorkflowType = "${workflowType}"${asked})`;

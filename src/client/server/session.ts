@@ -16,18 +16,18 @@ import { type TimeLimitOptions, type TimeLimits, timeLimits } from './time-limit
 import { translateServerError, unreachable, clientClosed, grpcStatus } from '../../connection/server-error.ts';
 
 interface ConnectOptions extends ServerOptions, TimeLimitOptions {
-  /** The workers' folder of large payloads; `false`: none. Default: the one in `COUNTERSIGN_PAYLOAD_FOLDER`. */
+  /** The workers' folder of large payloads; `false` for none. Default: the folder in `COUNTERSIGN_PAYLOAD_FOLDER`. */
   largePayloads?: LargePayloads | false;
   /** The codecs and the failure converter of the workers. Countersign sets the payload converter. */
   dataConverter?: DataConverter;
-  /** The names of the inbox's search attributes, the same as on the workers. Default: `COUNTERSIGN_ATTRIBUTES`. */
+  /** The names of the inbox's search attributes, as on the workers. Default: `COUNTERSIGN_ATTRIBUTES`. */
   attributes?: AttributeNameOptions;
 }
 
 /** The maximum size of a server's response, in bytes. */
 const maxMessageBytes = 128 * 1024 * 1024;
 
-/** A connection, with the names that error messages about it need. */
+/** A connection to a server, with the settings that calls and error messages need. */
 export interface Session {
   readonly connection: Connection;
   readonly client: Client;
@@ -47,7 +47,7 @@ export interface Session {
 export async function connect(options: ConnectOptions = {}): Promise<Session> {
   const { namespace, ...settings } = connectionSettings(options);
   const { address } = settings;
-  // Report invalid options before connecting.
+  // Invalid options are reported before connecting.
   attributeNamesOf(options.attributes);
   largePayloadsOf(options.largePayloads);
   const { connectTimeoutMs } = timeLimits(options);
@@ -57,7 +57,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Session> {
       ...settings,
       connectTimeout: connectTimeoutMs,
       interceptors: repeatedCalls,
-      // gRPC ignores the SDK's name of this option. Without it, a history in pages of 4 MB could not be fetched.
+      // The SDK has another name for this option, which gRPC ignores: a history in pages of 4 MB could not be fetched.
       channelArgs: { 'grpc.max_receive_message_length': maxMessageBytes },
     });
     await connection.ensureConnected();
@@ -97,7 +97,7 @@ export function openSession(
   return sessionOf({ connection, client, address, namespace, attributes, hasCodecs }, options);
 }
 
-/** The session of a client whose connection the caller closes. */
+/** Returns the session of a client whose connection the caller closes. */
 export function sessionOf(
   parts: Omit<Session, 'limits' | 'closed' | 'close'>,
   options: TimeLimitOptions = {},
@@ -110,7 +110,7 @@ export function sessionOf(
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 type Call = ReturnType<Interceptor>;
 
-/** Ends a call on a closed channel with a status, as every other call ends. */
+/** Makes a call on a closed channel end with a status, as every other call does, instead of throwing. */
 const endWithTheChannel: Interceptor = (options, nextCall) => {
   try {
     return nextCall(options) as Call;
@@ -120,12 +120,12 @@ const endWithTheChannel: Interceptor = (options, nextCall) => {
 };
 
 /**
- * Retries as the SDK does, which retries from a timer: on a connection that was closed meanwhile, the timer would throw
- * an error that no caller can catch, and end the process.
+ * Retries calls as the SDK does, from a timer. If the connection was closed meanwhile, the timer would throw an error
+ * that no caller can catch and that ends the process: `endWithTheChannel` prevents that.
  */
 export const repeatedCalls: Interceptor[] = [makeGrpcRetryInterceptor(defaultGrpcRetryOptions()), endWithTheChannel];
 
-/** A gRPC call that ends at once with the status CANCELLED, because the client has been closed. */
+/** Returns a gRPC call that ends at once with the status CANCELLED, because the client has been closed. */
 function endedCall(): Call {
   const call: Pick<Call, 'start' | 'sendMessage' | 'halfClose' | 'startRead' | 'cancelWithStatus' | 'getPeer'> = {
     start: (metadata, listener) => {
@@ -162,9 +162,9 @@ export async function callServer<Answer>(
 }
 
 /**
- * Runs calls that end when `signal` aborts. The SDK's `withAbortSignal` leaves a listener on its signal, which keeps
- * the response as long as the signal lives: so it gets one that lives as long as the calls. Throws the signal's reason
- * if it has aborted before, and the server's errors unchanged.
+ * Runs calls that end when `signal` aborts. Throws its reason if it has aborted before, and the server's errors
+ * unchanged. The SDK's `withAbortSignal` leaves a listener with the response on its signal, so it gets a signal that
+ * lives no longer than the calls.
  */
 export async function untilAborted<Answer>(
   { connection }: Session,
@@ -197,7 +197,7 @@ export async function inParallel<One, Result>(
   return results;
 }
 
-/** Resolves when `changed` does, `signal` aborts, or `afterMs` milliseconds are over. Leaves nothing behind. */
+/** Resolves when `changed` does, when `signal` aborts, or after `afterMs` milliseconds. Removes timer and listener. */
 export function changedOrAborted(changed: Promise<void>, signal: AbortSignal, afterMs?: number): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

@@ -1,17 +1,17 @@
 import { ProblemError } from '../../core/base/problem.ts';
 import { parseDuration } from '../../core/base/duration.ts';
 
-/** How long a client waits, in milliseconds. Each limit also has a variable (docs/operations.md). */
+/** How long a client waits, in milliseconds. An environment variable sets each default (docs/operations.md). */
 export interface TimeLimitOptions {
-  /** How long to wait for the server. Default: `COUNTERSIGN_CONNECT_TIMEOUT`, such as `30s`, else 4,000. */
+  /** The time limit to connect. Default: `COUNTERSIGN_CONNECT_TIMEOUT`, such as `30s`, else 4,000. */
   connectTimeoutMs?: number;
-  /** How long to wait for an answer, before `no_worker`. Default: `COUNTERSIGN_QUERY_TIMEOUT`, else 5,000. */
+  /** The time limit of an answer, before `no_worker`. Default: `COUNTERSIGN_QUERY_TIMEOUT`, else 5,000. */
   queryTimeoutMs?: number;
-  /** How long to wait for an optional answer, as for lists. Default: `COUNTERSIGN_GLANCE_TIMEOUT`, else 2,000. */
+  /** The time limit of an optional answer, as for lists. Default: `COUNTERSIGN_GLANCE_TIMEOUT`, else 2,000. */
   glanceTimeoutMs?: number;
-  /** How long to wait for a receipt; then it says `recorded`. Default: `COUNTERSIGN_RECEIPT_TIMEOUT`, else 5,000. */
+  /** The time limit of a receipt, before `recorded`. Default: `COUNTERSIGN_RECEIPT_TIMEOUT`, else 5,000. */
   receiptTimeoutMs?: number;
-  /** How long to wait until a request is visible. Default: `COUNTERSIGN_LOOK_UP_TIMEOUT`, else 3,000. */
+  /** The time limit to find a new request. Default: `COUNTERSIGN_LOOK_UP_TIMEOUT`, else 3,000. */
   lookUpTimeoutMs?: number;
 }
 
@@ -26,7 +26,7 @@ const defaults: { readonly [Name in keyof TimeLimits]: { variable: string; ms: n
   lookUpTimeoutMs: { variable: 'COUNTERSIGN_LOOK_UP_TIMEOUT', ms: 3_000 },
 };
 
-/** The given limits, else those of the environment, else the defaults. Throws `internal` with one sentence. */
+/** Returns the given limits, those of the environment, or the defaults. Throws `internal` with one sentence. */
 export function timeLimits(given: TimeLimitOptions, environment: NodeJS.ProcessEnv = process.env): TimeLimits {
   const limitOf = (name: keyof TimeLimits): number => {
     const { variable, ms } = defaults[name];

@@ -8,7 +8,7 @@ import type { PendingModelCall } from '../../events/transcript-events.ts';
 import { readPayload } from '../server/read-payload.ts';
 import { grpcStatus, grpcStatusOf } from '../../connection/server-error.ts';
 
-/** What a feed keeps for viewers that are a little behind. A viewer further behind reads the history again. */
+/** How many events a feed keeps, for viewers that are a little behind. Others read the history again. */
 interface FeedLimits {
   events: number;
   /** The most characters of JSON in the kept events. */
@@ -25,23 +25,23 @@ interface KeptEvent {
 
 const defaultLimits: FeedLimits = { events: 1_000, characters: 4_000_000 };
 /**
- * Pauses between two descriptions of a run whose model streams, in milliseconds. After new text, the worker sends none
- * for 250 milliseconds (`maxHeartbeatThrottleInterval`); later pauses are short, so that the next text comes soon.
+ * Pauses between two reads of streamed text, in milliseconds. After new text, the worker sends none for 250
+ * milliseconds (`maxHeartbeatThrottleInterval`). Later pauses are short, so that the next text comes soon.
  */
 const pausesMs = { afterNews: 200, least: 20, most: 250 };
 
-/** The events of one run as they happen, for all viewers of a client, by one poller. It never waits for a viewer. */
+/** The feed of one run: one poller reads its events for all viewers of a client, and never waits for a viewer. */
 export class RunFeed {
   readonly #session: Session;
   readonly #workflowId: string;
   readonly #limits: FeedLimits;
   readonly #stop = new AbortController();
-  /** Aborts when the feed is stopped or its client closed. */
+  /** Aborts when the feed is stopped or the client is closed. */
   readonly #over: AbortSignal;
   #reader: RunReader | undefined;
   readonly #redacted: boolean;
   #events: KeptEvent[] = [];
-  /** How many events were dropped. It is also the number of the first event that is kept. */
+  /** The number of dropped events, which is also the number of the first event that is kept. */
   #dropped = 0;
   #size = 0;
   #change = Promise.withResolvers<void>();
@@ -52,10 +52,10 @@ export class RunFeed {
   /** The text that the model streams now. */
   tail: { turn: number; tail: TokenTail } | undefined;
   isComplete = false;
-  /** Why the feed has ended. */
+  /** The error that ended the feed. */
   error: Error | undefined;
 
-  /** `redacted`: the events as reviewers may see them. */
+  /** Begins to read. With `redacted`, the events are as reviewers may see them. */
   constructor(session: Session, workflowId: string, limits = defaultLimits, redacted = false) {
     this.#redacted = redacted;
     this.#session = session;
@@ -73,7 +73,7 @@ export class RunFeed {
     return this.#change.promise;
   }
 
-  /** The event with this number; `dropped` if it is no longer kept; undefined if there is none yet. */
+  /** Returns the event with this number; `dropped` if it is no longer kept; undefined if it has not come yet. */
   at(ordinal: number): RecordedEvent | 'dropped' | undefined {
     return ordinal < this.#dropped ? 'dropped' : this.#shown(this.#events[ordinal - this.#dropped]);
   }
@@ -83,7 +83,7 @@ export class RunFeed {
     return this.#reader !== undefined && this.error === undefined && this.#hasRead(this.#reader, place);
   }
 
-  /** The number of the first event after a place. `behind`: not read so far. `dropped`: some after it may be gone. */
+  /** Returns the number of the first event after a place; `behind` before that was read; `dropped` if it is gone. */
   find(place: EventPlace | undefined): number | 'behind' | 'dropped' {
     if (place === undefined) return this.#dropped === 0 ? 0 : 'dropped';
     const reader = this.#reader;
@@ -146,7 +146,7 @@ export class RunFeed {
     return wanted !== -1 && (wanted < at || reader.place.eventId >= eventId);
   }
 
-  /** Reads the text of a model call in flight, as long as there are viewers for it; more often while it grows. */
+  /** Reads the text of a model call in flight, while viewers want it; more often while the text grows. */
   async #pollTokens(): Promise<void> {
     this.#polls = true;
     const signal = this.#over;
@@ -157,7 +157,7 @@ export class RunFeed {
         await this.changed;
         continue;
       }
-      // Ignore errors here: the stream of events reports problems of the server.
+      // Errors are ignored here, because the stream of events reports problems of the server.
       const tail = await readModelTail(this.#session, this.#workflowId, call).catch(() => undefined);
       const isCurrent = this.#reader?.pendingModelCall === call;
       if (tail !== undefined && isCurrent && !isSame({ turn: call.turn, tail }, this.#read)) {
@@ -178,7 +178,7 @@ export class RunFeed {
     this.#changed();
   }
 
-  /** The redacted event; undefined until the policies were read. */
+  /** Returns the event as viewers get it; undefined if it must be redacted and the policies were not read yet. */
   #shown(kept: KeptEvent | undefined): RecordedEvent | undefined {
     const redactor = this.#reader?.redactor;
     if (kept === undefined || redactor === undefined) return kept?.event;
@@ -204,7 +204,7 @@ function isSame(one: NonNullable<RunFeed['tail']>, other: RunFeed['tail']): bool
   );
 }
 
-/** The streamed text, from the activity's heartbeat. Undefined: none of this attempt. Throws the server's errors. */
+/** Reads streamed text from the heartbeat of the model's activity; undefined if this attempt has none. */
 async function readModelTail(
   session: Session,
   workflowId: string,
@@ -219,14 +219,14 @@ async function readModelTail(
   const payload = pending?.heartbeatDetails?.payloads?.[0];
   if (payload == null || pending?.activityType?.name !== activityNames.callModel) return undefined;
   const tail = readTokenTail(await readPayload(session, payload));
-  // After a failed attempt the server still has the details of that one.
+  // After a failed attempt, the server still has the heartbeat of that attempt.
   return tail?.attempt === pending.attempt ? tail : undefined;
 }
 
 const firstPauseMs = 100;
 const longestPauseMs = 2_000;
 
-/** Statuses that no retry changes; `CANCELLED`: the client was closed. */
+/** The gRPC statuses that no retry changes. `CANCELLED`: the client was closed. */
 const final: readonly (number | undefined)[] = [
   grpcStatus.CANCELLED,
   grpcStatus.NOT_FOUND,
@@ -236,7 +236,7 @@ const final: readonly (number | undefined)[] = [
   undefined,
 ];
 
-/** Waits for an unavailable server until `signal` aborts: then no events. Throws errors that no retry changes. */
+/** Reads events, and retries while the server is unavailable. Returns none after abort. Throws lasting errors. */
 export async function readPatiently(
   reader: RunReader,
   options: { wait: boolean; signal: AbortSignal },

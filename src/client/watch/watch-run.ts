@@ -5,17 +5,17 @@ import { callServer, changedOrAborted, type Session } from '../server/session.ts
 import { readPatiently, RunFeed } from './run-feed.ts';
 import { findPlace, type ResumePlace, RunReader } from '../history/run-reader.ts';
 
-/** How many viewers of a client may read the history at a time, and how long one may leave an event unread. */
+/** The most viewers of a client that read the history at a time, and how long one may leave an event unread. */
 const most = 4;
 const longestMs = 2_000;
 
-/** A viewer's turn to read the history itself, because it is behind its feed. Each keeps a page in memory. */
+/** The turn of a viewer that is behind its feed: it reads the history itself, and keeps a page in memory. */
 interface CatchUp {
-  /** True once the turn is over. The viewer then has to read again from its place. */
+  /** True once the turn is over. Then the viewer has to read again from its place. */
   isOver(): boolean;
   /**
-   * Call it before an event is yielded, and the returned function once the viewer has read the event. If that is not in
-   * time, `letGo` is called and the turn ends.
+   * Call it before yielding an event, and call the returned function once the viewer has read the event. If that takes
+   * too long, `letGo` is called and the turn ends.
    */
   offer(letGo: () => void): () => void;
   end(): void;
@@ -25,21 +25,21 @@ const running = new WeakMap<Session, { count: number; waiting: (() => void)[] }>
 
 /** Options of `client.events`. */
 export interface WatchOptions {
-  /** The id of an event: the stream resumes after it. Default: from the beginning of the run. */
+  /** The id of an event after which the stream resumes. Default: the stream begins with the run. */
   after?: string;
-  /** Ends the stream when it aborts. Closing the client ends the stream too. */
+  /** A signal that ends the stream when it aborts. Closing the client ends the stream, too. */
   signal?: AbortSignal;
-  /** False: the stream ends after the present events. Default true: it ends with the run. */
+  /** If false, the stream ends after the past events. Default true: it ends with the run. */
   follow?: boolean;
-  /** False: the stream has no `RawResponseEvent`. Default true. */
+  /** If false, the stream has no `RawResponseEvent`. Default true. */
   tokens?: boolean;
-  /** True: as the run's policies let reviewers see the events (docs/gateway-events.md). Default false. */
+  /** If true, the events show only what reviewers may see of them (docs/gateway-events.md). Default false. */
   redacted?: boolean;
 }
 
 const feeds = new WeakMap<Session, Map<string, OpenFeed>>();
 
-/** The events of a run, past and future; see `CountersignClient.events`. */
+/** Yields the events of a run, past and future; see `CountersignClient.events`. */
 export async function* watchRun(
   session: Session,
   workflowId: string,
@@ -53,7 +53,7 @@ export async function* watchRun(
   }
 }
 
-/** Resolves once `after` is known to be a place in the run. The stream also ends when the client is closed. */
+/** Opens a stream of events. Rejects if `after` is not a place in the run. Closing the client ends the stream. */
 export async function openWatch(
   session: Session,
   workflowId: string,
@@ -69,7 +69,7 @@ export async function openWatch(
   return watchFrom(session, workflowId, found, { ...options, signal });
 }
 
-/** Ends silently when `signal` aborts; otherwise throws the server's problem. */
+/** Yields the events after a place. Ends silently when `signal` aborts; otherwise throws the server's problem. */
 async function* watchFrom(
   session: Session,
   workflowId: string,
@@ -115,7 +115,7 @@ async function* readRun(
   }
 }
 
-/** Ends with the run. The viewers of a run share one feed; one that falls behind reads the history itself. */
+/** Yields events until the run ends, from a feed that all viewers share. A viewer far behind reads the history. */
 async function* followRun(
   session: Session,
   workflowId: string,
@@ -154,7 +154,7 @@ async function* followRun(
       }
       if (feed.error !== undefined) throw feed.error;
       if (feed.isComplete) return;
-      // The feed has tokens if any watcher of the run reads them; this watcher may not want them.
+      // The feed has tokens if any viewer of the run reads them; this viewer may not want them.
       const delta = !tokens || feed.tail === undefined ? undefined : cursor.next(feed.tail.turn, feed.tail.tail);
       if (delta !== undefined) yield { type: 'RawResponseEvent', workflowId, at: new Date().toISOString(), ...delta };
       else await changedOrAborted(changed, signal);
@@ -201,7 +201,7 @@ function joinFeed(session: Session, workflowId: string, redacted: boolean): { fe
   };
 }
 
-/** A slow viewer loses its turn and the page: such viewers neither fill the memory nor delay others for long. */
+/** Waits for a turn to read the history. A slow viewer loses its turn and its page, so others soon get theirs. */
 async function catchUp(session: Session): Promise<CatchUp> {
   const all = running.get(session) ?? { count: 0, waiting: [] };
   running.set(session, all);

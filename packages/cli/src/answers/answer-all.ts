@@ -21,7 +21,7 @@ export interface AnswerAllOptions extends DecisionOptions {
 
 const limitByDefault = 100;
 
-/** Shows the open requests, asks, and answers exactly these. Exit code 1 if one was left out or refused. */
+/** Shows the open requests, asks, and answers exactly these. Sets exit code 1 if one was left out or refused. */
 export async function answerAll(
   client: CountersignClient,
   output: Output,
@@ -74,23 +74,23 @@ interface FrozenRequest extends Required<ReviewedRequest> {
   text: string;
 }
 
-/** A request that gets no answer, with the reason as a part of a sentence. */
+/** A request that gets no answer; `why` is a part of a sentence. */
 interface LeftOut {
   row: Pick<ApprovalSummary, 'requestId' | 'workflowId'> & Partial<ApprovalSummary>;
   why: string;
 }
 
-/** The requests read at one moment: those that get the answer, and those left out. */
+/** The requests as they were at one moment: those that get the answer, and those that are left out. */
 interface FrozenSet {
   requests: FrozenRequest[];
   leftOut: LeftOut[];
 }
 
-/** Longer arguments are not shown in a list, where reviewers would not read them. In characters. */
+/** The most characters of arguments in a list. Reviewers would not read longer ones there. */
 const longestShown = 4_000;
 const readAtOnce = 8;
 
-/** With `mustBeShown`, leaves out requests whose arguments are not all shown. A denial needs no more than the rows. */
+/** Reads the requests. With `mustBeShown`, leaves out those with hidden arguments. A denial needs only the rows. */
 async function freeze(
   client: CountersignClient,
   rows: readonly ApprovalSummary[],
@@ -106,7 +106,7 @@ async function freeze(
   return frozen;
 }
 
-/** `hidden`: why the arguments are not all shown. */
+/** A request that was read, or is left out. `hidden`: the reason why not all arguments are shown. */
 type Read = (FrozenRequest & { hidden?: string }) | LeftOut;
 
 async function asListed(row: ApprovalSummary): Promise<Read> {

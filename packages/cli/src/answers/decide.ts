@@ -10,7 +10,7 @@ import { findNamed } from '../base/request-id.ts';
 import type { RequestedScope } from 'countersign/client';
 import { grantKinds, type GrantKind } from 'countersign/policy';
 
-/** Compares two sets of arguments, one argument per line: `-` before, `+` after, unmarked if unchanged. */
+/** Renders two sets of arguments, one argument per line: `-` before, `+` after, unmarked if unchanged. */
 export function renderChanges(output: Output, before: JsonObject, after: JsonObject): string {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return names
@@ -41,7 +41,7 @@ interface AnswerOptions extends AnswerAllOptions, AlwaysOptions {
   all?: boolean;
 }
 
-/** Adds `approve` or `deny` with their options. `always`: the description of the option `--always`. */
+/** Adds the options and the action of `approve` or `deny`. `always`: the description of the option `--always`. */
 function addAnswer(command: Command, approved: boolean, always: string): void {
   withAlways(withDecision(command), always)
     .option('--all', 'every request that waits now: shows them, asks, and answers exactly these')
@@ -64,7 +64,7 @@ function addAnswer(command: Command, approved: boolean, always: string): void {
   });
 }
 
-/** Refuses an id with --all, a missing id without it, and flags that do not go with either. */
+/** Throws for an id with --all, for neither of both, and for flags that do not go with the one given. */
 function refuseMixed(name: string, requestId: string | undefined, options: AnswerOptions): void {
   const { all = false, tool, agent, limit, yes, always, digest } = options;
   if (all === (requestId !== undefined)) {
@@ -83,7 +83,7 @@ interface EditOptions extends DecisionOptions {
   args: string;
 }
 
-/** Approves a call with other arguments, and shows how they differ from the requested ones. */
+/** Adds the command that approves a call with other arguments, and first shows how they differ. */
 export function addEdit(command: Command): void {
   withDecision(command)
     .requiredOption('--args <json>', 'all its arguments, changed or not; @FILE reads them from a file')
@@ -96,10 +96,10 @@ export function addEdit(command: Command): void {
         const request = await client.approvals.get(requestId, { workflowId: run });
         const { arguments: shown, digest, workflowId } = request;
         const changes = renderChanges(output, shown, modifiedArguments);
-        // Otherwise the arguments that this view omits would look new.
+        // This line says that the request has further arguments: otherwise they would look new.
         const left = request.shown === 'all' ? '' : 'The present arguments are not shown to reviewers.\n';
         output.tell(`${left}${changes}`);
-        // Decide by the digest of the compared request: if the request has changed, the edit is refused.
+        // The decision has the digest of the compared request: if the request has changed, the edit is refused.
         const decided = { digest, ...options, run: workflowId };
         await sendDecision(client, output, decided, { requestId, approved: true, modifiedArguments });
       });
@@ -110,7 +110,7 @@ interface RespondOptions extends DecisionOptions {
   jsonValue?: string;
 }
 
-/** The call does not run, and the model gets this text instead of its result. */
+/** Adds the command by which the model gets a text instead of the result of the call, which does not run. */
 export function addRespond(command: Command): void {
   withDecision(command)
     .option('--json-value <json>', 'answer with JSON instead of text')
@@ -154,7 +154,7 @@ function withAlways(command: Command, what: string): Command {
     .option('--uses <n>', 'with --always: how often', wholeNumber(1, 1_000_000));
 }
 
-/** The `always` of a decision; undefined without its flags. Throws a usage error for flags that do not fit together. */
+/** Returns the `always` of a decision; undefined without its flags. Throws a usage error for a wrong combination. */
 function alwaysOf({ always, match, expires, uses }: AlwaysOptions): boolean | RequestedScope | undefined {
   if (always === undefined) {
     if (match === undefined && expires === undefined && uses === undefined) return undefined;

@@ -74,7 +74,7 @@ interface DelegateOptions extends ClientFlags, ReviewerOptions, SignerOptions {
   taskQueue?: string;
 }
 
-/** Hands over your place as reviewer, or that of `--from`, in one request or in all; with `--until`, in later ones. */
+/** Adds the command that gives a reviewer's seat to another person, in one request, in all, or in later ones, too. */
 export function addDelegate(command: Command): void {
   withClientFlags(command)
     .option('--to <name>', 'who')
@@ -95,7 +95,7 @@ export function addDelegate(command: Command): void {
 
 type Act = (client: CountersignClient, output: Output) => Promise<void>;
 
-/** The action that the flags name. Throws a usage error for flags that exclude one another. */
+/** Returns the action that the flags name. Throws a usage error for flags that exclude one another. */
 function actionOf(id: string | undefined, options: DelegateOptions): Act {
   const { to, from, run, all = false, until, list = false, stop = false } = options;
   const asked = [id !== undefined && 'an id', all && '--all', list && '--list', stop && '--stop'].filter(Boolean);
@@ -125,7 +125,7 @@ function actionOf(id: string | undefined, options: DelegateOptions): Act {
   return (client, output) => delegateAll(client, output, { by: by!, to, until, options });
 }
 
-/** Prints a line for each request. Exit code 1 if one was refused or a run did not answer. */
+/** Delegates all requests and prints a line for each. Exit code 1 if one was refused or a run did not answer. */
 async function delegateAll(
   client: CountersignClient,
   output: Output,

@@ -51,7 +51,7 @@ export function addGrants(grants: Command): void {
   );
 }
 
-/** Grants as a table, oldest first, and the tools that are denied for good. */
+/** Renders grants as a table, oldest first, and the tools that are denied for good. */
 export function renderGrants(output: Output, grants: Grant[]): string {
   return renderTable(
     output,

@@ -13,7 +13,7 @@ interface KeyOptions extends CommonOptions {
   of?: string;
 }
 
-/** Creates a key pair. The private key is written to a file and nowhere else. */
+/** Adds the command that creates a key pair. It writes the private key to a file and nowhere else. */
 export function addReviewerKey(command: Command): void {
   withCommonOptions(command)
     .option('--out <file>', 'where the private key goes; no file is replaced', 'reviewer-key.pem')

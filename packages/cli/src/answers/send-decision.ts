@@ -18,7 +18,7 @@ export interface DecisionOptions extends ClientFlags, ReviewerOptions, SignerOpt
   digest?: string;
 }
 
-/** `mustBeShown`: refuse to send the decision if the arguments could not be shown. */
+/** Options of `sendDecision`. `mustBeShown`: do not send the decision if not all arguments can be shown. */
 export interface SendDecisionOptions extends DecisionOptions {
   mustBeShown?: boolean;
 }
@@ -36,7 +36,7 @@ export function withDecision(command: Command): Command {
   );
 }
 
-/** Sends one decision about the request with this id, or with an id that starts so, and prints its receipt. */
+/** Sends one decision about the request whose id is or begins with `requestId`, and prints the receipt. */
 export async function sendDecision(
   client: CountersignClient,
   output: Output,

@@ -23,7 +23,7 @@ interface ExportOptions extends ClientFlags {
   withhold: string[];
 }
 
-/** The record of runs, and its verification. */
+/** Adds the commands that export and verify the record of runs. */
 export function addAudit(audit: Command): void {
   refuseMistyped(audit, 'export');
   withClientFlags(audit.command('export [run]', { isDefault: true }))
@@ -95,7 +95,7 @@ interface VerifyOptions extends ClientFlags {
   live?: boolean;
 }
 
-/** `countersign audit verify FILE`: checks an export, without a server unless --live is given. */
+/** Adds `countersign audit verify FILE`, which checks an export without a server, unless --live is given. */
 function addAuditVerify(audit: Command): void {
   withClientFlags(audit.command('verify <file>'))
     .description('check an export: that nothing was deleted, moved, edited or cut off, and who signed it')
@@ -126,7 +126,7 @@ async function verifyFile(file: string, flags: VerifyOptions): Promise<void> {
   });
 }
 
-/** Prints the verdict; a bad one also sets the exit code to 1. */
+/** Prints the verdict. Sets exit code 1 for a bad one. */
 function report(output: Output, { heads, ...verdict }: AuditVerdict): void {
   if (!verdict.ok) process.exitCode = 1;
   if (!output.forPeople) return output.json({ ...verdict, heads: Object.fromEntries(heads) });

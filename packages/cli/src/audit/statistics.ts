@@ -11,7 +11,7 @@ interface StatisticsOptions extends ClientFlags {
 
 const minuteMs = 60_000;
 const weekMs = 7 * 24 * 60 * minuteMs;
-/** A summary reads more runs than a page of the gateway, and may take longer. */
+/** The time limit of a summary, which reads more runs than a page of the gateway does. */
 const timeoutMs = 15 * minuteMs;
 
 export function addStatistics(command: Command): void {

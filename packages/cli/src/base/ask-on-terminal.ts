@@ -4,11 +4,11 @@ export function canAsk(): boolean {
   return process.stdin.isTTY && process.stdout.isTTY;
 }
 
-/** Gives `ask` the terminal. Ctrl-C ends it with `interrupted`, unless another program has the terminal. */
+/** Gives `ask` the terminal. On Ctrl-C returns `interrupted`, unless another program has the terminal. */
 export async function askOnTerminal<Answer>(
   ask: (asking: Asking) => Promise<Answer>,
 ): Promise<Answer | 'interrupted' | undefined> {
-  // Loaded late, so that --help does not wait for it.
+  // This module is loaded late, so that --help does not wait for it.
   const { LineTerminal } = await import('countersign/adapter');
   const interrupted = new AbortController();
   const interrupt = (): void => interrupted.abort();
@@ -23,7 +23,7 @@ export async function askOnTerminal<Answer>(
   }
 }
 
-/** Asks on the terminal. True only for `yes`: Enter alone, Ctrl-C, Ctrl-D and anything else mean no. */
+/** Asks on the terminal. Returns true only for `yes`: Enter, Ctrl-C, Ctrl-D and anything else mean no. */
 export async function confirm(question: string): Promise<boolean> {
   const answer = await askOnTerminal((asking) => asking.answer(`${question} Type yes to go on: `));
   return answer?.trim().toLowerCase() === 'yes';

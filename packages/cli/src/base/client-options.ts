@@ -11,7 +11,7 @@ export interface ClientSettings extends ConnectionOptions {
   codecAuth?: string;
 }
 
-/** Flags override `countersign.config`, which overrides the environment. A codec server replaces its codecs. */
+/** Returns the options of a client. Flags override `countersign.config`, which overrides the environment. */
 export async function clientOptions(options: ClientSettings & { taskQueue?: string }): Promise<ClientOptions> {
   requireAddress(options);
   const config = await loadClientConfig(options.config);
@@ -25,7 +25,7 @@ export async function clientOptions(options: ClientSettings & { taskQueue?: stri
   return { ...config, address, namespace, taskQueue, dataConverter: { ...config.dataConverter, payloadCodecs } };
 }
 
-/** A parser for commander: a duration such as 30s, in milliseconds; at least `leastMs`. */
+/** Returns a parser for commander: it converts a duration such as 30s to milliseconds, at least `leastMs`. */
 export function durationOption(leastMs = 1): (text: string) => number {
   return (text) => {
     const parsed = parseDuration(text);
@@ -37,7 +37,7 @@ export function durationOption(leastMs = 1): (text: string) => number {
   };
 }
 
-/** Refuses a mistyped subcommand, which commander takes for an argument of the default command. Help names that one. */
+/** Refuses a mistyped subcommand, which commander takes for an argument of the default command, and adds help. */
 export function refuseMistyped(group: Command, defaultCommand: string): void {
   const name = group.name();
   group.addHelpText('after', `\n\`${name}\` alone is \`${name} ${defaultCommand}\`, with its arguments and flags.`);
@@ -48,7 +48,7 @@ export function refuseMistyped(group: Command, defaultCommand: string): void {
   });
 }
 
-/** Throws commander's error for an unknown command. */
+/** Makes commander throw its error for an unknown command, which suggests a known one. */
 function refuse(group: Command, words: readonly string[]): void {
   const withoutDefault = new Command().exitOverride().configureOutput({ outputError: () => undefined });
   for (const command of group.createHelp().visibleCommands(group)) withoutDefault.command(command.name());

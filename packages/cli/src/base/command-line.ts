@@ -12,12 +12,12 @@ export interface CommonOptions extends JsonOption, ConnectionOptions {
 
 export interface ClientFlags extends CommonOptions, ClientSettings {}
 
-/** `fields`: what `--json FIELDS` can select, for a command whose output has named fields. */
+/** Adds the options that most commands have. `fields`: the fields of the output that `--json FIELDS` can select. */
 export function withCommonOptions(command: Command, fields?: readonly string[]): Command {
   return withConnection(withJson(command, fields)).option('--debug', 'show the stack of an error');
 }
 
-/** For a command that starts its own server: help shows no flag that leads to another one. */
+/** Adds the options of a command that starts its own server: help hides the flags that lead to another server. */
 export function withServerOptions(command: Command): Command {
   const { options } = withCommonOptions(command);
   for (const each of options) if (each.helpGroupHeading !== undefined) each.hideHelp(each.long !== '--namespace');
@@ -44,19 +44,19 @@ export function wholeNumber(from: number, to: number): (text: string) => number 
   };
 }
 
-/** Throws a usage error if `port` is in use. 0 means any free one. */
+/** Throws a usage error if `port` is in use. 0 stands for any free port. */
 export async function requireFreePort(port: number, flag: string, host?: string): Promise<void> {
   const { isPortTaken } = await import('../dev-server/free-port.ts');
   if (port === 0 || !(await isPortTaken(port, host))) return;
   throw new UsageError(`Port ${port} is taken: stop what listens there or choose another with ${flag}.`);
 }
 
-/** Connects, runs `use`, and always closes the connection. */
+/** Opens a client, calls `use`, and always closes the client. */
 export async function withClient(
   options: ClientFlags & { taskQueue?: string },
   use: (client: CountersignClient, output: Output) => Promise<void>,
 ): Promise<void> {
-  // Loaded late: --help does not wait the 0.2 s that these take.
+  // These modules are loaded late: they take 0.2 s, for which --help must not wait.
   const [{ createClient }, { clientOptions }] = await Promise.all([
     import('countersign/client'),
     import('./client-options.ts'),
@@ -69,10 +69,10 @@ export async function withClient(
   }
 }
 
-/** A command for the user to type next, with the flags that lead to the same server. */
+/** Returns a command for the user to type next, with the flags that lead to the same server. */
 export function nextCommand(options: ClientFlags, ...words: string[]): string {
   const { config, codecEndpoint } = options;
-  // Not --codec-auth: a secret is not printed.
+  // The flag --codec-auth is left out, because its value is a secret.
   const flags = Object.entries({ '--config': config, '--codec-endpoint': codecEndpoint });
   const codec = flags.flatMap(([flag, value]) => (value === undefined ? [] : [flag, value]));
   return ['countersign', ...words, ...connectionWords(options), ...codec].map(quoteWord).join(' ');

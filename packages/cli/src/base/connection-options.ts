@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { UsageError } from './report-error.ts';
 
-/** How to reach the server, with the flags of the `temporal` command line. */
+/** The options that lead to a server, with the flags of the `temporal` command line. */
 export interface ConnectionOptions {
   address?: string;
   namespace?: string;
@@ -16,7 +16,7 @@ export interface ConnectionOptions {
   tlsServerName?: string;
 }
 
-/** Each flag that sets a variable of Temporal's environment configuration. */
+/** Flags that each set a variable of Temporal's environment configuration. */
 const variables: [flag: string, variable: string, text: string][] = [
   ['--profile <name>', 'TEMPORAL_PROFILE', "the profile of Temporal's configuration file to use"],
   ['--config-file <path>', 'TEMPORAL_CONFIG_FILE', "Temporal's configuration file"],
@@ -28,12 +28,12 @@ const variables: [flag: string, variable: string, text: string][] = [
   ['--tls-server-name <name>', 'TEMPORAL_TLS_SERVER_NAME', "the name in the server's certificate"],
 ];
 
-/** An option that help lists in its own group, below those of the command. */
+/** Creates an option that help lists in its own group, below those of the command. */
 export function connectionOption(flag: string, text: string): Option {
   return new Option(flag, text).helpGroup('Connection:');
 }
 
-/** Adds the flags. All but the first two set their variable for this process, where client and worker read it. */
+/** Adds the flags. All but the first two set their variable in this process, where client and worker read it. */
 export function withConnection(command: Command): Command {
   const add = (flag: string, text: string): Option => {
     const option = connectionOption(flag, text);
@@ -47,7 +47,7 @@ export function withConnection(command: Command): Command {
     for (const { variable, option } of added) {
       const value = called.getOptionValue(option.attributeName()) as string | true | undefined;
       if (value === undefined) continue;
-      // Temporal's own reader treats a missing configuration file as an empty one.
+      // Temporal's reader would treat a missing configuration file as an empty one.
       if (option.flags.endsWith('<path>') && !existsSync(String(value))) {
         throw new UsageError(`${option.long}: there is no file ${value}.`);
       }
@@ -56,14 +56,14 @@ export function withConnection(command: Command): Command {
   });
 }
 
-/** Throws a usage error if the flag or its variable is not an address, before any connection attempt. */
+/** Throws a usage error before connecting, if the flag or its variable is not an address. */
 export function requireAddress({ address = process.env['TEMPORAL_ADDRESS'] }: ConnectionOptions): void {
   const [, port = '1'] = /:(\d+)$/.exec(address ?? '') ?? [];
   if (address === undefined || (!/[\s/]/.test(address) && Number(port) >= 1 && Number(port) <= 65_535)) return;
   throw new UsageError(`'${address}' is not an address: write HOST:PORT, such as 127.0.0.1:7233.`);
 }
 
-/** The flags that lead another command to the same server, without the API key. */
+/** Returns the flags that lead another command to the same server, without the API key. */
 export function connectionWords(options: ConnectionOptions): string[] {
   const flags = ['--address', '--namespace', ...variables.map(([flag]) => flag)].map((flag) => new Option(flag));
   const values = options as Record<string, string | boolean | undefined>;

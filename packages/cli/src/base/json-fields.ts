@@ -19,12 +19,12 @@ type Words<Line extends string> = Line extends `${infer Word} ${infer Rest}` ? W
 
 type Difference<One, Other> = Exclude<One, Other> | Exclude<Other, One>;
 
-/** Any line, if all of them name exactly these members; otherwise an error that names the missing and unknown ones. */
+/** Accepts lines that name exactly these members; otherwise it is an error type with the missing and unknown names. */
 type Exactly<Member, Line extends string> = [Difference<Member, Words<Line>>] extends [never]
   ? unknown
   : { wrong: Difference<Member, Words<Line>> };
 
-/** The names of all fields that a command prints: the compiler refuses an incomplete list. */
+/** Returns the names of all fields that a command prints. The compiler refuses an incomplete list. */
 function fields<Printed>() {
   return <Line extends string>(...lines: (Line & Exactly<AnyMember<Printed>, Line>)[]): readonly string[] =>
     lines.flatMap((line) => line.split(' '));
@@ -33,13 +33,13 @@ function fields<Printed>() {
 /** The fields that `--json FIELDS` can select, for each type of value that a command prints. */
 export const jsonFields = {
   testedChannel: fields<TestedChannel>()('channel ok message'),
-  /** `change`: only with --watch. `requestIds` and `message`: of a run whose requests cannot be read. */
+  /** `change` occurs only with --watch; `requestIds` and `message` only for a run whose requests cannot be read. */
   request: fields<ApprovalSummary & UnreadRun & { change: string }>()(
     'change requestId workflowId toolName sentence riskLevel severity agentName callerUserId callerName rule',
     'reason requestedAt deadline digest reviewers approvers escalated cannotBeApproved argumentNames',
     'argumentBytes shown shownArguments notShown lineage undelivered requestIds message',
   ),
-  /** Without a worker, the fields that `request` has too. */
+  /** Without a worker, a request has only the fields of `request`. */
   details: fields<ApprovalDetails & ApprovalSummary>()(
     'requestId workflowId toolName arguments argumentNames argumentBytes shown shownArguments schema preview',
     'ranBefore deniedBefore accounts userMessages sentence notShown redacted riskLevel severity assessment',
@@ -58,7 +58,7 @@ export const jsonFields = {
   listedRun: fields<ListedRun>()(
     'workflowId workflowType status agent callerUserId task lineage open startedAt closedAt',
   ),
-  /** For several runs: `workflowId`, `workflowType`, `outcome`. For one: `requestId`, `accepted`, `recorded`. */
+  /** With several runs: `workflowId`, `workflowType`, `outcome`. With one: `requestId`, `accepted`, `recorded`. */
   policyChange: fields<PolicyResult | Omit<Receipt, 'votes' | 'grantId' | 'successor' | 'settledBy'>>()(
     'workflowId workflowType requestId accepted recorded outcome message code settled',
   ),

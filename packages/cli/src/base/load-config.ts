@@ -13,13 +13,13 @@ const defaultFiles = ['countersign.config.ts', 'countersign.config.js'];
 
 export interface WorkerModule {
   options: WorkerOptions;
-  /** Calls the module's exported `close`, if it has one. Rejects if that rejects. */
+  /** Calls the `close` that the module exports, if any. Rejects if that rejects. */
   close: () => Promise<void>;
 }
 
 /**
- * Loads the default export of a module, by default of `countersign.config.ts` or `.js` in the current folder. Names of
- * files for policy and channels are relative to the module. Throws `UsageError`.
+ * Loads the default export of a module; default: `countersign.config.ts` or `.js` in the current folder. The names of
+ * policy and channel files are relative to the module. Throws `UsageError`.
  */
 export async function loadConfig(path: string | undefined): Promise<WorkerOptions> {
   return (await loadWorkerModule(path)).options;
@@ -50,7 +50,7 @@ export async function loadWorkerModule(path: string | undefined): Promise<Worker
   };
 }
 
-/** Closes a module before its process ends. An error of the module is logged and does not keep the process. */
+/** Closes a module before its process ends. Logs an error of the module, and goes on. */
 export async function closeModule({ close }: WorkerModule, { note }: Pick<Output, 'note'>): Promise<void> {
   try {
     await close();
@@ -59,14 +59,14 @@ export async function closeModule({ close }: WorkerModule, { note }: Pick<Output
   }
 }
 
-/** The operator's policy of a worker module: a document, a text or a file. Undefined without a module or a policy. */
+/** Returns the operator's policy of a worker module: a document, a text or a file; undefined without one. */
 export async function loadPolicySource(path: string | undefined): Promise<string | object | undefined> {
   const file = configFile(path);
   const { policy } = ((file === undefined ? undefined : (await load(file)).default) ?? {}) as WorkerOptions;
   return file === undefined || policy === undefined ? undefined : besideModule(file, policy);
 }
 
-/** Resolves a file name beside the module, unless only the current folder has the file. */
+/** Resolves a file name against the folder of the module, unless only the current folder has the file. */
 function besideModule<Source>(file: string, source: Source): Source | string {
   if (typeof source !== 'string' || source.includes('\n')) return source;
   const besideIt = resolve(dirname(file), source);
@@ -74,19 +74,19 @@ function besideModule<Source>(file: string, source: Source): Source | string {
   return existsSync(besideIt) || isName ? besideIt : source;
 }
 
-/** The channels of a worker module; undefined without a module or channels. Throws as reading their file does. */
+/** Returns the channels of a worker module; undefined without any. Throws as `readChannels` does. */
 export async function loadChannels(path: string | undefined): Promise<ChannelOptions | undefined> {
   const file = configFile(path);
   const { channels, ...options } = ((file === undefined ? undefined : (await load(file)).default) ??
     {}) as WorkerOptions;
   if (file === undefined || channels === undefined) return undefined;
   if (typeof channels !== 'string') return { ...options, channels };
-  // Loaded late: the kinds of channels load slowly, and most modules have no channel file.
+  // This module is loaded late: it is slow, and most worker modules have no channel file.
   const { readChannels } = await import('countersign/channels');
   return readChannels(besideModule<string>(file, channels));
 }
 
-/** The options of a worker module that lead a client to the same runs; none without a module. Throws `UsageError`. */
+/** Returns the options that a worker module and a client of its runs share. Throws `UsageError`. */
 export async function loadClientConfig(path: string | undefined): Promise<ClientOptions> {
   const file = configFile(path);
   const config = file === undefined ? undefined : (await load(file)).default;
@@ -94,7 +94,7 @@ export async function loadClientConfig(path: string | undefined): Promise<Client
   return { address, namespace, taskQueue, dataConverter, largePayloads, attributes };
 }
 
-/** The path of the module; undefined if none is given and the current folder has none. Throws `UsageError`. */
+/** Returns the path of the module; undefined without a name and a default module. Throws `UsageError`. */
 export function configFile(path: string | undefined): string | undefined {
   const file = path ?? defaultFiles.find((each) => existsSync(each));
   if (file === undefined) return undefined;

@@ -2,16 +2,16 @@ import { escapeText } from 'countersign/base';
 import type { CountersignClient, ListedRun } from 'countersign/client';
 import { shortIds } from './request-id.ts';
 
-/** The id of the run that this names: its id, or the first characters of it. Throws `run_not_found` otherwise. */
+/** Finds a run by its id or the first characters of it, and returns the id. Throws `run_not_found`. */
 export async function namedRun(client: CountersignClient, name: string): Promise<string> {
   const { runNamed } = await import('countersign/adapter'); // loads Temporal's protocol
   return runNamed(client.session, name);
 }
 
-/** Keeps `key-` or `run-` and eight characters of what follows. */
+/** The least length of a shortened id: `key-` or `run-`, and eight more characters. */
 const shortRun = 12;
 
-/** Shortens the ids of runs as far as they remain distinct. What follows the first `/` of a nested run's id stays. */
+/** Shortens ids of runs as far as they stay distinct. The part of a nested run's id after the first `/` stays. */
 export function shortRunIds(ids: readonly string[]): (id: string) => string {
   const headOf = (id: string): string => id.split('/', 1)[0]!;
   const short = shortIds(ids.map(headOf), shortRun);
@@ -21,7 +21,7 @@ export function shortRunIds(ids: readonly string[]): (id: string) => string {
   };
 }
 
-/** A name for a run: `support for ann: Order 7 came broken.` Escaped. */
+/** Returns a name for a run, such as `support for ann: Order 7 came broken.`, escaped. */
 export function runName({ agent, workflowType, callerUserId, task }: ListedRun): string {
   const user = callerUserId === undefined ? '' : ` for ${callerUserId}`;
   return escapeText(`${agent ?? `(${workflowType})`}${user}${task === undefined ? '' : `: ${task}`}`);

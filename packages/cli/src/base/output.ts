@@ -7,9 +7,9 @@ import { MissingArgumentError, UsageError } from './report-error.ts';
 
 /** The output of a command: text for a person at a terminal, or JSON for a program. Text from a run is escaped. */
 export interface Output {
-  /** True: tables and sentences. False: JSON, one value per line. */
+  /** True for tables and sentences; false for JSON, one value per line. */
   readonly forPeople: boolean;
-  /** Columns and rows of the terminal; infinite elsewhere. */
+  /** The columns of the terminal (`height`: its rows); infinite elsewhere. */
   readonly width: number;
   readonly height: number;
   /** Writes a line to standard output. The caller escapes text from a run. */
@@ -30,7 +30,7 @@ export interface Output {
 
 export type Style = 'bold' | 'dim' | 'green' | 'inverse' | 'red' | 'yellow';
 
-/** The output of this process: results on the standard output, notes on the error output. */
+/** Returns the output of this process: results on standard output, notes on standard error. */
 export function processOutput(options: JsonOption): Output {
   const { stdout, stderr } = process;
   const selected = selectedFields(options);
@@ -64,7 +64,7 @@ export function escapeLines(text: string): string {
 }
 
 export interface JsonOption {
-  /** True: all fields. A text: the names of the fields to print, separated by commas. */
+  /** True for all fields; a text for the fields with these names, separated by commas. */
   json?: boolean | string;
 }
 
@@ -85,19 +85,19 @@ export function withJson(command: Command, fields?: readonly string[]): Command 
     });
 }
 
-/** Undefined: all fields. */
+/** Returns the names of the selected fields; undefined for all. */
 function selectedFields({ json }: JsonOption): string[] | undefined {
   return typeof json === 'string' ? json.split(',') : undefined;
 }
 
-/** Prints one result: for people the text, with a mark. A failure makes the exit code 1. */
+/** Prints one result, for people a marked text. Sets exit code 1 for a failure. */
 export function printMarked(output: Output, isOk: boolean, text: string, value: object): void {
   if (!isOk) process.exitCode = 1;
   const mark = isOk ? output.style('green', '✓') : output.style('red', '✗');
   output.result(`${mark} ${escapeText(text)}`, value);
 }
 
-/** Prints the receipt of a message to a run: its sentence for people, all fields for programs. */
+/** Prints the receipt of a message: its sentence for people, all fields for programs. */
 export function printReceipt(output: Output, receipt: Receipt): void {
   const text = escapeText(receipt.message);
   output.result(receipt.recorded ? output.style('yellow', text) : text, receipt);

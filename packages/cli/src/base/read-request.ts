@@ -2,10 +2,10 @@ import { isProblemError } from 'countersign/base';
 import type { CountersignClient, ApprovalDetails, ApprovalSummary } from 'countersign/client';
 import { UsageError } from './report-error.ts';
 
-/** A request as far as it can be read. If no worker answers, it is the list's row, and `why` is the error. */
+/** A request. If no worker answers, it is the row of the list, and `why` is the error. */
 export type ReadRequest = { details: ApprovalDetails } | { row: ApprovalSummary; why: Error };
 
-/** Reads a request. Throws as `client.approvals.get` does, and `no_worker` only if the list does not show it either. */
+/** Reads a request. Throws as `client.approvals.get`, but `no_worker` only if the list does not have it, either. */
 export async function readRequest(
   client: CountersignClient,
   requestId: string,
@@ -17,15 +17,15 @@ export async function readRequest(
     if (!isProblemError(error) || error.code !== 'no_worker') throw error;
     const { approvals } = await client.approvals.list({ workflowId, limit: Infinity });
     const rows = approvals.filter((row) => row.requestId === requestId);
-    // If several runs claim the request, show none of them as its run.
+    // If several runs claim the request, none of them is shown as its run.
     if (rows.length !== 1) throw error;
     return { row: rows[0]!, why: error };
   }
 }
 
 /**
- * Refuses to approve a call whose arguments cannot all be read, with a usage error that names the hidden ones. Returns
- * the digest that the list shows, so that no other call is approved; undefined if a worker answers.
+ * Throws a usage error with the hidden arguments if not all arguments of a call can be read. If no worker answers,
+ * returns the digest in the list, so that no other call is approved; else undefined.
  */
 export async function requireShown(
   client: CountersignClient,
@@ -39,7 +39,7 @@ export async function requireShown(
         'No worker answers, and the list does not show the request: start a worker, or add --unseen.',
       );
     }
-    // A client with codecs sends nothing to a run that it cannot read, so --unseen would not help.
+    // A client with codecs sends nothing to a run that it cannot read: then --unseen would not help.
     if (code !== 'undecodable' || client.session.hasCodecs) throw error;
     throw new UsageError(`${(error as Error).message} To approve it without seeing it, add --unseen.`);
   });

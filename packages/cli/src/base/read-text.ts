@@ -4,7 +4,7 @@ import type { Json } from 'countersign/base';
 import { readJson } from 'countersign/json';
 import { UsageError } from './report-error.ts';
 
-/** The text of an option or argument; `-` reads standard input. */
+/** Reads the text of an option or argument; `-` reads standard input. */
 export async function readText(given: string): Promise<string> {
   return given === '-' ? (await text(process.stdin)).trimEnd() : given;
 }
@@ -15,13 +15,13 @@ const faults: Record<string, string> = {
   EACCES: 'permission denied',
 };
 
-/** Why a file could not be opened, as part of a sentence. */
+/** Returns why a file could not be opened, as part of a sentence. */
 export function readFault(cause: unknown): string {
   const { code = '', message } = cause as NodeJS.ErrnoException;
   return Object.hasOwn(faults, code) ? faults[code]! : message;
 }
 
-/** Reads JSON as strictly as a model's: a duplicate key is an error. Throws a usage error. */
+/** Reads JSON as strictly as that of a model: a duplicate key is an error. Throws a usage error. */
 export function readJsonOption(flag: string, text: string): Json {
   const read = readJson(text, { root: flag });
   if ('problem' in read) throw new UsageError(`${read.problem}.`);
@@ -38,14 +38,14 @@ export async function readJsonOrFile(flag: string, text: string): Promise<Json> 
   return readJsonOption(flag, source);
 }
 
-/** Far more than any call needs. The limit keeps a file without line breaks from filling the memory. */
+/** The most bytes of a line, far more than a call needs: a file without line breaks must not fill the memory. */
 const longestLine = 16 * 1_048_576;
 const lineFeed = 0x0a;
 
-/** The text of a line without its line feed, or why it cannot be read. */
+/** The text of a line without its line feed, or the reason why it cannot be read. */
 export type Line = { text: string } | { problem: string };
 
-/** The lines of a UTF-8 stream. Only a line feed ends one: JSON may contain U+2028, at which Node's readline splits. */
+/** Yields the lines of a UTF-8 stream. Unlike Node's readline, it does not split at U+2028, which JSON may contain. */
 export async function* byteLines(stream: AsyncIterable<Buffer>, longest: number = longestLine): AsyncGenerator<Line> {
   let held: Buffer[] = [];
   let length = 0;

@@ -1,17 +1,17 @@
 import { CommanderError } from 'commander';
 import { escapeJson, escapeText, isProblemError, type ProblemCode } from 'countersign/base';
 
-/** A usage error that commander cannot detect: one sentence, exit code 2. */
+/** A mistake in a command that commander cannot detect, as one sentence. The exit code is 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** A missing argument that some flags can replace. Thrown before the command does anything. */
+/** Thrown if an argument is missing that some flags can replace, before the command does anything. */
 export class MissingArgumentError extends UsageError {}
 
-/** Reports an error in one sentence on standard error, with --json as `{ code, message }`; returns the exit code. */
+/** Writes an error to standard error, as a sentence or `{ code, message }`. Returns the exit code. */
 export function reportError(error: unknown, options: { json: boolean; debug: boolean }): ExitCode {
-  // Commander has printed the help or the version.
+  // In this case, commander has printed the help or the version.
   if (error instanceof CommanderError && error.exitCode === 0) return 0;
   if (error instanceof CommanderError && error.code === 'commander.help') return usageExitCode;
   const message = errorMessage(error);
@@ -22,13 +22,13 @@ export function reportError(error: unknown, options: { json: boolean; debug: boo
   return code === 'usage' ? usageExitCode : exitCodeOf(code);
 }
 
-/** Commander's messages begin with `error: ` and put a suggestion on a separate line. */
+/** Returns one line. Commander's messages begin with `error: ` and have a suggestion on a separate line. */
 function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error instanceof CommanderError ? error.message.replace(/^error: /, '').replaceAll('\n', ' ') : error.message;
 }
 
-/** The problems of a file have a line each, `FILE:LINE:COL message`. Any other text stays on one line. */
+/** Escapes a message. Only the problems of a file, `FILE:LINE:COL message`, stay on several lines. */
 function escapeMessage(message: string): string {
   const lines = message.split('\n');
   const isList = lines.every((line) => /^[^:]+:\d+:\d+ ./.test(line));
@@ -42,10 +42,10 @@ function stackOf(error: Error): string {
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** npm forwards a terminal's Ctrl-C to a program that has received it already, so one press arrives twice. */
+/** The time within which two signals are one press: npm forwards a Ctrl-C that its child has received already. */
 const samePressMs = 1_000;
 
-/** Resolves with the first signal that asks this process to end. A later one ends the process at once. */
+/** Resolves with the first signal that asks this process to end. A later one ends it at once. */
 export function untilInterrupted(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     const stop = (signal: NodeJS.Signals): void => {
@@ -115,7 +115,7 @@ export function exitCodeOf(code: ProblemCode): ExitCode {
   return exitCodes[code];
 }
 
-/** The table of all exit codes, for `countersign --help`. */
+/** Returns the table of all exit codes, for `countersign --help`. */
 export function exitCodeHelp(): string {
   const rows = Object.entries(exitCodeMeanings).map(([code, meaning]) => `  ${code.padEnd(3)}  ${meaning}`);
   return ['', 'Exit codes:', ...rows].join('\n');

@@ -4,20 +4,20 @@ import type { CountersignClient } from 'countersign/client';
 
 const wholeId = /^[0-9a-f]{32}$/;
 const startOfId = /^[0-9a-f]{4,31}$/;
-/** A shorter prefix is soon ambiguous. */
+/** The least length of a shortened id: a shorter prefix is soon ambiguous. */
 const shortLength = 8;
-/** How many settled requests an error lists. */
+/** The most settled requests that an error lists. */
 const mostListed = 10;
 
 export interface NamedRequest {
   requestId: string;
-  /** The digest of the call. Absent: the inbox does not show it. */
+  /** The digest of the call. Absent if the inbox does not show it. */
   digest?: string | undefined;
 }
 
 /**
- * The request with this id, or the only open, else settled one whose id starts with these 4 characters or more. A whole
- * id is not looked up. Throws `unknown_request` if none or several match, or if some cannot be read.
+ * Finds a request by its id, which is not looked up, or by its first 4 characters or more, which must be those of one
+ * request: an open one, or else a settled one. Throws `unknown_request`, also if some cannot be read.
  */
 export async function findNamed(client: CountersignClient, named: string, run?: string): Promise<NamedRequest> {
   if (wholeId.test(named)) return { requestId: named };
@@ -45,7 +45,7 @@ export async function findNamed(client: CountersignClient, named: string, run?: 
     throw unknown(`${more} open requests cannot be read, and '${named}' may be one of them: give the whole id.`);
   }
   const [{ requestId, digest }] = rows as [(typeof rows)[0]];
-  // Another run that claims the same id may show another digest; the client finds out which run has the request.
+  // Several runs may claim the same id with different digests; the client finds out which one has the request.
   return { requestId, digest: rows.length === 1 ? digest : undefined };
 }
 
@@ -61,9 +61,9 @@ async function findSettled({ session }: CountersignClient, named: string, run?: 
   throw unknown(`No request that is listed so far starts with '${named}'; one settled long ago needs its whole id.`);
 }
 
-/** Shortens these ids as far as they remain distinct, to `least` characters or more. */
+/** Shortens ids as far as they stay distinct, to `least` characters or more. */
 export function shortIds(ids: readonly string[], least = shortLength): (id: string) => string {
-  // Sorted, ids with the longest common prefixes are neighbours.
+  // In sorted order, the ids with the longest common prefixes are neighbours.
   const sorted = [...new Set(ids)].toSorted();
   const lengths = sorted.slice(1).map((id, index) => commonLength(sorted[index]!, id) + 1);
   const length = lengths.reduce((most, each) => Math.max(most, each), least);

@@ -18,7 +18,7 @@ export function withReviewer(command: Command, why: string): Command {
     .option('--reviewer <name>', 'who you are, as a claimed name (default: the user of this system)');
 }
 
-/** The claimed name. Undefined with a key, and if the system's user has no name, as in some containers. */
+/** Returns the claimed name; undefined with a key, and if the system's user has no name, as in some containers. */
 export function reviewerOf({ reviewer, sign }: ReviewerOptions & SignerOptions): string | undefined {
   if (reviewer !== undefined || sign !== undefined) return reviewer;
   try {
@@ -32,14 +32,14 @@ export function senderOf(options: ReviewerOptions & SignerOptions): { by?: strin
   return { by: reviewerOf(options), reason: options.reason };
 }
 
-/** Contains a private key: never print it. */
+/** Options with a private key: never print them. */
 export interface SignerOptions {
   /** The private key itself, read from the file that the flag names. */
   sign?: string;
   key?: string;
 }
 
-/** Adds `--sign` and `--key`, for messages that a run can verify. `what`: what the key signs, for the help. */
+/** Adds `--sign` and `--key`, for messages that a run can verify. `what`: the text for the help. */
 export function withSigner(command: Command, what = 'sign with this private key, which says who you are'): Command {
   return command
     .option('--sign <key file>', what, (file) => readKeyFile('--sign', file))
@@ -52,12 +52,12 @@ export function withSigner(command: Command, what = 'sign with this private key,
     });
 }
 
-/** The signing option of the client's functions; empty without the flags. */
+/** Returns the option `sign` of the client's methods; empty without the flags. */
 export function signerOf({ sign, key }: SignerOptions): { sign?: Signer } {
   return sign === undefined || key === undefined ? {} : { sign: { keyId: key, privateKey: sign } };
 }
 
-/** Throws a usage error that repeats neither key nor file name: the value may be the key itself, passed by mistake. */
+/** Reads a key file. The usage error names no file, because its name may be the key itself, passed by mistake. */
 export function readKeyFile(flag: string, file: string): string {
   let text: string;
   try {

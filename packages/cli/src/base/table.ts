@@ -4,15 +4,15 @@ import type { Output } from './output.ts';
 
 const gap = '  ';
 
-/** Titles of columns with special rules for cutting. */
+/** The titles of columns that are cut in another way. */
 interface Columns {
-  /** Users copy these cells: they are cut only if the others are narrow already. */
+  /** Users copy these cells, so they are cut only if the others are narrow already. */
   whole?: string[];
   /** These cells continue on the next line. */
   wrapped?: string[];
 }
 
-/** A table as wide as the terminal at most: the widest cells are cut first. The caller escapes the cells. */
+/** Renders a table no wider than the terminal: the widest cells are cut first. The caller escapes the cells. */
 export function renderTable(
   output: Output,
   head: string[],
@@ -20,7 +20,7 @@ export function renderTable(
   { whole = [], wrapped = [] }: Columns = {},
 ): string {
   const natural = head.map((title, column) =>
-    // Not as parameters of one call, which allows fewer than a table may have rows.
+    // `Math.max` with all rows as parameters could exceed the number that a call allows.
     rows.reduce((widest, row) => Math.max(widest, widthOf(row[column]!)), stringWidth(title)),
   );
   const room = output.width - gap.length * (head.length - 1);
@@ -64,7 +64,7 @@ function shrink(widths: number[], least: number, room: number, mayShrink: (colum
   return shrunk;
 }
 
-/** Names and values, one pair per line, broken between words and at line feeds. The caller escapes the values. */
+/** Renders names and values, a pair per line, broken between words and at line feeds. The caller escapes values. */
 export function renderFields(output: Output, fields: [name: string, value: string | undefined][]): string {
   const shown = fields.filter((field): field is [string, string] => field[1] !== undefined && field[1] !== '');
   const width = Math.max(...shown.map(([name]) => name.length));

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { LineTerminal } from 'countersign/adapter';
 import { readConsoleLine } from 'countersign/card';
 
-/** The events of the demo, in order. `--json` prints each as it is, `tellPeople` prints sentences. */
+/** The events of the demo. `--json` prints each as it is, `tellPeople` prints sentences. */
 export type DemoEvent =
   | { event: 'server'; address: string; uiUrl: string; pid: number }
   | { event: 'folder'; path: string; model: string; scripted: boolean }
@@ -17,7 +17,7 @@ export type DemoEvent =
       callId: string;
       tool: string;
       args: Json;
-      /** `refused`: not a policy decision, for example for an unknown tool. */
+      /** `refused`: no policy decided, for example for an unknown tool. */
       action: Action | 'refused';
       rule: string | null;
       reason: string;
@@ -31,7 +31,7 @@ export type DemoEvent =
       args: Json;
       context: string;
       digest: string;
-      /** The page of the request in the inbox. Absent: no reviewer is asked. */
+      /** The page of the request in the inbox. Absent if no reviewer is asked. */
       url?: string;
       commands: string[];
     }
@@ -48,12 +48,12 @@ export type Tell = (event: DemoEvent) => void;
 
 export type TypedAnswer = { approved: true } | { approved: false; reason?: string };
 
-/** Asks the person at standard input until an answer comes. Returns `nobody` if the input ends without one. */
+/** Asks the person at standard input until there is an answer. Returns `nobody` at the end of the input. */
 export type AskPerson = (signal: AbortSignal) => Promise<TypedAnswer | 'nobody'>;
 
 const prompt = '  a/approve/yes/y or d/deny/no/n: ';
 
-/** Asks on a terminal; elsewhere the lines of standard input are the answers. Rejects when the signal is aborted. */
+/** Returns a function that asks on a terminal; elsewhere the lines of standard input are the answers. */
 export function createAskPerson(output: NodeJS.WriteStream): AskPerson {
   const nextLine = process.stdin.isTTY && output.isTTY ? terminalLine(output) : pipedLine(output);
   return async (signal) => {
@@ -76,14 +76,14 @@ function terminalLine(output: NodeJS.WriteStream): NextLine {
   return (signal) => terminal.use(signal, (asking) => asking.answer(prompt));
 }
 
-/** Reads answers from a pipe. A line that came for an earlier question answers the next one. Undefined at the end. */
+/** Reads answers from a pipe. A line for an earlier question answers the next one. Returns undefined at the end. */
 function pipedLine(output: NodeJS.WritableStream): NextLine {
   let lines: AsyncIterator<string> | undefined;
   let pending: Promise<IteratorResult<string>> | undefined;
   return async (signal) => {
     lines ??= createInterface({ input: process.stdin })[Symbol.asyncIterator]();
     output.write(prompt);
-    // A pending line from an aborted question belongs to the next one.
+    // A line that an aborted question still awaits belongs to the next question.
     pending ??= lines.next();
     const aborted = new Promise<never>((_resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });

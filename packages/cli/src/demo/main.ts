@@ -10,11 +10,11 @@ import { startStage } from './start-stage.ts';
 import { tellJson, tellPeople } from './tell.ts';
 
 interface DemoOptions {
-  /** Approve without asking. */
+  /** True to approve without asking. */
   yes: boolean;
-  /** JSON lines instead of sentences. */
+  /** True for JSON lines instead of sentences. */
   json: boolean;
-  /** Leave the server and the worker running at the end, until Ctrl-C. */
+  /** True to leave the server and the worker running at the end, until Ctrl-C. */
   keep: boolean;
 }
 
@@ -28,7 +28,7 @@ OPENAI_API_KEY, OPENAI_BASE_URL and COUNTERSIGN_MODEL name a real model; without
 The demo starts its own Temporal server and ignores your settings for Temporal (TEMPORAL_…).`;
 
 const interruptedExitCode = 130;
-/** npm forwards the signal that the terminal has already sent, so one Ctrl-C arrives twice. */
+/** The time within which two signals are one: npm forwards a Ctrl-C that its child has received already. */
 const sameSignalMs = 1_000;
 
 process.exit(await main());
@@ -58,7 +58,7 @@ async function runDemo({ yes, json, keep }: DemoOptions): Promise<number> {
   let isOver = false;
   const show = async (): Promise<number> => {
     if (!json) process.stdout.write('\nAn agent tidies a folder of real files, and asks before it deletes one.\n\n');
-    // Validates the model in the environment before anything starts.
+    // This validates the model in the environment before anything starts.
     const model = modelFromEnvironment(process.env);
     const stage = await startStage({ cleanUp, onEnd: ended.reject });
     const askPerson = yes ? undefined : createAskPerson(json ? process.stderr : process.stdout);
@@ -87,7 +87,7 @@ async function runDemo({ yes, json, keep }: DemoOptions): Promise<number> {
   }
 }
 
-/** Aborted by the first signal that asks this process to end, or when standard output fails. A later one ends it. */
+/** Returns a signal that aborts when this process should end, or standard output fails. A later one ends it. */
 function stopOnSignal(): AbortSignal {
   const stop = new AbortController();
   let firstAt: number | undefined;
@@ -101,7 +101,7 @@ function stopOnSignal(): AbortSignal {
   return stop.signal;
 }
 
-/** `help` for --help. Throws an error with one sentence for an unknown option. */
+/** Reads the options; `help` for --help. Throws an error with one sentence for an unknown option. */
 function readDemoOptions(words: string[]): DemoOptions | 'help' {
   const flag = { type: 'boolean', default: false } as const;
   const options = { yes: flag, json: flag, keep: flag, help: { ...flag, short: 'h' } };

@@ -16,7 +16,7 @@ interface SeenTurn {
 
 interface SeenRun {
   turns: SeenTurn[];
-  /** The gate's rulings, by call. */
+  /** The gate's rulings, by the id of the call. */
   rulings: Map<string, JournalEntry>;
 }
 
@@ -33,7 +33,7 @@ class Narrator {
     this.#tell = tell;
   }
 
-  /** Reports new events. Skips the text of a turn without calls: it is the run's result. */
+  /** Reports new events. Skips the text of a turn without calls, because it is the result of the run. */
   async catchUp(): Promise<void> {
     const { turns, rulings } = await readRun(this.#client, this.#workflowId);
     for (const [index, { text, calls }] of turns.entries()) {
@@ -41,7 +41,7 @@ class Narrator {
       if (text.trim() !== '') this.#once(`turn ${index}`, { event: 'said', text });
       for (const call of calls) {
         const ruling = rulings.get(call.callId);
-        // The ruling may arrive with a later event; reporting out of order would confuse.
+        // The ruling may arrive with a later event. Until then nothing is reported, to keep the order.
         if (ruling === undefined) return;
         this.#once(call.callId, rulingOf(call, ruling));
       }
@@ -67,12 +67,12 @@ const input = 'Please tidy up my folder: sort what belongs together, and delete 
 const lookEveryMs = 150;
 
 export interface PlayOptions extends SettleOptions {
-  /** Undefined: a script replaces the model. */
+  /** The model; undefined if a script replaces it. */
   model: ReturnType<typeof modelFromEnvironment>;
   keep: boolean;
 }
 
-/** The demo: one run from start to end, whose worker is killed midway. */
+/** Plays the demo: one run from start to end, whose worker is killed midway. */
 export async function play(options: PlayOptions): Promise<RunResult> {
   const { stage, tell, model, keep } = options;
   const { client, address, uiUrl } = stage;
@@ -124,7 +124,7 @@ async function killWorker({ stage, tell }: SettleOptions, requestId: string): Pr
   const { pid, next } = await stage.killWorker();
   tell({ event: 'killed', pid });
   for (;;) {
-    // Reads Temporal's visibility index, which lags by up to a second and needs no worker.
+    // This reads Temporal's visibility, which lags by up to a second and needs no worker.
     const { approvals } = await stage.client.approvals.list();
     const row = approvals.find((each) => each.requestId === requestId);
     if (row !== undefined) {
@@ -147,7 +147,7 @@ async function tellCounts({ stage, tell }: SettleOptions, { outcomes }: RunResul
   }
 }
 
-/** Reports the reason for a delay when an activity, such as a real model's call, is being retried. */
+/** Returns a function that reports why an activity, such as a call of a real model, is retried. */
 function troubleTeller({ stage, tell }: SettleOptions, workflowId: string): () => Promise<void> {
   let reported = '';
   return async () => {
@@ -165,7 +165,7 @@ function rulingOf(call: SeenTurn['calls'][number], entry: JournalEntry): DemoEve
   return { event: 'ruling', ...call, action, rule, reason };
 }
 
-/** Reads the run's progress from its history: this needs no worker and does not wake the run. */
+/** Reads the progress of the run from its history, which needs no worker. */
 async function readRun(client: CountersignClient, workflowId: string): Promise<SeenRun> {
   const { executions } = await client.historyChain(workflowId);
   const run: SeenRun = { turns: [], rulings: new Map() };
@@ -203,7 +203,7 @@ function turnOf({ text, calls }: CallModelResult, turn: number): SeenTurn {
 interface SettleOptions {
   stage: Stage;
   tell: Tell;
-  /** Undefined: approve without asking. */
+  /** Asks a person; undefined if all is approved without asking. */
   askPerson: AskPerson | undefined;
 }
 
@@ -236,12 +236,12 @@ async function settleRequest({ requestId, workflowId }: ApprovalSummary, options
   }
 }
 
-/** A countersign command for another terminal, as typed in a clone of the repository. */
+/** Returns a countersign command for another terminal, as typed in a clone of the repository. */
 function command(address: string, ...words: string[]): string {
   return ['npm run countersign --', ...words, '--address', address].join(' ');
 }
 
-/** The person's answer, or undefined if the request was settled elsewhere meanwhile. */
+/** Returns the person's answer; undefined if the request was settled elsewhere meanwhile. */
 async function raceWithOthers(
   { client }: Stage,
   { requestId, workflowId }: { requestId: string; workflowId: string },
@@ -265,7 +265,7 @@ async function raceWithOthers(
   }
 }
 
-/** The system user's name; a user without a name, as in some containers, is 'you'. */
+/** Returns the name of the system's user, or 'you' without a name, as in some containers. */
 function systemUser(): string {
   try {
     return userInfo().username;

@@ -14,7 +14,7 @@ import { hideOtherServers } from '../dev-server/free-port.ts';
 export interface Stage {
   address: string;
   uiUrl: string;
-  /** Process id of `countersign dev`. */
+  /** The process id of `countersign dev`. */
   pid: number;
   client: CountersignClient;
   /** The URL of the web inbox. Ends with a slash. */
@@ -22,15 +22,15 @@ export interface Stage {
   folder: string;
   /** The log of the agent's tools, one line per action. */
   log: string;
-  /** Process id of the first worker. */
+  /** The process id of the first worker. */
   workerPid: number;
-  /** `kill -9`. Resolves when the worker is gone, with the process ids of it and of its successor. */
+  /** Kills the worker by `kill -9`. Resolves when it is gone, with its process id and that of its successor. */
   killWorker(): Promise<{ pid: number; next: Promise<number> }>;
 }
 
 export interface StageOptions {
   cleanUp: CleanUp;
-  /** Receives the error if `countersign dev` or its worker ends by itself. */
+  /** Called with the error if `countersign dev` or its worker ends by itself. */
   onEnd: (error: Error) => void;
 }
 
@@ -40,7 +40,7 @@ const keptOutput = 4_000;
 export async function startStage({ cleanUp, onEnd }: StageOptions): Promise<Stage> {
   const home = await mkdtemp(join(tmpdir(), 'countersign-demo-'));
   cleanUp.add(() => rm(home, { recursive: true, force: true }));
-  // Also removed if the caller does not wait for the orderly end.
+  // The folder is also removed if this process ends before the orderly clean-up.
   process.once('exit', () => rmSync(home, { recursive: true, force: true }));
   hideOtherServers(home);
   const folder = join(home, 'folder');
@@ -52,7 +52,7 @@ export async function startStage({ cleanUp, onEnd }: StageOptions): Promise<Stag
     await gone;
   });
   const { address, uiUrl, url: inboxUrl } = await ready;
-  // Never closed, because a call that is being retried would throw from a timer of the SDK. It ends with this process.
+  // The client is never closed: a call that is being retried would throw from a timer of the SDK.
   const client = await createClient({ address });
   return {
     address,

@@ -17,7 +17,7 @@ export const tellPeople: Tell = (event) => {
   for (const line of linesOf(event, paint)) process.stdout.write(`${line}\n`);
 };
 
-/** The lines of one event. Text from a model or a run is escaped here and nowhere else. */
+/** Returns the lines of one event. Text from a model or a run is escaped here and nowhere else. */
 function linesOf(event: DemoEvent, paint: Paint): string[] {
   const row = (label: string, text: string, format: Format = 'dim'): string =>
     `  ${paint(format, label.padEnd(labelWidth))}${text}`;

@@ -1,11 +1,11 @@
-/** Child processes that never outlive this one, whether it returns, gets Ctrl-C, or is killed with `kill -9`. */
+/** Starts child processes that never outlive this one, even if it is killed with `kill -9`. */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable } from 'node:stream';
 
 /** A child with piped standard output and error, in its own process group. */
 export type BoundChild = ChildProcessByStdio<null, Readable, Readable>;
 
-/** Waits for the end of its standard input, which closes when this process ends for any reason, then ends the group. */
+/** Waits until its standard input closes, which happens when this process ends for any reason; then ends the group. */
 const watchdogScript = `read _
 kill -s TERM -- "-$1" 2>/dev/null
 tries=0
@@ -14,7 +14,7 @@ kill -s KILL -- "-$1" 2>/dev/null`;
 
 const living = new Set<BoundChild>();
 
-/** Starts `command` in a process group that a terminal's Ctrl-C does not reach. `messages`: both can `send` some. */
+/** Starts `command` in a process group that Ctrl-C does not reach. With `messages`, both sides can `send`. */
 export function spawnBound(
   command: string,
   args: string[],
@@ -58,7 +58,7 @@ function watch(pid: number): () => void {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  // Without a shell the `exit` handler still works; only `kill -9` of this process would leave the child running.
+  // Without a shell, the `exit` handler still ends the child, except after `kill -9` of this process.
   watchdog.on('error', () => undefined);
   watchdog.unref();
   (watchdog.stdin as unknown as { unref(): void }).unref();

@@ -1,9 +1,9 @@
-/** Steps to run at the end, in reverse order; each runs even if another one fails. */
+/** Runs steps at the end, in reverse order; each runs even if another one fails. */
 export class CleanUp {
   readonly #steps: (() => Promise<unknown>)[] = [];
   #begun = false;
 
-  /** Throws once the clean-up has begun, because a later step would never run. */
+  /** Adds a step. Throws once the clean-up has begun, because the step would never run. */
   add(step: () => Promise<unknown>): void {
     this.check();
     this.#steps.push(step);

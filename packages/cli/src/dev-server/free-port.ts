@@ -2,10 +2,10 @@ import { type AddressInfo, createServer } from 'node:net';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The only interface on which these servers listen. */
+/** The address of the loopback interface, where these servers listen. */
 export const loopback = '127.0.0.1';
 
-/** A TCP port of the loopback interface that was free a moment ago. */
+/** Returns a TCP port of the loopback interface that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const port = await tryListening(0);
   if (typeof port !== 'number') throw new Error('the system gave no free port', { cause: port });
@@ -22,7 +22,7 @@ export async function isPortTaken(port: number, host = loopback): Promise<boolea
   return typeof found !== 'number' && found.code === 'EADDRINUSE';
 }
 
-/** The port, or the error of listening on it. */
+/** Listens on a port for a moment. Returns the port, or the error. */
 function tryListening(port: number, host = loopback): Promise<number | NodeJS.ErrnoException> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -34,7 +34,7 @@ function tryListening(port: number, host = loopback): Promise<number | NodeJS.Er
   });
 }
 
-/** Hides Temporal's settings, which lead to the user's own cluster, behind an empty file in `folder`. */
+/** Replaces Temporal's settings, which lead to the user's own cluster, by an empty file in `folder`. */
 export function hideOtherServers(folder: string): void {
   for (const name of Object.keys(process.env)) if (name.startsWith('TEMPORAL_')) delete process.env[name];
   process.env.TEMPORAL_CONFIG_FILE = join(folder, 'temporal.toml');

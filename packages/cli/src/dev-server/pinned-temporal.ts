@@ -10,13 +10,13 @@ import { pipeline } from 'node:stream/promises';
 
 /** The release of the Temporal CLI that this version of the project pins. */
 export const temporalVersion = 'v1.8.2';
-/** A digest of tools/temporal, from which a clone builds it: a changed pin never finds an old binary. */
+/** A digest of tools/temporal, with which a clone builds the CLI: after a change, an old binary is not found. */
 export const temporalPin = 'f21d35f6ae585038';
 
 export interface PinnedTemporal {
-  /** Folder for exactly this release on exactly this platform. */
+  /** The folder for exactly this release on exactly this platform. */
   cacheFolder: string;
-  /** Absolute path of the binary, which may not exist yet. */
+  /** The absolute path of the binary, which may not exist yet. */
   binary: string;
 }
 
@@ -27,7 +27,7 @@ export function pinnedTemporal(env: NodeJS.ProcessEnv): PinnedTemporal {
   return { cacheFolder, binary };
 }
 
-/** The user's cache folder for this project: `COUNTERSIGN_CACHE`, else the platform's convention. */
+/** Returns the cache folder for this project: `COUNTERSIGN_CACHE`, else that of the platform. */
 export function userCacheFolder(env: NodeJS.ProcessEnv): string {
   if (env.COUNTERSIGN_CACHE) return env.COUNTERSIGN_CACHE;
   if (process.platform === 'darwin') return join(homedir(), 'Library', 'Caches', 'countersign');
@@ -43,7 +43,7 @@ const versionTimeoutMs = 20_000;
 /** The oldest server to which this project's tests still apply: three minor versions below the pinned one. */
 const oldestServer = { major: 1, minor: 28 };
 
-/** Says whether a binary is a Temporal CLI with a suitable server; `reason` continues a sentence after "…, which". */
+/** Whether a binary is a Temporal CLI with a suitable server. `reason` is a clause after "…, which". */
 type Usability = { usable: true; version: string } | { usable: false; reason: string };
 
 /** Runs `binary --version` and checks the output. Never throws. */
@@ -64,7 +64,7 @@ export async function checkTemporal(binary: string, env: NodeJS.ProcessEnv): Pro
   return { usable: true, version: output };
 }
 
-/** The last cause, in one line. Checks shapes: in some runners, Node's own errors come from another realm. */
+/** Returns the message of the last cause, in one line. It avoids `instanceof`: some test runners have two realms. */
 export function reasonOf(error: unknown): string {
   const { message, cause } = Object(error) as { message?: unknown; cause?: unknown };
   if (cause !== undefined) return reasonOf(cause);
@@ -74,12 +74,12 @@ export function reasonOf(error: unknown): string {
 const answerTimeoutMs = 5_000;
 const stalledAfterMs = 15_000;
 
-/** The SDKs use this address. `COUNTERSIGN_TEMPORAL_DOWNLOAD` replaces it; `off` disables the download. */
+/** The address from which the SDKs download. `COUNTERSIGN_TEMPORAL_DOWNLOAD` replaces it; `off` disables it. */
 const officialDownload = 'https://temporal.download/cli';
 
 type DownloadResult = { downloaded: true } | { downloaded: false; reason: string };
 
-/** Downloads the pinned release from the SDKs' source, and moves it into place. Never throws for network errors. */
+/** Downloads the pinned release and moves it into place. Never throws for network errors. */
 export async function downloadTemporal(
   pinned: PinnedTemporal,
   options: { env: NodeJS.ProcessEnv; log: (line: string) => void; signal?: AbortSignal },
@@ -107,7 +107,7 @@ export async function downloadTemporal(
   }
 }
 
-/** The archive for this machine, and the name of the program in it. Throws for any other response. */
+/** Finds the archive for this machine, and the name of the program in it. Throws for any other response. */
 async function locate(address: string, signal?: AbortSignal): Promise<{ url: string; file: string }> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const arch = process.arch === 'x64' ? 'amd64' : process.arch;
@@ -118,14 +118,14 @@ async function locate(address: string, signal?: AbortSignal): Promise<{ url: str
   if (!response.ok) throw new Error(`status ${response.status}`);
   const { archiveUrl, fileToExtract } = (await response.json()) as { archiveUrl?: unknown; fileToExtract?: unknown };
   if (typeof archiveUrl !== 'string' || typeof fileToExtract !== 'string') throw new Error('an unexpected answer');
-  // The name becomes a path and an argument of tar: it must stay inside the folder and must not be an option.
+  // The name becomes a path and an argument of tar, so it must stay inside the folder and be no option.
   if (!/^\w[\w.]*$/.test(fileToExtract)) throw new Error('an archive of another shape');
   // A plain-http archive is accepted only if the address itself was plain http, such as a local mirror.
   if (address.startsWith('https:') && !archiveUrl.startsWith('https:')) throw new Error('an archive that is not https');
   return { url: archiveUrl, file: fileToExtract };
 }
 
-/** Writes the body of `url` to `path`; gives up after 15 s without data. */
+/** Downloads `url` to the file `path`. Gives up after 15 s without data. */
 async function save(url: string, path: string, signal?: AbortSignal): Promise<void> {
   const stalled = new AbortController();
   const timer = setTimeout(() => stalled.abort(new Error('it stalled')), stalledAfterMs);

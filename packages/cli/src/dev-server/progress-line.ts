@@ -1,13 +1,13 @@
 const terminalIntervalMs = 1_000;
 const plainIntervalMs = 30_000;
 
-/** Progress of a long operation. `detail` sets the end of the line; `stop` ends it with a line break. */
+/** A line about a long operation. `detail` sets the end of the line; `stop` ends it with a line break. */
 export interface ProgressLine {
   detail(text: string): void;
   stop(): void;
 }
 
-/** Shows `label` with the elapsed time, such as `1:05`: on a terminal in one rewritten line, elsewhere by `log`. */
+/** Shows `label` with the elapsed time, such as `1:05`: on a terminal in a rewritten line, elsewhere by `log`. */
 export function startProgressLine(
   label: string,
   log: (line: string) => void,

@@ -21,7 +21,7 @@ interface StartingServer {
   address: string;
   namespace: string;
   retentionDays: number;
-  /** Names of search attributes that must exist. */
+  /** The names of the search attributes that must exist. */
   attributes: readonly string[];
   /** The address of Temporal's UI; null if the server has no UI. */
   ui: { host: string; port: number } | null;
@@ -29,7 +29,7 @@ interface StartingServer {
   ended: Promise<void>;
 }
 
-/** Waits until the namespace is usable, and sets its retention. Throws if the process ends, or after 60 s. */
+/** Waits until the namespace is usable and all services answer. Throws if the process ends, or after 60 s. */
 async function whenReady(server: StartingServer): Promise<void> {
   const deadline = performance.now() + readyTimeoutMs;
   const gone = server.ended.then(() => true);
@@ -44,7 +44,7 @@ async function whenReady(server: StartingServer): Promise<void> {
   }
 }
 
-/** Prepares the namespace and checks that all parts of the server answer. Throws as long as one is not ready. */
+/** Sets the retention, and checks that all parts of the server answer. Throws while one is not ready. */
 async function prepare({ address, namespace, retentionDays, attributes, ui }: StartingServer): Promise<void> {
   const connection = await Connection.connect({ address, connectTimeout: '1s' });
   try {
@@ -65,7 +65,7 @@ async function prepare({ address, namespace, retentionDays, attributes, ui }: St
   }
 }
 
-/** Headers that a proxy does not pass on: they describe one connection, or Node refuses to send them. */
+/** Headers that a proxy must not pass on: they are about one connection, or Node refuses to send them. */
 const ofConnection = [
   'connection',
   'keep-alive',
@@ -79,26 +79,26 @@ const ofConnection = [
 ];
 
 export interface DevServerOptions {
-  /** Port of the gRPC service. 0 or absent: a free one. */
+  /** The port of the gRPC service. Default: a free one, as for 0. */
   port?: number;
-  /** Port of Temporal's UI. 0 or absent: a free one; null: no UI. */
+  /** The port of Temporal's UI; null for no UI. Default: a free one, as for 0. */
   uiPort?: number | null;
-  /** SQLite file that keeps the server's state across restarts. Default: in memory. */
+  /** The SQLite file that keeps the server's state across restarts. Default: in memory. */
   dbFile?: string;
-  /** Default: `default`. */
+  /** The namespace. Default: `default`. */
   namespace?: string;
-  /** How many days closed runs are kept. Default: 30. */
+  /** The days for which closed runs are kept. Default: 30. */
   retentionDays?: number;
   /** The search attributes to register, by name. Default: those of `contract.ts`. */
   attributes?: Readonly<Record<string, 'KEYWORD_LIST' | 'DATETIME'>>;
   /** The temporal CLI to run. Default: the result of `findTemporal`. */
   binary?: string;
-  /** Receives progress lines for a person while the CLI is being downloaded or built. */
+  /** Called with lines about progress while the CLI is downloaded or built. */
   log?: (line: string) => void;
 }
 
 export interface DevServer {
-  /** `127.0.0.1:PORT`, for a client. */
+  /** The address for a client, `127.0.0.1:PORT`. */
   address: string;
   namespace: string;
   uiUrl: string | null;
@@ -106,9 +106,9 @@ export interface DevServer {
   binary: string;
   /** Resolves when the process has ended, for any reason. */
   ended: Promise<void>;
-  /** Asks the server to end and waits until it has. Can be called repeatedly. */
+  /** Asks the server to end, and waits for that. It can be called again. */
   stop(): Promise<void>;
-  /** `kill -9`, without waiting. */
+  /** Ends the server by `kill -9`, without waiting. */
   kill(): void;
 }
 
@@ -117,7 +117,7 @@ const freePortTries = 3;
 const keptOutput = 16_384;
 const panicLine = /^panic: .*$/m;
 
-/** Waits until the server answers on the loopback interface. It ends with this process. Throws `server_unreachable`. */
+/** Starts a server on the loopback interface, which ends with this process. Throws `server_unreachable`. */
 export async function startDevServer(options: DevServerOptions = {}): Promise<DevServer> {
   const binary = options.binary ?? (await findTemporal({ log: options.log }));
   const { namespace = 'default', retentionDays = 30, attributes = searchAttributes, dbFile } = options;
@@ -134,12 +134,12 @@ export async function startDevServer(options: DevServerOptions = {}): Promise<De
   }
 }
 
-/** Settings of the server, without those that each attempt chooses anew. */
+/** The settings of the server, without ports, which each attempt chooses anew. */
 type Settings = Required<Pick<DevServerOptions, 'namespace' | 'retentionDays' | 'attributes'>> & { dbFile?: string };
 
 /**
- * Another process may take a port, also a requested one, before the server listens on it. The server reports it, or
- * panics without a listener (temporalio/cli#667).
+ * True if another process took a port before the server listened on it, which can also happen to a requested port. Then
+ * the server reports it, or panics without a listener (temporalio/cli#667).
  */
 function lostPort({ cause }: Error): boolean {
   const { message: output, cause: error } = cause as Error;
@@ -160,7 +160,7 @@ async function choosePort(asked: number | undefined, flag: string): Promise<numb
   throw unreachable(`port ${asked} is taken: stop what listens there or choose another with ${flag}.`);
 }
 
-/** Starts the server and waits until it is ready. Throws its last output if it ends before that. */
+/** Starts the server and waits until it is ready. If it ends before, throws what it printed last. */
 async function launch(binary: string, port: number, uiPort: number | null, settings: Settings): Promise<DevServer> {
   const { namespace, retentionDays, attributes } = settings;
   const ui = uiPort === null ? null : { host: hiddenLoopback(), port: await freePort() };
@@ -193,7 +193,7 @@ async function launch(binary: string, port: number, uiPort: number | null, setti
     address,
     namespace,
     uiUrl: uiPort === null ? null : `http://${loopback}:${uiPort}`,
-    // A process that sends messages has an id.
+    // The process has an id, because it has sent output.
     pid: child.pid as number,
     binary,
     ended,
@@ -202,7 +202,7 @@ async function launch(binary: string, port: number, uiPort: number | null, setti
   };
 }
 
-/** `ui`: where Temporal's UI answers; null for none. */
+/** Returns the arguments of the server. `ui`: the address for Temporal's UI; null for none. */
 function serverArguments(
   port: number,
   ui: { host: string; port: number } | null,
@@ -212,8 +212,8 @@ function serverArguments(
   const cliTypes = { KEYWORD_LIST: 'KeywordList', DATETIME: 'Datetime' } as const;
   const server = ['server', 'start-dev', '--ip', loopback, '--port', String(port), '--log-level', 'error'];
   const uiFlags = ui === null ? ['--headless'] : ['--ui-ip', ui.host, '--ui-port', String(ui.port)];
-  // Web pages reach this service under the machine's other names, too, and may send a signal without a preflight
-  // request. Countersign does not use it, so it answers only under a random name.
+  // Web pages can reach the HTTP service by other names of this machine, and may send a signal without a preflight
+  // request. Countersign does not need the service, so it answers only to a random name.
   const hosts = JSON.stringify([`${randomUUID()}.invalid`]);
   const http = ['--http-port', String(httpPort), '--dynamic-config-value', `frontend.httpAllowedHosts=${hosts}`];
   const state = dbFile === undefined ? [] : ['--db-filename', dbFile];
@@ -237,8 +237,8 @@ function unreachable(why: string, cause?: unknown): ProblemError {
 }
 
 /**
- * Serves Temporal's UI under this machine's names only. The UI answers under any name: through one that points at this
- * machine (DNS rebinding), any web page could read runs and answer requests.
+ * Serves Temporal's UI only under names of this machine. The UI itself answers to any name: with one that points to
+ * this machine (DNS rebinding), any web page could read runs and answer requests.
  */
 async function guardUi(port: number, ui: { host: string; port: number }): Promise<() => void> {
   const hosts = new Set([loopback, 'localhost', '[::1]'].map((name) => `${name}:${port}`));
@@ -248,7 +248,7 @@ async function guardUi(port: number, ui: { host: string; port: number }): Promis
   });
   server.listen(port, loopback);
   await once(server, 'listening');
-  // The UI does not keep the process alive.
+  // The UI must not keep the process alive.
   server.unref();
   return () => {
     server.close();
@@ -256,7 +256,7 @@ async function guardUi(port: number, ui: { host: string; port: number }): Promis
   };
 }
 
-/** Passes a request on to the UI and its response back; a UI that does not answer becomes status 502. */
+/** Passes a request on to the UI, and its response back. If the UI does not answer, the status is 502. */
 function passOn(asked: IncomingMessage, answer: ServerResponse, ui: { host: string; port: number }): void {
   const { method, url: path } = asked;
   const headers = Object.fromEntries(Object.entries(asked.headers).filter(([name]) => !ofConnection.includes(name)));
@@ -272,20 +272,20 @@ function passOn(asked: IncomingMessage, answer: ServerResponse, ui: { host: stri
   asked.pipe(passed);
 }
 
-/** An address that no web page can guess: on Linux and Windows, each of 127.0.0.0/8 is this machine's. */
+/** Returns an address that no web page can guess: Linux and Windows have all of 127.0.0.0/8 on this machine. */
 function hiddenLoopback(): string {
   if (process.platform !== 'linux' && process.platform !== 'win32') return loopback;
   return `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`;
 }
 
 export interface FindTemporalOptions {
-  /** Default: the environment of this process. It supplies `PATH` and the `COUNTERSIGN_…` variables. */
+  /** The environment, with `PATH` and the `COUNTERSIGN_…` variables. Default: that of this process. */
   env?: NodeJS.ProcessEnv;
-  /** Receives progress lines: skipped binaries with the reason, and the download. Default: silent. */
+  /** Called with lines about skipped binaries and the download. Default: silent. */
   log?: (line: string) => void;
-  /** Aborts a download. */
+  /** A signal that aborts a download. */
   signal?: AbortSignal;
-  /** Called if no server is found: puts the binary into its place, or returns why it cannot. Clones can build it. */
+  /** Called without a server: builds the binary in its place, or returns why it cannot. Clones can build it. */
   build?: (pinned: PinnedTemporal, why: string) => Promise<string | undefined>;
 }
 
@@ -293,8 +293,8 @@ const remedy =
   'Install the temporal CLI (https://docs.temporal.io/cli), or set TEMPORAL_ADDRESS to a server that runs.';
 
 /**
- * Finds `COUNTERSIGN_TEMPORAL_BINARY`, else `temporal` on PATH or in the cache, else downloads it into the cache. The
- * path is absolute. Throws `server_unreachable` with installation advice.
+ * Returns the absolute path of the Temporal CLI: `COUNTERSIGN_TEMPORAL_BINARY`, else `temporal` on PATH or in the
+ * cache, else a download into the cache. Throws `server_unreachable` with advice on installation.
  */
 export async function findTemporal(options: FindTemporalOptions = {}): Promise<string> {
   const { env = process.env, log = () => undefined, signal, build } = options;
@@ -329,7 +329,7 @@ async function namedBinary(path: string, env: NodeJS.ProcessEnv): Promise<string
   throw new ProblemError({ code: 'server_unreachable', message });
 }
 
-/** The path of a program. Undefined: no folder of PATH has it. */
+/** Returns the path of a program; undefined if no folder of PATH has it. */
 export async function findOnPath(name: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const file = process.platform === 'win32' ? `${name}.exe` : name;
   for (const folder of (env.PATH ?? '').split(delimiter)) {

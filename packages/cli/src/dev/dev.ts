@@ -59,7 +59,7 @@ export function addDev(command: Command): void {
     });
 }
 
-/** Starts everything. Rejects when a part of it fails for good; never resolves. */
+/** Starts server, worker and gateway. Rejects if one of them fails for good; never resolves. */
 async function develop(
   module: string,
   options: DevOptions,
@@ -68,7 +68,7 @@ async function develop(
   const output = processOutput(options);
   const home = mkdtempSync(join(tmpdir(), 'countersign-dev-'));
   cleanUp.add(() => rm(home, { recursive: true, force: true }));
-  // Also removed if the caller does not wait for the orderly end.
+  // The folder is also removed if this process ends before the orderly clean-up.
   process.once('exit', () => rmSync(home, { recursive: true, force: true }));
   const server = await startServer(home, options, output, cleanUp);
   const { address, namespace, uiUrl } = server;
@@ -88,7 +88,7 @@ async function develop(
   );
   cleanUp.add(() => worker.stop());
   const working = worker.run();
-  // The gateway needs the module's codecs, so it waits until the module loads.
+  // The gateway starts after the module was loaded, because it needs its codecs.
   await Promise.race([first.promise, working, server.ended]);
   const gateway = await startInbox(module, { ...options, address, namespace }, cleanUp, {
     temporalUi: uiUrl ?? undefined,
@@ -97,7 +97,7 @@ async function develop(
   const url = `${gateway.url}/inbox/`;
   if (output.forPeople) {
     const [agent = 'AGENT'] = worker.declared?.agents ?? [];
-    // Without flags that only repeat what a command assumes.
+    // Flags that a command assumes anyway are left out.
     const connection = { ...(address !== usualAddress && { address }), ...(namespace !== 'default' && { namespace }) };
     output.line(`\nInbox          ${output.style('bold', url)}`);
     if (uiUrl !== null) output.line(`Temporal's UI  ${uiUrl}`);
@@ -109,7 +109,7 @@ async function develop(
   throw new Error('The worker is not followed any more.');
 }
 
-/** The Temporal server, and the workflow code unless the package has it bundled. */
+/** Starts the Temporal server, and bundles the workflow code unless the package has it bundled. */
 async function startServer(
   home: string,
   options: DevOptions,
@@ -138,7 +138,7 @@ async function startServer(
   return { ...server, bundle, ended };
 }
 
-/** Bundled once, so that a restarted worker does not wait for it. */
+/** Bundles the workflow code once, so that a restarted worker does not wait for it. */
 async function writeBundle(home: string): Promise<string> {
   const { bundleWorkflows } = await import('countersign/worker');
   const { code } = await bundleWorkflows();

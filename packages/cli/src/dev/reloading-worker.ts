@@ -7,17 +7,17 @@ import type { WorkerArguments } from './worker-message.ts';
 export type WorkerEvent =
   | { event: 'worker'; agents: string[]; pid: number }
   | { event: 'changed'; files: string[] }
-  /** `kept`: the previous worker goes on. */
+  /** With `kept`, the previous worker goes on. */
   | { event: 'broken'; message: string; kept: boolean }
   | { event: 'ended'; message: string };
 
-/** An idle worker ends sooner. One that runs a tool call accepts no more work after this time, beside its successor. */
+/** The longest wait for a replaced worker to end. After it, the worker finishes its calls beside its successor. */
 const retiringMs = 2_000;
-/** A worker that ends by itself sooner than this would end again after a restart. */
+/** A worker that ends by itself sooner than this is not restarted, because it would end again. */
 const soonMs = 5_000;
 const stopTimeoutMs = 5_000;
 
-/** A worker that is replaced by a new process whenever a file that its module needs changes. */
+/** A worker that is replaced by a new process whenever a file changes that its module needs. */
 export class ReloadingWorker {
   readonly #words: WorkerArguments;
   readonly #tell: (event: WorkerEvent) => void;
@@ -33,7 +33,7 @@ export class ReloadingWorker {
     this.#log = options.log;
   }
 
-  /** The tools and agents of the last worker that started. Undefined: none has started yet. */
+  /** The tools and agents of the last worker that started; undefined before the first one. */
   get declared(): DeclaredWorker | undefined {
     return this.#declared;
   }
@@ -49,7 +49,7 @@ export class ReloadingWorker {
     }
   }
 
-  /** Ends all workers, also those that still finish a call. */
+  /** Ends all workers, even those that still finish a call. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     for (const child of this.#children) child.retire();
@@ -58,7 +58,7 @@ export class ReloadingWorker {
     clearTimeout(timer);
   }
 
-  /** Starts the next worker, which replaces the serving one unless it is broken; returns the files to watch. */
+  /** Starts the next worker, which replaces the present one unless it is broken. Returns the files to watch. */
   async #replace(): Promise<WatchedFiles> {
     const next = this.#start();
     const { files } = next;
@@ -86,7 +86,7 @@ export class ReloadingWorker {
     return files;
   }
 
-  /** Waits until files change, or until a worker that has lasted ends by itself. */
+  /** Waits until files change or a worker was killed. A worker that ends by itself also counts, unless it ends soon. */
   async #untilNeeded(files: WatchedFiles): Promise<void> {
     const waiting = new AbortController();
     const changed = files.changed(AbortSignal.any([waiting.signal, this.#stopping.signal]));

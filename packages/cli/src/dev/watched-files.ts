@@ -1,25 +1,25 @@
 import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The time of a file's last change and its size, as one text; `gone` if there is no file. */
+/** Returns the time of a file's last change and its size, as one text; `gone` if there is no file. */
 export function fileState(path: string): string {
   const found = statSync(path, { throwIfNoEntry: false });
   return found === undefined ? 'gone' : `${found.mtimeMs} ${found.size}`;
 }
 
-/** Polling works the same on every platform, on network mounts and in containers; file events do not. */
+/** The time between two polls. Unlike file events, polling also works on network mounts and in containers. */
 const lookEveryMs = 200;
 
-/** Files, each with the state in which it was read. */
+/** The watched files, each with its state when it was read. */
 export class WatchedFiles {
   readonly #states = new Map<string, string>();
 
-  /** The first state counts: a file may change while others are being read. */
+  /** Adds a file. Its first state counts: it may change while other files are being read. */
   add(path: string, state: string): void {
     if (!this.#states.has(path)) this.#states.set(path, state);
   }
 
-  /** Adds the files of `others` that are missing here, in their present state. */
+  /** Adds the files of `others` that are missing here, in the state that they have now. */
   addOf(others: WatchedFiles): void {
     for (const path of others.#states.keys()) this.add(path, fileState(path));
   }

@@ -4,12 +4,12 @@ import { signalGroup, spawnBound } from '../dev-server/bound-child.ts';
 import { WatchedFiles } from './watched-files.ts';
 import { type WorkerArguments, type WorkerMessage, runMessage } from './worker-message.ts';
 
-/** Under Node 24 the sources run uncompiled, elsewhere compiled. */
+/** Node 24 runs the sources uncompiled; elsewhere they are compiled. */
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 const main = fileURLToPath(new URL(`./worker-main.${extension}`, import.meta.url));
 const keptOutput = 4_000;
 
-/** How a worker ended: one sentence, and whether it was killed (`kill -9`). */
+/** How a worker ended. `isKilled`: by `kill -9`. */
 export interface WorkerEnd {
   message: string;
   isKilled: boolean;
@@ -17,19 +17,19 @@ export interface WorkerEnd {
 
 export interface WorkerChild {
   readonly pid: number;
-  /** The files that its module needs, as far as known. */
+  /** The files that the module needs, as far as they are known. */
   readonly files: WatchedFiles;
-  /** Resolves with its agents and policy once it can run, or with one sentence about why it cannot. */
+  /** Resolves with the agents and policy once the worker can run, or with the reason why it cannot. */
   readonly loaded: Promise<DeclaredWorker | { failed: string }>;
   /** Resolves when the process has ended. */
   readonly ended: Promise<WorkerEnd>;
   run(): void;
-  /** Asks it to accept no more work; running calls may end first. */
+  /** Asks the worker to accept no more work. Running calls may end first. */
   retire(): void;
   kill(): void;
 }
 
-/** Starts the process. `log` receives the output of the process and its module. */
+/** Starts the process of a worker. `log` receives what the process writes. */
 export function startWorkerChild(words: WorkerArguments, log: (text: string) => void): WorkerChild {
   const child = spawnBound(process.execPath, [main, JSON.stringify(words)], { messages: true });
   const files = new WatchedFiles();
@@ -61,7 +61,7 @@ export function startWorkerChild(words: WorkerArguments, log: (text: string) => 
     files,
     loaded: loaded.promise,
     ended,
-    // The process may have just ended, which `ended` reports.
+    // If the process has just ended, `ended` reports that.
     run: () => child.connected && child.send(runMessage, () => undefined),
     retire: () => signalGroup(child, 'SIGTERM'),
     kill: () => signalGroup(child, 'SIGKILL'),

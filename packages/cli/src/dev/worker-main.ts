@@ -1,4 +1,4 @@
-/** The process of one worker of `countersign dev`. It reports the files that its module needs, and why it failed. */
+/** The process of one worker of `countersign dev`. It reports which files its module needs, and why it failed. */
 import { registerHooks } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +20,7 @@ function needs(path: string): void {
   void tell({ file: path, state: fileState(path) });
 }
 
-/** Packages change only by an installation, after which users restart the worker. */
+/** Reports a module, except those of packages: only an installation changes these, and users then restart. */
 function needsModule(url: string): void {
   if (url.startsWith('file:') && !url.includes('/node_modules/')) needs(fileURLToPath(url));
 }
@@ -30,7 +30,7 @@ registerHooks({
     try {
       return next(specifier, context);
     } catch (error) {
-      // The missing file may be created later.
+      // The file is watched, because it may be created later.
       if (/^\.{0,2}\//.test(specifier)) needsModule(new URL(specifier, context.parentURL).href);
       throw error;
     }
@@ -67,10 +67,10 @@ try {
   process.exitCode = 1;
 }
 if (loaded !== undefined) await closeModule(loaded, output);
-// Timers and sockets of the module must not keep the process.
+// Timers and sockets of the module would keep the process alive.
 process.exit();
 
-/** The files that the options name and that no import shows. */
+/** Returns the files that the options name and no import shows. */
 function filesNamedIn({ policy, workflowsPath }: WorkerOptions): string[] {
   const folder = dirname(configFile(module)!);
   const isFile = typeof policy === 'string' && !policy.includes('\n');

@@ -4,11 +4,11 @@ import { countersignFolder } from '../base/countersign-folder.ts';
 
 /** What the process of a worker sends to `countersign dev`. */
 export type WorkerMessage =
-  /** The module needs this file, and read it in this state (`fileState`). */
+  /** The module needs this file, and has read it in this state (see `fileState`). */
   | { file: string; state: string }
-  /** The worker is connected, and runs when `runMessage` arrives. */
+  /** The worker is connected, and starts when it receives `runMessage`. */
   | { ready: DeclaredWorker }
-  /** One sentence: why there is no worker. */
+  /** One sentence that says why there is no worker. */
   | { failed: string };
 
 export const runMessage = 'run';
@@ -19,16 +19,16 @@ export interface WorkerArguments {
   address: string;
   namespace: string;
   taskQueue?: string;
-  /** The file with the workflow code for modules without workflows of their own. Undefined: that of the package. */
+  /** The file with the workflow code, for modules without workflows of their own. Default: that of the package. */
   bundle?: string;
-  /** True: open requests are shown for people on standard error. */
+  /** True if open requests are shown on standard error for people. */
   forPeople: boolean;
 }
 
-/** One line of a stack. In a whole stack, the blanks before `at` could span lines, and each would be a beginning. */
+/** Matches one line of a stack. In a whole stack, the match would be slow: the blanks could span lines. */
 const frame = /^(?:\s+at (?:async )?(?:.* \()?)?(?:file:\/\/)?(\/[^():]+):(\d+)(?::\d+)?\)?$/;
 
-/** One sentence about why a module does not load, with the line of the user's code if known. */
+/** Returns a sentence about why a module does not load, with the line of the user's code if it is known. */
 export function loadFault(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const place = error.cause instanceof Error ? placeIn(error.cause.stack ?? '') : undefined;
@@ -36,7 +36,7 @@ export function loadFault(error: unknown): string {
   return place === undefined ? sentence : `${sentence} (${place})`;
 }
 
-/** Such as `tools.ts:12`. The stack of a syntax error begins with its place; others have it in their frames. */
+/** Returns a place such as `tools.ts:12`, from the first line of a syntax error's stack or from a frame. */
 function placeIn(stack: string): string | undefined {
   for (const written of stack.split('\n')) {
     const [, path, line] = frame.exec(written) ?? [];
@@ -47,7 +47,7 @@ function placeIn(stack: string): string | undefined {
   return undefined;
 }
 
-/** The address of a module is encoded. A plain path is not, and may contain a percent sign. */
+/** Decodes the address of a module. A plain path is not encoded, and may contain a percent sign. */
 function decoded(path: string): string {
   try {
     return decodeURI(path);

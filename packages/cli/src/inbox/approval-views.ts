@@ -7,7 +7,7 @@ import type { Output } from '../base/output.ts';
 import { shortIds } from '../base/request-id.ts';
 import { renderTable } from '../base/table.ts';
 
-/** The open requests, and the runs whose requests cannot be read. */
+/** Renders the open requests, and the runs whose requests cannot be read. */
 export function renderInbox(output: Output, { approvals, unread }: ApprovalList, nowMs: number): string {
   const lines = unread.map(unreadText);
   if (approvals.length > 0) {
@@ -40,7 +40,7 @@ export function unreadText({ requestIds, message }: UnreadRun): string {
 
 export const linesOfRequest = 2;
 
-/** Open requests as a table, earliest deadline first: the sentence of each, and below it who is concerned. */
+/** Renders open requests as a table, earliest deadline first: the sentence of each, and below it the people. */
 export function renderApprovals(output: Output, rows: ApprovalSummary[], nowMs: number): string {
   const short = shortIds(rows.map(({ requestId }) => requestId));
   return renderTable(
@@ -55,14 +55,14 @@ export function renderApprovals(output: Output, rows: ApprovalSummary[], nowMs: 
   );
 }
 
-/** Empty for the usual severity. */
+/** Returns the severity; empty for the usual one. */
 function severityOf(output: Output, { severity }: ApprovalSummary): string {
   if (severity === 'medium') return '';
   const style = severity === 'critical' ? 'red' : severity === 'high' ? 'yellow' : 'dim';
   return output.style(style, escapeText(severity));
 }
 
-/** For whom a request waits, the user of its run, and its agent. */
+/** Returns the reviewers of a request, the user of its run, and its agent. */
 function factsOf(row: ApprovalSummary): string {
   const { agentName, callerUserId, callerName } = row;
   return [
@@ -76,7 +76,7 @@ function factsOf(row: ApprovalSummary): string {
 
 const mostNames = 3;
 
-/** Empty if the row had no room for them. */
+/** Returns the reviewers; empty if the row had no room for them. */
 function waitsFor({ reviewers }: ApprovalSummary): string[] {
   if (reviewers === undefined) return [];
   if (reviewers.length === 0) return ['anyone can answer'];
@@ -85,7 +85,7 @@ function waitsFor({ reviewers }: ApprovalSummary): string[] {
   return [`waits for ${[...names, ...(more > 0 ? [`${more} more`] : [])].join(', ')}`];
 }
 
-/** One open request and the commands to show and answer it, for the progress of a run or worker. */
+/** Renders a request and the commands that show and answer it, for the progress of a run or worker. */
 export function renderWaiting(
   output: Output,
   row: Pick<ApprovalSummary, 'requestId' | 'toolName' | 'argumentNames' | 'shownArguments' | 'reason'> & {
@@ -102,7 +102,7 @@ export function renderWaiting(
   ].join('\n');
 }
 
-/** Includes the run's id, which saves a look-up, unless escaping would change the id. */
+/** Returns a command with the run's id, which saves a look-up, unless escaping would change the id. */
 export function escapedCommand(options: CommonOptions, verb: string, requestId: string, workflowId: string): string {
   const run = escapeText(workflowId) === workflowId ? ['--run', workflowId] : [];
   return nextCommand(options, verb, escapeText(requestId), ...run);

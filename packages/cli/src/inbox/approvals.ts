@@ -25,7 +25,7 @@ interface ListOptions extends ClientFlags {
 
 const channels: readonly PreviewOptions['channel'][] = ['terminal', 'markdown', 'html', 'slack', 'text'];
 
-/** Modest: each poll is one visibility query, and adds nothing to any history. */
+/** The time between two polls. A poll is one query of visibility, and adds nothing to a history. */
 const lookEveryMs = 2_000;
 
 export function addApprovals(approvals: Command): void {

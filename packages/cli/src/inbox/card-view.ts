@@ -7,7 +7,7 @@ import type { CommonOptions } from '../base/command-line.ts';
 import type { Output } from '../base/output.ts';
 import { renderFields } from '../base/table.ts';
 
-/** The scope of a grant in a few words, escaped. */
+/** Returns the scope of a grant in a few words, escaped. */
 export function scopeText(scope: Grant['scope']): string {
   if (scope.kind === 'tool') return 'any call';
   if (scope.kind === 'call') return `this call (digest ${escapeText(scope.digest.slice(0, 12))}…)`;
@@ -16,7 +16,7 @@ export function scopeText(scope: Grant['scope']): string {
     .join(', ');
 }
 
-/** `all`: nothing is cut, and the raw call is shown. `grants`: the grants that the decision made. */
+/** Options of a card. `all`: nothing is cut, and the raw call is shown. `grants`: those that the decision made. */
 export interface CardView {
   nowMs: number;
   all?: boolean;
@@ -43,7 +43,7 @@ export function renderCard(
   return [card, ...[left, answers].flatMap((lines) => (lines.length === 0 ? [] : ['', ...lines]))].join('\n');
 }
 
-/** The card alone. `all`: with the raw call; else `seeAll` names the command that shows it. */
+/** Renders only the card. With `all`, the raw call follows; else `seeAll`, the command that shows it. */
 export function cardText(
   output: Output,
   card: Card,
@@ -59,7 +59,7 @@ export function cardText(
   });
 }
 
-/** One request as the list shows it, without a worker: names what is missing. */
+/** Renders a request as the list shows it, without a worker, and names what is missing. */
 export function renderRow(output: Output, row: ApprovalSummary, options: CommonOptions, nowMs: number): string {
   const { requestId, workflowId, shown } = row;
   const unseen = shown === 'all' ? [] : ['--unseen'];
@@ -71,7 +71,7 @@ export function renderRow(output: Output, row: ApprovalSummary, options: CommonO
   ].join('\n');
 }
 
-/** The facts of a request in the list. Without `nowMs`, the deadline has no remaining time. */
+/** Renders the facts of a request in the list. Without `nowMs`, the deadline has no remaining time. */
 export function rowFacts(output: Output, row: ApprovalSummary, nowMs?: number): string {
   const { requestId, workflowId, deadline, rule, shown, shownArguments = {}, argumentNames, lineage = [] } = row;
   const { notShown = argumentNames } = row;

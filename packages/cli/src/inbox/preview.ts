@@ -46,7 +46,7 @@ export interface PreviewOptions extends CommonOptions {
   policy?: string;
 }
 
-/** Prints the card of the call on standard input, as a channel shows it to a reviewer. */
+/** Prints the card of the call on standard input as a channel shows it to a reviewer. */
 export async function previewCard({ channel, all, policy: file, json }: PreviewOptions, output: Output): Promise<void> {
   const policy = file === undefined ? undefined : await readSoundPolicy(file, 'run', output);
   if (file !== undefined && policy === undefined) return;
@@ -88,7 +88,7 @@ async function readInput(): Promise<string> {
   }
 }
 
-/** The call as a reviewer of a run under this policy sees it: with placeholders, or without arguments. */
+/** Returns the call as a reviewer under this policy sees it: with placeholders, or without arguments. */
 function asShown({ request, options, command }: PreviewedCall, policy: Policy | undefined): PreviewedCall {
   const layers = policy === undefined ? {} : { run: policy };
   if (!limitsOf(layers).includeArguments) {
@@ -102,14 +102,14 @@ function asShown({ request, options, command }: PreviewedCall, policy: Policy | 
   const { written } = options;
   const asWritten = { ...options, ...(written !== undefined && { written: redacted(written) }) };
   const redaction = redactionIn(request.arguments, { settings, findMore, command });
-  // No run asks about a call nested this deeply, so it is shown as written.
+  // No run opens a request for a call that is nested this deeply, so it is shown as written.
   if (redaction === undefined) return { request: { ...request, arguments: {} }, options: asWritten };
   const shown = redactInRequest({ ...request, contextSummary: redacted(request.contextSummary) }, redaction);
   const preview = shownPreview({ request, redaction }, request.preview);
   return { request: { ...shown, preview }, options: asWritten };
 }
 
-/** Undefined if the arguments are nested too deeply to be searched. */
+/** Finds values to redact; undefined if the arguments are nested too deeply to be searched. */
 function redactionIn(args: JsonObject, options: FindOptions): Redaction | undefined {
   try {
     return redactionOf(args, options);
@@ -123,11 +123,11 @@ function redactionIn(args: JsonObject, options: FindOptions): Redaction | undefi
 interface PreviewedCall {
   request: CardRequest;
   options: CardOptions;
-  /** The argument that holds a shell command, if there is one. */
+  /** The name of the argument that has a shell command, if there is one. */
   command?: string;
 }
 
-/** Members with a wrong type become warnings: only a text that is not JSON is a usage error. */
+/** Reads a call. A member of a wrong type becomes a warning; only a text that is not JSON is a usage error. */
 export async function previewRequest(text: string, nowMs: number, policy?: Policy): Promise<PreviewedCall> {
   const value = parsed(text);
   const input = isObject(value) ? value : {};
@@ -197,18 +197,18 @@ function parsed(text: string): Json {
 interface ReadArguments {
   value: JsonObject;
   warnings: string[];
-  /** The whole call as written, if the value does not represent all of it. */
+  /** The whole call as written, if `value` does not represent all of it. */
   written?: string;
 }
 
-/** With a warning for each reason why a run would refuse the arguments. */
+/** Reads the arguments, with a warning for each reason why a run would refuse them. */
 async function readArguments(text: string, input: JsonObject, schema: JsonObject): Promise<ReadArguments> {
   const refused = (problem: string) => `A run would refuse these arguments: ${problem}.`;
   if (!Object.hasOwn(input, 'args')) {
     return { value: {}, warnings: [refused("'args' is missing")], written: text.trim() };
   }
   const value = input['args']!;
-  // With a duplicate key, several.
+  // These are several if the key is duplicate.
   const written = isObject(input) ? writtenMembers(text).filter(({ key }) => key === 'args') : [];
   const problems = written.flatMap(({ value: each }) => {
     const read = readJson(each, { root: 'args' });
@@ -225,7 +225,7 @@ async function readArguments(text: string, input: JsonObject, schema: JsonObject
   return { value, warnings: problem === undefined ? [] : [refused(problem)] };
 }
 
-/** The object with texts in place of numbers that a double cannot hold; undefined if it is nested too deeply. */
+/** Returns the object with texts for numbers that a double cannot hold; undefined if it is nested too deeply. */
 function exactly(written: string): JsonObject | undefined {
   const toNumber = (digits: string): Json => {
     const number = Number(digits);
@@ -238,7 +238,7 @@ function exactly(written: string): JsonObject | undefined {
   }
 }
 
-/** Undefined if the arguments fit, or the schema cannot be read. */
+/** Returns how arguments break the schema; undefined if they fit, or the schema cannot be read. */
 async function schemaProblem(args: JsonObject, schema: JsonObject): Promise<string | undefined> {
   if (Object.keys(schema).length === 0) return undefined;
   const { z } = await import('zod');
@@ -252,7 +252,7 @@ async function schemaProblem(args: JsonObject, schema: JsonObject): Promise<stri
 
 type Ruled = Pick<CardRequest, 'assessment' | 'rule' | 'reason' | 'rulePlace'>;
 
-/** Evaluates the policy for the call, and returns what its card shows of the ruling. Without a policy: the defaults. */
+/** Evaluates the policy for the call, and returns what its card shows of the ruling. Default: an empty policy. */
 function ruledOn(call: Parameters<ReturnType<typeof trialsOf>>[0], policy: Policy | undefined): Ruled {
   const given = policy ?? parsePolicy('rules: []');
   if ('problems' in given) throw new Error('an empty policy is a policy');
@@ -271,7 +271,7 @@ function ruledOn(call: Parameters<ReturnType<typeof trialsOf>>[0], policy: Polic
   }
 }
 
-/** Empty for arguments that have no digest. */
+/** Returns the digest of the call; empty for arguments that have none. */
 function digestOf(tool: string, args: JsonObject, schema: JsonObject): string {
   try {
     return callDigest({ tool, args, definition: definitionDigest({ name: tool, schema }) });
@@ -284,7 +284,7 @@ function isText(value: Json): value is string {
   return typeof value === 'string';
 }
 
-/** The changes that a tool's `preview` returns, or the state of a preview without any. */
+/** Reads the changes that a tool's `preview` returns, or the state of a preview without changes. */
 function readPreview(value: Json | undefined): { preview: CallPreview } | { problem: string } | { none: true } {
   if (value === undefined) return { none: true };
   const { state, message, changes = null } = isObject(value) ? value : { state: 'ready', changes: value };

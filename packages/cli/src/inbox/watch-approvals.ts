@@ -4,13 +4,13 @@ import type { ApprovalList, UnreadRun, ApprovalSummary } from 'countersign/clien
 import { linesOfRequest, renderInbox } from './approval-views.ts';
 import type { Output } from '../base/output.ts';
 
-/** Shows a list, or the error of the next one. */
+/** Shows each list, or the error of a poll. */
 interface View {
   show(list: ApprovalList): void;
   fail(problem: string): void;
 }
 
-/** Polls the list until `stop` aborts. Throws the error of the first list; shows later ones, and goes on. */
+/** Polls the list until `stop` aborts. Throws the error of the first poll; shows later errors and goes on. */
 export async function watchApprovals(
   list: () => Promise<ApprovalList>,
   output: Output,
@@ -33,7 +33,7 @@ export async function watchApprovals(
 
 const toTop = '\u001b[H\u001b[J';
 
-/** Draws the list over itself, as many requests as fit, and only if something has changed. */
+/** Draws each list over the one before, with as many requests as fit, and only after a change. */
 function screen(output: Output): View {
   let last = '';
   let inbox = '';
@@ -44,7 +44,7 @@ function screen(output: Output): View {
   };
   return {
     show: (list) => {
-      // The head of the table, the number of omitted rows, and the last two lines.
+      // Four lines are for the head of the table, the number of omitted rows, and the last two lines.
       const fitting = Math.max(1, Math.floor((output.height - list.unread.length - 4) / linesOfRequest));
       const approvals = list.approvals.slice(0, fitting);
       const left = list.approvals.length - approvals.length + list.more;
@@ -56,7 +56,7 @@ function screen(output: Output): View {
   };
 }
 
-/** `appeared` and `changed` with the present request, `gone` with its last state; also for runs that cannot be read. */
+/** Prints changes of requests and unreadable runs: `appeared`, `changed`, and `gone` with the last state. */
 function changes(output: Output): View {
   let known = new Map<string, ApprovalSummary | UnreadRun>();
   let problem = '';
@@ -67,7 +67,7 @@ function changes(output: Output): View {
       for (const row of approvals) now.set(`${row.requestId} ${row.workflowId}`, row);
       for (const [key, each] of known) {
         if (now.has(key)) continue;
-        // A request that is missing from the list may still be open: its run is unread, or the list is cut.
+        // A request that is no longer in the list may still be open: its run is unreadable, or the list is cut.
         const mayBeOpen = more > 0 || ('requestId' in each && now.has(each.workflowId));
         if (mayBeOpen) now.set(key, each);
         else output.json({ change: 'gone', ...each });

@@ -13,17 +13,17 @@ import {
 } from 'countersign/policy';
 import type { Owner } from './policy-file.ts';
 
-/** A call and its tool, as `defineTool` would describe it. */
+/** A call and its tool, in the terms of `defineTool`. */
 export interface DescribedCall {
   tool: string;
   args: JsonObject;
   risk: Risk;
   subject?: Subject;
-  /** Default: an agent that the policy does not name. */
+  /** The agent's name. Default: an agent that the policy does not name. */
   agent?: string;
   /** The sums of earlier calls of the run, by tool and argument. Default: all are 0. */
   sums?: Sums;
-  /** The run's mode; overrides the policy's own. */
+  /** The run's mode, which overrides that of the policy. */
   mode?: Mode;
 }
 
@@ -39,7 +39,7 @@ export interface Subject {
 
 export type Trial = [CompiledLayers, RuledCall, RulingContext];
 
-/** Compiles a policy once for many calls. Unlike in a run, there are no custom assessors and no history. */
+/** Compiles a policy once for many calls. Unlike a run, a trial has no custom assessors and no history. */
 export function trialsOf(policy: Policy, owner: Owner): (described: DescribedCall) => Trial {
   const isCeiling = owner === 'ceiling';
   const assessRules = compileAssessRules(isCeiling ? { ceiling: policy } : { run: policy });

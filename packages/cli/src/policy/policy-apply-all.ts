@@ -22,7 +22,7 @@ type Results = AsyncIterable<PolicyResult>;
 
 const mostNamed = 20;
 
-/** Lists all open runs that a query finds, asks, and changes them. Ctrl-C stops after the current run. */
+/** Lists all open runs that a query finds, asks, and changes their policy. Ctrl-C stops after the current run. */
 export async function applyToRuns(
   client: CountersignClient,
   output: Output,
@@ -67,7 +67,7 @@ export async function applyToRuns(
   process.exitCode = stop.signal.aborted ? 130 : exitCodeOf(results);
 }
 
-/** With a line of progress on standard error. `failure`: the error that ended the results after the first. */
+/** Collects results, with a line of progress on standard error. `failure`: an error after the first result. */
 async function collect(
   all: Results,
   label: string,
@@ -90,7 +90,7 @@ async function collect(
   }
 }
 
-/** In the order of the report. */
+/** The outcomes, in the order of the report. */
 const outcomes: readonly PolicyOutcome[] = [
   'would_apply',
   'applied',
@@ -103,7 +103,7 @@ const outcomes: readonly PolicyOutcome[] = [
   'unsent',
 ];
 
-/** Such as `3 runs: 2 applied (1 request settled), 1 refused`. */
+/** Returns a summary such as `3 runs: 2 applied (1 request settled), 1 refused`. */
 function summaryOf(results: readonly PolicyResult[]): string {
   if (results.length === 0) return 'No open run is found.';
   const settled = results.reduce((sum, each) => sum + (each.settled?.length ?? 0), 0);

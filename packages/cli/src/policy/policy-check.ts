@@ -26,7 +26,7 @@ interface Finding extends PolicyPlace {
   message: string;
 }
 
-/** Problems go to standard output and make the exit code 1; warnings go to standard error and do not change it. */
+/** Checks a policy file. Prints problems and sets exit code 1; warnings go to standard error and do not count. */
 export async function checkPolicyFile(file: string, options: PolicyCheckOptions, output: Output): Promise<void> {
   const parsed = await readPolicyFile(file, options.as);
   const report = (kind: 'error' | 'warning', { line = 1, column = 1, message }: Finding): void => {
@@ -45,7 +45,7 @@ export async function checkPolicyFile(file: string, options: PolicyCheckOptions,
   if (output.forPeople) output.line(`${escapeText(file)}: ${length} ${length === 1 ? 'rule' : 'rules'}, no problem`);
 }
 
-/** The relevant parts of a module. `channels`: or why they cannot be made here, such as without their secrets. */
+/** What the check needs of a module. `channels`: or why they cannot be created here, such as without secrets. */
 interface Known {
   names: KnownNames;
   /** The operator's policy. */
@@ -53,7 +53,7 @@ interface Known {
   channels: KnownChannels | string;
 }
 
-/** Loaded on demand: most checks need no module. */
+/** Loads a module. Most checks need none. */
 async function knownIn(module: string): Promise<Known> {
   const { agents = [], tools, gated = {} } = await loadConfig(module);
   const names = knownNames(createRegistry({ agents, tools }), checkGated(gated));

@@ -25,7 +25,7 @@ export interface EvalOptions extends CommonOptions {
   cases: string;
 }
 
-/** Answers each input line at once with one output line, in order. An unreadable line makes the exit code 1. */
+/** Answers each input line at once with an output line, in order. Sets exit code 1 for an unreadable line. */
 export async function evalPolicy(file: string, { cases, as }: EvalOptions, output: Output): Promise<void> {
   const policy = await readSoundPolicy(file, as, output);
   if (policy === undefined) return;
@@ -53,7 +53,7 @@ async function* readCases(file: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** Changes the policy, the mode or the channels of a run; with --all or --query, of all runs found. */
+/** Changes the policy, the mode or the channels of a run or, with --all or --query, of all runs that are found. */
 export async function applyPolicy(named: readonly string[], options: ApplyOptions): Promise<void> {
   const { mode, channels, all = false, query, dryRun, yes } = options;
   const isOfMany = all || query !== undefined;
@@ -78,15 +78,15 @@ export async function applyPolicy(named: readonly string[], options: ApplyOption
   });
 }
 
-/** `id` is returned unchanged; null if the line has none. */
+/** One line of input. `id` is returned unchanged; null if the line has none. */
 type PolicyCase = { id: Json; call: DescribedCall } | { id: Json; error: string };
 
 const known = ['id', 'tool', 'args', 'risk', 'subject', 'agent', 'sums', 'mode'] as const;
-/** Only a run can give these to a ruling: a line that has one is refused. */
+/** The facts that only a run can give to a ruling. A line that has one is refused. */
 const notInLine = ['caller', 'metadata', 'counts', 'grants', 'shell'];
 type Fields = Partial<Record<(typeof known)[number], { value: Json; written: string }>>;
 
-/** Ignores custom members, such as `expect`. Refuses misspelt ones, and those that only a run can give. */
+/** Reads a line. Ignores custom members, such as `expect`; refuses misspelt ones, and those of `notInLine`. */
 export function readCase(line: string): PolicyCase {
   const fields = readFields(line);
   if (typeof fields === 'string') return { id: null, error: fields };
@@ -115,7 +115,7 @@ function readCall(fields: Fields): DescribedCall | string {
   return { tool, args: args.value, risk: risk ?? 'write', subject: read, agent, sums: added, mode };
 }
 
-/** The known fields of a line, or the problem with it. A duplicate key is a problem. */
+/** Returns the known fields of a line, or the problem with it, such as a duplicate key. */
 function readFields(line: string): Fields | string {
   let value: Json;
   try {

@@ -27,7 +27,7 @@ export interface ExplainOptions extends CommonOptions {
   mode?: Mode;
 }
 
-/** The exit code is 0 for any answer, and 1 for a policy that does not load. */
+/** Explains how a policy rules on a call. Sets exit code 1 only for a policy that does not load. */
 export async function explainPolicy(file: string, options: ExplainOptions, output: Output): Promise<void> {
   const { tool, risk, agent, mode } = options;
   const args = readArguments(options.args);
@@ -86,7 +86,7 @@ function readArguments(text: string): JsonObject {
   throw new UsageError(`--args must be an object, such as '{"path":"a.txt"}'.`);
 }
 
-/** An argument's name, or JSON if it starts with a brace. */
+/** Reads the option `--subject`: an argument's name, or JSON if it starts with a brace. */
 function readSubjectOption(text: string): Subject {
   if (!text.startsWith('{')) return { argument: text, shell: false };
   const read = readJson(text, { root: '--subject' });

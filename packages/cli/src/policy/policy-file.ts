@@ -14,10 +14,10 @@ import { readFault } from '../base/read-text.ts';
 import { UsageError } from '../base/report-error.ts';
 import { parse } from 'yaml';
 
-/** The owner of a policy file determines its permitted keys and likely mistakes. */
+/** The owner of a policy file, which determines the permitted keys and the likely mistakes. */
 export type Owner = 'ceiling' | 'agent' | 'run';
 
-/** Reads the text of a file. Throws a usage error if it cannot be read. `what`: the expected content. */
+/** Reads a file. Throws a usage error if it cannot be read. `what`: the content, as a noun for the error. */
 export async function readFileText(file: string, what: string): Promise<string> {
   return readFile(file, 'utf8').catch((cause: unknown) => {
     throw new UsageError(`The ${what} ${file} cannot be read: ${readFault(cause)}.`);
@@ -36,7 +36,7 @@ export async function readPolicyFile(
   return { problems: [{ ...decoded, path: '' }] };
 }
 
-/** The operator's policy that a module names. Undefined without one, and if it is unreadable: a worker reports that. */
+/** Reads the operator's policy that a module names; undefined without one, and if it is unreadable. */
 export async function loadCeiling(module: string | undefined): Promise<Policy | undefined> {
   const source = await loadPolicySource(module);
   if (source === undefined) return undefined;
@@ -46,7 +46,7 @@ export async function loadCeiling(module: string | undefined): Promise<Policy | 
   return parsed !== undefined && 'policy' in parsed ? parsed.policy : undefined;
 }
 
-/** A sound policy of this owner. Undefined, with the problems as notes and exit code 1, if it has any. */
+/** Reads a valid policy of this owner. If it has problems, prints them, sets exit code 1 and returns undefined. */
 export async function readSoundPolicy(file: string, owner: Owner, output: Output): Promise<Policy | undefined> {
   const loaded = await readPolicyFile(file, owner);
   if ('policy' in loaded) return loaded.policy;
@@ -55,7 +55,7 @@ export async function readSoundPolicy(file: string, owner: Owner, output: Output
   return undefined;
 }
 
-/** `FILE:LINE:COL message`, one per line, escaped. A problem of the whole file gets position 1:1. */
+/** Renders problems as lines `FILE:LINE:COL message`, escaped. A problem of the whole file is at 1:1. */
 export function problemLines(file: string, problems: readonly PolicyProblem[]): string {
   return problems.map((problem) => problemLine(file, problem, problem.message)).join('\n');
 }
@@ -70,7 +70,7 @@ export interface PolicyPlace {
   column?: number;
 }
 
-/** Reads a policy file as the JSON document that a run receives. Throws `policy_invalid` with line and column. */
+/** Reads a policy file as the JSON document for a run. Throws `policy_invalid` with line and column. */
 export async function readPolicyDocument(file: string): Promise<JsonObject> {
   const bytes = await readFile(file).catch((cause: NodeJS.ErrnoException) => {
     throw new UsageError(
@@ -88,11 +88,11 @@ export async function readPolicyDocument(file: string): Promise<JsonObject> {
 
 interface Member {
   key: string;
-  /** The exact source text. */
+  /** The source text of the value, unchanged. */
   value: string;
 }
 
-/** The members of the object in a JSON text, in order, including duplicate keys. */
+/** Returns the members of the object in a JSON text, in order, including duplicate keys. */
 export function writtenMembers(text: string): Member[] {
   const members: Member[] = [];
   let depth = 0;
@@ -111,7 +111,7 @@ export function writtenMembers(text: string): Member[] {
   return members;
 }
 
-/** Strings, brackets and separators, in one pass without recursion. */
+/** Yields the strings, brackets and separators of a JSON text, in one pass without recursion. */
 function* tokensOf(text: string): Generator<{ kind: string; start: number; end: number }> {
   for (let index = 0; index < text.length; index += 1) {
     const kind = text[index]!;

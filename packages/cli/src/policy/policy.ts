@@ -14,7 +14,7 @@ import type { Owner } from './policy-file.ts';
 
 const owners: readonly Owner[] = ['ceiling', 'agent', 'run'];
 
-/** Only apply needs a server. Each command loads its parsers on demand. */
+/** Adds the commands of policies. Only `apply` needs a server. Each loads its parsers when it runs. */
 export function addPolicy(policy: Command): void {
   const as = (): Option => new Option('--as <owner>', 'the owner of the policy').choices(owners).default('ceiling');
 

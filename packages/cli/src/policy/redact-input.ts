@@ -8,10 +8,10 @@ export interface RedactOptions extends CommonOptions {
   policy?: string;
 }
 
-/** Limits the characters of one line: a longer one would fill the memory. */
+/** The most characters of one line. A longer line would fill the memory. */
 const longestLine = 16 * 1_048_576;
 
-/** Text is written line by line, JSON once all of it has been read. */
+/** Redacts standard input. Text is written line by line, JSON once all of it was read. */
 export async function redactInput(
   input: AsyncIterable<Buffer | string>,
   { json, policy }: RedactOptions,
@@ -50,7 +50,7 @@ async function redactLines(input: AsyncIterable<Buffer | string>, { kinds, patte
   await write(redactor.redact(held));
 }
 
-/** One JSON value, or one on each line. */
+/** Redacts one JSON value, or one on each line. */
 function redactWhole(text: string, { kinds, patterns }: Settings): string {
   const whole = redactJson(text, kinds, findOwn(patterns));
   if (whole !== undefined) return whole;

@@ -15,14 +15,14 @@ import { renderEvent } from '../runs/run-views.ts';
 
 export interface ShownRequest {
   row: ApprovalSummary;
-  /** Undefined if its run does not answer: then the row is shown. */
+  /** The request; undefined if its run does not answer: then only the row is shown. */
   request: ApprovalDetails | undefined;
-  /** The card as last printed. */
+  /** The card, as it was printed last. */
   card?: Card;
-  /** True: nothing on the card is cut, and it ends with the raw call. */
+  /** True if nothing on the card is cut, and the raw call follows. */
   all: boolean;
   shownAtMs: number;
-  /** The reviewer's comment for the model beside an approval. */
+  /** The reviewer's comment for the model, sent with an approval. */
   comment?: string;
 }
 
@@ -67,12 +67,12 @@ q  quit; Ctrl-C and Ctrl-D, too. What is not answered stays open`;
 
 type OtherAnswer = { untilMs: number } | { to: string } | Search | 'skip' | 'back' | 'quit';
 
-/** Only requests with this text are shown; empty: all. */
+/** A search: only requests with this text are shown. An empty text shows all. */
 export interface Search {
   search: string;
 }
 
-/** The search that a line asks for, such as `/refund`; undefined for any other line. */
+/** Returns the search in a line such as `/refund`; undefined for any other line. */
 export function searchOf(line: string): Search | undefined {
   const text = line.trim();
   return text.startsWith('/') ? { search: text.slice(1).trim() } : undefined;
@@ -154,7 +154,7 @@ function choiceOf(word: string): Choice | undefined {
   return (Object.keys(choices) as Choice[]).find((name) => word === choices[name] || word === name);
 }
 
-/** The line that offers the keys which count for this request. */
+/** Returns the line that offers the keys for this request. */
 function questionOf({ card, request, all, comment }: ShownRequest): string {
   const isAlwaysOffered = card?.answers.some(({ name }) => name === 'always') ?? false;
   const keys = [
@@ -169,7 +169,7 @@ function questionOf({ card, request, all, comment }: ShownRequest): string {
   return `${comment === undefined ? '' : `With your comment: ${escapeText(comment)}\n`}${keys.join(' ')}`;
 }
 
-/** Why the shown card does not permit approving the call, or not in this way. */
+/** Returns why the card does not permit approving the call, or not in this way; undefined if it does. */
 function whyNotApprove(
   choice: 'approve' | 'always' | 'edit',
   { row, request, card, all }: ShownRequest,
@@ -239,13 +239,13 @@ async function askDeadline({ print, text }: Questions, deadline: string | null):
   }
 }
 
-/** The command of the user's editor: $VISUAL, else $EDITOR; undefined if neither is set. */
+/** Returns the command of the user's editor: $VISUAL, else $EDITOR; undefined if neither is set. */
 export function editorCommand(environment: NodeJS.ProcessEnv): string | undefined {
   const { VISUAL: visual = '', EDITOR: editor = '' } = environment;
   return visual.trim() || editor.trim() || undefined;
 }
 
-/** Lets the user edit the arguments as JSON in a file that only they can read. Removes it. `problem`: one sentence. */
+/** Lets the user edit the arguments as JSON, in a file that only they can read and that is removed afterwards. */
 export async function openEditor(
   command: string,
   args: JsonObject,
@@ -266,7 +266,7 @@ export async function openEditor(
   }
 }
 
-/** As git does, through the shell: the variable may hold words, such as `code --wait`. */
+/** Runs the editor through the shell, as git does: the variable may be a command such as `code --wait`. */
 function runEditor(command: string, file: string): Promise<string | undefined> {
   const editor =
     process.platform === 'win32'
@@ -284,7 +284,7 @@ function runEditor(command: string, file: string): Promise<string | undefined> {
   });
 }
 
-/** As strictly as a model's. */
+/** Reads arguments as strictly as those of a model. */
 function readArguments(text: string): { arguments: JsonObject } | { problem: string } {
   const read = readJson(text, { root: 'the arguments' });
   if ('problem' in read) return { problem: `${read.problem}.` };
@@ -293,10 +293,10 @@ function readArguments(text: string): { arguments: JsonObject } | { problem: str
     : { problem: 'The arguments must be a JSON object with all of them.' };
 }
 
-/** How many of a run's last events are printed, and of each run above it. */
+/** The most events that are printed of a run, and of each run above it. */
 const [mostOfRun, mostAbove] = [20, 5];
 
-/** Prints what the run of a request did so far, after the last events of the runs that called it. */
+/** Prints what the run of a request has done so far, after the last events of the runs above it. */
 async function printContext({ questions, client, output }: Context, row: ApprovalSummary): Promise<void> {
   const { workflowId, lineage = [] } = row;
   for (const run of [...lineage, workflowId]) {
@@ -307,7 +307,7 @@ async function printContext({ questions, client, output }: Context, row: Approva
         if (event.type !== 'RawResponseEvent') events.push(event);
       }
       const most = run === workflowId ? mostOfRun : mostAbove;
-      // The task comes first, however long the run is.
+      // The task, which is the first event, is always printed.
       const left = events.length - most;
       const shown = left > 0 ? [events[0]!, ...events.slice(left + 1)] : events;
       for (const [index, event] of shown.entries()) {

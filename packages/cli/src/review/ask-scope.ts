@@ -5,7 +5,7 @@ import type { ApprovalDetails } from 'countersign/client';
 import { compileFieldGlob } from 'countersign/policy';
 import type { Context, Questions } from './questions.ts';
 
-/** Asks which later calls an "always" approves, too, and for how long. Undefined: the reviewer goes back. */
+/** Asks which later calls an "always" also approves, and for how long. Undefined: the reviewer goes back. */
 export async function askScope(context: Context, request: ApprovalDetails): Promise<RequestedScope | undefined> {
   const { questions } = context;
   for (;;) {
@@ -44,7 +44,7 @@ async function askKind({ print, text }: Questions, request: ApprovalDetails): Pr
   }
 }
 
-/** By argument: a pattern, at first one that matches the present value only. */
+/** Asks for a pattern for each argument; the proposed one matches only the present value. */
 async function askPatterns(
   { print, text }: Questions,
   exact: Readonly<Record<string, string>>,
@@ -65,7 +65,7 @@ async function askPatterns(
   return match;
 }
 
-/** Empty: until the run ends. */
+/** Asks for a duration. An empty text lasts until the run ends. */
 async function askDuration({ print, text }: Questions): Promise<string | undefined> {
   for (;;) {
     const line = (await text('For how long, such as 1h (Enter: until the run ends; . goes back): '))?.trim();
@@ -76,7 +76,7 @@ async function askDuration({ print, text }: Questions): Promise<string | undefin
   }
 }
 
-/** Prints the scope's gaps and the past calls that it would have covered. False: it does not cover the call itself. */
+/** Prints gaps of the scope, and past calls that it would have covered. False: it does not cover the call itself. */
 async function printCovered(
   { questions: { print }, client, output }: Context,
   request: ApprovalDetails,

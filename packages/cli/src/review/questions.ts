@@ -2,12 +2,12 @@ import type { Asking } from 'countersign/adapter';
 import type { CountersignClient } from 'countersign/client';
 import type { Output } from '../base/output.ts';
 
-/** Questions about one request. They reject once the request changes, or the input ends. */
+/** Asks about one request. Questions reject once the request changes, or the input ends. */
 export interface Questions {
   readonly print: (text: string) => void;
-  /** A line that decides. */
+  /** Asks for a line that decides. */
   readonly answer: (question: string) => Promise<string>;
-  /** A text; undefined: the reviewer goes back. */
+  /** Asks for a text. Undefined: the reviewer goes back. */
   readonly text: (question: string) => Promise<string | undefined>;
 }
 
@@ -20,7 +20,7 @@ export interface Context {
 
 export class InputEnded extends Error {}
 
-/** The questions about one request, which end when `changed` aborts. Throws `InputEnded` when the input ends. */
+/** Returns questions that end when `changed` aborts. They throw `InputEnded` when the input ends. */
 export function questionsUntil({ print, answer, text }: Asking, changed: AbortSignal): Questions {
   const line = async (asked: Promise<string | undefined>): Promise<string> => {
     const entered = await asked;

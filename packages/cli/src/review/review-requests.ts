@@ -24,17 +24,17 @@ interface Review {
   sender: AnswerSender;
 }
 
-/** Modest: each poll is one query of visibility or of one run, and adds nothing to any history. */
+/** The time between two polls. A poll is one query of visibility or of a run, and adds nothing to a history. */
 const lookEveryMs = 2_000;
-/** Listing all of a large inbox takes seconds. */
+/** The most requests in a list: to list all of a large inbox takes seconds. */
 const mostListed = 100;
-/** A search looks further. */
+/** The most requests in which a search looks. */
 const mostSearched = 1_000;
 
-/** Ids of requests that this reviewer need not see now. */
+/** The requests, by id, that this reviewer need not see now. */
 type Aside = Map<string, 'answered' | 'skipped'>;
 type Leave = Search | 'quit' | 'back' | undefined;
-/** What this reviewer looks at: all requests, or those with a text. */
+/** What this reviewer looks at: all requests, or those that contain a text. */
 interface Place {
   aside: Aside;
   search: string;
@@ -62,17 +62,17 @@ export async function reviewRequests(review: Review): Promise<void> {
 
 interface Listed {
   row: ApprovalSummary;
-  /** The number of waiting requests, and the reviewer. */
+  /** The line above the request: the number of open requests, and the reviewer. */
   head: string;
 }
 
-/** The request to answer next, or a sentence if there is none. */
+/** Returns the request to answer next, or a sentence if there is none. */
 async function look(
   { client, filter, sender, output }: Review,
   { aside, search }: Place,
 ): Promise<Listed | { idle: string }> {
   try {
-    // The list may begin with all requests that the reviewer has answered or skipped: read one page beyond them.
+    // The list may begin with all requests that the reviewer has answered or skipped, so it must be longer than these.
     const limit = (search === '' ? mostListed : mostSearched) + aside.size;
     const listed = await client.approvals.list({ ...filter, limit });
     const [row, ...others] = listed.approvals.filter(
@@ -103,7 +103,7 @@ async function look(
   }
 }
 
-/** True if what a list shows of a request has this text, in any case. */
+/** True if the list shows this text in a request, in upper or lower case. */
 function hasText(row: ApprovalSummary, search: string): boolean {
   const { requestId, workflowId, toolName, agentName, callerUserId, callerName, severity, reason } = row;
   const texts = [requestId, workflowId, toolName, agentName, callerUserId, callerName, severity, reason];
@@ -111,7 +111,7 @@ function hasText(row: ApprovalSummary, search: string): boolean {
   return all.toLowerCase().includes(search.toLowerCase());
 }
 
-/** Waits until the list has changed, and offers to search, to go back or to quit meanwhile. */
+/** Waits until the list changes. Meanwhile the reviewer can search, go back or quit. */
 function waitForMore(review: Review, place: Place, idle: string): Promise<Leave> {
   const { aside } = place;
   const isBackOffered = [...aside.values()].includes('skipped');
@@ -132,13 +132,13 @@ function waitForMore(review: Review, place: Place, idle: string): Promise<Leave>
   });
 }
 
-/** Shows one request, asks for its answer and sends it. Undefined: go on with the next one. */
+/** Shows one request, asks for the answer and sends it. Undefined: the next request follows. */
 async function reviewOne(review: Review, aside: Aside, { row, head }: Listed): Promise<Leave> {
   const { asking, client, output, sender } = review;
   const read = await readRequest(client, row);
   if ('why' in read && isOutage(read.why)) return undefined; // the list reports it
   const request = 'why' in read ? undefined : read;
-  // The list learns of a settlement a little later.
+  // The list shows a settlement a little later than the request itself.
   if (request?.settled !== undefined) return void aside.set(row.requestId, 'answered');
   const shown: ShownRequest = { row, request, all: false, shownAtMs: Date.now() };
   asking.print(`\n${head}\n`);
@@ -181,7 +181,7 @@ class Change {
 }
 
 function changeOf(now: Read, before: ApprovalDetails | undefined): Change | undefined {
-  // The shown content stays valid while no worker answers.
+  // While no worker answers, the shown content counts as unchanged.
   if ('why' in now) return isOutage(now.why) ? new Change() : undefined;
   if (now.settled !== undefined) return new Change(`Settled elsewhere: ${outcomeText(now.settled)}.`);
   if (isPast(now.deadline)) return new Change('Expired: it can no longer be answered.');
@@ -237,14 +237,14 @@ function outcomeText({ outcome, by, byId, reviewerId, reviewerName, identity, re
 
 type AnswerSender = Pick<ReviewerOptions, 'reviewer'> & SignerOptions;
 
-/** The run's reply to an answer. `isDone`: this reviewer need not see the request again. */
+/** The result of an answer. `isDone`: this reviewer need not see the request again. */
 interface SendResult {
   text: string;
   accepted: boolean;
   isDone: boolean;
 }
 
-/** Sends one decision about exactly the call that was shown, with what was shown and for how long. */
+/** Sends one decision about exactly the call that was shown, and records what was shown and for how long. */
 function sendAnswer(client: CountersignClient, shown: ShownRequest, answer: ReviewAnswer, sender: AnswerSender) {
   const { row, request, card, shownAtMs } = shown;
   const { requestId, digest, workflowId } = request ?? row;

@@ -87,7 +87,7 @@ function failedTurn({ failedTurn: failed }: Partial<RunStatus> = {}): string | u
   return failed === undefined ? undefined : `turn ${failed.turn}: ${failed.message}`;
 }
 
-/** All who may answer one of the requests, and the earliest deadline; or the user of a session. */
+/** Returns all who may answer a request of the run, and the earliest deadline; or the user of a session. */
 function waitsFor(
   { waitingFor: waiting, awaitsMessage, failedTurn: failed }: RunStatus,
   nowMs: number,
@@ -107,12 +107,12 @@ function waitsFor(
   return escapeText(Array.from(names).join(', ')) + until;
 }
 
-/** A failure begins with the name of its channel. */
+/** Returns the last failure of each channel. A failure begins with the name of its channel. */
 function lastOfEachChannel(failures: readonly string[]): string[] {
   return [...new Map(failures.map((text) => [text.split(':', 1)[0], text])).values()];
 }
 
-/** The channels that were asked, and what they last failed at. */
+/** Returns the channels that were asked, and their last failures. */
 function channelFields(
   output: Output,
   deliveries: readonly Delivered[],
@@ -152,7 +152,7 @@ export function renderResult(output: Output, result: RunResult): string {
   return [...parts, withFinish(output, result.output, result.finish)].join('\n');
 }
 
-/** A table of the calls of a run and how they ended. `edits`: what an edit changed, by request id. */
+/** Renders a table of the calls of a run and how they ended. `edits`: what an edit changed, by request id. */
 function renderOutcomes(
   output: Output,
   outcomes: CallOutcome[],
@@ -173,7 +173,7 @@ function costText({ amount, currency, unpriced = [] }: NonNullable<RunResult['co
   return `unknown: ${known}, and no price for ${unpriced.map((name) => escapeText(name)).join(', ')}`;
 }
 
-/** How many calls had which outcome, and how many wait: `3 calls · 1 approved · 2 waiting`. */
+/** Returns how many calls had which outcome, and how many wait: `3 calls · 1 approved · 2 waiting`. */
 function countsOf({ calls, open, refused }: RunStatus['counts'], outcomes: readonly CallOutcome[]): string {
   const byOutcome = new Map<string, number>();
   for (const { outcome } of outcomes) byOutcome.set(outcome, (byOutcome.get(outcome) ?? 0) + 1);
@@ -185,14 +185,14 @@ function countsOf({ calls, open, refused }: RunStatus['counts'], outcomes: reado
   ].join(' · ');
 }
 
-/** Prints events: a line or more for people, one JSON value each for programs. */
+/** Returns a function that prints an event: lines for people, one JSON value for programs. */
 export function eventPrinter(
   output: Output,
   options: ClientFlags,
   client?: CountersignClient,
 ): (event: RunEvent) => Promise<void> {
   if (!output.forPeople) return async (event) => output.json(event);
-  /** The model's text on the screen; undefined if the screen is at the start of a line. */
+  /** The text of the model on the screen; undefined at the start of a line. */
   let streamed: string | undefined;
   return async (event) => {
     if (event.type === 'RawResponseEvent') {
@@ -228,7 +228,7 @@ function label(output: Output, text: string, style: Style): string {
   return output.style(style, text.padEnd(labelWidth));
 }
 
-/** The text of a run is escaped and cut at the width of the terminal. `edit`: what the reviewer changed in the call. */
+/** Renders an event. Text of a run is escaped and cut to the terminal. `edit`: what the reviewer changed. */
 export function renderEvent(output: Output, event: RecordedEvent, options: ClientFlags, edit?: string): string {
   switch (event.type) {
     case 'RunItemEvent':
@@ -308,7 +308,7 @@ function askedAgain(output: Output, problem: string): string {
   return output.style('yellow', `(asked again: ${escapeText(problem)})`);
 }
 
-/** A text of the model, and whether it may be incomplete. */
+/** Returns a text of the model, with a note if it may be incomplete. */
 export function withFinish(output: Output, text: string, finish: RunCompleteEvent['finish']): string {
   const note = finish === undefined ? '' : `\n${output.style('yellow', `(${unfinishedText(finish)})`)}`;
   return `${escapeLines(text)}${note}`;
@@ -318,12 +318,12 @@ function line(output: Output, head: string, text: string): string {
   return `${head}${cut(output, escapeText(text))}`;
 }
 
-/** JSON has the whole text. */
+/** Cuts a text to the terminal; `--json` has all of it. */
 function cut(output: Output, text: string): string {
   return truncate(text, output.width - labelWidth);
 }
 
-/** Such as `amount 89 → 50`. Undefined: there is no edit, or the run no longer knows it. */
+/** Returns an edit such as `amount 89 → 50`; undefined without one, and if the run no longer has it. */
 async function editOf(
   client: CountersignClient,
   { decision, requestId, workflowId }: Pick<ApprovalResultEvent, 'decision' | 'requestId' | 'workflowId'>,
@@ -334,7 +334,7 @@ async function editOf(
   return edited === undefined ? undefined : editText(request!.arguments, edited.arguments);
 }
 
-/** The edits among the calls of a run, by request; empty texts for those that the run does not tell any more. */
+/** Returns the edits among calls, by request; an empty text if the run no longer has one. */
 export async function editsOf(
   client: CountersignClient,
   workflowId: string,
@@ -351,7 +351,7 @@ export async function editsOf(
   return edits;
 }
 
-/** `approved with an edit: amount 89 → 50`, escaped. */
+/** Returns `approved with an edit: amount 89 → 50`, escaped. */
 export function editedText(edit: string | undefined): string {
   return `approved with an edit${edit === undefined || edit === '' ? '' : `: ${escapeText(edit)}`}`;
 }

@@ -27,9 +27,9 @@ interface RunOptions extends ClientFlags {
   detach?: boolean;
 }
 
-/** How long a worker that starts at the same time may take, in milliseconds. */
+/** The longest time that a worker may take to start, in milliseconds. */
 const workerGraceMs = 5_000;
-/** How often the run's open requests are read, in milliseconds. Reading adds nothing to its history. */
+/** The time between two reads of open requests, in milliseconds. Reading adds nothing to the history. */
 const lookEveryMs = 1_000;
 
 export function addRun(command: Command): void {
@@ -50,7 +50,7 @@ export function addRun(command: Command): void {
       const input = await readInput(options.input);
       const policy = options.policy === undefined ? undefined : await readPolicyOption(options.policy);
       await withClient(options, async (client, output) => {
-        // Checked before the start, so that a wrong setup leaves no run behind.
+        // The worker is awaited before the start, so that a wrong setup leaves no run behind.
         if (options.detach !== true) await client.requireWorker(workerGraceMs);
         const handle = await client.start(agent, input, {
           workflowId: options.id,
@@ -80,7 +80,7 @@ async function readInput(input: string | undefined): Promise<string> {
   return readText(input);
 }
 
-/** Shows requests as they open until the run ends. Ctrl-C leaves the run alone. */
+/** Shows requests as they open, until the run ends. Ctrl-C ends only this command. */
 async function follow(
   client: CountersignClient,
   handle: RunHandle,
@@ -103,7 +103,7 @@ async function follow(
       return;
     }
     output.result(renderResult(output, first), printable(handle, first));
-    // A session completes by being closed.
+    // A session ends well when it is closed.
     if (first.status !== (options.session === true ? 'closed' : 'completed')) process.exitCode = 1;
   } catch (error) {
     if (isProblemError(error) && error.code === 'server_unreachable')
@@ -178,7 +178,7 @@ async function watchAnswers(
       if (item.type === 'turn_ended' && item.failure !== undefined) show.failed(item.failure.message);
     }
   } catch (error) {
-    // The awaited result reports the error.
+    // The promise of the run's result also reports this error.
     if (!isProblemError(error)) throw error;
   }
 }
@@ -189,7 +189,7 @@ interface RunsOptions extends ClientFlags {
   limit: number;
 }
 
-/** A copy of the client's list: importing it would load the client, and --help would wait for that. */
+/** A copy of the client's list: to import that would load the client, for which --help would wait. */
 const statuses: readonly ListedStatus[] = ['running', 'waiting', 'completed', 'failed', 'cancelled'];
 
 export function addRuns(command: Command): void {
@@ -201,7 +201,7 @@ export function addRuns(command: Command): void {
       withClient(options, async (client, output) => {
         const { status, agent, limit } = options;
         const rows: ListedRun[] = [];
-        // One more than the limit shows whether there are more.
+        // One row more than the limit shows that there are more.
         for await (const row of client.runs({ status, agent, limit: limit + 1 })) {
           if (output.forPeople) rows.push(row);
           else if (rows.push(row) <= limit) output.json(row);
@@ -212,7 +212,7 @@ export function addRuns(command: Command): void {
     );
 }
 
-/** Runs as a table: what each is asked to do, for whom, and since when. */
+/** Renders runs as a table: the task of each, its user, and its start. */
 export function renderRuns(output: Output, rows: readonly ListedRun[], nowMs: number): string {
   if (rows.length === 0) return 'There are no such runs.';
   const clock = terminalClock(nowMs);
@@ -257,7 +257,7 @@ interface ShowOptions extends ClientFlags {
   file?: string[];
 }
 
-/** Shows the current state of a run, with or without a worker; with `--events`, its events so far. */
+/** Adds the command that shows the state of a run, even without a worker, or its events with `--events`. */
 export function addShow(command: Command): void {
   withClientFlags(command, [...new Set([...jsonFields.run, ...jsonFields.event])])
     .option('--events', 'show its events so far, as `watch` does')

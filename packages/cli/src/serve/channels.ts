@@ -22,7 +22,7 @@ export function addChannels(channels: Command): void {
     });
 }
 
-/** Tests channels one by one, and prints a line for each. A failure makes the exit code 1. */
+/** Tests channels one by one, and prints a line for each. Sets exit code 1 if one fails. */
 export async function testChannels(
   channels: Iterable<[string, Channel]>,
   options: ClientFlags,
@@ -31,7 +31,7 @@ export async function testChannels(
   const { testChannel, recordsOf } = await import('countersign/adapter');
   const { createClient } = await import('countersign/client');
   const { clientOptions } = await import('../base/client-options.ts');
-  // Only channels that store records in the namespace need the server.
+  // The connection is opened late, because only channels that store records need the server.
   let connecting: ReturnType<typeof createClient> | undefined;
   const records = async () => recordsOf((await (connecting ??= createClient(await clientOptions(options)))).session);
   try {

@@ -21,7 +21,7 @@ export function addDoctor(command: Command): void {
         });
       } catch (error) {
         if (!isProblemError(error)) throw error;
-        // Without a connection, only the checks that need none run.
+        // Without a connection, only the check of the SDK can run.
         const { checkSdk } = await import('countersign/adapter');
         const sdk = await checkSdk();
         const isServer = ofServer.some((code) => code === error.code);
@@ -37,7 +37,7 @@ export function addDoctor(command: Command): void {
     });
 }
 
-/** The longest time that the operator's policy lets a request wait. Undefined without a limit or a readable policy. */
+/** Returns how long the operator's policy lets a request wait; undefined without a limit or a readable policy. */
 async function longestWait(module: string | undefined): Promise<number | undefined> {
   const { defaultMaxTimeoutMs } = await import('countersign/policy');
   const { loadCeiling } = await import('../policy/policy-file.ts');
@@ -47,13 +47,13 @@ async function longestWait(module: string | undefined): Promise<number | undefin
   return maxTimeoutMs ?? undefined;
 }
 
-/** Problems that a missing or failing server causes. */
+/** The problems that a missing or failing server causes. */
 const ofServer: readonly ProblemCode[] = ['server_unreachable', 'unauthenticated', 'forbidden', 'rate_limited'];
 
-/** A check of the client, or of this command alone. */
+/** A check by the client, or the check of channels, which only this command has. */
 type Checked = Omit<Check, 'check'> & { check: Check['check'] | 'channels' };
 
-/** Makes the channels of the module as a worker does, and sends nothing. Undefined if it has none. */
+/** Creates the channels of the module as a worker does, and sends nothing. Undefined if it has none. */
 async function checkChannels(module: string | undefined): Promise<Checked | undefined> {
   const check = 'channels';
   try {

@@ -33,7 +33,7 @@ export function addGateway(command: Command): void {
 
 async function serveGateway(flags: GatewayFlags): Promise<void> {
   const { host, port, identity: file, undo, temporalUi, cors = [], trustedProxy: trustedProxies } = flags;
-  // Before loading and connecting, so that an early Ctrl-C stops it, too.
+  // This comes before loading and connecting, so that an early Ctrl-C stops these, too.
   const interrupted = untilInterrupted();
   await requireFreePort(port, '--port', host);
   const { readIdentityFile, startGateway } = await import('@countersign/gateway');

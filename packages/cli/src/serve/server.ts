@@ -18,7 +18,7 @@ interface ServerOptions extends CommonOptions {
   db?: string;
 }
 
-/** `countersign server`: a Temporal dev server on 127.0.0.1, which ends with this process. */
+/** Adds `countersign server`: a Temporal dev server on 127.0.0.1, which ends with this process. */
 export function addServer(command: Command): void {
   const port = wholeNumber(0, 65_535);
   withServerOptions(command)

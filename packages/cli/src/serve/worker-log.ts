@@ -8,7 +8,7 @@ import type { Output } from '../base/output.ts';
 
 const severities: readonly LogLevel[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'];
 
-/** Without the fields that Temporal's logger adds to every line. */
+/** Returns the notice without the fields that Temporal's logger adds to every line. */
 function only(notice: WaitingNotice & { workflowId: string }) {
   const { requestId, workflowId, toolName, argumentNames, agentName, riskLevel } = notice;
   const { severity, reason, deadline, reviewers, channels } = notice;
@@ -16,7 +16,7 @@ function only(notice: WaitingNotice & { workflowId: string }) {
   return { requestId, workflowId, ...call, reason, deadline, reviewers, ...(channels !== undefined && { channels }) };
 }
 
-/** The log of a worker on standard error. It shows each new request for people or as JSON. */
+/** The log of a worker on standard error. Shows new requests as text for people, or as JSON. */
 export class WorkerLog extends DefaultLogger {
   readonly #output: Output;
   readonly #options: CommonOptions;

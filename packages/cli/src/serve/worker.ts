@@ -46,6 +46,6 @@ async function runWorker({ options: config }: WorkerModule, options: WorkerComma
   });
   const agents = (config.agents ?? []).map(({ name }) => name);
   output.result(`Worker of ${agents.map(escapeText).join(', ')}. Ctrl-C stops it.`, { agents });
-  // Resolves once a signal has stopped it and its running calls have ended.
+  // This resolves once a signal has stopped the worker and its running calls have ended.
   await worker.run();
 }
