@@ -29,6 +29,7 @@ export function quote(text: string): string {
 
 function redact(text: string): string {
   let clean = text;
+  // Longer secrets come first, because a shorter one may be a part of them.
   for (const secret of [...secrets].toSorted((a, b) => b.length - a.length)) clean = clean.replaceAll(secret, redacted);
   return clean
     .replace(/\b(Bearer|Basic)\s+[^\s"',;]+/gi, `$1 ${redacted}`)

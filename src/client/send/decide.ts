@@ -70,7 +70,7 @@ export async function decideMany(
       const send = (some: Keyed[], isAgain?: boolean): Promise<Receipt[]> =>
         deliver(session, workflowId, decisionRoute, some, { timeoutMs: options.timeoutMs, isAgain });
       const wanted = group.map(({ decision }) => decision);
-      // A request that was found in visibility is sure to be open: the run has finished the task that opened it.
+      // A request that was found in visibility is known to the run, which has finished the task that opened it.
       const answers =
         options.workflowId === undefined ? await send(wanted) : await repeatUnknown(session, workflowId, wanted, send);
       for (const [at, { index }] of group.entries()) receipts[index] = answers[at] as Receipt;

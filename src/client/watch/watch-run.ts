@@ -61,6 +61,7 @@ export async function openWatch(
 ): Promise<AsyncGenerator<RunEvent, void, undefined>> {
   const { after } = options;
   const place = after === undefined ? undefined : parseEventId(after);
+  // A feed that has read the event at this place saves the search on the server.
   const isKnown = place !== undefined && openFeed(session, workflowId, options)?.feed.knows(place) === true;
   const find = () => findPlace(session, workflowId, after!);
   const found =
