@@ -36,5 +36,5 @@ export { waitingFor } from './core/ledger/waiting-for.ts';
 export { instantMs } from './core/messages/control.ts';
 export { seatsOf, type Delegation } from './core/people/delegation.ts';
 export { groupOf, isOneOf, personKeyIn } from './core/people/directory.ts';
-export { isSamePerson, personKey } from './core/people/person-key.ts';
+export { isSamePerson, personKey } from './core/people/directory.ts';
 export { withFileLock } from './connection/file-lock.ts';

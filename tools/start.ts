@@ -20,7 +20,7 @@ async function prepareServer(): Promise<void> {
   try {
     await temporalOfClone({ log: (line) => process.stderr.write(`${line}\n`) });
   } catch (error) {
-    const { reportError } = await import('../packages/cli/src/base/report-error.ts');
+    const { reportError } = await import('../packages/cli/src/base/output.ts');
     process.exit(reportError(error, { json: words.includes('--json'), debug: words.includes('--debug') }));
   }
 }

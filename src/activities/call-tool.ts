@@ -1,16 +1,19 @@
 import { ApplicationFailure, Context, activityInfo } from '@temporalio/activity';
 import type { Permit } from '../contract.ts';
+import { parseJson, isObject } from '../core/base/json.ts';
+import { sentences } from '../core/ledger/sentences.ts';
+import { inlineLimits } from '../core/base/size-limits.ts';
 import {
+  isRepeatable,
   outcomeUnknownType,
   resultWithheldType,
   toolFailedType,
   refusedBySecondGate,
+  type Json,
+  type JsonObject,
+  type ToolDefinition,
   type secondGateTypes,
-} from '../core/base/tool-failure.ts';
-import { parseJson, isObject } from '../core/base/json.ts';
-import { sentences } from '../core/ledger/sentences.ts';
-import { inlineLimits } from '../core/base/size-limits.ts';
-import { type Json, type JsonObject, isRepeatable, type ToolDefinition } from '../core/base/tool-call.ts';
+} from '../core/base/tool-call.ts';
 import type { ResultCheckContext, Tool, ToolContext, UnknownOutcomeError } from '../agents/definitions.ts';
 import { type CheckEnd, runCheck } from './call-model.ts';
 import type { OpenToolsets } from '../agents/define-toolset.ts';

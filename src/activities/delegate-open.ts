@@ -2,6 +2,7 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import { Context } from '@temporalio/activity';
 import { isProblemError, isTransient } from '../core/base/problem.ts';
 import { delegateOne, openRequestsOf, requestKey } from '../client/inbox/delegate-all.ts';
+import type { StandingInput, StandingProgress } from '../client/inbox/standing-delegations.ts';
 import {
   longestLeft,
   mostLeft,
@@ -9,8 +10,6 @@ import {
   readProgress,
   readStanding,
   standingDelegationId,
-  type StandingInput,
-  type StandingProgress,
 } from '../client/inbox/standing-delegations.ts';
 import { delegateRequest } from '../client/send/control-run.ts';
 import type { Session } from '../client/server/session.ts';

@@ -11,15 +11,17 @@ import { type BoundFacts, type BoundPreview, factsChanged, isBoundFacts } from '
 import { callDigest } from '../core/base/digest.ts';
 import { type GatedDefinition, gatedArguments } from '../core/policy/gated-activity.ts';
 import {
-  type secondGateTypes,
+  isRepeatable,
   definitionChangedType,
   previewChangedType,
   payloadNotKeptType,
   payloadUnreadType,
   refusedBySecondGate,
   outcomeUnknownType,
-} from '../core/base/tool-failure.ts';
-import { type JsonObject, type ToolDefinition, isRepeatable } from '../core/base/tool-call.ts';
+  type JsonObject,
+  type ToolDefinition,
+  type secondGateTypes,
+} from '../core/base/tool-call.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
 import { type ChangedDefinition, notAsRecorded, unavailable } from './call-tool.ts';
 import type { CheckEdit, CheckEditResult } from './check-edit.ts';

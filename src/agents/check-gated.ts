@@ -1,10 +1,5 @@
-import {
-  type GatedActivities,
-  type GatedDefinition,
-  gatedActivityOptions,
-  gatedDefinition,
-  type GatedActivity,
-} from '../core/policy/gated-activity.ts';
+import type { GatedActivities, GatedDefinition, GatedActivity } from '../core/policy/gated-activity.ts';
+import { gatedActivityOptions, gatedDefinition } from '../core/policy/gated-activity.ts';
 import { risks } from '../core/base/tool-call.ts';
 import { checkOptions, checkPositiveInteger, DefinitionError, type Fail, failAt } from './check-options.ts';
 import { checkToolName, longestMs, readShow, checkBeside, shellSubjectOptions } from './define-tool.ts';

@@ -1,16 +1,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { checkOptions, checkPositiveInteger, DefinitionError, type Fail, failAt } from './check-options.ts';
-import {
-  type Agent,
-  agentMark,
-  type CheckContext,
-  isAgent,
-  isTool,
-  isToolset,
-  type Tool,
-  type Toolset,
-  type Verdict,
-} from './definitions.ts';
+import type { Agent, CheckContext, Tool, Toolset, Verdict } from './definitions.ts';
+import { agentMark, isAgent, isTool, isToolset } from './definitions.ts';
 import { checkModelCall, type ModelCallOptions } from './model-call.ts';
 import { jsonSchemaOf, type ToolSchema } from './tool-schema.ts';
 import type { Message } from '../contract.ts';

@@ -3,15 +3,8 @@ import type { Previewed } from '../core/base/call-preview.ts';
 import { cacheScopes, type Json, type JsonObject, risks, type Risk } from '../core/base/tool-call.ts';
 import { isObject } from '../core/base/json.ts';
 import { checkOptions, checkPositiveInteger, DefinitionError, type Fail, failAt } from './check-options.ts';
-import {
-  type PreviewContext,
-  type Reconciled,
-  type ResultCheckContext,
-  type Tool,
-  type ToolContext,
-  toolMark,
-  type Verdict,
-} from './definitions.ts';
+import type { PreviewContext, Reconciled, ResultCheckContext, Tool, ToolContext, Verdict } from './definitions.ts';
+import { toolMark } from './definitions.ts';
 import { jsonSchemaOf, type ToolSchema, parseWith } from './tool-schema.ts';
 import { maxShown } from '../core/policy/policy.ts';
 import { isDeepStrictEqual } from 'node:util';

@@ -1,12 +1,7 @@
 import { assessRecorded } from '../core/policy/recorded-assessment.ts';
 import type { CompiledAssessRule } from '../core/policy/assess-rules.ts';
-import {
-  type Assessment,
-  type AssessedCall,
-  mostAffected,
-  joinAssessments,
-  moreSevere,
-} from '../core/assess/assessment.ts';
+import type { Assessment, AssessedCall } from '../core/assess/assessment.ts';
+import { mostAffected, joinAssessments, moreSevere } from '../core/assess/assessment.ts';
 import { assessCommands } from './commands.ts';
 import { assessFiles } from './files.ts';
 import { assessMessages } from './messages.ts';

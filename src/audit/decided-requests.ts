@@ -1,7 +1,6 @@
 import { shortened } from '../core/base/text.ts';
 import { csvCell } from './csv.ts';
-import { isSamePerson } from '../core/people/person-key.ts';
-import { personKeyIn, personsShown } from '../core/people/directory.ts';
+import { personKeyIn, personsShown, isSamePerson } from '../core/people/directory.ts';
 import type { OutcomeName, Ran } from '../core/ledger/approval.ts';
 import { isReplaced } from '../core/ledger/journal-entry.ts';
 import { projectJournal } from '../events/journal.ts';

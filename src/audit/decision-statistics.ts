@@ -5,6 +5,7 @@ import type { Directory } from '../core/people/directory.ts';
 import { projectJournal } from '../events/journal.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { type AgentUsage, agentUsage, type UsingRun } from './agent-usage.ts';
+import type { Deciding, ReviewerStatistics, RuleStatistics, Tally } from './statistics-rows.ts';
 import {
   AnswersOfPeople,
   answersOf,
@@ -12,10 +13,6 @@ import {
   isByPeople,
   isInBatch,
   timeOf,
-  type Deciding,
-  type ReviewerStatistics,
-  type RuleStatistics,
-  type Tally,
   noCounts,
   placeOf,
   ruleRow,

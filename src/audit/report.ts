@@ -1,8 +1,7 @@
 /** Renders a report on one run as a page without scripts: who could review, what they saw and decided, and what ran. */
 import { escapeText } from '../core/base/text.ts';
 import { escapeHtml, htmlPage } from '../text/html-page.ts';
-import type { Json } from '../core/base/tool-call.ts';
-import { resultWithheldType } from '../core/base/tool-failure.ts';
+import { resultWithheldType, type Json } from '../core/base/tool-call.ts';
 import { shownPerson } from '../core/people/directory.ts';
 import type { ActivityLine, AuditLine, EntryLine, HeadLine, RunLine } from './audit-line.ts';
 

@@ -6,19 +6,14 @@ import { withShare, withShareSpent, withoutShare } from '../core/ledger/argument
 import { instantMs } from '../core/messages/control.ts';
 import { hiddenText } from '../core/ledger/hidden-arguments.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
-import {
-  counted,
-  emptyLedger,
-  irreversibleCount,
-  type Ledger,
-  type RequestRecord,
-} from '../core/ledger/ledger-state.ts';
+import type { Ledger, RequestRecord } from '../core/ledger/ledger-state.ts';
+import { counted, emptyLedger, irreversibleCount } from '../core/ledger/ledger-state.ts';
 import { deniedToolId, heardDenials, withDenial, withoutDenials } from '../core/ledger/denials.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { grantUsedBy, useGrant } from '../core/ledger/make-grant.ts';
 import type { Case } from '../core/ledger/rule-case.ts';
 import { withDelegation } from '../core/people/delegation.ts';
-import { personKey } from '../core/people/person-key.ts';
+import { personKey } from '../core/people/directory.ts';
 import { raisedBy, type Raised } from '../core/policy/advice.ts';
 import type { Grant } from '../core/policy/grants.ts';
 import type { Standing, StandingRequest } from './evidence.ts';

@@ -1,6 +1,5 @@
 import { shortened } from '../core/base/text.ts';
-import { membersOf, personKeyIn, type Directory, type shownPerson } from '../core/people/directory.ts';
-import { personKey } from '../core/people/person-key.ts';
+import { membersOf, personKeyIn, personKey, type Directory, type shownPerson } from '../core/people/directory.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import type { Viewed } from '../core/messages/viewed.ts';
 import type { ProjectedRequest } from '../events/journal.ts';

@@ -10,6 +10,7 @@ import { instantText, timeLeft } from '../text/instant-text.ts';
 import { shownName } from '../text/visible-text.ts';
 import { agentUsage, type AgentUsage } from './agent-usage.ts';
 import { type CountedRun, countOf, isSettled, isWellFormedEntry } from './decision-statistics.ts';
+import type { ReviewerStatistics, RuleStatistics } from './statistics-rows.ts';
 import {
   AnswersOfPeople,
   answersOf,
@@ -18,8 +19,6 @@ import {
   median,
   namesOf,
   noCounts,
-  type ReviewerStatistics,
-  type RuleStatistics,
   timeOf,
   unnamed,
 } from './statistics-rows.ts';

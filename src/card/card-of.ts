@@ -4,28 +4,13 @@ import { instantText, timeLeft } from '../text/instant-text.ts';
 import { visibleJson, visibleLine, visibleText, fromVisible, visibleEscape } from '../text/visible-text.ts';
 import { instantMs } from '../core/messages/control.ts';
 import { argumentFields, type ArgumentFields } from './argument-fields.ts';
-import {
-  type Card,
-  type CardAnswer,
-  type CardField,
-  type CardRequest,
-  type CardChange,
-  type CardText,
-  isCut,
-} from './card.ts';
+import type { Card, CardAnswer, CardField, CardRequest, CardChange, CardText } from './card.ts';
+import { isCut } from './card.ts';
 import { cardChange, isChangeNameCut } from './card-change.ts';
 import { cardSentence } from './call-sentence.ts';
 import { quoted, reasonOf, settledRows, whoRows, whyRows } from './card-rows.ts';
-import {
-  cardBounds,
-  type CardBounds,
-  countedNoun,
-  cutInline,
-  cutLine,
-  noBounds,
-  countedCharacters,
-  grouped,
-} from './cut-text.ts';
+import type { CardBounds } from './cut-text.ts';
+import { cardBounds, countedNoun, cutInline, cutLine, noBounds, countedCharacters, grouped } from './cut-text.ts';
 import { jsonText } from './member-schema.ts';
 import { defaultAssessment } from '../core/assess/assessment.ts';
 import { jsonDigest } from '../core/base/digest.ts';

@@ -4,7 +4,7 @@ import { requestRouteProblem, type RequestRoute } from '../core/people/channel-r
 import { quietHoursProblem, type QuietHours } from './quiet-hours.ts';
 import { isTimeZone } from '../text/instant-text.ts';
 import { durationShape, type ChannelEntry, type ChannelKind, ChannelBuilder, policyInvalid } from './channel-kind.ts';
-import { personKey } from '../core/people/person-key.ts';
+import { personKey } from '../core/people/directory.ts';
 import { type ShapeProblem, prototypeKeys } from '../policy-file/explain-shape.ts';
 import { explainWithoutValues } from '../policy-file/explain.ts';
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,16 +1,14 @@
 import { type Decision, type Grant, type Receipt, type RunStatus, defaultTaskQueue, queryNames } from '../contract.ts';
 import { audit, type AuditOptions } from './audit/audit.ts';
+import type { RequestOptions, CancelOptions, SendOptions } from './send/control-run.ts';
 import {
   cancelRun,
-  type RequestOptions,
   closeRun,
   delegateRequest,
   extendRequest,
   messageRun,
   revokeGrants,
   setPolicyOf,
-  type CancelOptions,
-  type SendOptions,
 } from './send/control-run.ts';
 import { checkSetUp, type CheckOptions } from './doctor/check-set-up.ts';
 import { connect, openSession } from './server/session.ts';

@@ -2,14 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
-import {
-  type AttributeNames,
-  type AttributeType,
-  attributeTypes,
-  defaultAttributeNames,
-  type AttributeNameOptions,
-  attributeNames,
-} from '../core/base/attribute-names.ts';
+import type { AttributeNames, AttributeType, AttributeNameOptions } from '../core/base/attribute-names.ts';
+import { attributeTypes, defaultAttributeNames, attributeNames } from '../core/base/attribute-names.ts';
 import { ProblemError } from '../core/base/problem.ts';
 import { grpcStatus, grpcStatusOf, serverWords } from './server-error.ts';
 import { checkCallOptions } from '../text/check-call-options.ts';

@@ -2,7 +2,7 @@
 import type { CallOutcome, OutcomeName, Settlement } from '../core/ledger/approval.ts';
 import type { Viewed } from '../core/messages/viewed.ts';
 import type { Identity } from '../core/people/entitlement.ts';
-import { resultWithheldType } from '../core/base/tool-failure.ts';
+import { resultWithheldType } from '../core/base/tool-call.ts';
 import { type JournalEntry, isReplaced, ranSince } from '../core/ledger/journal-entry.ts';
 
 /** The sender of an answer. `viewed` is what the sender's channel reports to have shown. */

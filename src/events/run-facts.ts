@@ -1,8 +1,5 @@
 import type { Assessment } from '../core/assess/assessment.ts';
 import type { CallRedaction } from './read-payloads.ts';
-import type { Json, JsonObject } from '../core/base/tool-call.ts';
-import type { Ran } from '../core/ledger/approval.ts';
-import { sentences } from '../core/ledger/sentences.ts';
 import {
   definitionChangedType,
   previewChangedType,
@@ -12,7 +9,11 @@ import {
   resultWithheldType,
   secondGateTypes,
   toolFailedType,
-} from '../core/base/tool-failure.ts';
+  type Json,
+  type JsonObject,
+} from '../core/base/tool-call.ts';
+import type { Ran } from '../core/ledger/approval.ts';
+import { sentences } from '../core/ledger/sentences.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
 import { type ActivityEnd, type PlainFailure, textOf } from './history-event.ts';
 

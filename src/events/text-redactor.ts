@@ -1,13 +1,8 @@
 import type { Json, JsonObject } from '../core/base/tool-call.ts';
 import { hiddenText } from '../core/ledger/hidden-arguments.ts';
 import { gatedArguments, gatedValues } from '../core/policy/gated-activity.ts';
-import {
-  type FindMore,
-  findSensitive,
-  redactText,
-  type Span,
-  withPlaceholders,
-} from '../core/redact/find-sensitive.ts';
+import type { FindMore, Span } from '../core/redact/find-sensitive.ts';
+import { findSensitive, redactText, withPlaceholders } from '../core/redact/find-sensitive.ts';
 import { wholeRedaction, type HiddenText, hiddenTexts, leastHidden } from '../core/redact/join-redactions.ts';
 import { secretKinds, tooMuch } from '../core/redact/kinds.ts';
 import { findOwn } from '../redact/own-patterns.ts';

@@ -1,14 +1,13 @@
-import {
-  type JSONSchema7,
-  type LanguageModelV4,
-  type LanguageModelV4CallOptions,
-  UnsupportedFunctionalityError,
-  InvalidResponseDataError,
-  type LanguageModelV4StreamPart,
-  type LanguageModelV4Content,
-  type LanguageModelV4Usage,
-  type SharedV4ProviderMetadata,
+import type {
+  JSONSchema7,
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Content,
+  LanguageModelV4Usage,
+  SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
+import { UnsupportedFunctionalityError, InvalidResponseDataError } from '@ai-sdk/provider';
 import type { ModelCallOptions } from '../agents/model-call.ts';
 import { refusesRequest, ModelFailure, toModelFailure } from './model-failure.ts';
 import type { ModelUsage } from '../core/base/model-answer.ts';

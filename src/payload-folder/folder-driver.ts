@@ -1,14 +1,13 @@
-import {
-  type Payload,
-  type StorageDriver,
-  type StorageDriverClaim as Reference,
-  type StorageDriverRetrieveContext,
-  type StorageDriverStoreContext,
-  ApplicationFailure,
-  StorageDriverClaim,
+import type {
+  Payload,
+  StorageDriver,
+  StorageDriverClaim as Reference,
+  StorageDriverRetrieveContext,
+  StorageDriverStoreContext,
 } from '@temporalio/common';
+import { ApplicationFailure, StorageDriverClaim } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { payloadNotKeptType, payloadUnreadType } from '../core/base/tool-failure.ts';
+import { payloadNotKeptType, payloadUnreadType } from '../core/base/tool-call.ts';
 import { unreadPayload } from '../connection/server-error.ts';
 import { claimOf, fileNameIn, keepFile, maxFileBytes, readKept } from './payload-files.ts';
 import type { PayloadFolder } from './open-folder.ts';

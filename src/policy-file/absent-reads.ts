@@ -2,16 +2,8 @@
 import { unparse } from '@bufbuild/cel';
 import { partsOf } from '../core/match/condition-cost.ts';
 import type { Rule } from '../core/policy/policy.ts';
-import {
-  expressionOf,
-  failure,
-  mapOf,
-  mayBe,
-  outcomeOf,
-  variables,
-  type Outcome,
-  type Scope,
-} from './condition-kinds.ts';
+import type { Outcome, Scope } from './condition-kinds.ts';
+import { expressionOf, failure, mapOf, mayBe, outcomeOf, variables } from './condition-kinds.ts';
 import { indexOf, textOf, type Expression } from './condition-constants.ts';
 
 /** A clause that continues `rule ID` for each member that may be missing. `isRequired`: every call has the argument. */

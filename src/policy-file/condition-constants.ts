@@ -1,11 +1,7 @@
 import { unparse } from '@bufbuild/cel';
 import { parse } from '../core/match/cel.ts';
-import {
-  compileCondition,
-  maxConditionWork,
-  type Condition,
-  type ConditionVariables,
-} from '../core/match/condition.ts';
+import type { Condition, ConditionVariables } from '../core/match/condition.ts';
+import { compileCondition, maxConditionWork } from '../core/match/condition.ts';
 import { compilePolicy, type CompiledPolicy } from '../core/policy/compiled-policy.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import { mergeRunSide } from '../core/policy/run-side.ts';

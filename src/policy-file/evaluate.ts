@@ -1,12 +1,7 @@
 import { risks } from '../core/base/tool-call.ts';
 import { ProblemError } from '../core/base/problem.ts';
-import {
-  evaluate as ruleOn,
-  type CompiledLayers,
-  type RuledCall,
-  type Ruling,
-  type RulingContext,
-} from '../core/policy/ruling.ts';
+import type { CompiledLayers, RuledCall, Ruling, RulingContext } from '../core/policy/ruling.ts';
+import { evaluate as ruleOn } from '../core/policy/ruling.ts';
 import { checkCallOptions } from '../text/check-call-options.ts';
 
 /**

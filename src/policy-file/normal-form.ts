@@ -1,19 +1,16 @@
 import { z } from 'zod';
 import { iso } from '../core/ledger/ledger-state.ts';
 import type { Absence, Directory } from '../core/people/directory.ts';
+import type { PolicyDocument, RuleDocument, Duration, FiniteDuration } from './shape.ts';
 import {
   advisorShape,
   approvalShape,
   assessRuleShape,
   durationMs,
-  type PolicyDocument,
   pricesShape,
-  type RuleDocument,
   ruleShape,
   startMs,
   durationOf,
-  type Duration,
-  type FiniteDuration,
 } from './shape.ts';
 import type { Policy, Rule, RunLimit, RunLimits } from '../core/policy/policy.ts';
 import { nfc } from '../core/base/text.ts';

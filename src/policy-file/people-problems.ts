@@ -1,10 +1,17 @@
 /** Rules that need reviewers who do not exist, found when a policy is read. */
-import { groupOf, isAmong, membersOf, membersOfOne, type Directory } from '../core/people/directory.ts';
+import {
+  groupOf,
+  isAmong,
+  membersOf,
+  membersOfOne,
+  isSamePerson,
+  personKey,
+  type Directory,
+} from '../core/people/directory.ts';
 import { belongsInCeiling, type ShapeProblem } from './explain-shape.ts';
 import { maxMatching } from '../core/people/entitlement.ts';
 import { absenceOf, directoryOf, placedRules } from './normal-form.ts';
 import type { PolicyDocument, RuleDocument } from './shape.ts';
-import { isSamePerson, personKey } from '../core/people/person-key.ts';
 
 /** The problems with people in a document. Groups have known members only if the policy itself has a directory. */
 export function peopleProblems(document: PolicyDocument, { ceiling = false }: { ceiling?: boolean }): ShapeProblem[] {

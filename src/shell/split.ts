@@ -1,13 +1,6 @@
 import { forEachChild, parse, type Pipeline, type Redirect, type Redirection, type SyntaxNode } from 'unbash';
-import {
-  blankInWord,
-  maxPartsLength,
-  maxShellLength,
-  maxShellParts,
-  type ShellPart,
-  type ShellSplit,
-  type Uncertainty,
-} from '../core/shell/parts.ts';
+import type { ShellPart, ShellSplit, Uncertainty } from '../core/shell/parts.ts';
+import { blankInWord, maxPartsLength, maxShellLength, maxShellParts } from '../core/shell/parts.ts';
 import { lastSegment, unwrap, type StartedCommand, type Unwrapped } from './unwrap.ts';
 import type { InnerScript } from './options.ts';
 import { isMisread, plainWord, shellWord, type ShellWord } from './words.ts';

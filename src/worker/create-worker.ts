@@ -14,13 +14,8 @@ import {
 } from '@temporalio/worker';
 import { type DataConverter, IllegalStateError } from '@temporalio/common';
 import { msToNumber } from '@temporalio/common/lib/time.js';
-import {
-  pluginOptionsOf,
-  checkWorkerOptions,
-  ownOptionNames,
-  type WorkerOptions,
-  requireAttributes,
-} from './worker-options.ts';
+import type { WorkerOptions } from './worker-options.ts';
+import { pluginOptionsOf, checkWorkerOptions, ownOptionNames, requireAttributes } from './worker-options.ts';
 import type { ChannelOptions } from '../channels/channel-set.ts';
 import { attributeNamesOf } from '../connection/search-attributes.ts';
 import { modulePath } from '../connection/module-path.ts';

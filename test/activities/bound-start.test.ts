@@ -9,7 +9,7 @@ import { attributeNamesOf } from '../../src/connection/search-attributes.ts';
 import { workflowType } from '../../src/contract.ts';
 import { boundFacts } from '../../src/core/base/bound-preview.ts';
 import { callDigest } from '../../src/core/base/digest.ts';
-import { refusedBySecondGate } from '../../src/core/base/tool-failure.ts';
+import { refusedBySecondGate } from '../../src/core/base/tool-call.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 import { activitySide } from '../../src/worker/activity-side.ts';
 

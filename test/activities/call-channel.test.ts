@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { createChannelCalls } from '../../src/channels/activities/call-channel.ts';
 import { WaitingAnswers } from '../../src/channels/activities/waiting-answers.ts';
 import type { Channel, ChannelRequest } from '../../src/channels/channel.ts';
-import { thrownByChannel } from '../../src/core/base/tool-failure.ts';
+import { thrownByChannel } from '../../src/core/base/tool-call.ts';
 import { channelRequest } from '../channels/channel-request.ts';
 
 /** What is no fault of a channel denies nothing: its workflow makes the call again. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { payloadNotKeptType, resultWithheldType, toolFailedType } from '../../src/core/base/tool-failure.ts';
+import { payloadNotKeptType, resultWithheldType, toolFailedType } from '../../src/core/base/tool-call.ts';
 import { toolEnd } from '../../src/events/run-facts.ts';
 import { sentences } from '../../src/core/ledger/sentences.ts';
 

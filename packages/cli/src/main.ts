@@ -11,7 +11,7 @@ try {
   const exitCode = await runCommandLine(words);
   if (exitCode !== undefined) process.exitCode = exitCode;
 } catch (error) {
-  const { reportError } = await import('./base/report-error.ts');
+  const { reportError } = await import('./base/output.ts');
   process.exitCode = reportError(error, { json: words.includes('--json'), debug: words.includes('--debug') });
 }
 // After a worker has ended, timers or sockets of its module would keep the process alive.

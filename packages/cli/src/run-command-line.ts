@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command, Help, CommanderError } from 'commander';
 import { listedCommands } from './commands.ts';
 import { addExamples } from './examples.ts';
-import { exitCodeHelp, type ExitCode, MissingArgumentError, reportError, UsageError } from './base/report-error.ts';
+import { exitCodeHelp, MissingArgumentError, reportError, UsageError, type ExitCode } from './base/output.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;

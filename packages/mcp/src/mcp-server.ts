@@ -1,11 +1,5 @@
-import {
-  defineToolset,
-  type Toolset,
-  type OpenToolset,
-  type ToolContext,
-  type ToolsetListing,
-  UnknownOutcomeError,
-} from 'countersign';
+import type { Toolset, OpenToolset, ToolContext, ToolsetListing } from 'countersign';
+import { defineToolset, UnknownOutcomeError } from 'countersign';
 import { ApplicationFailure } from '@temporalio/common';
 import { ProtocolError, SdkError, SdkErrorCode, type Client } from '@modelcontextprotocol/client';
 import { checkServerOptions, type McpServerOptions } from './server-options.ts';

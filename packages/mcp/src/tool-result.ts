@@ -1,14 +1,7 @@
 import type { Json } from 'countersign';
 import { isObject } from 'countersign/base';
-import {
-  type CallToolResult,
-  type ContentBlock,
-  ProtocolError,
-  SdkError,
-  SdkErrorCode,
-  SdkHttpError,
-  UnauthorizedError,
-} from '@modelcontextprotocol/client';
+import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client';
+import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client';
 import { createHash } from 'node:crypto';
 
 /** Converts a result to text, or to its structured content if that is all. A line describes data such as images. */

@@ -2,14 +2,8 @@ import { createSecretKey } from 'node:crypto';
 import { domainToASCII } from 'node:url';
 import { linkExpiry, linkUrl, sealLink, gatewayOrigin, inboxUrl } from '../../channels/answer-link.ts';
 import { type CallersOption, checkCallers, outcomeNotice, waitingNotice } from '../../channels/caller-notice.ts';
-import {
-  type CallerNotices,
-  type Channel,
-  type ChannelRequest,
-  type NotifyContext,
-  type SettledContext,
-  testText,
-} from '../../channels/channel.ts';
+import type { CallerNotices, Channel, ChannelRequest, NotifyContext, SettledContext } from '../../channels/channel.ts';
+import { testText } from '../../channels/channel.ts';
 import { checkOptions } from '../../agents/check-options.ts';
 import { exceeds, recentIds } from '../../channels/channel-answer.ts';
 import { inFullOrShort, PartlySent } from '../../channels/outgoing/not-taken.ts';
@@ -18,15 +12,8 @@ import { requirePackage, policyInvalid } from '../../channels/channel-kind.ts';
 import { connectionSettings } from '../../connection/connection-settings.ts';
 import type { Settlement } from '../../contract.ts';
 import type { Json, Severity } from '../../core/base/tool-call.ts';
-import {
-  type AnswerLink,
-  type LeftOut,
-  mailContent,
-  type MailContent,
-  noticeContent,
-  settledNotice,
-  stepNotice,
-} from './mail-content.ts';
+import type { AnswerLink, LeftOut, MailContent } from './mail-content.ts';
+import { mailContent, noticeContent, settledNotice, stepNotice } from './mail-content.ts';
 import { isAscii, type MailTransport, openMailServer, RecipientRefused } from './mail-server.ts';
 import {
   continued,

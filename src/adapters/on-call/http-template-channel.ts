@@ -4,13 +4,8 @@ import { type Channel, type ChannelRequest, type ChannelStep, testText, stepKind
 import { gatewayOrigin, inboxUrl } from '../../channels/answer-link.ts';
 import { type HttpSettings, HttpSender } from '../../channels/outgoing/exchange.ts';
 import { inFullOrShort } from '../../channels/outgoing/not-taken.ts';
-import {
-  policyInvalid,
-  type ChannelKind,
-  durationBetween,
-  readSecret,
-  secretShape,
-} from '../../channels/channel-kind.ts';
+import type { ChannelKind } from '../../channels/channel-kind.ts';
+import { policyInvalid, durationBetween, readSecret, secretShape } from '../../channels/channel-kind.ts';
 import { defaultAssessment } from '../../core/assess/assessment.ts';
 import { isObject } from '../../core/base/json.ts';
 import { ProblemError } from '../../core/base/problem.ts';

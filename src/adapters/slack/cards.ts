@@ -5,14 +5,8 @@ import { inboxUrl } from '../../channels/answer-link.ts';
 import { hasCap, isAboveCap, type SlackSettings } from './slack-settings.ts';
 import { cardDigest, cardOf } from '../../card/card-of.ts';
 import { pressedScope } from '../../core/ledger/make-grant.ts';
-import {
-  renderSlack,
-  renderSlackRows,
-  renderSlackSummary,
-  section,
-  type SlackBlock,
-  type SlackMessage,
-} from '../../card/render-slack.ts';
+import type { SlackBlock, SlackMessage } from '../../card/render-slack.ts';
+import { renderSlack, renderSlackRows, renderSlackSummary, section } from '../../card/render-slack.ts';
 import { shortSentence } from '../../channels/outgoing/not-taken.ts';
 
 export type ActionId = 'approve' | 'comment' | 'deny' | 'edit' | 'always' | 'open';

@@ -1,15 +1,7 @@
 import { z } from 'zod';
 import type { ChatAccount } from '../../channels/chat-app.ts';
-import {
-  type ActionId,
-  runBlockId,
-  readShown,
-  type ShownRequest,
-  plainText,
-  readTexts,
-  writeRequest,
-  writeRun,
-} from './cards.ts';
+import type { ActionId, ShownRequest } from './cards.ts';
+import { runBlockId, readShown, plainText, readTexts, writeRequest, writeRun } from './cards.ts';
 import type { ApprovalDetails } from '../../contract.ts';
 import { visibleText } from '../../text/visible-text.ts';
 

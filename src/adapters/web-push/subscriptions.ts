@@ -1,6 +1,5 @@
 import { createHash, createSecretKey } from 'node:crypto';
 import type { JWTPayload } from 'jose';
-import { isSamePerson, personKey } from '../../core/people/person-key.ts';
 import type { BrowserSubscription, SubscribedPerson } from '../../channels/chat-app.ts';
 import { createSeals } from '../../channels/sealed-text.ts';
 import type { RecordName, Records } from '../../client/server/records.ts';
@@ -10,7 +9,7 @@ import { nfc } from '../../core/base/text.ts';
 import { inParallel } from '../../client/server/session.ts';
 import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import { policyInvalid } from '../../channels/channel-kind.ts';
-import { groupOf, isAmong, isOneOf, personKeyIn } from '../../core/people/directory.ts';
+import { groupOf, isAmong, isOneOf, personKeyIn, isSamePerson, personKey } from '../../core/people/directory.ts';
 
 export interface Subscription extends BrowserSubscription {
   person: string;

@@ -1,45 +1,20 @@
 import { exchange, refusedStatus } from '../../channels/outgoing/exchange.ts';
 import { isProblemError, ProblemError } from '../../core/base/problem.ts';
-import {
-  type Delivery,
-  type PushMessage,
-  askingMessage,
-  callerMessage,
-  deliveryOf,
-  settledMessage,
-} from './push-message.ts';
-import {
-  type Subscription,
-  subscriptionMark,
-  type Subscriptions,
-  subscriptionsOf,
-  audienceOf,
-  browsersOfCaller,
-  reachedBefore,
-} from './subscriptions.ts';
+import type { Delivery, PushMessage } from './push-message.ts';
+import { askingMessage, callerMessage, deliveryOf, settledMessage } from './push-message.ts';
+import type { Subscription, Subscriptions } from './subscriptions.ts';
+import { subscriptionMark, subscriptionsOf, audienceOf, browsersOfCaller, reachedBefore } from './subscriptions.ts';
 import { type WebPushSettings, type WebPushOptions, webPushSettings } from './web-push-settings.ts';
 import { isIP } from 'node:net';
 import { ECDH } from 'node:crypto';
-import {
-  type CallerNotices,
-  type Channel,
-  type ChannelRequest,
-  type NotifyContext,
-  type SettledContext,
-  testText,
-} from '../../channels/channel.ts';
+import type { CallerNotices, Channel, ChannelRequest, NotifyContext, SettledContext } from '../../channels/channel.ts';
+import { testText } from '../../channels/channel.ts';
 import { hostOf } from '../../channels/outgoing/address-filter.ts';
 import type { BrowserSubscription, PushApp } from '../../channels/chat-app.ts';
 import { PartlySent } from '../../channels/outgoing/not-taken.ts';
 import { recentIds } from '../../channels/channel-answer.ts';
-import {
-  requirePackage,
-  policyInvalid,
-  type ChannelKind,
-  readPem,
-  readSecret,
-  secretShape,
-} from '../../channels/channel-kind.ts';
+import type { ChannelKind } from '../../channels/channel-kind.ts';
+import { requirePackage, policyInvalid, readPem, readSecret, secretShape } from '../../channels/channel-kind.ts';
 import { inParallel } from '../../client/server/session.ts';
 import type { Records } from '../../client/server/records.ts';
 import { isObject } from '../../core/base/json.ts';

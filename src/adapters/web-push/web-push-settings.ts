@@ -2,12 +2,8 @@ import { createECDH } from 'node:crypto';
 import { checkOptions } from '../../agents/check-options.ts';
 import type { CallersOption } from '../../channels/caller-notice.ts';
 import { gatewayOrigin } from '../../channels/answer-link.ts';
-import {
-  type AddressFilter,
-  addressFilter,
-  type FilteredAgents,
-  filteredAgents,
-} from '../../channels/outgoing/address-filter.ts';
+import type { AddressFilter, FilteredAgents } from '../../channels/outgoing/address-filter.ts';
+import { addressFilter, filteredAgents } from '../../channels/outgoing/address-filter.ts';
 import { policyInvalid } from '../../channels/channel-kind.ts';
 import type { HttpSettings } from '../../channels/outgoing/exchange.ts';
 

@@ -15,21 +15,11 @@ import { isProblemError, ProblemError, isTransient } from '../../core/base/probl
 import { exchange, type Incoming, reachHost, refusedStatus } from '../../channels/outgoing/exchange.ts';
 import { inFullOrShort, retryAfterOf, shortRequest } from '../../channels/outgoing/not-taken.ts';
 import { legacyMembers, legacySignature, sign, verify } from './signature.ts';
-import {
-  type WebhookBody,
-  type WebhookDelivery,
-  type WebhookOptions,
-  type WebhookSettings,
-  webhookSettings,
-} from './webhook-settings.ts';
+import type { WebhookBody, WebhookDelivery, WebhookOptions, WebhookSettings } from './webhook-settings.ts';
+import { webhookSettings } from './webhook-settings.ts';
 import { z } from 'zod';
-import {
-  type ChannelKind,
-  durationBetween,
-  readSecret,
-  secretPlace,
-  secretShape,
-} from '../../channels/channel-kind.ts';
+import type { ChannelKind } from '../../channels/channel-kind.ts';
+import { durationBetween, readSecret, secretPlace, secretShape } from '../../channels/channel-kind.ts';
 import { isObject } from '../../core/base/json.ts';
 import { readJson } from '../../text/read-json.ts';
 

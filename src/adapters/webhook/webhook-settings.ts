@@ -5,13 +5,8 @@ import { type LegacySignature, signingKeys } from './signature.ts';
 import type { ChannelStep } from '../../channels/channel.ts';
 import type { ApprovalDetails } from '../../contract.ts';
 import { checkOptions } from '../../agents/check-options.ts';
-import {
-  addressFilter,
-  checkAddress,
-  type FilteredAgents,
-  filteredAgents,
-  hostOf,
-} from '../../channels/outgoing/address-filter.ts';
+import type { FilteredAgents } from '../../channels/outgoing/address-filter.ts';
+import { addressFilter, checkAddress, filteredAgents, hostOf } from '../../channels/outgoing/address-filter.ts';
 import { policyInvalid, readPem } from '../../channels/channel-kind.ts';
 
 /** Options of `webhookChannel`. docs/webhook.md describes them as members of a channel file. */

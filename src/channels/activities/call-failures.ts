@@ -1,6 +1,6 @@
 import { ApplicationFailure, CompleteAsyncError, type Context } from '@temporalio/activity';
 import { msToNumber } from '@temporalio/common/lib/time.js';
-import { thrownByChannel } from '../../core/base/tool-failure.ts';
+import { thrownByChannel } from '../../core/base/tool-call.ts';
 import { errorText, NotTaken, retryAfterOf } from '../outgoing/not-taken.ts';
 
 /**

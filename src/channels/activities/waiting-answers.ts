@@ -1,10 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  ActivityCancelledError,
-  ActivityCompletionError,
-  ActivityNotFoundError,
-  type AsyncCompletionClient,
-} from '@temporalio/client';
+import type { AsyncCompletionClient } from '@temporalio/client';
+import { ActivityCancelledError, ActivityCompletionError, ActivityNotFoundError } from '@temporalio/client';
 import { CompleteAsyncError, Context, getClient } from '@temporalio/activity';
 import { aborted } from '../../text/aborted.ts';
 import type { ChannelAnswer } from '../channel.ts';

@@ -1,12 +1,7 @@
 import { sign as signBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type AuditLine,
-  type SealedLine,
-  auditFormat,
-  type EntryContext,
-  type MessagePlace,
-} from '../../audit/audit-line.ts';
+import type { AuditLine, SealedLine, EntryContext, MessagePlace } from '../../audit/audit-line.ts';
+import { auditFormat } from '../../audit/audit-line.ts';
 import { plainMembers, committedLeaf, runTag, saltsOf, committable } from '../../core/ledger/commit-entry.ts';
 import { sealer, entryLine } from '../../audit/entry-line.ts';
 import { ProblemError } from '../../core/base/problem.ts';

@@ -7,14 +7,8 @@ import { jsonDigest } from '../../core/base/digest.ts';
 import { isObject } from '../../core/base/json.ts';
 import type { Json, ToolDefinition } from '../../core/base/tool-call.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
-import {
-  policiesOf,
-  type RecordedPolicies,
-  agentsOf,
-  type Changed,
-  layersOf,
-  toolsOf,
-} from '../../events/recorded-policies.ts';
+import type { RecordedPolicies, Changed } from '../../events/recorded-policies.ts';
+import { policiesOf, agentsOf, layersOf, toolsOf } from '../../events/recorded-policies.ts';
 import type { JournalEntry } from '../../core/ledger/journal-entry.ts';
 import { type PolicyLayers, policyDigest } from '../../core/policy/policy.ts';
 import { runLimitsOf } from '../../core/policy/run-limits.ts';

@@ -1,10 +1,7 @@
 import { isProblemError } from '../../core/base/problem.ts';
 import { callServer, type Session } from '../server/session.ts';
-import {
-  type Registration,
-  namespaceRetentionDays,
-  registerSearchAttributes,
-} from '../../connection/search-attributes.ts';
+import type { Registration } from '../../connection/search-attributes.ts';
+import { namespaceRetentionDays, registerSearchAttributes } from '../../connection/search-attributes.ts';
 
 export const checkNames = [
   'sdk',

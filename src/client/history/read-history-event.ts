@@ -16,7 +16,7 @@ import { permitIn } from '../../core/base/permit-metadata.ts';
 import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
 import type { ReadValue } from '../server/read-payload.ts';
 import { entriesIn, headIn, writtenIn } from './written-by-gate.ts';
-import { definitionChangedType, previewChangedType } from '../../core/base/tool-failure.ts';
+import { definitionChangedType, previewChangedType } from '../../core/base/tool-call.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 
 type Event = temporal.api.history.v1.IHistoryEvent;

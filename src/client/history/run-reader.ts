@@ -1,12 +1,6 @@
 import type { temporal } from '@temporalio/proto';
-import {
-  type EventPlace,
-  isAfter,
-  type RecordedEvent,
-  eventIdOf,
-  parseEventId,
-  type GapEvent,
-} from '../../events/run-event.ts';
+import type { EventPlace, RecordedEvent, GapEvent } from '../../events/run-event.ts';
+import { isAfter, eventIdOf, parseEventId } from '../../events/run-event.ts';
 import type { HistoryEvent } from '../../events/history-event.ts';
 import type { PendingModelCall } from '../../events/transcript-events.ts';
 import { EventRedactor } from '../../events/event-redactor.ts';

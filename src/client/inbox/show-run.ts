@@ -1,15 +1,8 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { optionalTsToDate } from '@temporalio/common/lib/time.js';
 import type { temporal } from '@temporalio/proto';
-import {
-  type CallOutcome,
-  type Delivered,
-  type RunResult,
-  type RunStatus,
-  type RunStatusName,
-  queryNames,
-  workflowType,
-} from '../../contract.ts';
+import type { CallOutcome, Delivered, RunResult, RunStatus, RunStatusName } from '../../contract.ts';
+import { queryNames, workflowType } from '../../contract.ts';
 import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
 import { type Problem, isProblemError } from '../../core/base/problem.ts';
 import { callServer, type Session } from '../server/session.ts';

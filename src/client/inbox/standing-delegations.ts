@@ -7,21 +7,15 @@ import { ProblemError, isProblemError } from '../../core/base/problem.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import { instantMs } from '../../core/messages/control.ts';
 import { isRequestId } from '../../core/messages/decision.ts';
-import { personKey } from '../../core/people/person-key.ts';
+import { personKey } from '../../core/people/directory.ts';
 import { startMs } from '../../policy-file/shape.ts';
 import { argumentOf } from '../history/history-chain.ts';
 import type { SendOptions } from '../send/control-run.ts';
 import { callServer, type Session } from '../server/session.ts';
 import { executionIdOf, listedExecutions } from '../server/memo-rows.ts';
 import { readPayload } from '../server/read-payload.ts';
-import {
-  type DelegatedAll,
-  delegateAll,
-  type DelegationOfAll,
-  invalidMessage,
-  type SendDelegation,
-  soundDelegation,
-} from './delegate-all.ts';
+import type { DelegatedAll, DelegationOfAll, SendDelegation } from './delegate-all.ts';
+import { delegateAll, invalidMessage, soundDelegation } from './delegate-all.ts';
 
 /** The input of workflow `standingDelegation`. */
 export interface StandingInput extends DelegationOfAll {

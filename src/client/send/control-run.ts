@@ -1,16 +1,15 @@
 /** Sends messages other than decisions to an open run. Each call returns a receipt or throws a `ProblemError`. */
 import { randomUUID } from 'node:crypto';
-import {
-  type CloseMessage,
-  type DelegateMessage,
-  type ExtendMessage,
-  type Receipt,
-  type RevokeMessage,
-  type SetPolicyMessage,
-  type UserMessage,
-  messageNames,
-  queryNames,
+import type {
+  CloseMessage,
+  DelegateMessage,
+  ExtendMessage,
+  Receipt,
+  RevokeMessage,
+  SetPolicyMessage,
+  UserMessage,
 } from '../../contract.ts';
+import { messageNames, queryNames } from '../../contract.ts';
 import {
   type ControlMessage,
   messageIdOf,

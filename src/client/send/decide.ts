@@ -1,12 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type Decision,
-  type Receipt,
-  type ApprovalDetails,
-  decideName,
-  type ApprovalRequest,
-  queryNames,
-} from '../../contract.ts';
+import type { Decision, Receipt, ApprovalDetails, ApprovalRequest } from '../../contract.ts';
+import { decideName, queryNames } from '../../contract.ts';
 import { type ParsedDecision, maxDecisions, parseDecision } from '../../core/messages/decision.ts';
 import { personsShown } from '../../core/people/directory.ts';
 import { type Session, inParallel } from '../server/session.ts';

@@ -1,14 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { temporal } from '@temporalio/proto';
-import {
-  type Receipt,
-  type RunPolicies,
-  type SetPolicyMessage,
-  channelsWorkflowType,
-  queryNames,
-  workflowType,
-} from '../../contract.ts';
+import type { Receipt, RunPolicies, SetPolicyMessage } from '../../contract.ts';
+import { channelsWorkflowType, queryNames, workflowType } from '../../contract.ts';
 import { grpcStatus, grpcStatusOf, serverWords } from '../../connection/server-error.ts';
 import { readSetPolicy } from '../../core/messages/control.ts';
 import { type ProblemCode, ProblemError, isProblemError } from '../../core/base/problem.ts';

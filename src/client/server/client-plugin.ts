@@ -1,12 +1,11 @@
-import {
-  type ClientInterceptors,
-  type ClientOptions,
-  type ClientPlugin,
-  type WorkflowClientInterceptor,
-  type WorkflowQueryInput,
-  QueryNotRegisteredError,
-  QueryRejectedError,
+import type {
+  ClientInterceptors,
+  ClientOptions,
+  ClientPlugin,
+  WorkflowClientInterceptor,
+  WorkflowQueryInput,
 } from '@temporalio/client';
+import { QueryNotRegisteredError, QueryRejectedError } from '@temporalio/client';
 import { checkCallOptions } from '../../text/check-call-options.ts';
 import { requireOneSdk } from '../../connection/one-sdk.ts';
 import { withOwnConverter } from '../../connection/own-converter.ts';

@@ -1,10 +1,5 @@
-import {
-  Client,
-  Connection,
-  type ConnectionOptions,
-  defaultGrpcRetryOptions,
-  makeGrpcRetryInterceptor,
-} from '@temporalio/client';
+import type { ConnectionOptions } from '@temporalio/client';
+import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { ProblemError, isProblemError } from '../../core/base/problem.ts';
 import { type LargePayloads, largePayloadsOf } from '../../payload-folder/large-payloads.ts';

@@ -7,7 +7,7 @@ import { isAsked } from '../policy/modes.ts';
 import type { RulingMeter } from '../match/ruling-meter.ts';
 import { readyCall, type RuledCall, type Ruling } from '../policy/ruling.ts';
 import { sentences } from './sentences.ts';
-import { resultWithheldType } from '../base/tool-failure.ts';
+import { resultWithheldType } from '../base/tool-call.ts';
 import { withoutShare, withShareSpent } from './argument-sums.ts';
 
 /** An answer without a request: `denied` by a reviewer's earlier decision, or `refused` by a limit. */

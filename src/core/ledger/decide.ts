@@ -8,12 +8,8 @@ import { sameDemands } from '../policy/ask-terms.ts';
 import { decisionDigest } from '../messages/control.ts';
 import type { ParsedDecision } from '../messages/decision.ts';
 import { entitlement, tally, type Voter } from '../people/entitlement.ts';
+import type { RequestRecord, Directories, Ledger, Reduction, SettledRequest } from './ledger-state.ts';
 import {
-  type RequestRecord,
-  type Directories,
-  type Ledger,
-  type Reduction,
-  type SettledRequest,
   chained,
   counted,
   irreversibleCount,

@@ -1,7 +1,6 @@
 import { delegationProblem } from '../people/delegation-problem.ts';
 import { shortageIn } from '../people/entitlement.ts';
-import { isAmong, type Absence } from '../people/directory.ts';
-import { personKey, type PersonKey } from '../people/person-key.ts';
+import { isAmong, personKey, type Absence, type PersonKey } from '../people/directory.ts';
 import type { Directories } from './ledger-state.ts';
 import { lastPanelOf, type Asked } from './panel.ts';
 

@@ -3,20 +3,10 @@ import { withDelegation, type Delegation } from '../people/delegation.ts';
 import { delegationProblem, takeBackProblem } from '../people/delegation-problem.ts';
 import type { Problem } from '../base/problem.ts';
 import { entitlement, isCaller, shortageIn, type Panel, type Voter } from '../people/entitlement.ts';
-import { personKey } from '../people/person-key.ts';
+import { personKey } from '../people/directory.ts';
 import { revokedOf, revokedSentence } from '../people/revoked.ts';
-import {
-  type RequestRecord,
-  type Directories,
-  type Ledger,
-  type Reduction,
-  iso,
-  journaled,
-  findOpen,
-  refusalOf,
-  unchanged,
-  withRequest,
-} from './ledger-state.ts';
+import type { RequestRecord, Directories, Ledger, Reduction } from './ledger-state.ts';
+import { iso, journaled, findOpen, refusalOf, unchanged, withRequest } from './ledger-state.ts';
 import { lastPanelOf, panelOf, withoutRevoked } from './panel.ts';
 import { notOpenReceipt } from './settle.ts';
 import { openedAtMs } from './escalation.ts';

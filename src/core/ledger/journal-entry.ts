@@ -5,8 +5,7 @@ import type { GrantScope } from '../policy/grants.ts';
 import type { Advice } from '../policy/advice.ts';
 import type { Action } from '../policy/modes.ts';
 import type { ProblemCode } from '../base/problem.ts';
-import type { resultWithheldType } from '../base/tool-failure.ts';
-import type { Severity } from '../base/tool-call.ts';
+import type { Severity, resultWithheldType } from '../base/tool-call.ts';
 
 /** The root of the Merkle tree over the first `size` entries of a run's journal, 64 hex digits (docs/audit.md). */
 export interface JournalHead {

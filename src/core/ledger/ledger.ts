@@ -13,11 +13,8 @@ import { delegate, extend, senderIn, type DelegateCommand, type ExtendCommand } 
 import { entitlement, tally, type Voter } from '../people/entitlement.ts';
 import { deniedToolId, heardDenials, isDeniedBefore, toolsToLift, withDenial, withoutDenials } from './denials.ts';
 import type { DueStep } from './escalation.ts';
+import type { RequestRecord, Directories, Ledger, Reduction } from './ledger-state.ts';
 import {
-  type RequestRecord,
-  type Directories,
-  type Ledger,
-  type Reduction,
   answeredKept,
   chained,
   counted,

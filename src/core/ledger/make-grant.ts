@@ -3,27 +3,10 @@ import type { OutcomeName, ReviewerVote, Settlement } from './approval.ts';
 import type { JournalEntry } from './journal-entry.ts';
 import type { RequestedScope } from '../messages/decision.ts';
 import { tally } from '../people/entitlement.ts';
-import {
-  coversCommand,
-  defaultAlways,
-  grantFor,
-  isOfDefinition,
-  standingDenial,
-  unmatched,
-  type Grant,
-  type GrantedCall,
-  type GrantScope,
-} from '../policy/grants.ts';
-import {
-  type RequestRecord,
-  type Directories,
-  type Ledger,
-  type Reduction,
-  chained,
-  iso,
-  journaled,
-  maxGrants,
-} from './ledger-state.ts';
+import type { Grant, GrantedCall, GrantScope } from '../policy/grants.ts';
+import { coversCommand, defaultAlways, grantFor, isOfDefinition, standingDenial, unmatched } from '../policy/grants.ts';
+import type { RequestRecord, Directories, Ledger, Reduction } from './ledger-state.ts';
+import { chained, iso, journaled, maxGrants } from './ledger-state.ts';
 import { panelOf, type Asked } from './panel.ts';
 import { parseDuration } from '../base/duration.ts';
 import { grantKinds, type GrantKind } from '../policy/policy.ts';

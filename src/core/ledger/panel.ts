@@ -1,10 +1,9 @@
 import { reviewersAt, type Requirement } from '../policy/ask-terms.ts';
 import type { Panel } from '../people/entitlement.ts';
-import { personKeyIn, type Directory } from '../people/directory.ts';
+import { personKeyIn, type Directory, type PersonKey } from '../people/directory.ts';
 import type { Delegation } from '../people/delegation.ts';
 import { revokedOf } from '../people/revoked.ts';
 import { canSign } from '../messages/sender.ts';
-import type { PersonKey } from '../people/person-key.ts';
 import { openedAtMs } from './escalation.ts';
 import type { RequestRecord, Directories } from './ledger-state.ts';
 import type { PolicyLayers } from '../policy/policy.ts';

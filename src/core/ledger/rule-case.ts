@@ -13,14 +13,8 @@ import { isOfDefinition, type Grant } from '../policy/grants.ts';
 import { limitsOf, type Limits } from '../policy/limits.ts';
 import { isAsked } from '../policy/modes.ts';
 import type { PolicyLayers } from '../policy/policy.ts';
-import {
-  compileLayers,
-  evaluate,
-  type CompiledLayers,
-  type RuledCall,
-  type Ruling,
-  type RulingContext,
-} from '../policy/ruling.ts';
+import type { CompiledLayers, RuledCall, Ruling, RulingContext } from '../policy/ruling.ts';
+import { compileLayers, evaluate } from '../policy/ruling.ts';
 import { sumOf } from './argument-sums.ts';
 import { isDeniedBefore } from './denials.ts';
 import { iso, type Directories, type Ledger } from './ledger-state.ts';

@@ -2,11 +2,8 @@ import { withoutShare } from './argument-sums.ts';
 import type { ReviewerVote, Settlement, Receipt } from './approval.ts';
 import { withDenial } from './denials.ts';
 import { isReplaced } from './journal-entry.ts';
+import type { RequestRecord, Ledger, Reduction, SettledRequest, Directories } from './ledger-state.ts';
 import {
-  type RequestRecord,
-  type Ledger,
-  type Reduction,
-  type SettledRequest,
   counted,
   iso,
   irreversibleCount,
@@ -16,7 +13,6 @@ import {
   settledKept,
   unchanged,
   withOutcome,
-  type Directories,
 } from './ledger-state.ts';
 import { personOf, shownPerson } from '../people/directory.ts';
 import { personKeyOfRun } from './panel.ts';

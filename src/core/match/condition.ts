@@ -5,20 +5,8 @@
  */
 import { sumsIn, type SumOf, argumentsRead } from './argument-reads.ts';
 import type { ConditionBudget } from './ruling-meter.ts';
-import {
-  CelScalar,
-  celEnv,
-  celFunc,
-  celMethod,
-  isCelError,
-  isCelMap,
-  listType,
-  parse,
-  plan,
-  type CelFunc,
-  type CelInput,
-  type CelValue,
-} from './cel.ts';
+import type { CelFunc, CelInput, CelValue } from './cel.ts';
+import { CelScalar, celEnv, celFunc, celMethod, isCelError, isCelMap, listType, parse, plan } from './cel.ts';
 import { partsOf, payFor, weightOf, type Expression } from './condition-cost.ts';
 import { plainComparison, type PlainComparison } from './plain-comparison.ts';
 import { TextSearch, isWellFormed } from '../base/text.ts';

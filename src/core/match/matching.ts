@@ -1,5 +1,6 @@
 import { continueTool, type Json, type JsonObject } from '../base/tool-call.ts';
 import { writeCanonicalJson } from '../base/canonical-json.ts';
+import type { Glob, GlobSubject, ListReading } from './glob.ts';
 import {
   compileGlob,
   globSubject,
@@ -9,9 +10,6 @@ import {
   maxMatchWork,
   readingMatches,
   workDone,
-  type Glob,
-  type GlobSubject,
-  type ListReading,
 } from './glob.ts';
 import type { RulingMeter } from './ruling-meter.ts';
 import { nfc } from '../base/text.ts';

@@ -1,11 +1,6 @@
 /** What a run accepts beside decisions (docs/wire.md). Readers never throw: any value gives a message or a sentence. */
-import {
-  isRequestId,
-  requestIdSentence,
-  signatureProblem,
-  type MessageSignature,
-  type ParsedDecision,
-} from './decision.ts';
+import type { MessageSignature, ParsedDecision } from './decision.ts';
+import { isRequestId, requestIdSentence, signatureProblem } from './decision.ts';
 import { modes, type Mode } from '../policy/modes.ts';
 import { jsonDigest } from '../base/digest.ts';
 import { isObject, kindOf } from '../base/json.ts';

@@ -1,11 +1,10 @@
-import { isAmong, isOneOf, personOf, type Directory } from '../people/directory.ts';
+import { isAmong, isOneOf, personOf, personKey, type Directory, type PersonKey } from '../people/directory.ts';
 import type { Voter } from '../people/entitlement.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Problem } from '../base/problem.ts';
 import { verifySignature, type Addressed } from './signature.ts';
 import { nfc } from '../base/text.ts';
 import { revokedOf, revokedSentence, type Revoked } from '../people/revoked.ts';
-import { personKey, type PersonKey } from '../people/person-key.ts';
 
 /** A message whose form has been checked. The sender's name is `reviewerId` in a decision, `by` in the others. */
 export interface SentMessage {

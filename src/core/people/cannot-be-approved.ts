@@ -1,7 +1,6 @@
 import { Seats } from './delegation.ts';
-import { membersOf } from './directory.ts';
+import { membersOf, personKey } from './directory.ts';
 import { shortageIn, type Ballot, type Panel } from './entitlement.ts';
-import { personKey } from './person-key.ts';
 
 /** Why no votes can approve a request, as sentences. `panel` must have all reviewers that escalation can add. */
 export function cannotBeApproved(panel: Panel, votes: readonly Ballot[]): string | undefined {

@@ -1,5 +1,4 @@
-import { type Directory, membersOf } from './directory.ts';
-import { personKey, type PersonKey } from './person-key.ts';
+import { membersOf, personKey, type Directory, type PersonKey } from './directory.ts';
 import { severities, type Severity } from '../base/tool-call.ts';
 import { severityRank } from '../assess/assessment.ts';
 import { type Glob, globMatches, globSubject } from '../match/glob.ts';

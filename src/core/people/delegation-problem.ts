@@ -1,9 +1,8 @@
 import { Seats, seatsOf, withDelegation } from './delegation.ts';
-import { groupOf } from './directory.ts';
+import { groupOf, personKey } from './directory.ts';
 import { entitlement, type Ballot, type Panel, type Voter } from './entitlement.ts';
 import type { Problem } from '../base/problem.ts';
 import { nfc } from '../base/text.ts';
-import { personKey } from './person-key.ts';
 
 /** Why `from` may not give `to` their seat. After voting, people keep their seats and get no others: a vote stands. */
 export function delegationProblem(

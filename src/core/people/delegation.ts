@@ -1,5 +1,5 @@
 import { nfc } from '../base/text.ts';
-import { personKey, type PersonKey } from './person-key.ts';
+import { personKey, type PersonKey } from './directory.ts';
 
 /** A seat that `from` no longer has: `to` decides in their place. */
 export interface Delegation {

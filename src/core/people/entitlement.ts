@@ -3,10 +3,18 @@
  * reviewers, and one for each of `oneOfEach`, by different people. A person has one vote, however many seats.
  */
 import { Seats, type Delegation, type Seat } from './delegation.ts';
-import { groupOf, isAmong, membersOf, membersOfOne, type Directory } from './directory.ts';
+import {
+  groupOf,
+  isAmong,
+  membersOf,
+  membersOfOne,
+  personKey,
+  widely,
+  type Directory,
+  type PersonKey,
+} from './directory.ts';
 import type { Problem } from '../base/problem.ts';
 import { nfc } from '../base/text.ts';
-import { personKey, widely, type PersonKey } from './person-key.ts';
 import { peopleIn, revokedOf, revokedSentence, type Revoked } from './revoked.ts';
 
 /** `claimed`: a name in a raw signal or update. `verified`: by a signature, or by an edge that authenticates people. */

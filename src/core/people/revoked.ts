@@ -1,5 +1,5 @@
 import { isObject } from '../base/json.ts';
-import { personKey, type PersonKey } from './person-key.ts';
+import { personKey, type PersonKey } from './directory.ts';
 
 /** The keys and people that do not count from the next message on. */
 export interface Revoked {

@@ -5,16 +5,8 @@
  */
 import { continueTool, type Risk } from '../base/tool-call.ts';
 import type { Candidate, CompiledPolicy, CompiledRule } from './compiled-policy.ts';
-import {
-  allowsAnything,
-  applyMode,
-  modeReason,
-  type Mode,
-  type ModeFacts,
-  actions,
-  type Action,
-  isAsked,
-} from './modes.ts';
+import type { Mode, ModeFacts, Action } from './modes.ts';
+import { allowsAnything, applyMode, modeReason, actions, isAsked } from './modes.ts';
 import { partMatchers, type MatchedCall, type PartMatcher } from './part-matchers.ts';
 import { allowsOnlyCommand, leftOutBy } from './whole-call.ts';
 import { standardRiskDefaults, type AdvisorSettings, type Always, type AskSettings, type Policy } from './policy.ts';

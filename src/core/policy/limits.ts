@@ -1,3 +1,4 @@
+import type { ApprovalSettings, Policy, PolicyLayers } from './policy.ts';
 import {
   defaultMaxPending,
   defaultMaxRetriesAfterDeny,
@@ -5,9 +6,6 @@ import {
   defaultMinRemindMs,
   defaultTimeoutMs,
   maxPendingBound,
-  type ApprovalSettings,
-  type Policy,
-  type PolicyLayers,
 } from './policy.ts';
 import type { Ruling } from './ruling.ts';
 

@@ -1,3 +1,4 @@
+import type { Assessment, AssessedCall } from '../assess/assessment.ts';
 import {
   defaultAssessment,
   joinAssessments,
@@ -6,8 +7,6 @@ import {
   severityOf,
   severityRank,
   wantsApproval,
-  type Assessment,
-  type AssessedCall,
 } from '../assess/assessment.ts';
 import type { RulingMeter } from '../match/ruling-meter.ts';
 import type { Json } from '../base/tool-call.ts';

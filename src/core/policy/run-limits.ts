@@ -1,12 +1,6 @@
 import { formatDuration } from '../base/duration.ts';
-import {
-  runMeasures,
-  type PolicyLayers,
-  type Prices,
-  type RunLimit,
-  type RunLimits,
-  type RunMeasure,
-} from './policy.ts';
+import type { PolicyLayers, Prices, RunLimit, RunLimits, RunMeasure } from './policy.ts';
+import { runMeasures } from './policy.ts';
 
 /** The strictest limits of all: the smallest amount of each measure; undefined if there are none. */
 export function mergeRunLimits(...all: readonly (RunLimits | undefined)[]): RunLimits | undefined {

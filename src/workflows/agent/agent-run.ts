@@ -14,17 +14,8 @@ import {
 } from '@temporalio/workflow';
 import type { LoadAgent } from '../../activities/load-agent.ts';
 import type { CallModelResult, CallModelInput, JournalCarrier } from '../../activities/model-turn.ts';
-import {
-  type Message,
-  type RunInput,
-  type RunResult,
-  type RunStatus,
-  type RunStatusName,
-  activityNames,
-  newInput,
-  queryNames,
-  shownTranscript,
-} from '../../contract.ts';
+import type { Message, RunInput, RunResult, RunStatus, RunStatusName } from '../../contract.ts';
+import { activityNames, newInput, queryNames, shownTranscript } from '../../contract.ts';
 import { byteLength } from '../../core/base/text.ts';
 import { redactionSettings } from '../../core/policy/redaction-settings.ts';
 import type { AgentConfig, ModelCallLimits } from '../../core/policy/run-config.ts';

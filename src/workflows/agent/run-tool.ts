@@ -12,8 +12,8 @@ import type { CheckedArguments, CheckEdit, CheckEditInput } from '../../activiti
 import { activityNames, type Permit, type Usage } from '../../contract.ts';
 import type { Ran } from '../../core/ledger/approval.ts';
 import { resultNotGivenStart, sentences } from '../../core/ledger/sentences.ts';
-import { type Json, type JsonObject, type ToolDefinition, isRepeatable } from '../../core/base/tool-call.ts';
 import {
+  isRepeatable,
   leftInMidCallTypes,
   payloadNotKeptType,
   payloadUnreadType,
@@ -21,7 +21,10 @@ import {
   resultWithheldType,
   secondGateTypes,
   toolFailedType,
-} from '../../core/base/tool-failure.ts';
+  type Json,
+  type JsonObject,
+  type ToolDefinition,
+} from '../../core/base/tool-call.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import { changedDefinitionOf } from '../gate/admit-call.ts';
 import { revokedIn } from '../gate/approver-checks.ts';

@@ -16,16 +16,8 @@ import type { NestedRuns } from './nested-runs.ts';
 import { redactionSettings } from '../../core/policy/redaction-settings.ts';
 import { admittedTool, heldAgain, heldAsUnknown, heldForAdvice, passesAtOnce, takeDefinition } from './readmission.ts';
 import { earlierResult, keepResult, noteStart } from './result-cache.ts';
-import {
-  type StartableCall,
-  type AnsweredCall,
-  type AskedCall,
-  type CheckedCall,
-  type HeldCall,
-  type RunState,
-  type TurnCall,
-  agentOf,
-} from './run-state.ts';
+import type { StartableCall, AnsweredCall, AskedCall, CheckedCall, HeldCall, RunState, TurnCall } from './run-state.ts';
+import { agentOf } from './run-state.ts';
 import { lookAtUnsettled, reconcileCall, runTool, type ToolEnd } from './run-tool.ts';
 import { answerOf } from './transcript.ts';
 

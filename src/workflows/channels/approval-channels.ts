@@ -14,14 +14,8 @@ import {
   sleep,
 } from '@temporalio/workflow';
 import type { AnnouncedStep, ChangedSignal } from '../../activities/announce.ts';
-import {
-  changedName,
-  channelsWorkflowId,
-  deliveriesName,
-  type Delivered,
-  endedRunsPrefix,
-  activityNames,
-} from '../../contract.ts';
+import type { Delivered } from '../../contract.ts';
+import { changedName, channelsWorkflowId, deliveriesName, endedRunsPrefix, activityNames } from '../../contract.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import { verified } from '../state/carried.ts';
 import { Deliveries, type DeliveryState } from './deliveries.ts';

@@ -1,5 +1,5 @@
 import { ApplicationFailure, isCancellation, TimeoutFailure } from '@temporalio/workflow';
-import { thrownByChannel } from '../../core/base/tool-failure.ts';
+import { thrownByChannel } from '../../core/base/tool-call.ts';
 
 const mostKept = 20;
 

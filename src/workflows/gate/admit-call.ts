@@ -3,7 +3,13 @@ import { ApplicationFailure } from '@temporalio/workflow';
 import type { Assessment } from '../../core/assess/assessment.ts';
 import { callDigest } from '../../core/base/digest.ts';
 import type { Problem } from '../../core/base/problem.ts';
-import type { ToolCall, ToolDefinition } from '../../core/base/tool-call.ts';
+import {
+  definitionChangedType,
+  previewChangedType,
+  refusedBySecondGate,
+  type ToolCall,
+  type ToolDefinition,
+} from '../../core/base/tool-call.ts';
 import { answerBefore } from '../../core/ledger/admission.ts';
 import { approversOfGrant, type Approver } from '../../core/ledger/approved-by.ts';
 import type { ApprovalRequest, OutcomeName } from '../../core/ledger/approval.ts';
@@ -24,7 +30,6 @@ import type { ActivePolicies } from '../state/active-policies.ts';
 import type { GateState } from '../state/gate-state.ts';
 import { recordRequest } from '../state/record-request.ts';
 import type { ChangedDefinition } from '../../activities/call-tool.ts';
-import { definitionChangedType, previewChangedType, refusedBySecondGate } from '../../core/base/tool-failure.ts';
 
 /**
  * `allowed`: the call runs; `approvedBy` made the grant for it. `asked`: it waits for a reviewer. `answered`: it does

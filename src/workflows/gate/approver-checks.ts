@@ -8,7 +8,7 @@ import {
 import type { CheckApprovers } from '../../activities/present-ceiling.ts';
 import { activityNames } from '../../contract.ts';
 import { isObject } from '../../core/base/json.ts';
-import { refusedBySecondGate, workerSource } from '../../core/base/tool-failure.ts';
+import { refusedBySecondGate, workerSource } from '../../core/base/tool-call.ts';
 import type { Approver } from '../../core/ledger/approved-by.ts';
 
 const { [activityNames.checkApprovers]: checkApprovers } = proxyActivities<{

@@ -1,12 +1,6 @@
 /** One gated activity call of a custom workflow, from the request to its result or error. */
-import {
-  type ActivityInput,
-  type ActivityOptions,
-  ActivityFailure,
-  ApplicationFailure,
-  createEventGroup,
-  isCancellation,
-} from '@temporalio/workflow';
+import type { ActivityInput, ActivityOptions } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, createEventGroup, isCancellation } from '@temporalio/workflow';
 import type { ChangedDefinition } from '../../activities/call-tool.ts';
 import type { Permit } from '../../contract.ts';
 import type { Approver } from '../../core/ledger/approved-by.ts';
@@ -16,8 +10,7 @@ import { type GatedDefinition, gatedArguments, gatedValues } from '../../core/po
 import { byteLength, fitting } from '../../core/base/text.ts';
 import { Permitted } from '../../core/base/permit-metadata.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
-import { type Json, type ToolCall, isRepeatable } from '../../core/base/tool-call.ts';
-import { definitionChangedType } from '../../core/base/tool-failure.ts';
+import { isRepeatable, definitionChangedType, type Json, type ToolCall } from '../../core/base/tool-call.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import type { Advice } from '../../core/policy/advice.ts';
 import type { Consultation } from '../gate/consult-advisors.ts';

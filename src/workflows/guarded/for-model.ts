@@ -1,6 +1,6 @@
 import { ActivityFailure, ApplicationFailure, CancellationScope, isCancellation } from '@temporalio/workflow';
 import { sentences } from '../../core/ledger/sentences.ts';
-import { payloadNotKeptType } from '../../core/base/tool-failure.ts';
+import { payloadNotKeptType } from '../../core/base/tool-call.ts';
 import { revokedIn } from '../gate/approver-checks.ts';
 import { gateRefusal, ranOf } from './gate-refusal.ts';
 import { runLocal } from '../sandbox/run-local.ts';

@@ -5,8 +5,8 @@ import {
   payloadUnreadType,
   refusedBySecondGate,
   workerSource,
-} from '../../core/base/tool-failure.ts';
-import type { Json } from '../../core/base/tool-call.ts';
+  type Json,
+} from '../../core/base/tool-call.ts';
 
 /** Why a gated call did not run; the first entry of the failure's `details`. */
 export interface GateRefusal {

@@ -3,7 +3,7 @@ import { decideName, messageNames } from '../../contract.ts';
 import { claimedSender, verifiedSender, type Sender, type SentMessage } from '../../core/messages/sender.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import type { Problem } from '../../core/base/problem.ts';
-import type { PersonKey } from '../../core/people/person-key.ts';
+import type { PersonKey } from '../../core/people/directory.ts';
 import { personKeyOfRun } from '../../core/ledger/panel.ts';
 import type { SignedAction } from '../../core/messages/signature.ts';
 import { checksOfExecution, type GateState } from '../state/gate-state.ts';

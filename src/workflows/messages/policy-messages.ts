@@ -5,14 +5,8 @@ import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { ReadPolicy } from '../../activities/load-agent.ts';
 import { activityNames, messageNames, parentsChangedName } from '../../contract.ts';
 import type { Receipt } from '../../core/ledger/approval.ts';
-import {
-  readSetPolicy,
-  type SetPolicyMessage,
-  readRevoke,
-  type RevokeMessage,
-  instantMs,
-  type ControlMessage,
-} from '../../core/messages/control.ts';
+import type { SetPolicyMessage, RevokeMessage, ControlMessage } from '../../core/messages/control.ts';
+import { readSetPolicy, readRevoke, instantMs } from '../../core/messages/control.ts';
 import type { Sender } from '../../core/messages/sender.ts';
 import { readRevoked } from '../../core/people/revoked.ts';
 import type { Problem } from '../../core/base/problem.ts';

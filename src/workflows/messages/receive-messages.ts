@@ -25,15 +25,8 @@ import { maxDecisions } from '../../core/messages/decision.ts';
 import { Undecodable, isUndecodable } from '../../core/base/undecodable.ts';
 import { clock } from '../sandbox/clock.ts';
 import { messageNames } from '../../contract.ts';
-import {
-  readClose,
-  type CloseMessage,
-  instantMs,
-  readDelegate,
-  readExtend,
-  type DelegateMessage,
-  type ExtendMessage,
-} from '../../core/messages/control.ts';
+import type { CloseMessage, DelegateMessage, ExtendMessage } from '../../core/messages/control.ts';
+import { readClose, instantMs, readDelegate, readExtend } from '../../core/messages/control.ts';
 import type { Sender } from '../../core/messages/sender.ts';
 import { latestDeadlineMs } from '../../core/ledger/extend-and-delegate.ts';
 import { requestOf, type LedgerCommand } from '../../core/ledger/ledger.ts';

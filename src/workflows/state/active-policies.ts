@@ -5,13 +5,8 @@ import type { ApprovalRequest, Caller } from '../../contract.ts';
 import type { AttributeNames } from '../../core/base/attribute-names.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
 import type { RulingMeter } from '../../core/match/ruling-meter.ts';
-import {
-  type ChannelRoutes,
-  type RoutedRequest,
-  channelTimeoutMs,
-  channelsFor,
-  requestRoutes,
-} from '../../core/people/channel-routes.ts';
+import type { ChannelRoutes, RoutedRequest } from '../../core/people/channel-routes.ts';
+import { channelTimeoutMs, channelsFor, requestRoutes } from '../../core/people/channel-routes.ts';
 import { openedAtMs } from '../../core/ledger/escalation.ts';
 import { reviewersOf } from '../../core/ledger/waiting-for.ts';
 import { isAsked } from '../../core/policy/modes.ts';

@@ -4,14 +4,8 @@ import type { Receipt, RefusedDecision } from '../../core/ledger/approval.ts';
 import { hideInEntry } from '../../core/ledger/hidden-arguments.ts';
 import { type TreeState, emptyTree, rootOf, withLeaf } from '../../core/ledger/merkle.ts';
 import type { JournalEntry, JournalHead } from '../../core/ledger/journal-entry.ts';
-import {
-  type Directories,
-  type Ledger,
-  type LedgerCommand,
-  type RequestRecord,
-  emptyLedger,
-  reduce,
-} from '../../core/ledger/ledger.ts';
+import type { Directories, Ledger, LedgerCommand, RequestRecord } from '../../core/ledger/ledger.ts';
+import { emptyLedger, reduce } from '../../core/ledger/ledger.ts';
 import { iso, refusedKept } from '../../core/ledger/ledger-state.ts';
 import type { CallPreview } from '../../core/base/call-preview.ts';
 import { engine, maxWorkOfStep } from '../../core/policy/ruling.ts';

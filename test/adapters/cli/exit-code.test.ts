@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { exitCodeMeanings, exitCodeOf } from '../../../packages/cli/src/base/report-error.ts';
+import { exitCodeMeanings, exitCodeOf } from '../../../packages/cli/src/base/output.ts';
 import { type ProblemCode, problemCodes } from '../../../src/core/base/problem.ts';
 import { cli } from './support.ts';
 

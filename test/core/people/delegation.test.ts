@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { delegationProblem, takeBackProblem } from '../../../src/core/people/delegation-problem.ts';
 import { Seats, seatsOf, withDelegation, type Delegation } from '../../../src/core/people/delegation.ts';
-import { personKey } from '../../../src/core/people/person-key.ts';
+import { personKey } from '../../../src/core/people/directory.ts';
 import type { Ballot, Panel, Voter } from '../../../src/core/people/entitlement.ts';
 
 /** Parses `ann>bob bob>carl`. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { isSamePerson, personKey, widely } from '../../../src/core/people/person-key.ts';
+import { isSamePerson, personKey, widely } from '../../../src/core/people/directory.ts';
 import { runs } from '../../support/thorough.ts';
 
 describe('one person', () => {

@@ -1,9 +1,8 @@
 import { renderChanges } from '../../../packages/cli/src/answers/decide.ts';
 import { nextCommand } from '../../../packages/cli/src/base/command-line.ts';
 import { pad, truncate, wrap } from '../../../packages/cli/src/base/fit-text.ts';
-import { escapeLines, printMarked } from '../../../packages/cli/src/base/output.ts';
+import { escapeLines, printMarked, reportError } from '../../../packages/cli/src/base/output.ts';
 import { readFault, readJsonOption, readJsonOrFile } from '../../../packages/cli/src/base/read-text.ts';
-import { reportError } from '../../../packages/cli/src/base/report-error.ts';
 import { shortIds } from '../../../packages/cli/src/base/request-id.ts';
 import { renderFields, renderTable } from '../../../packages/cli/src/base/table.ts';
 import { loadFault } from '../../../packages/cli/src/dev/worker-message.ts';
@@ -114,7 +113,7 @@ export const commandLineInputs: Inputs = {
   'packages/cli/src/base/read-text.ts readJsonOrFile': documents((text) =>
     readJsonOrFile('--args', text.startsWith('@') ? '{}' : text),
   ),
-  'packages/cli/src/base/report-error.ts reportError': {
+  'packages/cli/src/base/output.ts reportError': {
     places: 3,
     runs: [true, false].flatMap((json) => thrown((error) => unheard(() => reportError(error, { json, debug: true })))),
   },

@@ -63,7 +63,6 @@ import {
 } from '../../../src/workflows/agent/transcript.ts';
 import { failureReason } from '../../../src/workflows/channels/failures.ts';
 import { approversOfGrant } from '../../../src/core/ledger/approved-by.ts';
-import { refusedBySecondGate } from '../../../src/core/base/tool-failure.ts';
 import { changedDefinitionOf } from '../../../src/workflows/gate/admit-call.ts';
 import { revokedIn } from '../../../src/workflows/gate/approver-checks.ts';
 import { gateRefusal, ranOf } from '../../../src/workflows/guarded/gate-refusal.ts';
@@ -72,7 +71,7 @@ import { identityOf, misusedId } from '../../../src/workflows/messages/idempoten
 import { loosening } from '../../../src/workflows/messages/policy-messages.ts';
 import { refused } from '../../../src/workflows/messages/message-kind.ts';
 import { editedRedaction, redactionFor, redactSummary } from '../../../src/workflows/state/record-request.ts';
-import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+import { refusedBySecondGate, type JsonObject } from '../../../src/core/base/tool-call.ts';
 import { cardRequest } from '../../card/sample-requests.ts';
 import { type Inputs, objects, pieces, type Run, values } from './input.ts';
 

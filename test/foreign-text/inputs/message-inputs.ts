@@ -51,10 +51,12 @@ import {
   namesIn,
   personKeyIn,
   personOf,
+  isSamePerson,
+  personKey,
+  widely,
 } from '../../../src/core/people/directory.ts';
 import { readRevoked, revokedOf, revokedSentence } from '../../../src/core/people/revoked.ts';
 import { isCaller } from '../../../src/core/people/entitlement.ts';
-import { isSamePerson, personKey, widely } from '../../../src/core/people/person-key.ts';
 import { Seats, seatsOf, withDelegates } from '../../../src/core/people/delegation.ts';
 import { type Inputs, objects, pieces, type Run, values } from './input.ts';
 
@@ -164,8 +166,8 @@ export const messageInputs: Inputs = {
   'core/people/delegation.ts Seats.of': (text) => new Seats([{ from: 'ann', to: 'bob' }]).of(text),
   'core/people/delegation.ts withDelegates': (text) =>
     withDelegates(pieces(text), [{ from: text, to: text }, ...pieces(text).map((from) => ({ from, to: text }))]),
-  'core/people/person-key.ts personKey': personKey,
-  'core/people/person-key.ts isSamePerson': (text) => isSamePerson(text, `${text} `),
+  'core/people/directory.ts personKey': personKey,
+  'core/people/directory.ts isSamePerson': (text) => isSamePerson(text, `${text} `),
   'core/people/delegation.ts Seats.nameOf': (text) => new Seats([{ from: 'bob', to: text }]).nameOf(text),
   'core/people/delegation.ts Seats.holderOf': (text) => new Seats([{ from: text, to: 'bob' }]).holderOf(text),
   'core/people/delegation.ts Seats.seatOf': (text) => new Seats([{ from: 'ann', to: text }]).seatOf('ann'),
@@ -182,7 +184,7 @@ export const messageInputs: Inputs = {
     revokedOf({ keys: [text], people: [text] }, { reviewerId: text, keyId: 'k' }),
   'core/people/revoked.ts revokedSentence': revokedSentence,
   'core/people/revoked.ts readRevoked': [readRevoked, (text) => readRevoked({ keys: [text], people: text })],
-  'core/people/person-key.ts widely': widely,
+  'core/people/directory.ts widely': widely,
   'core/people/entitlement.ts isCaller': (text) => isCaller({ callerUserId: text } as never, text),
   'core/people/directory.ts personKeyIn': [
     (text) => personKeyIn({ people: { ann: { also: [text] }, [text]: { also: ['u-1'] } } })(text),

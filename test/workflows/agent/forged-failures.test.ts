@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ApplicationFailure } from '@temporalio/common';
-import { refusedBySecondGate, secondGateTypes } from '../../../src/core/base/tool-failure.ts';
+import { refusedBySecondGate, secondGateTypes } from '../../../src/core/base/tool-call.ts';
 import type { RunConfig } from '../../../src/core/policy/run-config.ts';
 import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { ApplicationFailure } from '@temporalio/common';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { ApprovalRequest } from '../../../src/contract.ts';
-import { refusedBySecondGate } from '../../../src/core/base/tool-failure.ts';
+import { refusedBySecondGate } from '../../../src/core/base/tool-call.ts';
 import { eventually } from '../../support/eventually.ts';
 import { forAllTests } from '../../support/for-all-tests.ts';
 import { resetTo } from '../../support/reset-to.ts';

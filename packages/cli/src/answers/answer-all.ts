@@ -3,8 +3,7 @@ import type { CountersignClient, ReviewedRequest, ApprovalSummary } from 'counte
 import { inParallel } from 'countersign/adapter';
 import { argumentsText } from 'countersign/card';
 import { canAsk, confirm } from '../base/ask-on-terminal.ts';
-import { type Output, printMarked } from '../base/output.ts';
-import { UsageError } from '../base/report-error.ts';
+import { printMarked, UsageError, type Output } from '../base/output.ts';
 import { reviewerOf, signerOf } from '../base/reviewer.ts';
 import type { DecisionOptions } from './send-decision.ts';
 import { leftOf } from '../inbox/approval-views.ts';

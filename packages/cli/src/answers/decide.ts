@@ -1,9 +1,8 @@
 import { escapeJson, escapeText, type JsonObject, isObject, type Json } from 'countersign/base';
-import type { Output } from '../base/output.ts';
+import { MissingArgumentError, UsageError, type Output } from '../base/output.ts';
 import { type Command, Option } from 'commander';
 import type { AnswerAllOptions } from './answer-all.ts';
 import { wholeNumber, withClient } from '../base/command-line.ts';
-import { MissingArgumentError, UsageError } from '../base/report-error.ts';
 import { sendDecision, withDecision, type DecisionOptions } from './send-decision.ts';
 import { readJsonOrFile, readJsonOption } from '../base/read-text.ts';
 import { findNamed } from '../base/request-id.ts';

@@ -2,18 +2,10 @@ import type { Command } from 'commander';
 import { parseDuration, ProblemError, escapeText } from 'countersign/base';
 import type { CountersignClient, StandingDelegation } from 'countersign/client';
 import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
-import { printMarked, printReceipt, type Output } from '../base/output.ts';
-import { UsageError } from '../base/report-error.ts';
+import { printMarked, printReceipt, UsageError, type Output } from '../base/output.ts';
 import { findNamed } from '../base/request-id.ts';
-import {
-  type ReviewerOptions,
-  senderOf,
-  withReviewer,
-  type SignerOptions,
-  signerOf,
-  withSigner,
-  reviewerOf,
-} from '../base/reviewer.ts';
+import type { ReviewerOptions, SignerOptions } from '../base/reviewer.ts';
+import { senderOf, withReviewer, signerOf, withSigner, reviewerOf } from '../base/reviewer.ts';
 
 interface ExtendOptions extends ClientFlags, ReviewerOptions, SignerOptions {
   run?: string;

@@ -5,17 +5,10 @@ import { type ClientFlags, withClient, withClientFlags } from '../base/command-l
 import { namedRun } from '../base/named-run.ts';
 import { scopeText } from '../inbox/card-view.ts';
 import { jsonFields } from '../base/json-fields.ts';
-import { type Output, printReceipt } from '../base/output.ts';
+import { printReceipt, UsageError, type Output } from '../base/output.ts';
 import { refuseMistyped } from '../base/client-options.ts';
-import { UsageError } from '../base/report-error.ts';
-import {
-  type ReviewerOptions,
-  senderOf,
-  withReviewer,
-  type SignerOptions,
-  signerOf,
-  withSigner,
-} from '../base/reviewer.ts';
+import type { ReviewerOptions, SignerOptions } from '../base/reviewer.ts';
+import { senderOf, withReviewer, signerOf, withSigner } from '../base/reviewer.ts';
 import { renderTable } from '../base/table.ts';
 
 interface RevokeOptions extends ClientFlags, ReviewerOptions, SignerOptions {

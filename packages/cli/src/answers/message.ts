@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
 import { namedRun } from '../base/named-run.ts';
-import { printReceipt } from '../base/output.ts';
+import { printReceipt, MissingArgumentError, UsageError } from '../base/output.ts';
 import { readText } from '../base/read-text.ts';
-import { MissingArgumentError, UsageError } from '../base/report-error.ts';
 import { senderOf } from '../base/reviewer.ts';
 
 interface MessageOptions extends ClientFlags {

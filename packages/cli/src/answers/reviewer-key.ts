@@ -3,9 +3,8 @@ import { type Command, Option } from 'commander';
 import { escapeText } from 'countersign/base';
 import { createReviewerKey, publicKeyOf } from 'countersign/client';
 import { type CommonOptions, withCommonOptions } from '../base/command-line.ts';
-import { type Output, processOutput } from '../base/output.ts';
+import { processOutput, UsageError, type Output } from '../base/output.ts';
 import { readFault } from '../base/read-text.ts';
-import { UsageError } from '../base/report-error.ts';
 import { readKeyFile } from '../base/reviewer.ts';
 
 interface KeyOptions extends CommonOptions {

@@ -4,14 +4,8 @@ import { type ClientFlags, withClientFlags } from '../base/command-line.ts';
 import { type Output, printReceipt } from '../base/output.ts';
 import { requireShown } from '../base/read-request.ts';
 import { findNamed } from '../base/request-id.ts';
-import {
-  type ReviewerOptions,
-  reviewerOf,
-  withReviewer,
-  type SignerOptions,
-  signerOf,
-  withSigner,
-} from '../base/reviewer.ts';
+import type { ReviewerOptions, SignerOptions } from '../base/reviewer.ts';
+import { reviewerOf, withReviewer, signerOf, withSigner } from '../base/reviewer.ts';
 
 export interface DecisionOptions extends ClientFlags, ReviewerOptions, SignerOptions {
   run?: string;

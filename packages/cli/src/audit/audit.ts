@@ -6,9 +6,8 @@ import { escapeText } from 'countersign/base';
 import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
 import { namedRun } from '../base/named-run.ts';
 import { durationOption, refuseMistyped } from '../base/client-options.ts';
-import { MissingArgumentError, UsageError, untilInterrupted } from '../base/report-error.ts';
 import { readKeyFile } from '../base/reviewer.ts';
-import { type Output, processOutput } from '../base/output.ts';
+import { processOutput, MissingArgumentError, UsageError, untilInterrupted, type Output } from '../base/output.ts';
 import { byteLines, type Line, readFault } from '../base/read-text.ts';
 
 interface ExportOptions extends ClientFlags {

@@ -3,8 +3,7 @@ import { quoteWord } from 'countersign/base';
 import type { CountersignClient } from 'countersign/client';
 import type { ClientSettings } from './client-options.ts';
 import { type ConnectionOptions, connectionOption, connectionWords, withConnection } from './connection-options.ts';
-import { type JsonOption, withJson, type Output, processOutput } from './output.ts';
-import { UsageError } from './report-error.ts';
+import { withJson, processOutput, UsageError, type JsonOption, type Output } from './output.ts';
 
 export interface CommonOptions extends JsonOption, ConnectionOptions {
   debug?: boolean;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import { UsageError } from './report-error.ts';
+import { UsageError } from './output.ts';
 
 /** The options that lead to a server, with the flags of the `temporal` command line. */
 export interface ConnectionOptions {

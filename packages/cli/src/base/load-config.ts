@@ -6,8 +6,7 @@ import type { ChannelOptions } from 'countersign/channels';
 import type { ClientOptions } from 'countersign/client';
 import { checkWorkerOptions } from 'countersign/dev';
 import type { WorkerOptions } from 'countersign/worker';
-import type { Output } from './output.ts';
-import { UsageError } from './report-error.ts';
+import { UsageError, type Output } from './output.ts';
 
 const defaultFiles = ['countersign.config.ts', 'countersign.config.js'];
 

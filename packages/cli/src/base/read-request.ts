@@ -1,6 +1,6 @@
 import { isProblemError } from 'countersign/base';
 import type { CountersignClient, ApprovalDetails, ApprovalSummary } from 'countersign/client';
-import { UsageError } from './report-error.ts';
+import { UsageError } from './output.ts';
 
 /** A request. If no worker answers, it is the row of the list, and `why` is the error. */
 export type ReadRequest = { details: ApprovalDetails } | { row: ApprovalSummary; why: Error };

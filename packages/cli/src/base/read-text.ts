@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { readFile } from 'node:fs/promises';
 import type { Json } from 'countersign/base';
 import { readJson } from 'countersign/json';
-import { UsageError } from './report-error.ts';
+import { UsageError } from './output.ts';
 
 /** Reads the text of an option or argument; `-` reads standard input. */
 export async function readText(given: string): Promise<string> {

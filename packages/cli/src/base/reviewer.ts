@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { readPrivateKey } from 'countersign/adapter';
 import type { Signer } from 'countersign/client';
 import { readFault } from './read-text.ts';
-import { UsageError } from './report-error.ts';
+import { UsageError } from './output.ts';
 
 export interface ReviewerOptions {
   reviewer?: string;

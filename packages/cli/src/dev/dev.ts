@@ -4,16 +4,10 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import type { Command } from 'commander';
 import { attributeTypes, escapeText } from 'countersign/base';
-import {
-  type CommonOptions,
-  nextCommand,
-  requireFreePort,
-  wholeNumber,
-  withServerOptions,
-} from '../base/command-line.ts';
+import type { CommonOptions } from '../base/command-line.ts';
+import { nextCommand, requireFreePort, wholeNumber, withServerOptions } from '../base/command-line.ts';
 import { configFile } from '../base/load-config.ts';
-import { type Output, processOutput } from '../base/output.ts';
-import { UsageError, untilInterrupted } from '../base/report-error.ts';
+import { processOutput, UsageError, untilInterrupted, type Output } from '../base/output.ts';
 import type { GatewayOptions } from '@countersign/gateway';
 import type { WorkerEvent } from './reloading-worker.ts';
 

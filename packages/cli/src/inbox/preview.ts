@@ -1,6 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import stringWidth from 'string-width';
 import { escapeJson, type Json, type JsonObject, terminalClock, risks, isObject } from 'countersign/base';
+import type { Card, CardOptions, CardRequest } from 'countersign/card';
 import {
   cardDigest,
   cardOf,
@@ -8,22 +9,17 @@ import {
   renderMarkdown,
   renderSlack,
   renderTerminal,
-  type Card,
   hideInRequest,
   redactInRequest,
   shownPreview,
-  type CardOptions,
-  type CardRequest,
 } from 'countersign/card';
+import type { Policy, FindOptions, Redaction } from 'countersign/policy';
 import {
-  type Policy,
   limitsOf,
   redactionSettings,
   redactText,
   findOwn,
   redactionOf,
-  type FindOptions,
-  type Redaction,
   describeIssues,
   defaultAssessment,
   defaultTimeoutMs,
@@ -34,9 +30,8 @@ import {
 import { isSafeNumber, parse } from 'lossless-json';
 import { definitionDigest, callDigest, readChanges, readJson, parseJson } from 'countersign/json';
 import type { CallPreview } from 'countersign/client';
-import type { Output } from '../base/output.ts';
+import { UsageError, type Output } from '../base/output.ts';
 import { readSoundPolicy, writtenMembers } from '../policy/policy-file.ts';
-import { UsageError } from '../base/report-error.ts';
 import type { CommonOptions } from '../base/command-line.ts';
 import { isRisk, parseSubject, subjectWanted, trialsOf } from '../policy/described-call.ts';
 

@@ -1,16 +1,6 @@
 import { isObject, nfc, type JsonObject, type Risk, risks } from 'countersign/base';
-import {
-  compileAssessRules,
-  assess,
-  compileFor,
-  notSplit,
-  splitShell,
-  type Mode,
-  type Policy,
-  type CompiledLayers,
-  type RuledCall,
-  type RulingContext,
-} from 'countersign/policy';
+import type { Mode, Policy, CompiledLayers, RuledCall, RulingContext } from 'countersign/policy';
+import { compileAssessRules, assess, compileFor, notSplit, splitShell } from 'countersign/policy';
 import type { Owner } from './policy-file.ts';
 
 /** A call and its tool, in the terms of `defineTool`. */

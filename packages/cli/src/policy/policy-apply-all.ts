@@ -1,8 +1,7 @@
 import { escapeText } from 'countersign/base';
 import type { CountersignClient, PolicyOutcome, PolicyResult, SetPolicyMessage } from 'countersign/client';
 import { canAsk, confirm } from '../base/ask-on-terminal.ts';
-import { type ExitCode, UsageError, untilInterrupted } from '../base/report-error.ts';
-import type { Output } from '../base/output.ts';
+import { UsageError, untilInterrupted, type Output, type ExitCode } from '../base/output.ts';
 import { startProgressLine } from '../dev-server/progress-line.ts';
 import { signerOf, type ReviewerOptions, type SignerOptions } from '../base/reviewer.ts';
 import { renderTable } from '../base/table.ts';

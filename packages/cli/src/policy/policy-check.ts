@@ -1,17 +1,6 @@
 import { escapeText } from 'countersign/base';
-import {
-  lintChannels,
-  lintPolicy,
-  checkGated,
-  knownNames,
-  createRegistry,
-  lintNames,
-  type KnownChannels,
-  type ParsedPolicy,
-  type Policy,
-  type PolicyWarning,
-  type KnownNames,
-} from 'countersign/policy';
+import type { KnownChannels, ParsedPolicy, Policy, PolicyWarning, KnownNames } from 'countersign/policy';
+import { lintChannels, lintPolicy, checkGated, knownNames, createRegistry, lintNames } from 'countersign/policy';
 import { loadChannels, loadConfig } from '../base/load-config.ts';
 import type { Output } from '../base/output.ts';
 import { loadCeiling, type PolicyPlace, problemLine, readPolicyFile, type Owner } from './policy-file.ts';

@@ -1,18 +1,10 @@
 import { createReadStream } from 'node:fs';
 import { evaluate, isMode, modes } from 'countersign/policy';
 import { byteLines, readFault } from '../base/read-text.ts';
-import {
-  trialsOf,
-  type DescribedCall,
-  isRisk,
-  parseSubject,
-  parseSums,
-  subjectWanted,
-  sumsWanted,
-} from './described-call.ts';
-import { type Output, printReceipt } from '../base/output.ts';
+import type { DescribedCall } from './described-call.ts';
+import { trialsOf, isRisk, parseSubject, parseSums, subjectWanted, sumsWanted } from './described-call.ts';
+import { printReceipt, UsageError, MissingArgumentError, type Output } from '../base/output.ts';
 import { type Owner, readPolicyDocument, readSoundPolicy, writtenMembers } from './policy-file.ts';
-import { UsageError, MissingArgumentError } from '../base/report-error.ts';
 import { type CommonOptions, withClient } from '../base/command-line.ts';
 import { namedRun } from '../base/named-run.ts';
 import { applyToRuns, type ApplyOptions } from './policy-apply-all.ts';

@@ -1,18 +1,10 @@
 import { escapeText, formatDuration, type JsonObject, type Risk } from 'countersign/base';
 import { readJson } from 'countersign/json';
 import { advisorsOf, explain, type Explanation, type Mode } from 'countersign/policy';
-import {
-  parseSubject,
-  parseSums,
-  type Subject,
-  subjectWanted,
-  type Sums,
-  sumsWanted,
-  trialsOf,
-} from './described-call.ts';
-import type { Output } from '../base/output.ts';
+import type { Subject, Sums } from './described-call.ts';
+import { parseSubject, parseSums, subjectWanted, sumsWanted, trialsOf } from './described-call.ts';
+import { UsageError, type Output } from '../base/output.ts';
 import { type Owner, readSoundPolicy } from './policy-file.ts';
-import { UsageError } from '../base/report-error.ts';
 import { renderFields, renderTable } from '../base/table.ts';
 import type { CommonOptions } from '../base/command-line.ts';
 

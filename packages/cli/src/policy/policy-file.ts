@@ -1,17 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { escapeText, ProblemError, type JsonObject } from 'countersign/base';
-import {
-  parsePolicy,
-  decodeUtf8,
-  type ParsedPolicy,
-  type Policy,
-  type PolicyProblem,
-  formatProblems,
-} from 'countersign/policy';
+import type { ParsedPolicy, Policy, PolicyProblem } from 'countersign/policy';
+import { parsePolicy, decodeUtf8, formatProblems } from 'countersign/policy';
 import { loadPolicySource } from '../base/load-config.ts';
-import type { Output } from '../base/output.ts';
+import { UsageError, type Output } from '../base/output.ts';
 import { readFault } from '../base/read-text.ts';
-import { UsageError } from '../base/report-error.ts';
 import { parse } from 'yaml';
 
 /** The owner of a policy file, which determines the permitted keys and the likely mistakes. */

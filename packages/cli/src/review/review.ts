@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { askOnTerminal, canAsk } from '../base/ask-on-terminal.ts';
 import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
-import { UsageError } from '../base/report-error.ts';
+import { UsageError } from '../base/output.ts';
 import { type SignerOptions, withSigner } from '../base/reviewer.ts';
 
 interface Options extends ClientFlags, SignerOptions {

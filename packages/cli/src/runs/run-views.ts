@@ -1,12 +1,11 @@
 import { workflowType } from 'countersign/adapter';
+import type { Json, ReaderClock } from 'countersign/base';
 import {
   deadlineText,
   escapeJson,
   escapeText,
   instantText,
-  type Json,
   personsShown,
-  type ReaderClock,
   terminalClock,
   shownPerson,
   toldText,

@@ -6,9 +6,16 @@ import { modes, type Mode } from 'countersign/policy';
 import { renderWaiting } from '../inbox/approval-views.ts';
 import { type ClientFlags, nextCommand, withClient, withClientFlags, wholeNumber } from '../base/command-line.ts';
 import { jsonFields } from '../base/json-fields.ts';
-import { type Output, escapeLines, processOutput, printReceipt } from '../base/output.ts';
+import {
+  escapeLines,
+  processOutput,
+  printReceipt,
+  UsageError,
+  untilInterrupted,
+  MissingArgumentError,
+  type Output,
+} from '../base/output.ts';
 import { readText } from '../base/read-text.ts';
-import { UsageError, untilInterrupted, MissingArgumentError } from '../base/report-error.ts';
 import { renderResult, eventPrinter, editsOf, renderRun } from './run-views.ts';
 import { namedRun, runName, shortRunIds } from '../base/named-run.ts';
 import { renderTable } from '../base/table.ts';

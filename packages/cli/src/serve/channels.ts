@@ -4,8 +4,7 @@ import type { Channel } from 'countersign/channels';
 import { type ClientFlags, withClientFlags } from '../base/command-line.ts';
 import { jsonFields } from '../base/json-fields.ts';
 import { loadChannels } from '../base/load-config.ts';
-import { type Output, printMarked, processOutput } from '../base/output.ts';
-import { UsageError } from '../base/report-error.ts';
+import { printMarked, processOutput, UsageError, type Output } from '../base/output.ts';
 
 export function addChannels(channels: Command): void {
   withClientFlags(channels.command('test <name>'), jsonFields.testedChannel)

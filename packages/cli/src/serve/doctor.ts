@@ -2,9 +2,8 @@ import type { Command } from 'commander';
 import { isProblemError, type ProblemCode } from 'countersign/base';
 import type { Check } from 'countersign/client';
 import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
-import { exitCodeOf, UsageError } from '../base/report-error.ts';
 import { loadChannels } from '../base/load-config.ts';
-import { type Output, printMarked, processOutput } from '../base/output.ts';
+import { printMarked, processOutput, exitCodeOf, UsageError, type Output } from '../base/output.ts';
 
 export function addDoctor(command: Command): void {
   withClientFlags(command)

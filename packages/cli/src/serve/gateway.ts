@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { GatewayOptions } from '@countersign/gateway';
 import { type ClientFlags, requireFreePort, withClient, withClientFlags, wholeNumber } from '../base/command-line.ts';
 import { type SignerOptions, signerOf, withSigner } from '../base/reviewer.ts';
-import { untilInterrupted } from '../base/report-error.ts';
+import { untilInterrupted } from '../base/output.ts';
 
 interface GatewayFlags extends ClientFlags, SignerOptions {
   host: string;

@@ -1,16 +1,8 @@
 import type { Command } from 'commander';
 import { attributeTypes } from 'countersign/base';
-import {
-  type CommonOptions,
-  wholeNumber,
-  withServerOptions,
-  type ClientFlags,
-  requireFreePort,
-  withClient,
-  withClientFlags,
-} from '../base/command-line.ts';
-import { processOutput } from '../base/output.ts';
-import { UsageError, untilInterrupted } from '../base/report-error.ts';
+import type { CommonOptions, ClientFlags } from '../base/command-line.ts';
+import { wholeNumber, withServerOptions, requireFreePort, withClient, withClientFlags } from '../base/command-line.ts';
+import { processOutput, UsageError, untilInterrupted } from '../base/output.ts';
 
 interface ServerOptions extends CommonOptions {
   port: number;

@@ -5,8 +5,7 @@ import { escapeText } from 'countersign/base';
 import { type CommonOptions, withCommonOptions } from '../base/command-line.ts';
 import { requireAddress } from '../base/connection-options.ts';
 import { closeModule, loadWorkerModule, type WorkerModule } from '../base/load-config.ts';
-import { processOutput } from '../base/output.ts';
-import { UsageError } from '../base/report-error.ts';
+import { processOutput, UsageError } from '../base/output.ts';
 
 type WorkerCommandOptions = CommonOptions & { taskQueue?: string; bundle?: string };
 

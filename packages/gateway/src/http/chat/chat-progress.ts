@@ -12,14 +12,8 @@ import type {
 import { cardOf } from 'countersign/card';
 import { waitsForOne } from '../inbox/inbox-row.ts';
 import { type AskedRequest, type ChatStep, stoppedStep } from './chat-step.ts';
-import {
-  type ChatRun,
-  type SeenItems,
-  type ChatThread,
-  type RunOfThread,
-  answerIdOf,
-  callIdPrefix,
-} from './chat-thread.ts';
+import type { ChatRun, SeenItems, ChatThread, RunOfThread } from './chat-thread.ts';
+import { answerIdOf, callIdPrefix } from './chat-thread.ts';
 
 class TurnState {
   /** The calls that still run, or wait for an answer. */

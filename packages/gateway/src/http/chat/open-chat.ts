@@ -5,15 +5,8 @@ import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import { inboxUrl } from '../site.ts';
 import type { Principal } from '../identity/principal.ts';
 import { type ChatAnswer, type UnreadAnswer, recordAnswers } from './chat-answers.ts';
-import {
-  type SeenItems,
-  nothingSeen,
-  type ChatThread,
-  callIdPrefix,
-  newestSession,
-  parseAnswerId,
-  workflowOf,
-} from './chat-thread.ts';
+import type { SeenItems, ChatThread } from './chat-thread.ts';
+import { nothingSeen, callIdPrefix, newestSession, parseAnswerId, workflowOf } from './chat-thread.ts';
 import { followChat } from './chat-run.ts';
 import { openSession, type Said, type SaidMessage, olderRun, say } from './say.ts';
 import type { ChatStep } from './chat-step.ts';

@@ -13,14 +13,8 @@ import { HandOverForm } from './hand-over.tsx';
 import { ExtendForm, MoveForm } from './extend-and-move.tsx';
 import { NotYours } from './not-yours.tsx';
 import { UndoBar } from './undo.tsx';
-import {
-  type DecisionState,
-  type GivenAnswer,
-  dropDecision,
-  forgetDecision,
-  holdDecision,
-  sendDecision,
-} from './decisions.ts';
+import type { DecisionState, GivenAnswer } from './decisions.ts';
+import { dropDecision, forgetDecision, holdDecision, sendDecision } from './decisions.ts';
 import { goToNext } from './next-request.tsx';
 import { viewedSince, whyNotApprove } from './use-decision.ts';
 import type { LiveRequest, LoadedRequest } from './use-request.ts';

@@ -1,13 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { visibleText } from 'countersign/base';
+import type { Card, CardRow, CardField } from 'countersign/card';
 import {
   answerLabels,
   argumentBlocks,
   argumentsNote,
   headings,
-  type Card,
-  type CardRow,
-  type CardField,
   changeRest,
   changeTitle,
   previewNote,

@@ -7,14 +7,8 @@ import { Foreign, Marked } from '../parts/shown-text.tsx';
 import { requestKey } from '../state/paths.ts';
 import { announceText } from '../state/store.ts';
 import { problemText } from '../state/texts.ts';
-import {
-  type StopChoice,
-  type StoppedRequest,
-  type StopResult,
-  stopResult,
-  type StopStep,
-  stopSteps,
-} from './stop-steps.ts';
+import type { StopChoice, StoppedRequest, StopResult, StopStep } from './stop-steps.ts';
+import { stopResult, stopSteps } from './stop-steps.ts';
 import { Button, Checkbox, onSend, TextArea } from '../parts/controls.tsx';
 
 export const stopWords = {
