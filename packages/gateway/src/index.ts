@@ -1,5 +1,5 @@
 /** The HTTP gateway: an API and a web inbox for reviewers, over a client. */
-// Re-exports only, after the check of Node's version.
+// This file only re-exports. The first import checks the version of Node.
 import 'countersign/require-node';
 export { startGateway } from './http/start-gateway.ts';
 export type { Gateway, GatewayOptions } from './http/start-gateway.ts';

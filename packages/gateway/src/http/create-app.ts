@@ -35,7 +35,7 @@ import { json } from './shapes/response-shapes.ts';
 const allRoutes = [
   healthRoutes,
   identityRoutes,
-  // Before the routes that have a parameter in place of `events`.
+  // The next line comes before `approvalRoutes`, whose `/approvals/{requestId}` would match `/approvals/events`, too.
   inboxEventRoutes,
   runEventRoutes,
   approvalRoutes,
@@ -60,11 +60,11 @@ export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   app.onError((error, { req }) => {
     const { code, message } = problemOf(error);
     if (req.raw.signal.aborted) {
-      // One line, without the stack trace: a sender could repeat it.
+      // The log gets only one line, without a stack trace, because senders could fill the log by disconnecting often.
       gateway.log(`A sender broke off ${req.method} ${req.path.slice(0, 200)}.`);
       return errorResponse(error);
     }
-    // Input that the framework refuses is the sender's mistake. It is not logged, so that senders cannot fill the log.
+    // Input that the framework refuses is not logged: it is the sender's mistake, and senders could fill the log.
     if (code === 'internal' && !isRefusedInput(error)) gateway.log(error.stack ?? String(error));
     if (code === 'unauthenticated') {
       return unauthenticatedResponse(message, authenticator.loginUrl, req.header('authorization') !== undefined);
@@ -74,11 +74,11 @@ export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   app.use(securityHeaders(site));
   app.use(async (context, next) => {
     await next();
-    // A stopping gateway waits for its connections, so none is kept alive.
+    // A stopping gateway waits until its connections are closed, so it keeps none alive.
     if (stopping.aborted) context.res.headers.set('connection', 'close');
   });
   app.use(browserGuard(site));
-  // A request with an invalid credential counts against its sender's address, which prevents guessing.
+  // A request with an invalid credential counts for its sender's address, which limits guessing.
   const limit = rateLimit(limits, senderAddress);
   const limitAll = limitUnproven(limit);
   const atOnce = limitConcurrency();
@@ -107,7 +107,7 @@ export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   return app;
 }
 
-/** The gateway may sign decisions under this name. Throws `unauthenticated` for one that no person can have. */
+/** Normalizes a principal's id, under which the gateway may sign. Throws `unauthenticated` if no person can have it. */
 function requireValidName(principal: Principal | undefined): Principal | undefined {
   if (principal === undefined || principal.via === 'local') return principal;
   const { name, problem } = personName(principal.id);
@@ -123,7 +123,7 @@ interface Route {
   path: string;
 }
 
-/** The response to a path or a method that does not exist: 404, or 405 with the methods that the path has. */
+/** The response if no route matches: 404 for an unknown path; 405, with the allowed methods, for a known path. */
 export function noSuchRoute(routes: readonly Route[], path: string): Response {
   const methods = new Set(
     routes.filter((route) => route.method !== 'ALL' && isPath(route.path, path)).map(({ method }) => method),

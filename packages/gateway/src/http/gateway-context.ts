@@ -6,7 +6,7 @@ import type { IdentityService } from './identity/identity-service.ts';
 import type { GatewayLimits, SenderAddress } from './server/limits.ts';
 import type { Site } from './site.ts';
 
-/** What a worker declares: its agents, the operator's policy, and the lines of its rules if a file has it. */
+/** What a worker declares: its agents, the operator's policy, and for a policy from a file, the lines of its rules. */
 export interface KnownWorker {
   agents: readonly string[];
   policy?: Policy;
@@ -17,16 +17,14 @@ export interface GatewayContext {
   readonly client: CountersignClient;
   readonly authenticator: Authenticator;
   readonly site: Site;
-  /** Absent: every sender is the user who started the gateway, or another authenticator decides. */
+  /** Absent: the gateway has no identity file, so `authenticator` alone decides who a sender is. */
   readonly identity?: IdentityService;
   /** Signs the decisions of authenticated reviewers. Absent: their names are claimed, not verified. */
   readonly signer?: Signer;
   readonly channels: Readonly<Record<string, Channel>>;
   readonly slack?: ChatApp;
   readonly push?: PushApp;
-  /** How long the inbox delays an approval before it sends it, in milliseconds. */
   readonly undoMs: number;
-  /** How long open requests of a chat wait for other calls of their turn, in milliseconds. */
   readonly chatWaitMs: number;
   /** Temporal's UI, such as `http://127.0.0.1:8233`. */
   readonly temporalUi?: string;
@@ -34,19 +32,19 @@ export interface GatewayContext {
   readonly worker: () => KnownWorker | undefined;
   readonly limits: Required<GatewayLimits>;
   readonly senderAddress: SenderAddress;
-  /** One line for the operator. Never a secret, never an argument of a call. */
+  /** Writes one line for the operator, which never contains a secret or an argument of a call. */
   readonly log: (line: string) => void;
-  /** Aborts when the gateway stops: streams end then. */
+  /** Aborts when the gateway stops. Then all streams end. */
   readonly stopping: AbortSignal;
 }
 
 export interface HttpEnv {
   Variables: {
-    /** Undefined: an anonymous sender. A route that needs a principal is never reached without one. */
+    /** The sender; undefined without a credential. `defineRoute` lets only senders with permission reach a handler. */
     principal: Principal | undefined;
-    /** Where a browser signs in; undefined: nowhere. */
+    /** The page on which a browser signs in; undefined if there is no such page. */
     loginUrl: string | undefined;
-    /** The answer of a channel's receiver, if the channel has authenticated it. */
+    /** The answer of a channel's receiver; undefined unless the channel has verified its signature. */
     provenAnswer: Decision | undefined;
   };
 }

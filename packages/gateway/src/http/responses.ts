@@ -4,14 +4,14 @@ import { grpcStatus, grpcStatusOf } from 'countersign/adapter';
 import { isProblemError, problemCodes, type Problem, type ProblemCode } from 'countersign/base';
 import { cardStyle, htmlPage, pagePolicy } from 'countersign/card';
 
-/** A refusal as RFC 9457 describes it. `detail` is one sentence with the remedy. */
+/** The body of a refusal (RFC 9457). `detail` is one sentence, which says what the sender can do. */
 export const problemShape = z
   .object({
     type: z.literal('about:blank'),
     title: z.string(),
     status: z.int(),
     detail: z.string(),
-    /** Absent for mistakes at the level of HTTP, such as a path or a method that does not exist. */
+    /** Absent for mistakes of HTTP, such as an unknown path or a method that the path does not have. */
     code: z.enum(problemCodes).optional(),
   })
   .openapi('Problem');
@@ -25,7 +25,7 @@ export function problemResponse(
   return write({ ...members, type: 'about:blank', title, status: problemStatus[code], detail: message, code }, headers);
 }
 
-/** The response to a mistake at the level of HTTP, such as a path that does not exist. It has no code. */
+/** The response to a mistake of HTTP, such as an unknown path. Its body has no `code`. */
 export function httpProblem(
   { status, title, detail }: { status: number; title: string; detail: string },
   headers: Record<string, string> = {},
@@ -33,7 +33,7 @@ export function httpProblem(
   return write({ type: 'about:blank', title, status, detail }, headers);
 }
 
-/** The response to a request that must authenticate: it names the scheme, and the sign-in page for a browser. */
+/** The response to a request without a valid credential. It names the scheme `Bearer`, and the page for signing in. */
 export function unauthenticatedResponse(message: string, loginUrl: string | undefined, isInvalid = false): Response {
   const challenge = isInvalid ? 'Bearer error="invalid_token"' : 'Bearer';
   return problemResponse(
@@ -43,10 +43,10 @@ export function unauthenticatedResponse(message: string, loginUrl: string | unde
   );
 }
 
-/** An error as the sender sees it: a problem unchanged; any other error as `internal`, without its message. */
+/** The problem that the sender sees for an error. Only a `ProblemError` shows its message. */
 export function problemOf(error: unknown): Problem {
   if (isProblemError(error)) {
-    // The server refused the gateway's own credential, not the sender's.
+    // With these codes, Temporal has refused the credential of the gateway, not that of the sender.
     const isOurs = [grpcStatus.UNAUTHENTICATED, grpcStatus.PERMISSION_DENIED].some(
       (each) => each === grpcStatusOf(error),
     );
@@ -55,7 +55,7 @@ export function problemOf(error: unknown): Problem {
   return { code: 'internal', message: 'The gateway failed on this request; its log says why.' };
 }
 
-/** True for an error that the framework throws for a request that it cannot read, such as one of another media type. */
+/** True for an error by which the framework refuses a request that it cannot read. */
 export function isRefusedInput(error: unknown): error is HTTPException {
   return error instanceof HTTPException && error.status < 500;
 }
@@ -125,7 +125,7 @@ const style = `${cardStyle}
 .card a { color: inherit; }
 `;
 
-/** A page that the gateway makes itself: without scripts, in the style of cards. `body` is HTML, `title` is text. */
+/** The response with a page in the style of cards, which runs no scripts. `body` is HTML, and `title` is plain text. */
 export function htmlResponse(title: string, body: string, status = 200, more: Record<string, string> = {}): Response {
   return new Response(htmlPage({ title, style, body, forms: true }), {
     status,
@@ -142,8 +142,8 @@ export function wantsHtml(request: Request): boolean {
 }
 
 /**
- * A response with one line of JSON for each value. The first value is awaited, so that an earlier problem is a problem
- * response; a later error breaks the connection, so that a part does not pass for the whole.
+ * A response with one line of JSON for each value. This awaits the first value, so that an error before it becomes a
+ * problem response. A later error breaks the connection, so that a part does not look like the whole.
  */
 export async function linesResponse(values: AsyncIterable<unknown>): Promise<Response> {
   const iterator = values[Symbol.asyncIterator]();

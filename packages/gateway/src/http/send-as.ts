@@ -3,18 +3,18 @@ import type { Signer, Receipt, CommonDecision, Decision, ReviewedRequest } from 
 import type { GatewayContext } from './gateway-context.ts';
 import type { Principal } from './identity/principal.ts';
 
-/** Undefined for a principal who did not authenticate: a signature asserts that, and makes the name verified. */
+/** The signer for a principal; undefined without authentication, because a signature asserts a verified name. */
 export function signerFor({ signer }: Pick<GatewayContext, 'signer'>, principal: Principal): Signer | undefined {
   return principal.via === 'local' ? undefined : signer;
 }
 
 const unverified = 'unverified_reviewer';
-/** What a run may reply to a signed message that has arrived unsigned before: only the unsigned one is a retry. */
+/** The replies to a signed message that the run already has unsigned. Only the unsigned message counts as a retry. */
 const maybeSentUnsigned: readonly (string | undefined)[] = ['already_settled', 'invalid_message'];
 
 /**
- * Sends a message, signed if possible. A run keeps its first policy: if that does not know the gateway's key, the
- * message is sent unsigned, as a claim, which a rule that demands verified reviewers still refuses.
+ * Sends a message, signed if possible. If the policy of the run, which may be old, does not have the gateway's key,
+ * this sends the message unsigned. A rule that demands verified reviewers still refuses it.
  */
 export async function sendAs<Answer>(
   gateway: Pick<GatewayContext, 'signer'>,
@@ -58,7 +58,7 @@ function mayGoUnsigned(code: string | undefined): boolean {
   return code === unverified || maybeSentUnsigned.includes(code);
 }
 
-/** True if the second refusal is the one to show: the first one only explains why the signature does not count. */
+/** True if the refusal of the unsigned message is more useful: the first one only says that the key is not known. */
 function saysMore(second: string | undefined, first: string | undefined): boolean {
   return first === unverified && second !== unverified;
 }
@@ -73,7 +73,7 @@ function withReviewerName<Given extends object>(decision: Given, { name }: Princ
   return name === undefined ? decision : { ...decision, reviewerName: name };
 }
 
-/** Sends a person's decision. One about an ended run goes to the log, because no run can record it (decision 4). */
+/** Sends a person's decision. If the run has ended, it cannot record the decision, so the log gets a line. */
 export async function decideAs(
   gateway: Sender,
   person: Principal,
@@ -98,7 +98,7 @@ export async function decideAllAs(
   return receipts;
 }
 
-/** Sends a decision of an unauthenticated reviewer under the given name, logged as by `decideAs`. */
+/** Like `decideAs`, for a sender who has not authenticated. `who` is only for the log. */
 export async function decideFor(
   gateway: Pick<GatewayContext, 'client' | 'log'>,
   who: string,
@@ -108,7 +108,7 @@ export async function decideFor(
   return noted(gateway, who, decision, () => gateway.client.decide(decision, { workflowId }));
 }
 
-/** Sends the decision, and logs one that came after the end of its run. Throws its refusal. */
+/** Calls `send`. If the run has ended, this logs the decision. It throws what `send` throws. */
 async function noted(
   gateway: Pick<GatewayContext, 'log'>,
   who: string,

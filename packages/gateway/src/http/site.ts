@@ -2,14 +2,14 @@ import { isIP } from 'node:net';
 import { ProblemError } from 'countersign/base';
 
 export interface Site {
-  /** The origin that browsers use, such as `https://approvals.example.com`; without it, browsers use loopback only. */
+  /** The origin that browsers use, such as `https://approvals.example.com`. Absent: they can use loopback only. */
   readonly publicUrl?: string;
-  /** True: without authentication; every sender is the user who started the gateway. */
+  /** True: there is no authentication, and every sender counts as the user who started the gateway. */
   readonly isLocal: boolean;
   readonly isLoopback: boolean;
   readonly cors: readonly string[];
   readonly host: string;
-  /** Known once the gateway listens. */
+  /** The real port once the gateway listens. Before, it may be 0, which stands for a free port. */
   port: number;
 }
 
@@ -19,7 +19,7 @@ export function isLoopbackHost(host: string): boolean {
   return isIP(name) === 4 && name.startsWith('127.');
 }
 
-/** The values of `Host` of a gateway on loopback. Any other name may be an attacker's choice. */
+/** The values of the header `Host` that a gateway on loopback accepts. An attacker's page may use any other name. */
 export function loopbackHosts({ host, port, isLoopback }: Pick<Site, 'host' | 'port' | 'isLoopback'>): string[] {
   const usual = ['127.0.0.1', 'localhost', '[::1]'];
   const own = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host.toLowerCase();
@@ -41,8 +41,8 @@ export function inboxUrl({ publicUrl, isLoopback, port }: Site): string | undefi
 }
 
 /**
- * `public_url`, if a browser on this machine uses another name of it, such as localhost for 127.0.0.1: pages there have
- * another origin, and their forms and cookies are not the gateway's own. Behind a proxy, ports differ.
+ * Returns `public_url` if the request uses another name of this machine, such as localhost for 127.0.0.1. The gateway
+ * redirects such a browser: under another name, pages have another origin, so forms and cookies would not work.
  */
 export function otherLoopbackName({ publicUrl }: Site, request: Request): string | undefined {
   const host = (request.headers.get('host') ?? '').toLowerCase();
@@ -59,7 +59,7 @@ interface SiteOptions {
   cors?: readonly string[];
 }
 
-/** The site of a gateway. Throws a `ProblemError` for options with which it must not start. */
+/** The site of a gateway. Throws a `ProblemError` if the gateway must not start with these options. */
 export function siteOf(host: string, port: number, { identity, authenticator, signer, cors = [] }: SiteOptions): Site {
   const isLocal = identity === undefined && authenticator === undefined;
   const isLoopback = isLoopbackHost(host);

@@ -16,21 +16,21 @@ import { stopServer, createHttpServer } from './server/http-server.ts';
 
 /** Options of `startGateway`. */
 export interface GatewayOptions {
-  /** The caller closes it. */
+  /** The client for Temporal. `stop` does not close it: the caller does. */
   client: CountersignClient;
-  /** Default 127.0.0.1. */
+  /** The address on which the gateway listens. Default 127.0.0.1. */
   host?: string;
-  /** Default 7280; 0 takes a free one. */
+  /** The port on which the gateway listens; 0 takes a free port. Default 7280. */
   port?: number;
-  /** As of `readIdentityFile`. Default: every sender is the user who started the gateway, on loopback only. */
+  /** The users, as `readIdentityFile` returns them. Absent: every sender is trusted, so loopback is required. */
   identity?: GatewayIdentity;
-  /** Authenticates senders, in place of `identity`. */
+  /** Authenticates the senders of requests in place of `identity`. */
   authenticator?: Authenticator;
-  /** Signs the decisions of authenticated reviewers; needs `identity` or `authenticator`. */
+  /** Signs the decisions of authenticated reviewers. Needs `identity` or `authenticator`. */
   signer?: Signer;
   /** Channels whose receivers post their answers to `/channels/NAME/answers/`, by name. Default: none. */
   channels?: Readonly<Record<string, Channel>>;
-  /** Receives the answers of Slack users (docs/slack.md). Needs `public_url` and a key of `sessions` in `identity`. */
+  /** Receives the answers of Slack users (docs/slack.md). Needs `publicUrl` and `sessionKey` in `identity`. */
   slack?: ChatApp;
   /** Receives browsers' subscriptions (docs/web-push.md). Needs an `identity` with which browsers can sign in. */
   push?: PushApp;
@@ -38,22 +38,28 @@ export interface GatewayOptions {
   cors?: readonly string[];
   /** How long the inbox delays an approval before it sends it, in milliseconds. Default 5,000. */
   undoMs?: number;
-  /** How long a chat's stream with open requests waits for other calls of the turn, in milliseconds. Default 5,000. */
+  /**
+   * How long the stream of a chat with open requests waits for the other calls of the turn, in milliseconds. Then it
+   * ends with the open requests, and the next stream has the other results. Default 5,000.
+   */
   chatWaitMs?: number;
-  /** The address of Temporal's UI, such as `http://127.0.0.1:8233`. */
+  /** The address of Temporal's UI, such as `http://127.0.0.1:8233`, to which the inbox links. Default: no links. */
   temporalUi?: string;
   /**
-   * What the worker beside the gateway declares now, as in `countersign dev`: `POST /runs` refuses other agents, and
-   * `GET /policy` shows its policy before a run has recorded it. Undefined, and by default: not known.
+   * Returns what the worker beside the gateway declares, as in `countersign dev`: `POST /runs` then refuses other
+   * agents, and `GET /policy` shows its policy before a run has recorded it. Undefined, the default: not known.
    */
   worker?: () => KnownWorker | undefined;
-  /** The quota of one person. */
+  /** Limits of the size of a request, and of the requests of one person in a minute. */
   limits?: GatewayLimits;
-  /** Addresses or networks, such as `10.0.0.0/8`, of proxies whose `X-Forwarded-For` rate limits use. Default: none. */
+  /**
+   * Trusted proxies, by address or by network such as `10.0.0.0/8`. Rate limits count clients without a valid
+   * credential by the address that these proxies write to `X-Forwarded-For`, else by the address of the connection.
+   */
   trustedProxies?: readonly string[];
   /** How long `stop` waits for requests in flight, in milliseconds. Default 10,000. */
   stopTimeoutMs?: number;
-  /** Default: standard error. */
+  /** Writes a line of the log. Default: to standard error. */
   log?: (line: string) => void;
 }
 
@@ -87,9 +93,9 @@ const identityNames: Record<keyof GatewayIdentity, true> = {
   sessionMs: true,
 };
 
-/** A gateway that listens. */
+/** A running gateway. */
 export interface Gateway {
-  /** Such as `http://127.0.0.1:7280`. */
+  /** The address of the gateway, such as `http://127.0.0.1:7280`. */
   readonly url: string;
   /** Accepts no new request, ends the streams, and waits for the requests and the Slack answers in flight. */
   stop(): Promise<void>;
@@ -97,14 +103,14 @@ export interface Gateway {
 
 const headersTimeout = 10_000;
 const requestTimeout = 30_000;
-/** In milliseconds. Proxies close idle connections after a minute: a gateway that closed first would break requests. */
+/** In milliseconds. Longer than proxies keep idle connections: if the gateway closed first, requests would break. */
 const keepAliveTimeout = 75_000;
-/** A connection without traffic in either direction for this time is cut; streams have a heartbeat. */
+/** The gateway closes a connection that has no traffic for this time. Streams send a heartbeat, so they stay open. */
 const stalledTimeout = 300_000;
 
 /**
- * Starts the HTTP gateway (docs/gateway.md). Throws a `ProblemError` for an address that others can reach without
- * authentication, and for one in use.
+ * Starts the HTTP gateway (docs/gateway.md). Throws a `ProblemError` if other machines could reach it without
+ * authentication, if the address is in use, or if an option is not valid.
  *
  * @example
  * ```ts
@@ -124,7 +130,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { client, host = '127.0.0.1', port = 7280, signer, undoMs = 5_000, chatWaitMs = 5_000, temporalUi } = options;
   const stopping = new AbortController();
   const write = options.log ?? ((line: string) => process.stderr.write(`${line}\n`));
-  // Errors repeat untrusted texts, which must not move the cursor of a terminal, or look like another line of the log.
+  // Errors repeat untrusted texts. These must not move the cursor of a terminal, or look like another line of the log.
   const log = (line: string): unknown => write(visibleText(line, { lines: true }).replaceAll('\n', '\n    '));
   const site = siteOf(host, port, options);
   const { isLoopback } = site;
@@ -167,7 +173,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     await Promise.all([connection?.close(), stopServer(server, timeoutMs)]);
-    // Acknowledged answers finish: the caller closes the client after this.
+    // Slack answers that were acknowledged are still sent: the caller closes the client after `stop`.
     await Promise.race([slack?.app.drain(), sleep(timeoutMs, undefined, { ref: false })]);
   };
   return {
@@ -179,7 +185,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
-/** A mistyped `identity` would leave the gateway without authentication. */
+/** Throws for an unknown option. A mistyped `identity`, for example, would leave the gateway without authentication. */
 function checkNames(options: GatewayOptions): void {
   checkCallOptions('startGateway', options, optionNames);
   const { limits, identity, signer } = options;
@@ -189,7 +195,7 @@ function checkNames(options: GatewayOptions): void {
   checkCallOptions('startGateway: limits', limits, { bodyBytes: true, readsPerMinute: true, writesPerMinute: true });
 }
 
-/** Users subscribe in browsers, and the links of messages must lead to the inbox that they use. */
+/** Throws if web push cannot work: people subscribe in a signed-in browser, and messages link to the inbox there. */
 function checkPush({ gatewayUrl }: PushApp, { publicUrl }: Site, identity: IdentityService | undefined): void {
   const message =
     identity?.canSignIn !== true

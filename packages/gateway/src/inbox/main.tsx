@@ -27,7 +27,7 @@ function App() {
   const { route, params } = findRoute(path);
   const before = useRef<string>(undefined);
   useEffect(() => {
-    // Back in the list, the row of the request that was open gets the focus; on other pages, the view does.
+    // When the user returns to the list, the row of the last request gets the focus; on other pages, the view does.
     const left = requestParams(before.current ?? '');
     before.current = path;
     const rows = [...document.querySelectorAll<HTMLElement>('.requests [data-request]')];

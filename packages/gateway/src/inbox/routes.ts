@@ -8,15 +8,15 @@ import { NotFoundView } from './views/not-found.tsx';
 import { RunsView } from './views/runs.tsx';
 
 interface Route {
-  /** Below `/inbox`; `:name` stands for one part. */
+  /** The path below `/inbox`, in which `:name` matches one segment. */
   pattern: string;
   title: string;
   view: ComponentType<ViewProps>;
-  /** Present: the header links to it under this name. */
+  /** The name under which the header links to the view. Absent: the header does not link to it. */
   link?: string;
-  /** Present: the pattern of the view to which it belongs; the header marks that one's link. */
+  /** The pattern of another view. While this view is shown, the header marks the link to the other one. */
   section?: string;
-  /** The header links to it only for people with this role. */
+  /** The header shows the link only to people with this role. */
   role?: Role;
 }
 

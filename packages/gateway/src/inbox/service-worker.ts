@@ -1,9 +1,9 @@
 /**
- * Shows the messages of web push (docs/web-push.md), and notifications of an open inbox in browsers where pages cannot
- * show them. Registered only for users who turn notifications on; it handles no request of a page and stores nothing.
+ * Shows the messages of web push (docs/web-push.md). It also shows the notifications of an open inbox in browsers in
+ * which pages cannot. It is registered for users who turn notifications on. It handles no requests and stores nothing.
  */
 
-/** A message of the channel: src/adapters/web-push/push-message.ts. */
+/** A message of the channel for web push, which src/adapters/web-push/push-message.ts makes. */
 interface PushMessage {
   title: string;
   body: string;
@@ -14,7 +14,7 @@ interface PushMessage {
   silent?: boolean;
 }
 
-/** The part of a service worker's scope that is used here: the types of pages lack it. */
+/** The part of a service worker's global scope that this file uses. TypeScript's types for pages lack it. */
 interface PushScope {
   readonly registration: ServiceWorkerRegistration;
   readonly location: { readonly origin: string };
@@ -52,7 +52,7 @@ scope.addEventListener('notificationclick', (event) => {
   event.waitUntil(open(inboxAddress(url)));
 });
 
-/** A browser requires a notification for every message. A repeated message makes no second sound. */
+/** Shows a message, because browsers demand a notification for each. A repeated message makes no second sound. */
 async function show({ title, body: what, tag, url, key, until, silent = false }: PushMessage): Promise<void> {
   const [before] = await registration.getNotifications({ tag });
   const isRepeated = (before?.data as { key?: unknown } | undefined)?.key === key;
@@ -61,7 +61,7 @@ async function show({ title, body: what, tag, url, key, until, silent = false }:
   await registration.showNotification(title, options);
 }
 
-/** By the clock of this browser. A message stays until it is read, perhaps on another day. */
+/** The deadline in local time. It has a date, because people may read a notification on another day. */
 function untilText(until: string): string {
   const at = new Date(until);
   if (Number.isNaN(at.getTime())) return 'until an unknown time';
@@ -74,7 +74,7 @@ async function open(address: string): Promise<void> {
   await (there === undefined ? clients.openWindow(address) : there.focus());
 }
 
-/** An address of this inbox; for any other address in a message, its list. */
+/** Returns an address of this inbox unchanged; for any other address, the address of its list. */
 function inboxAddress(url: unknown): string {
   const list = new URL('/inbox/', scope.location.origin).href;
   return typeof url === 'string' && URL.canParse(url) && new URL(url).href.startsWith(list) ? new URL(url).href : list;

@@ -16,7 +16,7 @@ export interface Chat {
   identity: IdentityService;
 }
 
-/** The gateway for a chat app: its users answer as the people who have linked their accounts. */
+/** What a chat app needs of the gateway. The user of a chat account answers as the person who linked the account. */
 function chatGateway(gateway: GatewayContext, accounts: LinkedAccounts, linkPage: string): ChatGateway {
   const { client, log } = gateway;
   return {
@@ -49,7 +49,7 @@ async function answerAs(
   return decideAs(gateway, person, decision, workflowId);
 }
 
-/** Slack at the gateway; undefined if it has no Slack app. */
+/** The parts that serve Slack; undefined if the gateway has no Slack app. */
 export function slackChat(gateway: GatewayContext): Chat | undefined {
   const { slack: app, identity, site, client } = gateway;
   if (app === undefined || identity === undefined) return undefined;
@@ -61,13 +61,13 @@ type LinkedAccounts = ReturnType<typeof linkedAccounts>;
 type AccountKey = Pick<ChatAccount, 'team' | 'user'>;
 
 const inviteMs = 10 * 60_000;
-/** Bounded, because a person's roles at the identity provider change, and the gateway reads them only at sign-in. */
+/** How long a link is valid. It ends because the gateway reads a person's roles at the provider only at a sign-in. */
 export const linkDays = 30;
 
 /**
- * Which person owns which account of a chat service, as people have confirmed. Everyone who can start workflows can
- * write a record, so its content is sealed with the gateway's key and names the account: a forged record and a copy
- * under another account do not count.
+ * Stores which person has confirmed which account of a chat service, as records in Temporal. Everyone who can start
+ * workflows can write a record, so its content is encrypted with the gateway's key and names the account: a forged
+ * record, or a copy for another account, does not count.
  */
 function linkedAccounts(
   { client, identity }: { client: { session: Session }; identity: Pick<IdentityService, 'seals' | 'sessions'> },
@@ -87,7 +87,7 @@ function linkedAccounts(
     return content && person && { account: content['account'] as ChatAccount, person };
   }
 
-  /** The person of an account, as of now: a token's roles are those of the identity file. Undefined without a link. */
+  /** The person who linked an account; undefined without a link. A token has its present roles of the identity file. */
   async function personOf(account: AccountKey): Promise<Principal | undefined> {
     const link = await opened(await getRecord(session, nameOf(account)));
     return link !== undefined && isSame(link.account, account) ? link.person : undefined;
@@ -95,10 +95,10 @@ function linkedAccounts(
 
   return {
     personOf,
-    /** A token for the address of the page that links an account. Valid for ten minutes. */
+    /** An invitation to link an account, for the address of the page. It is valid for ten minutes. */
     invite: (account: ChatAccount): Promise<string> =>
       seals.seal('account-link', { service, account }, Date.now() + inviteMs),
-    /** The account of an invitation. Throws a `ProblemError` (`forbidden`) for one that is forged or has expired. */
+    /** The account of an invitation. Throws `forbidden` if the invitation is forged or has expired. */
     invited: async (text: string): Promise<ChatAccount> => {
       const content = await seals.open('account-link', text);
       if (content?.['service'] === service) return content['account'] as ChatAccount;
@@ -113,16 +113,16 @@ function linkedAccounts(
       const person = sessions.holderOf(content);
       if (person === undefined) throw new ProblemError({ code: 'unauthenticated', message: 'Sign in again.' });
       const sealed = await seals.seal('account', content, Date.now() + linkDays * 24 * 3_600_000);
-      // Written to the person's list first, so that a valid link is never missing there.
+      // The person's list comes first, so that it never lacks a link that counts.
       await putRecord(session, { kind: kindOfList, owner: person.id, id: nameOf(account).owner }, { sealed });
       await putRecord(session, nameOf(account), { sealed });
     },
-    /** The accounts of a person. One that was just linked may be missing. */
+    /** The accounts of a person. An account that was just linked may be missing. */
     of: async (person: Principal): Promise<ChatAccount[]> => {
       const records = await listRecords(session, { kind: kindOfList, owner: person.id });
       const links = await Promise.all(records.map(({ value }) => opened(value)));
       const accounts = links.flatMap((link) => (link === undefined ? [] : [link.account]));
-      // Another person may have linked one of them since.
+      // Another person may have linked one of these accounts since.
       const holders = await Promise.all(accounts.map(personOf));
       return accounts.filter((_, index) => holders[index]?.id === person.id);
     },

@@ -11,9 +11,9 @@ const source = z.looseObject({ type: z.string(), value: z.string(), mimeType: z.
 const contentPart = z.looseObject({
   type: z.string(),
   text: z.string().optional(),
-  /** Parts `image`, `audio`, `video` and `document` have it. */
+  /** Only parts of type `image`, `audio`, `video` and `document` have a source. */
   source: source.optional(),
-  /** A part `binary` has it. */
+  /** Only parts of type `binary` have the following members. */
   mimeType: z.string().optional(),
   url: z.string().optional(),
   data: z.string().optional(),
@@ -36,7 +36,7 @@ const resumePart = z.looseObject({
   metadata: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** The part of AG-UI's `RunAgentInput` that this gateway reads; it ignores everything else. */
+/** The members of AG-UI's `RunAgentInput` that the gateway reads. It ignores all others. */
 export const runAgentInput = z
   .looseObject({
     threadId: z.string().min(1).max(500),
@@ -57,12 +57,12 @@ const payloadShape = z.looseObject({
   digest: z.string().optional(),
 });
 
-/** The texts of the user, oldest first. Messages of other roles are unverified claims, and are ignored. */
+/** The texts of the user, oldest first. Messages of other roles are ignored, because the front end may forge them. */
 export function agUiTexts({ messages }: RunAgentInput): string[] {
   return messages.filter(({ role }) => role === 'user').map(({ content }) => messageText(content));
 }
 
-/** The user's messages after the assistant's last one. Throws `invalid_message` for a file without type or URL. */
+/** The user's messages after the assistant's last message. Throws `invalid_message` for a file without type or URL. */
 export function agUiFresh({ messages }: RunAgentInput): SaidMessage[] {
   const answered = messages.findLastIndex(({ role }) => role === 'assistant' || role === 'tool');
   return messages
@@ -101,7 +101,7 @@ export function agUiItems({ messages }: RunAgentInput): SeenItems {
   };
 }
 
-/** A cancelled part denies. A part that cannot be read answers nothing. */
+/** The answer in a part of `resume`. A cancelled part denies the request; an unreadable one gives a problem. */
 export function answerOf({ interruptId: answerId, status, payload, metadata }: ResumePart): ChatAnswer | UnreadAnswer {
   if (status === 'cancelled') return { answerId, approved: false, reason: 'The question was dismissed.' };
   const parsed = payloadShape.safeParse(payload);
@@ -128,10 +128,10 @@ function messageText(content: RunAgentInput['messages'][number]['content']): str
 
 type Message = { id: string; role: string } & Record<string, unknown>;
 
-/** The messages of a thread for AG-UI's snapshot: those that the front end sent, then those of later steps. */
+/** Collects the messages for AG-UI's snapshot: those that the front end sent, then those of the stream's steps. */
 class SnapshotMessages {
   readonly #all: Message[];
-  /** True once the assistant has a text or call that the front end did not send. */
+  /** True once the assistant has a message that the front end did not send. */
   hasNew = false;
 
   constructor(sent: RunAgentInput['messages']) {
@@ -190,8 +190,8 @@ export async function* agUiEvents(
       messages.add(step);
       if (step.type === 'waiting') {
         yield { type: 'STATE_SNAPSHOT', snapshot: stateOf(input.state, step.requests) };
-        // A snapshot that ends with a message of an earlier stream makes assistant-ui drop the interrupt that follows.
-        // A snapshot without a new message would delete it in the front end.
+        // A snapshot is sent only with a new message: after one that ends with an older message, assistant-ui drops the
+        // interrupt. It has all messages, because the front end deletes those that a snapshot lacks.
         if (messages.hasNew && input.messages.length > 0) yield { type: 'MESSAGES_SNAPSHOT', messages: messages.all };
         const interrupts = step.requests.map((request) => interruptOf(request));
         yield { type: 'RUN_FINISHED', threadId, runId, outcome: { type: 'interrupt', interrupts } };
@@ -206,7 +206,7 @@ export async function* agUiEvents(
   }
 }
 
-/** The events of AG-UI for a step; none for a request, which the last event of the response contains. */
+/** The AG-UI events for a step. A step `asked` has none, because the last event of the stream lists all requests. */
 function eventsOf(step: Exclude<ChatStep, { type: 'waiting' }>): AgUiEvent[] {
   switch (step.type) {
     case 'receipts':
@@ -249,7 +249,7 @@ function eventsOf(step: Exclude<ChatStep, { type: 'waiting' }>): AgUiEvent[] {
   }
 }
 
-/** A request as an interrupt of AG-UI, which the page answers when it resumes. */
+/** A request as an interrupt of AG-UI. The page answers it in the `resume` of its next request. */
 function interruptOf(request: AskedRequest): object {
   const { answerId, requestId, workflowId, callId, toolName, digest, deadline, schema } = request;
   return {
@@ -278,7 +278,7 @@ function interruptOf(request: AskedRequest): object {
   };
 }
 
-/** The front end's own state, with one member added. */
+/** The state of the front end with the open requests added as `countersign`. */
 function stateOf(state: unknown, requests: readonly AskedRequest[]): object {
   const own = typeof state === 'object' && state !== null && !Array.isArray(state) ? state : {};
   const open = requests.map(({ answerId, callId, toolName, digest }) => ({

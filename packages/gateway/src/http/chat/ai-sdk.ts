@@ -27,7 +27,7 @@ const part = z.looseObject({
 
 const toldText = z.looseObject({ countersign: z.looseObject({ textId: z.string() }) });
 
-/** The part of `DefaultChatTransport`'s body that this gateway reads; it ignores everything else. */
+/** The members of a body of the AI SDK's `DefaultChatTransport` that the gateway reads. It ignores all others. */
 export const chatRequest = z
   .looseObject({
     id: z.string().min(1).max(500),
@@ -40,12 +40,12 @@ export const chatRequest = z
 type AiSdkRequest = z.infer<typeof chatRequest>;
 type Part = z.infer<typeof part>;
 
-/** The texts of the user, oldest first. Messages of other roles are unverified claims, and are ignored. */
+/** The texts of the user, oldest first. Messages of other roles are ignored, because the front end may forge them. */
 export function aiSdkTexts({ messages }: AiSdkRequest): string[] {
   return messages.filter(({ role }) => role === 'user').map(messageText);
 }
 
-/** The user's messages after the assistant's last one. Throws `invalid_message` for a file without type or URL. */
+/** The user's messages after the assistant's last message. Throws `invalid_message` for a file without type or URL. */
 export function aiSdkFresh({ messages }: AiSdkRequest): SaidMessage[] {
   const fresh = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1);
   return fresh
@@ -61,8 +61,8 @@ export function aiSdkFresh({ messages }: AiSdkRequest): SaidMessage[] {
 }
 
 /**
- * Returns the id of the assistant's message that the stream continues: the one that the request names, because a
- * request on its card was answered, else the last one. Undefined if a newer message of the user follows.
+ * Returns the id of the assistant's message that the stream continues. The body names it if the user answered a request
+ * of that message; otherwise it is the last message. Undefined if that is a message of the user.
  */
 export function continuedMessage({ messages, messageId }: AiSdkRequest): string | undefined {
   const named = messages.find(({ id }) => id === messageId) ?? messages.at(-1);
@@ -96,7 +96,7 @@ function toldTexts({ role, parts }: AiSdkRequest['messages'][number]): string[] 
   });
 }
 
-/** The answers without a result so far. Those sent before are sent again: each counts once. */
+/** The answers to calls without a result. The front end may have sent them before; each counts once. */
 export function givenAnswers(request: AiSdkRequest): (ChatAnswer | UnreadAnswer)[] {
   return toolParts(request).flatMap(({ state, approval }): (ChatAnswer | UnreadAnswer)[] => {
     if (state !== 'approval-responded' || approval == null) return [];
@@ -140,7 +140,7 @@ export async function* uiChunks(
 
 class ChunkTranslator {
   readonly #asked: Set<string>;
-  /** The calls of the message in progress: a chunk about another one is an error in the front end. */
+  /** The calls of the message that the stream writes. The front end throws for a chunk about any other call. */
   readonly #calls: Set<string>;
   readonly #denied = new Set<string>();
   #step: string | undefined;
@@ -149,7 +149,7 @@ class ChunkTranslator {
   constructor({ seen, continues }: Omit<ChunkOptions, 'failed' | 'messageId'>) {
     this.#asked = new Set(seen.answers);
     this.#calls = new Set([...seen.calls].filter((id) => seen.elsewhere?.has(id) !== true));
-    // The calls of a turn stay in one step: the AI SDK checks only the last step for open answers.
+    // All calls of a turn are in one step, because the AI SDK looks for answers to send only in the last step.
     const last = [...this.#calls].at(-1);
     if (continues && last !== undefined) this.#step = last.slice(0, last.lastIndexOf('.'));
   }
@@ -164,7 +164,7 @@ class ChunkTranslator {
       case 'text':
         return yield { type: 'text-delta', id: step.messageId, delta: step.delta };
       case 'text_end':
-        // It returns with the next request, so that the text is sent once.
+        // The front end sends `textId` with its next request, and so tells the gateway that it has this text.
         return yield {
           type: 'text-end',
           id: step.messageId,
@@ -201,7 +201,7 @@ class ChunkTranslator {
     }
   }
 
-  /** The chunks that ask for an approval, after the call itself if the page does not have it yet. */
+  /** The chunks that ask for an approval. The call itself comes first if the page does not have it yet. */
   *#asks(request: AskedRequest): Generator<UiChunk, void, undefined> {
     const { answerId, callId, digest, deadline } = request;
     this.#asked.add(answerId);
@@ -212,7 +212,7 @@ class ChunkTranslator {
       approvalId: answerId,
       toolCallId: callId,
       reason: questionText(request),
-      // It returns with the answer, so that the answer counts for this very call only.
+      // The front end sends the signature with the answer, so the answer counts for exactly this call.
       signature: digest,
       approvalDescriptor: {
         ...(deadline !== null && { deadline }),
@@ -221,7 +221,7 @@ class ChunkTranslator {
     };
   }
 
-  /** The chunks for a decision that was made elsewhere; none if the page does not know the request. */
+  /** The chunks for a decision that was made elsewhere. Empty if the page does not have the request. */
   *#decides({ answerId, callId, approved, outcome, reason }: ChatStep & { type: 'decided' }): Generator<UiChunk> {
     if (!this.#asked.has(answerId) || !this.#calls.has(callId)) return;
     yield {
@@ -232,7 +232,7 @@ class ChunkTranslator {
       providerMetadata: { countersign: { outcome } },
     };
     if (approved) return;
-    // Sent at once: until the result, which follows the whole turn, the page would resend its answer.
+    // The result comes only after the whole turn, and until then the page would send its answer again.
     this.#denied.add(callId);
     yield { type: 'tool-output-denied', toolCallId: callId };
   }
@@ -256,7 +256,7 @@ function inputChunk(call: Pick<AskedRequest, 'callId' | 'toolName' | 'arguments'
   return { type: 'tool-input-available', toolCallId, toolName, input, dynamic: true };
 }
 
-/** A denial in the AI SDK's terms needs the approval request, which this front end may lack. */
+/** A denied call becomes an error: the AI SDK's denial needs the approval request, which the front end may lack. */
 function resultChunk({ callId: toolCallId, content, isError, denied }: ChatStep & { type: 'result' }): UiChunk {
   if (isError || denied) return { type: 'tool-output-error', toolCallId, errorText: content, dynamic: true };
   return { type: 'tool-output-available', toolCallId, output: jsonOrText(content), dynamic: true };

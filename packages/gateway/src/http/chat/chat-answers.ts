@@ -9,14 +9,14 @@ export interface ChatAnswer {
   answerId: string;
   approved: boolean;
   reason?: string;
-  /** With an approval: all arguments, in place of the shown ones. */
+  /** All arguments with which the user approves the call, in place of the shown arguments. */
   editedArguments?: JsonObject;
   digest?: string;
 }
 
 export type UnreadAnswer = { answerId: string; problem: Problem };
 
-/** Records each answer by itself: a refused one delays no other, and a repeated one gets the first receipt. */
+/** Sends all answers to their runs at once. A refused answer does not stop others; a repeated one counts once. */
 export async function recordAnswers(
   thread: ChatThread,
   answers: readonly (ChatAnswer | UnreadAnswer)[],
@@ -30,7 +30,7 @@ export async function recordAnswers(
         return refusalReceipt('', { code: 'unknown_request', message });
       }
       if ('problem' in answer) return refusalReceipt(place.requestId, answer.problem);
-      // The workflow id derives from principal, agent and thread, so a person cannot answer in another person's chat.
+      // The workflow id depends on the principal, so no person can answer in the chat of another.
       const workflowId = workflowOf(thread, place.run);
       const decision = decisionOf(thread, answer, place.requestId, channel);
       return record(gateway, thread.principal, { workflowId, decision });
@@ -38,7 +38,7 @@ export async function recordAnswers(
   );
 }
 
-/** The decision for an answer in a chat. The same answer has the same id, so that a resent one counts once. */
+/** The decision for an answer of a chat. Its id is a hash of the answer, so that a repeated answer counts once. */
 function decisionOf(
   { principal }: ChatThread,
   { answerId, approved, reason, editedArguments, digest }: ChatAnswer,

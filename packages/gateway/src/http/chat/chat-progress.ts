@@ -16,9 +16,9 @@ import type { ChatRun, SeenItems, ChatThread, RunOfThread } from './chat-thread.
 import { answerIdOf, callIdPrefix } from './chat-thread.ts';
 
 class TurnState {
-  /** The calls that still run, or wait for an answer. */
+  /** The ids of the calls that still run, or wait for an answer. */
   readonly running = new Set<string>();
-  /** The unsettled requests, by id. */
+  /** The requests that are not settled, by request id. */
   readonly asked = new Map<string, AskedRequest>();
   /** The receipts of this request's answers, by request id. */
   readonly #receipts: ReadonlyMap<string, Receipt>;
@@ -27,10 +27,10 @@ class TurnState {
     this.#receipts = new Map(receipts.map((receipt) => [receipt.requestId, receipt]));
   }
 
-  /** The requests that the chat's user can answer now: open, and not just answered. */
+  /** The requests that the chat's user can answer now. Those with an answer in this HTTP request are not among them. */
   get open(): AskedRequest[] {
     return [...this.asked.values()].flatMap((request) => {
-      // Settled, though the event of the settlement has not arrived yet.
+      // `details` may show that a request is settled before the event of its settlement arrives.
       if (request.isForOthers === true || request.details?.settled !== undefined) return [];
       const { accepted = false, code, message = '' } = this.#receipts.get(request.requestId) ?? {};
       if (accepted) return [];
@@ -38,7 +38,7 @@ class TurnState {
     });
   }
 
-  /** The requests that others must answer: the user cannot, or has answered, and more votes are needed. */
+  /** The requests that other people must answer: the user may not, or has voted, and more votes are needed. */
   get others(): AskedRequest[] {
     return [...this.asked.values()].filter(({ requestId, isForOthers = false }) => {
       const { accepted = false, outcome } = this.#receipts.get(requestId) ?? {};
@@ -48,20 +48,20 @@ class TurnState {
 
   /** True if nothing happens before an answer arrives. */
   get isIdle(): boolean {
-    // A page without the result of a vote sends it again, and would do so at once if the stream ended at once.
+    // After a vote that settles nothing, the stream must not end at once: the page would send the vote again at once.
     const others = this.others.filter(({ requestId }) => !this.#receipts.has(requestId));
     const waiting = new Set([...this.open, ...others].map(({ callId }) => callId));
     return [...this.running].every((callId) => waiting.has(callId));
   }
 }
 
-/** The progress of a run, as the steps that its front end does not have yet. */
+/** Translates the events of a run into the steps that the front end does not have yet. */
 export class ChatProgress {
   readonly #thread: ChatThread;
   readonly #run: RunOfThread;
-  /** The id of the user's message, until its event arrives. Undefined afterwards, or if the request had none. */
+  /** The id of the user's message until its event arrives; then undefined, as for a request without a message. */
   #awaits: string | undefined;
-  /** The model's last text. `finish` is present if the text may be incomplete. */
+  /** The model's last text. `finish` says why the text may be incomplete. */
   #said: Pick<ChatStep & { type: 'ended' }, 'output' | 'finish'> = { output: '' };
   readonly #seen: SeenItems;
   readonly #prefix: string;
@@ -69,7 +69,7 @@ export class ChatProgress {
   readonly #state: TurnState;
   readonly #arguments = new Map<string, Json>();
   readonly #told = new Set<string>();
-  /** The arguments of calls that the front end has, as JSON. */
+  /** The arguments, as JSON, of the calls that the front end has. */
   readonly #shown = new Map<string, string>();
   readonly #decisions = new Map<string, ApprovalResultEvent>();
   /** The ids of the past events, up to the last one that the front end has received. */
@@ -103,7 +103,7 @@ export class ChatProgress {
     return this.#awaits !== undefined;
   }
 
-  /** Notes which past events the front end has, so that they produce no steps. */
+  /** Remembers which past events the front end has. Their texts are not sent again. */
   expect(past: readonly RecordedEvent[]): void {
     const last = past.findLastIndex((event) => event.type === 'RunItemEvent' && this.#isSeen(event.item));
     this.#passed = new Set(past.slice(0, last + 1).map(({ id }) => id));
@@ -142,7 +142,7 @@ export class ChatProgress {
       this.#said = { output: content, ...(finish !== undefined && { finish }) };
       if (!isPassed) yield* this.#text.complete(turn, content);
     }
-    // Until the event of the user's message arrives, this is the end of the previous turn.
+    // Before the event of the user's message arrives, a `turn_ended` ends the previous turn.
     if (item.type === 'turn_ended' && this.#awaits === undefined) {
       this.isOver = true;
       yield* this.#text.end();
@@ -161,7 +161,7 @@ export class ChatProgress {
       const id = this.#idOf(callId);
       this.#state.running.delete(id);
       if (this.#seen.results.has(id)) return;
-      // `item.arguments`: a reviewer has edited them.
+      // `item.arguments` is present if a reviewer has edited the arguments.
       if (item.arguments !== undefined || !this.#shown.has(id) || this.#isElsewhere(id)) {
         yield* this.#call({ callId, toolName, arguments: item.arguments ?? this.#arguments.get(id) ?? {} });
       }
@@ -181,7 +181,7 @@ export class ChatProgress {
       this.#shown.set(request.callId, JSON.stringify(request.arguments));
       return;
     }
-    // The AI SDK treats a call without a result as one that its page must answer, before it sends other answers.
+    // The page cannot answer this call. In the AI SDK, a call without an answer would block the answers to other calls.
     if (request.isForOthers === true) return;
     yield* this.#call({ callId, toolName: request.toolName, arguments: request.arguments });
     yield { type: 'asked', request };
@@ -194,19 +194,19 @@ export class ChatProgress {
     this.#state.asked.delete(requestId);
     if (ran !== 'pending' && event.by !== 'edit') this.#state.running.delete(id);
     this.#decisions.set(id, event);
-    // After an edit, another request asks about the call.
+    // After an edit, a new request asks about the call.
     if (this.#seen.results.has(id) || event.by === 'edit') return;
     const answerId = answerIdOf(requestId, this.#run);
     const reason = await decisionText(event, this.#thread);
     const approved = ran === 'pending' || decision === 'responded';
     yield { type: 'decided', callId: id, answerId, outcome: decision, approved, reason };
-    // No tool runs, so no result follows. A page would treat a call without a result as one that it must answer.
+    // `continueTool` runs nothing, so no result follows. A page would answer a call without a result again.
     if (event.toolName !== continueTool || !this.#shown.has(id)) return;
     const content = ran !== 'pending' ? (reason ?? 'The run ends.') : 'The run goes on.';
     yield { type: 'result', callId: id, content, isError: false, denied: !approved };
   }
 
-  /** A call arrives with its request, whose arguments are those to approve, else with its result. */
+  /** The steps for a call: the call itself if the front end lacks it, or its arguments if they have changed. */
   *#call(call: { callId: string; toolName: string; arguments: Json }): Generator<ChatStep> {
     const id = this.#idOf(call.callId);
     const [before, now] = [this.#shown.get(id), JSON.stringify(call.arguments)];
@@ -235,7 +235,7 @@ export class ChatProgress {
   }
 }
 
-/** A request as a front end shows it: redacted, or, while no worker answers, from its event alone, which has less. */
+/** A request as a front end shows it. If no worker answers, it has only what the event contains. */
 async function askedRequest(
   { client, principal }: ChatThread,
   event: ApprovalRequestEvent,
@@ -262,7 +262,7 @@ async function askedRequest(
   };
 }
 
-/** Who decided a request, and why. For the person who decided it: their reason alone, or null. */
+/** Says who decided a request, and why. The person who decided it gets only their own reason, or null. */
 export async function decisionText(
   event: ApprovalResultEvent,
   { client, principal }: Pick<ChatThread, 'client' | 'principal'>,
@@ -288,14 +288,14 @@ export async function decisionText(
   }
 }
 
-/** How long the request waited in total; its deadline may have been extended. */
+/** The time from a request to its deadline, which may have been extended, such as ` within 1h`. Empty if not known. */
 async function waited({ requestId, workflowId }: ApprovalResultEvent, client: ChatThread['client']): Promise<string> {
   const details = await client.approvals.get(requestId, { workflowId }).catch(() => undefined);
   if (details === undefined || details.deadline === null) return '';
   return ` within ${formatDuration(Date.parse(details.deadline) - Date.parse(details.requestedAt))}`;
 }
 
-/** The model's text, for protocols that only append: one that starts over is sent once complete, as another text. */
+/** Sends the model's text as it grows. A text that starts over, after a retry, is sent as a new text once complete. */
 class ChatText {
   readonly #prefix: string;
   #turn = 0;

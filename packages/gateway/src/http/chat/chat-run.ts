@@ -1,6 +1,6 @@
 /**
- * Follows the run of a chat in steps, until it waits for the chat's user or ends. Nothing is stored: steps that the
- * front end claims to have are left out, and a false claim changes only its own view.
+ * Follows the run of a chat in steps, until the run ends or waits for the chat's user. The gateway stores nothing: it
+ * leaves out the steps that the front end claims to have. A false claim changes only what that front end shows.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RecordedEvent, RunEvent, RunItem, ApprovalDetails, Retry } from 'countersign/client';
@@ -12,7 +12,7 @@ import { callIdPrefix, type ChatRun, nothingSeen, type ChatThread } from './chat
 import { retryTurn } from './say.ts';
 import { type ChatStep, stoppedStep, type AskedRequest, type ChatWait } from './chat-step.ts';
 
-/** What the page has missed of a turn, then what happens, until the turn ends or waits for an answer. */
+/** Yields the steps of a turn that the page has missed, then new ones, until the turn ends or waits for the user. */
 export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, undefined> {
   const { thread, workflowId, receipts, signal, waitMs } = run;
   const { client } = thread;
@@ -24,7 +24,7 @@ export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, 
     if (event.type !== 'RawResponseEvent') past.push(event);
   }
   const turn = turnIn(past, run);
-  // The front end resends a message whose turn has failed: the model is called again.
+  // If the front end sends the message of a failed turn again, the user wants a retry of the model call.
   const isFailed = run.said !== undefined && endOfTurn(turn.at(-1))?.failure !== undefined;
   if (isFailed) await retryTurn(thread, workflowId);
   const told = isFailed ? turn.slice(0, -1) : turn;
@@ -34,7 +34,7 @@ export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, 
   progress.expect([...missed, ...told]);
   const waits = new ChatWaits(thread, workflowId, { isFirst: run.seen.calls.size === 0 });
   const take = async function* (event: RunEvent): AsyncGenerator<ChatStep, void, undefined> {
-    // Before the last step: a protocol accepts nothing after it.
+    // This comes before the last step, because a protocol accepts nothing after its last step.
     if (event.type === 'RunCompleteEvent' || endOfTurn(event) !== undefined) yield* waits.end();
     yield* progress.add(event);
   };
@@ -45,7 +45,7 @@ export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, 
   const watched = AbortSignal.any([signal, stop.signal]);
   const events = client.events(workflowId, { ...(after !== undefined && { after }), redacted: true, signal: watched });
   const live = events[Symbol.asyncIterator]();
-  // A new session begins with messages of the previous one, which the front end has already.
+  // A new run begins with the messages of the previous run, which the front end has already.
   let isBefore = isAwaited;
   try {
     let next: Promise<IteratorResult<RunEvent>> | undefined;
@@ -55,7 +55,7 @@ export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, 
       const { asks } = progress;
       if (asks && progress.isIdle) return yield* progress.wait();
       const restMs = quietSinceMs + waitMs - Date.now();
-      // Yields nothing between creating this promise and awaiting it: its rejection would be unhandled.
+      // No `yield` may come between this promise and its `await`, or its rejection would be unhandled.
       next ??= live.next();
       const result = await firstOf(next, (signal) => [waits.look(signal), ...(asks ? [late(restMs, signal)] : [])]);
       if (result === 'looked') continue;
@@ -78,8 +78,8 @@ export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, 
 }
 
 /**
- * The events of the user's turn: from the message `said` to its answer. Without that message: the turn of the call on
- * whose card the front end continues, else the last turn. None if the model has not received the message yet.
+ * The events of the turn to follow: from the user's message `said` to the model's answer. Without `said`, it is the
+ * turn whose call the front end has answered, else the last turn. Empty if the model has not received `said` yet.
  */
 function turnIn(past: readonly RecordedEvent[], chat: ChatRun): RecordedEvent[] {
   const { said, seen } = chat;
@@ -94,14 +94,14 @@ function turnIn(past: readonly RecordedEvent[], chat: ChatRun): RecordedEvent[] 
   if (own === -1 && said !== undefined && ends.some((end) => end !== undefined)) return [];
   const answered = ends.findIndex((end) => end !== undefined && end.failure === undefined);
   const turn = answered === -1 ? rest : rest.slice(0, answered + 1);
-  // A failure followed by another model call does not end the turn.
+  // A failure ends the turn only if it is the last event: after others, the model call was retried.
   return turn.filter((_event, index) => ends[index] === undefined || index === turn.length - 1);
 }
 
 /**
- * The events of the previous turn that the front end has missed, because it was reloaded or has lost its stream. They
- * begin with the first call without a result there, and the stream of the user's next message sends them first. Older
- * turns count as sent: a front end that sends only the newest messages does not name the results that it has.
+ * The events of the previous turn that the front end has missed, because it was reloaded or has lost its stream, from
+ * the first call without a result in the front end. The stream of the user's next message begins with these events.
+ * Older turns count as sent, because a front end that sends only its newest messages does not name their results.
  */
 function missedIn(past: readonly RecordedEvent[], turn: readonly RecordedEvent[], chat: ChatRun): RecordedEvent[] {
   if (chat.said === undefined) return [];
@@ -112,8 +112,8 @@ function missedIn(past: readonly RecordedEvent[], turn: readonly RecordedEvent[]
 }
 
 /**
- * The model receives a message written in the middle of a turn after the calls of that turn. The stream of such a
- * message began before it, and continues with the results of those calls that the front end lacks.
+ * The index at which a turn begins. If the user wrote in the middle of a turn, the model receives that message after
+ * the calls of the turn, so the turn begins with these calls, whose results the front end may lack.
  */
 function beginOfTurn(past: readonly RecordedEvent[], index: number): number {
   const ended = past.slice(0, Math.max(index, 0)).findLastIndex((event) => endOfTurn(event) !== undefined);
@@ -121,7 +121,7 @@ function beginOfTurn(past: readonly RecordedEvent[], index: number): number {
   return begun === -1 ? index : begun;
 }
 
-/** True for messages that were not written by the model in this run. */
+/** True for a message that the model did not write in this run. */
 function isGiven(event: RecordedEvent): boolean {
   return event.type === 'RunItemEvent' && event.item.type === 'message' && event.item.turn === undefined;
 }
@@ -131,7 +131,7 @@ function isOfUser(event: RecordedEvent, messageId?: string): boolean {
   return messageId === undefined || event.item.messageId === messageId;
 }
 
-/** True for a call without a result in the front end. `isMeant`: only such calls. */
+/** True for a call whose result the front end lacks. `isMeant` restricts this to some calls. */
 function isMissing(
   event: RecordedEvent,
   { seen, workflowId, run }: ChatRun,
@@ -150,13 +150,13 @@ function isStop(event: RunEvent): boolean {
   return endOfTurn(event)?.stopped === true;
 }
 
-/** True if the user's message reaches the model only after a further message: a stop came after it. */
+/** True if the run waits for another message of the user, as it does after the user has stopped a turn. */
 async function awaitsUser({ thread, workflowId }: ChatRun): Promise<boolean> {
   const { awaitsMessage } = await thread.client.run(workflowId).status();
   return awaitsMessage === true;
 }
 
-/** The next event, or an earlier result of `others`. Their signal aborts when they are no longer needed. */
+/** The result of `next` or of one of `others`, whichever comes first. Then the signal of `others` aborts. */
 async function firstOf<Other>(
   next: Promise<IteratorResult<RunEvent>>,
   others: (signal: AbortSignal) => Promise<Other>[],
@@ -173,12 +173,12 @@ function late(milliseconds: number, signal: AbortSignal): Promise<'late'> {
   return sleep(milliseconds, 'late' as const, { signal });
 }
 
-/** How long a run is quiet before the first check of what it waits for, and the longest time between two checks. */
+/** The pause before the gateway checks what a quiet run waits for, in milliseconds. It doubles up to `longest`. */
 const pauseMs = { first: 1_000, longest: 30_000 };
 const mostNested = 20;
 const mostNames = 5;
 
-/** Reports to one stream's front end why its run waits, each change once. */
+/** Reports to the front end of one stream why the run waits, whenever that changes. */
 class ChatWaits {
   readonly #thread: Pick<ChatThread, 'client' | 'inbox'>;
   readonly #workflowId: string;
@@ -192,7 +192,7 @@ class ChatWaits {
     if (isFirst) this.#told = JSON.stringify([]);
   }
 
-  /** Finds, after a pause, what the run waits for besides its own requests. Rejects when `signal` aborts. */
+  /** After a pause, finds what the run waits for besides its own requests. Rejects when `signal` aborts. */
   async look(signal: AbortSignal): Promise<'looked'> {
     await sleep(this.#pauseMs, undefined, { signal });
     this.#pauseMs = Math.min(this.#pauseMs * 2, pauseMs.longest);
@@ -205,7 +205,7 @@ class ChatWaits {
     return 'looked';
   }
 
-  /** An event arrived, so a worker runs. `speaks`: the model writes, so nothing else blocked it. */
+  /** Notes an event, which proves that a worker runs. `speaks`: the model writes, so the run waits for nothing. */
   happened(speaks: boolean): void {
     this.#pauseMs = pauseMs.first;
     this.#found = speaks ? [] : this.#found.filter(({ kind }) => kind !== 'worker');
@@ -216,7 +216,7 @@ class ChatWaits {
     yield* this.tell([]);
   }
 
-  /** `others`: the open requests of the run that its user cannot answer. */
+  /** Yields the waits if they have changed. `others`: the open requests of the run that its user cannot answer. */
   *tell(others: readonly AskedRequest[]): Generator<ChatStep> {
     const waits = [...others.map((each) => waitOf(this.#thread, each)), ...this.#found];
     const text = JSON.stringify(waits);
@@ -226,7 +226,7 @@ class ChatWaits {
   }
 }
 
-/** A request that others answer, as the page shows it: who is still asked, and a link for them. */
+/** A wait for the answer of other people: who can still answer, and a link to the request for them. */
 function waitOf(
   { inbox }: Pick<ChatThread, 'inbox'>,
   { details, toolName, callId, requestId, workflowId, message, deadline }: AskedRequest,
@@ -258,7 +258,7 @@ function linkTo(
   return inbox === undefined ? {} : { url: `${inbox}/requests/${path}` };
 }
 
-/** `agent`: the agent of a nested run, whose requests are answered elsewhere. */
+/** What a run and its nested runs wait for. `agent`: absent for the run of the chat, whose requests are not listed. */
 async function reasonsOf(
   thread: Pick<ChatThread, 'client' | 'inbox'>,
   workflowId: string,
@@ -298,7 +298,7 @@ async function reasonsOf(
   ];
 }
 
-/** Without the failure's message, which may contain secrets, and without the attempt: each would be a new report. */
+/** Leaves out the failure's message, which may contain secrets, and the attempt, which would change the text often. */
 function retryText({ activity, type }: Retry): string {
   if (activity !== activityNames.callModel) {
     return Object.values<string>(activityNames).includes(activity)

@@ -12,13 +12,13 @@ export interface ChatThread {
   principal: Principal;
   agent: string;
   threadId: string;
-  /** The address of the web inbox, for links. Absent: it is not known. */
+  /** The address of the web inbox, for links. Absent: the gateway does not know how browsers reach it. */
   inbox?: string;
 }
 
 /**
- * Which run of a thread: the number of its session, from 0, since a thread outlives a session that has ended; or, in
- * threads of older gateways, the turn of the user that a run was started for, as 32 hex characters.
+ * Names a run of a thread by its number, from 0: when a run has ended, the thread continues with another run. Older
+ * gateways started one run for each turn of the user, which is named by `turnOf`, 32 hex characters.
  */
 export type RunOfThread = number | string;
 
@@ -29,22 +29,22 @@ export function keyOf({ principal, agent, threadId }: ChatThread, run: RunOfThre
   return `chat:${hashOf([principal.key, agent, threadId, which])}`;
 }
 
-/** The workflow id of a run of a thread, started or not. */
+/** The workflow id of a run of a thread. The run need not exist yet. */
 export function workflowOf(thread: ChatThread, run: RunOfThread): string {
   return keyedStart({ idempotencyKey: keyOf(thread, run) }, { agent: thread.agent, input: '' }).workflowId;
 }
 
-/** The turn for which older gateways started a run: all texts of the user so far. */
+/** The name of a turn, for which older gateways started a run: a hash of all texts of the user so far. */
 export function turnOf(texts: readonly string[]): string {
   return hashOf(texts).slice(0, 32);
 }
 
-/** The id under which a front end answers a request names its run, so that the gateway needs no messages to find it. */
+/** The id under which a front end answers a request. It names the run, so the gateway finds the run without state. */
 export function answerIdOf(requestId: string, run: RunOfThread): string {
   return `${requestId}.${typeof run === 'number' ? `s${run}` : run}`;
 }
 
-/** The parts of `answerIdOf`; undefined for any other text. */
+/** The parts of an id of `answerIdOf`; undefined for any other text. */
 export function parseAnswerId(id: string): { requestId: string; run: RunOfThread } | undefined {
   const [, requestId, turn, session] = answerShape.exec(id) ?? [];
   if (requestId === undefined) return undefined;
@@ -53,12 +53,12 @@ export function parseAnswerId(id: string): { requestId: string; run: RunOfThread
 
 const callIdShape = /^[0-9a-f]{16}s([0-9]{1,6})-/;
 
-/** Ids of calls and texts are unique in a run only; a front end needs them unique in a thread. */
+/** The prefix that makes the ids of calls and texts, which are unique in a run, unique in the whole thread. */
 export function callIdPrefix(workflowId: string, run: RunOfThread): string {
   return `${hashOf([workflowId]).slice(0, 16)}${typeof run === 'number' ? `s${run}` : ''}`;
 }
 
-/** The newest session that the front end knows, by its ids. A false claim finds another one of this thread, or none. */
+/** The number of the newest run that the ids of a front end name. A forged id can only lead to a run of this thread. */
 export function newestSession(ids: Iterable<string>): number {
   const found = Array.from(ids, (id) => Number(callIdShape.exec(id)?.[1] ?? answerShape.exec(id)?.[3] ?? 0));
   return found.reduce((newest, each) => Math.max(newest, each), 0);
@@ -73,7 +73,7 @@ export interface SeenItems {
   results: ReadonlySet<string>;
   texts: ReadonlySet<string>;
   answers: ReadonlySet<string>;
-  /** The calls that are only in messages that the stream does not continue. The stream cannot change such a message. */
+  /** The calls in messages that the stream does not continue. It cannot change these messages. */
   elsewhere?: ReadonlySet<string>;
 }
 
@@ -83,7 +83,7 @@ export interface ChatRun {
   thread: ChatThread;
   run: RunOfThread;
   workflowId: string;
-  /** The id of the user's message whose turn is followed. Default: the last one. */
+  /** The id of the user's message whose turn the stream follows. Default: the last message. */
   said?: string;
   seen: SeenItems;
   receipts: readonly Receipt[];

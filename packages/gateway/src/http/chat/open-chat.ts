@@ -19,7 +19,7 @@ const mostAnswers = 100;
 export interface ChatMessage {
   agent: string;
   threadId: string;
-  /** The user's messages after the assistant's last one. Empty if the front end brings only answers to requests. */
+  /** The user's messages after the assistant's last message. Empty if the front end sends only answers to requests. */
   fresh: readonly SaidMessage[];
   texts: readonly string[];
   /** True: the user asks for another answer to the last message. */
@@ -27,20 +27,20 @@ export interface ChatMessage {
   continues?: string;
   answers: readonly (ChatAnswer | UnreadAnswer)[];
   seen: SeenItems;
-  /** The protocol, for the record of what reviewers saw. */
+  /** The protocol of the front end, which is recorded with a decision as `viewed.channel`. */
   channel: string;
 }
 
 export interface OpenChat {
   steps: (signal: AbortSignal) => AsyncGenerator<ChatStep, void, undefined>;
-  /** Unique per message of the user. */
+  /** The id of the assistant's message. Each message of the user gets one such message. */
   messageId: string;
 }
 
 /**
- * Sends the approvals and denials in a chat message to their runs, and the user's new messages to the session of the
- * thread, and finds the run to follow. Throws `forbidden` if the sender answers and is no reviewer, `invalid_message`
- * for an empty message or too many answers, and `run_not_found` if an answer is for a run of another thread.
+ * Sends the approvals and denials of a front end to their runs, then the user's new messages, and finds the run whose
+ * steps the stream follows. Throws `forbidden` for answers of a sender who is no reviewer, `invalid_message` for an
+ * empty message or too many answers, and `run_not_found` for an answer to a run of another thread.
  */
 export async function openChat(gateway: GatewayContext, principal: Principal, message: ChatMessage): Promise<OpenChat> {
   const { client, site, chatWaitMs: waitMs } = gateway;
@@ -55,7 +55,7 @@ export async function openChat(gateway: GatewayContext, principal: Principal, me
     });
   }
   const thread: ChatThread = { client, principal, agent, threadId, inbox: inboxUrl(site) };
-  // Answers are sent first, because the user gave them before writing more.
+  // The answers go first, because the user gave them before writing the new messages.
   const receipts = await recordAnswers(thread, answers, { channel, gateway });
   const { run, workflowId, messageId: said } = await findRun(thread, message);
   return {
@@ -64,7 +64,7 @@ export async function openChat(gateway: GatewayContext, principal: Principal, me
   };
 }
 
-/** Only a message of the user starts a run: an answer to a run that retention has removed must not repeat it. */
+/** Finds the run of a chat. Only a message of the user may start one, not an answer to a run that retention removed. */
 async function findRun(thread: ChatThread, message: ChatMessage): Promise<Said> {
   const { fresh, texts, again = false, answers, seen } = message;
   const newest = newestSession([...seen.calls, ...seen.texts, ...seen.answers]);
@@ -94,7 +94,7 @@ async function findRun(thread: ChatThread, message: ChatMessage): Promise<Said> 
   }
 }
 
-/** The running turn of a thread, for a front end that has lost its stream. Undefined: none runs. */
+/** The chat of a thread with a running turn, for a front end that has lost its stream; undefined if no turn runs. */
 export async function resumeChat(
   { client, site, chatWaitMs: waitMs }: GatewayContext,
   principal: Principal,
@@ -127,7 +127,7 @@ export async function stopChat(
   }
 }
 
-/** The open session of a thread, unless it waits for its user. */
+/** The open run of a thread; undefined if there is none, or if it waits for the next message of its user. */
 async function sessionWithTurn(thread: ChatThread): Promise<Pick<Said, 'run' | 'workflowId'> | undefined> {
   let run: number | undefined = 0;
   while (run !== undefined) {
@@ -150,10 +150,10 @@ function assistantId({ run, workflowId, messageId }: Said): string {
 }
 
 const encoder = new TextEncoder();
-/** A comment, because the parsers of front ends read every event as one of their protocol. */
+/** A comment of the event stream. Front ends would read an event as a message of their protocol. */
 const heartbeat = encoder.encode(': heartbeat\n\n');
 
-/** Answers with the messages of a protocol as server-sent events. `end`: the data after the last one. */
+/** The response with the messages of a protocol as server-sent events. `end`: the data of a last event. */
 export function chatResponse(
   context: Context<HttpEnv>,
   gateway: GatewayContext,

@@ -1,4 +1,4 @@
-/** Sends the user's messages of a chat to the session of the thread, each message once. */
+/** Sends the user's messages of a chat, each once, to a session: a run that takes further messages of its user. */
 import { queryNames, queryRun, requireGated, callServer } from 'countersign/adapter';
 import { isProblemError, saidText, type UserFile, ProblemError } from 'countersign/base';
 import type { Message } from 'countersign';
@@ -12,33 +12,33 @@ export interface SaidMessage {
 }
 
 export interface SaidMessages {
-  /** The user's messages after the assistant's last one. At least one. */
+  /** The user's messages after the assistant's last message; at least one. */
   fresh: readonly SaidMessage[];
-  /** All texts of the user, by which runs of older gateways are found. */
+  /** All texts of the user, by which `olderRun` finds a run of an older gateway. */
   texts: readonly string[];
   /** True: the user asks for another answer to the last message. */
   again: boolean;
-  /** False if the messages arrived with answers to requests: their session must exist, and no other one may start. */
+  /** False if the messages came with answers to requests: then the session of these requests must exist already. */
   mayStart: boolean;
   newest: number;
 }
 
-/** The run that has the messages, and the last one's id there. */
+/** The run that has the messages. `messageId`: the id of the last message in that run. */
 export interface Said {
   run: RunOfThread;
   workflowId: string;
   messageId?: string;
 }
 
-/** The next session begins with this much of a transcript, in bytes of JSON. A start message may have twice as much. */
+/** The most bytes of an ended session's transcript that the next session gets: half of what a start may have. */
 const mostKeptBytes = 256_000;
 
 type UserMessage = Extract<Message, { role: 'user' }>;
 
 /**
- * Sends the messages to the open session of the thread, and starts one if there is none. A session that has ended is
- * followed by another one with its transcript, unless it has the message already: an id recognizes it, also from
- * another tab. Throws `run_not_found` if there is no session and none may be started.
+ * Sends the messages to the open session of the thread, or starts one. After an ended session, this starts another with
+ * its transcript, unless the ended session has the message already, by its id. Throws `run_not_found` if there is no
+ * session and `mayStart` is false.
  */
 export async function say(thread: ChatThread, said: SaidMessages): Promise<Said> {
   const messages = said.fresh.map(toUserMessage);
@@ -63,23 +63,23 @@ export async function say(thread: ChatThread, said: SaidMessages): Promise<Said>
     }
     past = await queryRun<Message[]>(thread.client.session, workflowId, queryNames.transcript);
     if (isPast(messageId) && !said.again) return { run, workflowId, messageId };
-    // The next session begins with the message and its answer, so it gets the message under another id.
+    // The next session begins with the message and its answer, so the repeated message needs another id.
     if (said.again) messages.push({ ...messages.pop()!, messageId: `${messageId}-${run}` });
   }
 }
 
-/** A front end waits for the answer, so do not wait for a busy session: the message stays in its history. */
+/** A short timeout, because a front end waits. A busy session still gets the message, which is in its history. */
 function sendOptions({ session }: ChatThread['client']): SendOptions {
   return { timeoutMs: session.limits.glanceTimeoutMs };
 }
 
-/** An edited message keeps the front end's id, but counts as another message. */
+/** The id is a hash of all content: an edited message keeps the id of the front end, but counts as another message. */
 function toUserMessage({ id, text, files }: SaidMessage): UserMessage & { messageId: string } {
   const said = [id, text, ...(files === undefined ? [] : [JSON.stringify(files)])];
   return { role: 'user', content: text, ...(files && { files }), messageId: `chat-${hashOf(said).slice(0, 40)}` };
 }
 
-/** Sends messages to the session. `over`: it has ended; `absent`: there is none. */
+/** Sends messages to a session. `over`: the session has ended; `absent`: there is no such session. */
 async function send(
   { client, principal }: ChatThread,
   workflowId: string,
@@ -95,7 +95,7 @@ async function send(
   }
 }
 
-/** False: another request has started it with another message at the same time. */
+/** Starts a session. False: another HTTP request has just started it with another message. */
 async function start(thread: ChatThread, run: number, input: Message[]): Promise<boolean> {
   const { client, principal, agent } = thread;
   const caller = { userId: principal.id, groups: [...principal.groups] };
@@ -109,8 +109,8 @@ async function start(thread: ChatThread, run: number, input: Message[]): Promise
 }
 
 /**
- * Asks for another answer to the last message: retries a failed turn, else sends the message again. A repeated request
- * sends it once, because the id contains the number of turns. Returns the id of the sent message.
+ * Asks for another answer to the last message: retries a failed turn, else sends the message again. The id of the sent
+ * message, which this returns, contains the number of the turn, so that a repeated request sends it once.
  */
 async function askAgain(
   thread: ChatThread,
@@ -135,7 +135,7 @@ async function askAgain(
   }
 }
 
-/** Retries the model call that failed last, once for any number of requests. */
+/** Retries the model call that failed last. Concurrent requests cause one retry. */
 export async function retryTurn({ client, principal }: ChatThread, workflowId: string): Promise<void> {
   for (;;) {
     try {
@@ -144,7 +144,7 @@ export async function retryTurn({ client, principal }: ChatThread, workflowId: s
     } catch (error) {
       if (!isProblemError(error) || error.code !== 'invalid_message') throw error;
     }
-    // Another request has retried it, or the run has not yet processed the failure in its history.
+    // Either another request has retried the call, or the run has not processed its failure yet: then try again.
     const { failedTurn } = await client.run(workflowId).status();
     if (failedTurn === undefined) return;
   }
@@ -156,7 +156,7 @@ function withoutSession(error: unknown): 'over' | 'absent' {
   throw error;
 }
 
-/** A run that an older gateway started for these messages. They must not be sent twice. */
+/** The run that an older gateway started for these messages, if any. The messages must not be sent twice. */
 export async function olderRun(thread: ChatThread, texts: readonly string[]): Promise<Said | undefined> {
   const run = turnOf(texts);
   const workflowId = workflowOf(thread, run);
@@ -169,7 +169,7 @@ export async function olderRun(thread: ChatThread, texts: readonly string[]): Pr
   }
 }
 
-/** The newest messages that fit into `mostKeptBytes`. The first of them is the user's. */
+/** The newest messages that fit into `mostKeptBytes`. The first one is a message of the user. */
 function newestOf(past: readonly Message[]): Message[] {
   let bytes = 0;
   const first =
@@ -178,7 +178,7 @@ function newestOf(past: readonly Message[]): Message[] {
   return from === -1 ? [] : past.slice(from).map(toldAgain);
 }
 
-/** The next session does not repeat the data of earlier files: it names them in a text. */
+/** Replaces the data of a message's files by a text that names them, so that the next session does not repeat it. */
 function toldAgain(message: Message): Message {
   if (message.role !== 'user') return message;
   const { files = [], ...said } = message;
@@ -190,15 +190,15 @@ function toldAgain(message: Message): Message {
   return { ...said, content, ...(addresses!.length > 0 && { files: addresses }) };
 }
 
-/** A part of a user's message. A part of another kind has neither member. */
+/** A part of a user's message: text or a file. A part of any other kind has neither member. */
 export interface SaidPart {
   text?: string;
   file?: { mediaType?: string; url?: string; filename?: string };
 }
 
 /**
- * One message of these parts, with files in their places. The run validates them. Throws `invalid_message` for a part
- * that is neither text nor file: if it were dropped, the model would answer as if it had read it.
+ * One message made of these parts, with each file at its place in the text. Throws `invalid_message` for a part that is
+ * neither text nor file: if the part were dropped, the model would answer as if it had read everything.
  */
 export function saidMessage(id: string, parts: readonly SaidPart[]): SaidMessage {
   let text = '';
@@ -216,10 +216,10 @@ export function saidMessage(id: string, parts: readonly SaidPart[]): SaidMessage
   return { id, text, ...(files.length > 0 && { files }) };
 }
 
-/** How many sessions of a thread may have ended and been removed before the open one. */
+/** How many removed sessions of a thread `openSession` skips to find the open one. */
 const mostRemoved = 100;
 
-/** The number of the open session, if retention has removed the first one. Reads visibility, which lags by seconds. */
+/** Finds the number of the open session if retention has removed earlier ones. It reads visibility, which lags. */
 export async function openSession(thread: ChatThread): Promise<number | undefined> {
   const { session } = thread.client;
   const sessions = new Map(Array.from({ length: mostRemoved }, (_, at) => [workflowOf(thread, at + 1), at + 1]));

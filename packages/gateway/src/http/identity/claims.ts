@@ -14,7 +14,7 @@ export interface NamedPerson {
 type Claims = Record<string, unknown>;
 const mostValues = 200;
 
-/** The person of verified claims: a token's, or those of an ID token, then of UserInfo. Throws `unauthenticated`. */
+/** The person that verified claims name. `sources`: the claims of a JWT, or of an ID token and then of UserInfo. */
 export function personOfClaims(settings: OpenIdSettings, sources: readonly Claims[]): NamedPerson {
   const { idClaim, groupsClaim, rolesClaim } = settings;
   const naming = sources.find((claims) => claimOf(claims, idClaim) !== undefined) ?? {};
@@ -34,8 +34,8 @@ export function personOfClaims(settings: OpenIdSettings, sources: readonly Claim
 }
 
 /**
- * Why an e-mail address does not identify a person; undefined if it does. A person could enter another's address at the
- * provider. A claim counts from each source that does not state another address.
+ * Why an e-mail address does not identify a person; undefined if it does. An unverified address proves nothing, because
+ * a person may have entered the address of another. A source with a different address is ignored.
  */
 function unverifiedEmail(
   { trustEmail }: OpenIdSettings,
@@ -46,7 +46,7 @@ function unverifiedEmail(
     .filter((claims) => claims['email'] === undefined || isSameAddress(claims['email'], email))
     .map((claims) => claims['email_verified'])
     .filter((claim) => claim !== undefined);
-  // Some providers write it as a text.
+  // Some providers send `email_verified` as a string.
   if (!verified.every((claim) => claim === true || claim === 'true')) {
     return `the identity provider says that it has not verified its e-mail address ('email_verified')`;
   }
@@ -70,14 +70,14 @@ function isSameAddress(one: unknown, other: unknown): boolean {
   return typeof one === 'string' && typeof other === 'string' && isSamePerson(one, other);
 }
 
-/** Texts only; a single text is a list of one. */
+/** The strings of the first source that has the claim. A single string counts as a list of one. */
 function valuesOf(sources: readonly Claims[], name: string): string[] {
   const found = sources.map((claims) => claimOf(claims, name)).find((value) => value !== undefined);
   const values = Array.isArray(found) ? found.slice(0, mostValues) : [found];
   return values.filter((value) => typeof value === 'string');
 }
 
-/** A claim by its name, or by its path, such as `realm_access.roles`. Reads own members only. */
+/** The value of a claim, by its name or by a path such as `realm_access.roles`. Reads own properties only. */
 function claimOf(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   let value: unknown = claims;
@@ -95,8 +95,8 @@ function unidentified(why: string): ProblemError {
 const longest = 200;
 
 /**
- * The name of a person in NFC, as policies compare it; or why a text cannot be one. Names in any script are valid, with
- * their joiners; a name that mixes scripts, or that looks like a group's or a channel's, is refused.
+ * The name of a person, normalized to NFC because policies compare names in NFC; or why a text cannot be a name. Any
+ * script is valid. Text that mixes scripts, or that looks like the name of a group or a channel, is not.
  */
 export function personName(
   value: unknown,
@@ -107,14 +107,14 @@ export function personName(
   if (name.trim() === '' || name.trim() !== name)
     return { problem: 'must not be empty, nor begin or end with a space' };
   if (groupOf(name) !== undefined) return { problem: 'must not begin with group:' };
-  // `channel:NAME` stands for the receivers of a channel.
+  // Elsewhere, `channel:NAME` means the receivers of a channel.
   if (name.startsWith('channel:')) return { problem: 'must not begin with channel:' };
   if (!name.isWellFormed() || visibleText(name, { asName: true }) !== name)
     return { problem: 'must not have characters that are invisible or pass for those of another alphabet' };
   return { name };
 }
 
-/** Finds among existing names the one that a given name equals in another spelling, or resembles. Undefined: none. */
+/** Returns a function that finds the known name that a given name resembles, or equals in another spelling. */
 export function namesakesAmong(known: readonly string[]): (name: string) => string | undefined {
   const byKey = new Map(known.map((name) => [personKey(name), name]));
   const byLook = new Map(known.map((name) => [looksLike(name), name]));

@@ -109,7 +109,7 @@ export const identityShape = z
 
 export type IdentityDocument = z.infer<typeof identityShape>;
 
-/** True for https, and for http on this machine: an attacker who can modify the traffic could sign in as any person. */
+/** True for https, and for http on this machine. Over other http, an attacker on the network could forge a sign-in. */
 function isSecure(value: string): boolean {
   if (!URL.canParse(value)) return false;
   const { protocol, hostname, username, password, hash } = new URL(value);
@@ -122,7 +122,7 @@ function isPublicOrigin(value: string): boolean {
 }
 
 const defaultSessionMs = 8 * 3_600_000;
-/** For a secret that is typed in or generated as text; 32 random characters cannot be guessed. */
+/** The fewest characters of a key. 32 random characters cannot be guessed. */
 const shortestKey = 32;
 
 /**
@@ -217,7 +217,7 @@ export function readIdentityFile(path: string, env: NodeJS.ProcessEnv = process.
   };
 }
 
-/** The settings for OpenID Connect with their defaults. `secretOf`: reads an environment variable, or throws. */
+/** The settings for OpenID Connect, with defaults. `secretOf` reads an environment variable, or throws. */
 function settingsOf(oidc: NonNullable<IdentityDocument['oidc']>, secretOf: (name: string) => string): OpenIdSettings {
   const { client_secret_env: secret, groups_claim: groupsClaim = 'groups' } = oidc;
   return {
@@ -234,7 +234,7 @@ function settingsOf(oidc: NonNullable<IdentityDocument['oidc']>, secretOf: (name
   };
 }
 
-/** As a key object, which prints without its content. */
+/** Wraps a secret in a `KeyObject`, because logging a `KeyObject` does not reveal its content. */
 function secretKey(text: string): KeyObject {
   return createSecretKey(Buffer.from(text));
 }

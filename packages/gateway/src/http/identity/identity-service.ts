@@ -8,7 +8,7 @@ import { userInfo } from 'node:os';
 
 export type IdentityService = ReturnType<typeof createIdentityService>;
 
-/** Authenticates the senders of requests by tokens, sessions and OpenID Connect, as the identity file says. */
+/** Authenticates the senders of requests by the tokens, the sessions and the OpenID Connect provider of `identity`. */
 export function createIdentityService(
   identity: GatewayIdentity,
   { isLoopback, namespace, log }: { isLoopback: boolean; namespace: string; log: (line: string) => void },
@@ -28,14 +28,14 @@ export function createIdentityService(
     throw new ProblemError({ code: 'unauthenticated', message });
   }
 
-  /** The person of a token of the file, or of a JWT of the provider. Throws `unauthenticated` for any other header. */
+  /** The principal of a token of the identity file, or of a JWT of the provider. Throws `unauthenticated` else. */
   async function bearerOf(header: string): Promise<Principal> {
     const token = /^Bearer +([\w.~+/-]+=*) *$/i.exec(header)?.[1];
     if (token === undefined) {
       const message = 'The header Authorization must be: Bearer TOKEN.';
       throw new ProblemError({ code: 'unauthenticated', message });
     }
-    // A token of the file first: it may look like a JWT.
+    // This looks in the identity file first, because a token of the file may look like a JWT.
     const entry = findToken(tokens, token);
     if (entry === undefined && provider !== undefined && token.split('.').length === 3) {
       return principalOf(await provider.verify(token), 'jwt');
@@ -47,19 +47,19 @@ export function createIdentityService(
     sessions,
     cookies,
     seals,
-    /** Undefined: people sign in with a token. */
+    /** The client of the identity provider. Undefined: there is no provider, and people sign in with a token. */
     openId: provider,
     canSignIn,
-    /** True: links outlive this process. */
+    /** True: links that answer a request stay valid after a restart of the gateway. */
     hasLinkKey: linkKey !== undefined,
-    /** True: sessions and account links outlive this process. */
+    /** True: sessions and linked chat accounts stay valid after a restart of the gateway. */
     hasSessionKey: sessionKey !== undefined,
     /** The people with a token who may answer requests. */
     reviewers: tokens.filter((each) => each.roles.includes('reviewer')),
     tokenOf,
     authenticator: {
-      // A bearer token must be valid on every route. A browser sends its cookie automatically: an invalid one counts as
-      // none, otherwise it would block the sign-in.
+      // An invalid bearer token is refused on every route. An invalid cookie counts as no credential: the browser sends
+      // it automatically, also to the sign-in page.
       authenticate: (request: Request): Promise<Principal | undefined> => {
         const header = request.headers.get('authorization');
         if (header !== null) return bearerOf(header);
@@ -70,7 +70,7 @@ export function createIdentityService(
   };
 }
 
-/** Every sender is the user who started the gateway. For a gateway that only this machine can reach. */
+/** Takes every sender for the user who started the gateway. Only for a gateway that no other machine can reach. */
 export function localAuthenticator(): Authenticator {
   const id = userInfo().username;
   const principal = { id, roles, groups: [], via: 'local', key: `local:${id}` } as const;

@@ -1,33 +1,33 @@
 import { type KeyObject, createHash, timingSafeEqual } from 'node:crypto';
 import type { Role } from './principal.ts';
 
-/** How a gateway authenticates senders, from an identity file (docs/identity.md). It prints no secret. */
+/** How a gateway authenticates senders, as an identity file says (docs/identity.md). Logging it reveals no secret. */
 export interface GatewayIdentity {
   /** The origin that browsers use. */
   readonly publicUrl?: string;
   readonly tokens: readonly TokenEntry[];
   readonly oidc?: OpenIdSettings;
-  /** Absent: a key of this process, so sessions end when the gateway does. */
+  /** The key that encrypts sessions. Absent: the gateway makes one at its start, so a restart ends all sessions. */
   readonly sessionKey?: KeyObject;
-  /** Absent: links use the key of sessions. */
+  /** The key that encrypts links. Absent: the gateway uses `sessionKey`. */
   readonly linkKey?: KeyObject;
   readonly sessionMs: number;
 }
 
-/** The identity provider, and how its claims map to roles and names here. */
+/** The identity provider, and how the gateway reads ids, groups and roles from its claims. */
 export interface OpenIdSettings {
   readonly issuer: string;
   readonly clientId: string;
-  /** Absent: a public client. */
+  /** Absent: the gateway is a public client of OAuth, which has no secret. */
   readonly clientSecret?: KeyObject;
-  /** Of JWTs for services; absent: none is accepted. */
+  /** The `aud` that a JWT of a service must have. Absent: the gateway accepts no JWT. */
   readonly audience?: string;
   readonly idClaim: string;
   /** True: an e-mail address counts although the provider does not state that it verified it. */
   readonly trustEmail: boolean;
   readonly groupsClaim: string;
   readonly rolesClaim: string;
-  /** For each role, the values of the roles claim that grant it; `*`: everyone has it. */
+  /** For each role, the values of the roles claim that grant it. `*` grants the role to everyone. */
   readonly roles: Readonly<Partial<Record<Role, readonly string[]>>>;
   readonly scopes: readonly string[];
 }
@@ -40,15 +40,15 @@ export interface TokenEntry {
   readonly hash: Buffer;
   readonly roles: readonly Role[];
   readonly groups: readonly string[];
-  /** It may start runs in the name of others, and never reviews. */
+  /** True for a service that may start runs in the name of other people. Such a service never reviews. */
   readonly actsForOthers: boolean;
   readonly expiresMs?: number;
 }
 
-/** A shorter token is always refused: it could be guessed from its hash. */
+/** The fewest characters of a token. A shorter token could be guessed from its hash. */
 export const shortestToken = 32;
 
-/** The entry of a token; undefined for any other text. Takes the same time for every token. */
+/** The entry of a token; undefined for any other text. Comparing takes constant time, so it reveals nothing. */
 export function findToken(entries: readonly TokenEntry[], token: string): TokenEntry | undefined {
   if (token.length < shortestToken) return undefined;
   return findHash(entries, createHash('sha256').update(token).digest());

@@ -22,12 +22,12 @@ export interface PendingLogin {
   to: string;
 }
 
-/** Asymmetric ones only: a key that verifies a symmetric signature can also create one. */
+/** The accepted signatures of JWTs: asymmetric ones, because a key that verifies a symmetric one can also create it. */
 const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
-/** The types of access tokens (RFC 9068), and the type for providers that say only JWT. */
+/** The accepted values of the header `typ`: those of access tokens (RFC 9068), and `jwt`, which some providers send. */
 const accessTypes = ['at+jwt', 'application/at+jwt', 'jwt'];
 
-/** Connects at first use. The provider's people may not take one of `tokenIds`, nor an id that looks like it. */
+/** A client of the identity provider, which connects at first use. It refuses people with an id like a token's. */
 export function openId(
   settings: OpenIdSettings,
   publicUrl: string,
@@ -54,7 +54,7 @@ export function openId(
   }
 
   return {
-    /** The person of a JWT that the provider issued for this API. Throws `unauthenticated`, `server_unreachable`. */
+    /** The person of a JWT that the provider issued for this API. Throws `unauthenticated` or `server_unreachable`. */
     verify: async (token: string): Promise<NamedPerson> => {
       const { issuer, audience } = settings;
       if (audience === undefined) throw invalidToken('this gateway takes no tokens of the identity provider');
@@ -72,12 +72,12 @@ export function openId(
       const { payload, protectedHeader } = verified;
       if (!accessTypes.includes((protectedHeader.typ ?? 'jwt').toLowerCase()))
         throw invalidToken('it is no access token');
-      // Such a token needs a proof of possession, which this gateway does not check.
+      // A token with `cnf` counts only with a proof of possession, which this gateway does not check.
       if (payload['cnf'] !== undefined) throw invalidToken('it is bound to a key of its holder');
       if (isIdToken(payload)) throw invalidToken('it is an ID token');
       return personOf([payload]);
     },
-    /** The address for the browser, and the state to keep meanwhile. */
+    /** Begins a sign-in: returns the address to which the browser goes, and the state to keep until it returns. */
     begin: async (to: string): Promise<{ url: string; login: PendingLogin }> => {
       const { configuration } = await discovery();
       const login = {
@@ -96,10 +96,10 @@ export function openId(
       });
       return { url: url.href, login };
     },
-    /** The person who returned with `url`. Throws `unauthenticated`, `server_unreachable`. */
+    /** Ends a sign-in: returns the person who came back to `url`. Throws `unauthenticated` or `server_unreachable`. */
     finish: async (url: URL, { state, nonce, verifier }: PendingLogin): Promise<NamedPerson> => {
       const { configuration } = await discovery();
-      // The address that the provider knows; a proxy may have changed that of the request.
+      // The provider checks the redirect address. `url` may have another origin because of a proxy.
       const current = new URL(redirect);
       current.search = url.search;
       const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true };
@@ -133,12 +133,12 @@ export function openId(
   }
 }
 
-/** An ID token proves a sign-in to a page, and does not permit calling an API. */
+/** True for an ID token. It proves a sign-in to a page, but does not permit calls of an API. */
 function isIdToken(payload: JWTPayload): boolean {
   return ['nonce', 'at_hash', 'c_hash'].some((claim) => payload[claim] !== undefined);
 }
 
-/** True if the token is at fault, not the request for the provider's keys. */
+/** True if the token is invalid; false if only the request for the provider's keys failed. */
 function isOfToken(error: unknown): error is errors.JOSEError {
   const ways = ['ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID', 'ERR_JOSE_GENERIC'];
   return error instanceof errors.JOSEError && !ways.includes(error.code);
@@ -159,7 +159,7 @@ function invalidToken(why: string): ProblemError {
   return new ProblemError({ code: 'unauthenticated', message: `The bearer token is not valid here: ${why}.` });
 }
 
-/** The code and message of a library's error, which contain no token. */
+/** The code and the message of an error of the OpenID library, for the log. Neither contains a token. */
 function errorSummary(error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown };
   return [code, message]
@@ -168,7 +168,7 @@ function errorSummary(error: unknown): string {
     .slice(0, 300);
 }
 
-/** Reads the provider's addresses. Throws if the provider cannot be reached, or is not the one in the settings. */
+/** Reads the provider's published metadata. Throws if its issuer differs from the settings, or it does not respond. */
 async function discover({ issuer, clientId, clientSecret }: OpenIdSettings): Promise<Discovered> {
   const url = new URL(issuer);
   const configuration = await openid.discovery(
@@ -178,7 +178,7 @@ async function discover({ issuer, clientId, clientSecret }: OpenIdSettings): Pro
     clientSecret === undefined ? openid.None() : secretAuthentication(clientSecret.export().toString()),
     {
       timeout: timeoutSeconds,
-      // Verifies the signature of the ID token, too, instead of relying on the connection alone.
+      // The checks verify the signature of the ID token. Otherwise the library relies on the TLS connection alone.
       execute: [openid.enableNonRepudiationChecks, ...(url.protocol === 'http:' ? [openid.allowInsecureRequests] : [])],
     },
   );
@@ -189,7 +189,7 @@ async function discover({ issuer, clientId, clientSecret }: OpenIdSettings): Pro
   return { configuration, keys };
 }
 
-/** In the header, unless the provider accepts the secret in the body only. */
+/** Sends the client secret in the header, unless the provider accepts it only in the body. */
 function secretAuthentication(secret: string): openid.ClientAuth {
   const basic = openid.ClientSecretBasic(secret);
   const post = openid.ClientSecretPost(secret);

@@ -2,7 +2,7 @@ import { ProblemError, isProblemError } from 'countersign/base';
 import { isSamePerson, sessionOf, type SessionOfRun } from 'countersign/adapter';
 import type { CountersignClient } from 'countersign/client';
 
-/** No role includes another. `operator` changes policies and sees statistics; docs/identity.md has the others. */
+/** The roles that a person can have, as docs/identity.md describes them. No role includes another. */
 export const roles = ['viewer', 'starter', 'reviewer', 'operator'] as const;
 /** A role of a person at the gateway (docs/gateway.md). No role includes another. */
 export type Role = (typeof roles)[number];
@@ -18,11 +18,11 @@ export interface Principal {
   /** A display name to show beside the id. It proves nothing. */
   name?: string;
   roles: readonly Role[];
-  /** As the identity provider or the identity file says; without `group:`. */
+  /** The names of groups, from the identity provider or the identity file, without the prefix `group:`. */
   groups: readonly string[];
-  /** True: a service that may start runs in the name of others. It never reviews. */
+  /** True for a service that may start runs in the name of other people. Such a service never reviews. */
   actsForOthers?: boolean;
-  /** `local`: a gateway without authentication on loopback, for the user who started it. */
+  /** How the sender authenticated. `local`: not at all, because a gateway on loopback trusts every sender. */
   via: 'local' | 'token' | 'jwt' | 'session';
   /** The key of rate limits and idempotency keys: the same for all credentials of one person. */
   key: string;
@@ -41,12 +41,12 @@ export function requirePrincipal({ principal }: { principal: Principal | undefin
   return principal;
 }
 
-/** One of these roles; `signed-in`: any principal; `anyone`: without authentication. */
+/** Who may call a route: principals with one of these roles, every principal (`signed-in`), or `anyone`. */
 export type Permission = readonly Role[] | 'signed-in' | 'anyone';
 
 const readers = ['viewer', 'starter', 'reviewer', 'operator'] as const;
 
-/** Every route and its permitted senders. A route without a line here does not compile. */
+/** The permission of every route. `defineRoute` does not compile for a route without an entry here. */
 export const permissions = {
   'GET /healthz': 'anyone',
   'GET /readyz': 'anyone',
@@ -110,9 +110,7 @@ export function isPermitted(permission: Permission, roles: readonly Role[]): boo
   return typeof permission === 'string' || permission.some((role) => roles.includes(role));
 }
 
-// Only the user of a session may send it messages through the gateway.
-
-/** Throws `forbidden` for a sender who is not the run's user, and `invalid_message` for a run that is no session. */
+/** Throws `forbidden` if the sender is not the user of the run, and `invalid_message` if the run is no session. */
 export async function requireUserOf(client: CountersignClient, person: Principal, workflowId: string): Promise<void> {
   const found = await sessionOf(client.session, workflowId);
   if (!found.isSession) {
@@ -124,14 +122,14 @@ export async function requireUserOf(client: CountersignClient, person: Principal
   throw new ProblemError({ code: 'forbidden', message });
 }
 
-/** True if this person can send the run another message while it is open. */
+/** True if this person may send messages to the run: the run is a session, and this person is its user. */
 export async function isUserOf(client: CountersignClient, principal: Principal, workflowId: string): Promise<boolean> {
   if (!principal.roles.includes('starter')) return false;
   try {
     const found = await sessionOf(client.session, workflowId);
     return found.isSession && isUser(principal, found);
   } catch (error) {
-    // The rest of the run can be shown.
+    // The caller can show the rest of the run without this answer.
     if (isProblemError(error) && error.code === 'undecodable') return false;
     throw error;
   }

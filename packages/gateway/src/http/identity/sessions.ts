@@ -6,7 +6,7 @@ import { type NamedPerson, namesakesAmong } from './claims.ts';
 import { findHash, type TokenEntry } from './identity.ts';
 import { parse } from 'hono/utils/cookie';
 
-/** The credential of a sign-in: a person of the identity provider, or a token, by its SHA-256. */
+/** What proves a sign-in: the person in the claims of the provider, or the SHA-256 of a token, in base64url. */
 export type Credential = { person: NamedPerson } | { token: string };
 
 /** Browsers silently drop a cookie whose name and value have more than 4,096 bytes. */
@@ -19,7 +19,7 @@ interface SessionOptions {
   lifetimeMs: number;
 }
 
-/** Sessions of browsers. A gateway stores none: a session's content is sealed in its cookie. */
+/** Begins, reads and ends the sessions of browsers. The gateway stores none: the cookie has the encrypted content. */
 export function createSessions({ seals, cookies, tokens, lifetimeMs }: SessionOptions) {
   const begin = async (content: JWTPayload, untilMs = Infinity): Promise<string> => {
     const expiresMs = Math.min(Date.now() + lifetimeMs, untilMs);
@@ -31,9 +31,9 @@ export function createSessions({ seals, cookies, tokens, lifetimeMs }: SessionOp
     const cookie = cookies.read(request, 'session');
     return cookie === undefined ? undefined : seals.open('session', cookie);
   };
-  // A session ends early with its token, and when a token of the file takes the id of its person.
+  // A session ends early if its token is gone, or if a token of the file has an id like that of its person.
   const namesakeOf = namesakesAmong(tokens.map(({ id }) => id));
-  /** The principal of a credential as of now; undefined if its token is gone. */
+  /** The present principal of a credential; undefined if the credential no longer counts. */
   const holderOf = ({ token, person: named }: JWTPayload): Principal | undefined => {
     const entry = typeof token === 'string' ? findHash(tokens, Buffer.from(token, 'base64url')) : undefined;
     const person = token === undefined ? (named as NamedPerson | undefined) : entry;
@@ -45,7 +45,7 @@ export function createSessions({ seals, cookies, tokens, lifetimeMs }: SessionOp
     ofPerson: ({ id, name, roles, groups }: NamedPerson) => begin({ person: { id, name, roles, groups } }),
     /** The `Set-Cookie` of a session for the holder of a token. It ends with the token. */
     ofToken: ({ hash, expiresMs }: TokenEntry) => begin({ token: hash.toString('base64url') }, expiresMs),
-    /** Undefined without a valid session. */
+    /** The principal of the request's session; undefined without a valid session. */
     principalOf: async (request: Request): Promise<Principal | undefined> => {
       const content = await contentOf(request);
       return content && holderOf(content);
@@ -62,7 +62,7 @@ export function createSessions({ seals, cookies, tokens, lifetimeMs }: SessionOp
   };
 }
 
-/** No group is dropped: a condition of a policy may deny calls by the caller's group. */
+/** The sign-in fails, because dropping a group could loosen a policy that denies calls to a group. */
 function tooManyGroups({ groups }: NamedPerson): ProblemError {
   const message = `The identity provider names ${groups.length} groups of yours, more than a session holds: ask the operator of this gateway to have it name fewer.`;
   return new ProblemError({ code: 'unauthenticated', message });
@@ -85,9 +85,9 @@ export function principalOf(person: NamedPerson & { actsForOthers?: boolean }, v
 export type CookieName = 'session' | 'login';
 
 /**
- * The cookies of a gateway. `secure`: it is reached by https. Scripts cannot read them, forms and pictures of other
- * sites do not send them, and under https no other host, path or plain connection can set one (`__Host-`). `Lax`,
- * because the browser returns from the identity provider by a link.
+ * Reads and writes the cookies of a gateway. `secure`: browsers reach the gateway by https. The prefix `__Host-` then
+ * prevents that another host or a plain http connection sets a cookie. `SameSite` is `Lax`, not `Strict`, because the
+ * identity provider, which is another site, sends the browser back by a link.
  */
 export function createCookies(secure: boolean) {
   const nameOf = (name: CookieName): string => `${secure ? '__Host-' : ''}countersign-${name}`;
@@ -95,7 +95,7 @@ export function createCookies(secure: boolean) {
   return {
     read: (request: Request, name: CookieName): string | undefined =>
       parse(request.headers.get('cookie') ?? '', nameOf(name))[nameOf(name)],
-    /** The header `Set-Cookie` of one until `expiresMs`. */
+    /** The value of the header `Set-Cookie` for a cookie that expires at `expiresMs`. */
     set: (name: CookieName, value: string, expiresMs: number): string => {
       const seconds = Math.max(0, Math.floor((expiresMs - Date.now()) / 1_000));
       return `${nameOf(name)}=${value}; ${attributes}; Max-Age=${seconds}`;

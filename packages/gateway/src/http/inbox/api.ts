@@ -1,4 +1,4 @@
-/** The JSON of responses and bodies that `countersign/client` has no types for. The inbox imports these types. */
+/** The types of responses and bodies that `countersign/client` does not have. The inbox imports them. */
 import type { DecidedRequest, DecisionStatistics, RuleStatistics, PlacedRule, RecordedPolicy } from 'countersign/audit';
 import type { Problem } from 'countersign/base';
 import type { Card } from 'countersign/card';
@@ -20,41 +20,41 @@ import type {
 import type { Policy } from 'countersign/policy';
 import type { Role } from '../identity/principal.ts';
 
-/** `GET /me`: who the sender is, and what the inbox has to know of the gateway. */
+/** The response of `GET /me`: who the sender is, and the settings of the gateway that the inbox needs. */
 export interface Me {
   id: string;
-  /** What people call them, as the identity provider says. */
+  /** The display name, from the identity provider. */
   name?: string;
   roles: Role[];
   groups: string[];
   via: 'local' | 'token' | 'jwt' | 'session';
-  /** Another one for each sign-in of a browser. Its pages share an event stream only within it. */
+  /** A key of the sign-in. Tabs of a browser share an event stream only if they have the same key. */
   sessionKey: string;
-  /** True: the gateway signs the decisions of this person, so that they count as verified. */
+  /** True: the gateway signs this person's decisions, so their name counts as verified. */
   signs: boolean;
-  /** How long the inbox holds an approval back, in milliseconds. */
+  /** How long the inbox waits, so that an approval can be undone, before it sends the approval, in milliseconds. */
   undoMs: number;
-  /** The key by which this browser can subscribe to web push. Absent: it cannot. */
+  /** The key with which this browser can subscribe to web push. Absent: it cannot subscribe. */
   pushKey?: string;
-  /** Temporal's UI of the namespace, such as `http://127.0.0.1:8233/namespaces/default`. */
+  /** The address of the namespace in Temporal's UI, such as `http://127.0.0.1:8233/namespaces/default`. */
   temporalUi?: string;
 }
 
-/** `you`: the sender's approval would count; `anyone`: anyone's would; `others`: only that of other people. */
+/** Whose approval would count: that of the reader (`you`), of `anyone`, or only of other people (`others`). */
 export type WaitsFor = 'you' | 'others' | 'anyone' | 'unknown';
 
-/** A row of the inbox, from the index: no run was asked for it. */
+/** A row of the inbox. It comes from Temporal's visibility, without a query of the run. */
 export interface InboxRow extends ApprovalSummary {
   /**
-   * One sentence about the call, made visible: the tool's own where `show` lets all arguments be read, else one made of
-   * its name and of the arguments that are shown, or their names.
+   * One sentence about the call, in which escapes make invisible characters visible. It is the tool's own if reviewers
+   * may read all arguments, else one made of the tool's name and of what they may read.
    */
   sentence: string;
-  /** `unknown`: the row does not say it. */
+  /** `unknown`: the row has too little to say. */
   waitsFor: WaitsFor;
 }
 
-/** `GET /approvals`, and the data of event `snapshot`. */
+/** The response of `GET /approvals`, and the data of the event `snapshot`. */
 export interface InboxPage {
   approvals: InboxRow[];
   more: number;
@@ -62,127 +62,127 @@ export interface InboxPage {
   unread: UnreadRun[];
 }
 
-/** `mine`: the reader's approval would count; `anyone`: anyone's would; `others`: only that of other people. */
+/** The tabs of the inbox, by whose approval would count: that of the reader, of anyone, or only of other people. */
 export type Tab = 'mine' | 'anyone' | 'others';
 
 /** The open requests of one tab. */
 export interface OpenView {
   tab: Tab;
-  /** The first of the requests that match. */
+  /** The first matching requests, up to a limit. */
   rows: InboxRow[];
-  /** How many match, including those beyond `rows`. */
+  /** The number of matching requests, including those beyond `rows`. */
   matching: number;
-  /** How many others have arguments that the list does not hold, so that the text may occur there. */
+  /** The number of requests that may match, because the list lacks some of their arguments. */
   unsearched: number;
-  /** All open requests, whatever the query. */
+  /** The number of all open requests of each tab, whatever the query. */
   counts: Record<Tab, number>;
-  /** The names that open requests have, in order. */
+  /** The names of the tools, and below, of the agents, of all open requests, in alphabetical order. */
   tools: string[];
   agents: string[];
 }
 
-/** `GET /approvals/search`. */
+/** The response of `GET /approvals/search`. */
 export interface FoundRequests extends OpenView {
   /** The number of open requests that were not searched, because there are too many or they cannot be listed. */
   more: number;
   unread: UnreadRun[];
 }
 
-/** The events of `GET /approvals/events`. Each stream begins with `snapshot`, also one that is opened again. */
+/** The events of `GET /approvals/events`, by name. Each stream begins with `snapshot`, also after a reconnection. */
 export interface InboxEvents {
   snapshot: InboxPage;
   /** A request was opened, or its row has changed. */
   changed: InboxRow;
-  /** A request is not open any more. */
+  /** A request is no longer open. */
   gone: { requestId: string; workflowId: string };
-  /** Comes every 15 seconds; a stream that is silent for longer is dead. */
+  /** The gateway sends this every 15 seconds, so a stream that is silent for longer is broken. */
   heartbeat: Record<string, never>;
-  /** The server cannot be read now; the stream goes on when it can. */
+  /** The gateway cannot read Temporal now. The stream continues as soon as it can. */
   trouble: Problem;
 }
 
-/** `GET /approvals/{requestId}`. */
+/** The response of `GET /approvals/{requestId}`. */
 export interface ApprovalView {
   request: ApprovalDetails;
   card: Card;
-  /** For `viewed.card` of a decision. */
+  /** The digest of `card`, which a decision sends as `viewed.card`. */
   cardDigest: string;
   waitsFor: WaitsFor;
-  /** The scopes that an "always" may have, the narrowest first. Absent: it is not offered. */
+  /** The scopes that an "always" may have, the narrowest first. Absent: this request has no "always". */
   scopes?: RequestedScope[];
-  /** True: no channel could deliver the request yet. Absent: one could, or it is not known. */
+  /** True: no channel could deliver the request yet. Absent: a channel has delivered it, or that is not known. */
   undelivered?: true;
-  /** ISO 8601: until then its channels hold the request, for quiet hours or to collect others. Absent: they do not. */
+  /** The time, in ISO 8601, until which channels delay the request, for quiet hours or to collect several. */
   heldUntil?: string;
 }
 
-/** `GET /approvals/{requestId}/people`: the people to whom a seat of the request can be given. */
+/** The response of `GET /approvals/{requestId}/people`: who can be made a reviewer of the request. */
 export interface RequestPeople {
   people: { id: string; name?: string; groups: string[] }[];
-  /** True: the gateway and the policies of the run know no other people. */
+  /** True: the gateway and the policies of the run know no further people. */
   isComplete: boolean;
 }
 
-/** `POST /approvals/{requestId}/matches`: the past calls that a scope would have covered. */
+/** The response of `POST /approvals/{requestId}/matches`: the past calls that a scope would have covered. */
 export interface Matches {
-  /** False: the scope does not cover the call that waits, so an "always" with it is refused. */
+  /** False: the scope does not cover the call of the request itself, so an "always" with this scope is refused. */
   covers: boolean;
   matched: { workflowId: string; callId: string; toolName: string; at: string; outcome: string }[];
-  /** The number of past calls that were looked at. */
+  /** The number of past calls that were compared. */
   looked: number;
 }
 
-/** `POST /approvals/decide`. */
+/** The response of `POST /approvals/decide`. */
 export interface Receipts {
   receipts: Receipt[];
 }
 
-/** `GET /delegations`: what the sender has delegated until a date. */
+/** The response of `GET /delegations`: the sender's delegations of all their requests, each until a date. */
 export interface Delegations {
   standing: StandingDelegation[];
 }
 
-/** `GET /runs/{id}/journal`. */
+/** The response of `GET /runs/{id}/journal`. */
 export interface RunJournal {
   entries: JournalEntry[];
-  /** The newest execution that retention has removed: the entries before it are gone. */
+  /** The newest execution that retention has removed. Its entries, and earlier ones, are lost. */
   missing?: string;
   /** The number of payloads that the gateway cannot decode. */
   unread?: number;
 }
 
-/** `POST /runs`. */
+/** The response of `POST /runs`. */
 export interface StartedRun {
   workflowId: string;
 }
 
-/** `GET /runs`. */
+/** The response of `GET /runs`. */
 export interface RunList {
   /** The newest first. */
   runs: ListedRun[];
-  /** True: there are others that fit, or that were not looked at. */
+  /** True: there are further runs that match, or that were not compared. */
   more: boolean;
 }
 
-/** `GET /agents`. */
+/** The response of `GET /agents`. */
 export interface AgentList {
   agents: string[];
-  /** True: the worker has no others. False: these are the agents of the newest runs. */
+  /** True: these are all agents of the worker. False: these are the agents of the newest runs. */
   complete: boolean;
 }
 
-/** `GET /runs/{id}/grants`. */
+/** The response of `GET /runs/{id}/grants`. */
 export interface RunGrants {
   grants: Grant[];
 }
 
-/** The body of `POST /approve/{requestId}`. `Idempotency-Key` is a `decisionId`, too. */
+/** The body of `POST /approve/{requestId}`. The header `Idempotency-Key` can replace `decisionId`. */
 export type DecisionBody = Pick<
   Decision,
   'approved' | 'always' | 'reason' | 'modifiedArguments' | 'response' | 'digest' | 'decisionId'
 > & { viewed?: Omit<Viewed, 'batch'> };
 
-/** The body of `POST /approvals/decide`: one answer to exactly these requests, at most 200. */
+/** The body of `POST /approvals/decide`: one answer to the listed requests, of which there are at most 200. */
 export type BatchBody = Pick<Decision, 'approved' | 'reason' | 'decisionId'> & {
   requests: { requestId: string; digest: string; workflowId: string }[];
   viewed?: Omit<Viewed, 'batch' | 'card' | 'preview'>;
@@ -193,48 +193,48 @@ export interface MatchesBody {
   scope: RequestedScope;
 }
 
-/** `GET /runs/{id}`. */
+/** The response of `GET /runs/{id}`. */
 export interface ShownRun extends RunView, Pick<ListedRun, 'agent' | 'callerUserId' | 'task' | 'lineage'> {
-  /** True: the sender of this request can say more to the run, with `POST /runs/{id}/messages`. */
+  /** True: the sender can send the run further messages, with `POST /runs/{id}/messages`. */
   takesMessages?: true;
 }
 
 /** The runs from which figures were counted. */
 export interface Covered {
-  /** ISO 8601: calls ruled on and requests opened before this instant are not counted. */
+  /** The beginning of the counted time, in ISO 8601. Earlier calls and requests are not counted. */
   since: string;
-  /** ISO 8601: when they were counted. */
+  /** The time of the count, in ISO 8601. */
   at: string;
   /** The number of runs that were read. */
   runs: number;
-  /** Runs that were found and could not be read, or not in time. */
+  /** The number of runs that could not be read, or not in time. */
   unread: number;
-  /** True: there are further runs. Open runs and those that ended last are counted. */
+  /** True: there are further runs. The open runs, and those that ended last, are counted. */
   more: boolean;
 }
 
-/** `GET /decided`. */
+/** The response of `GET /decided`. */
 export interface DecidedList {
   covered: Covered;
-  /** The newest first; at most 500. */
+  /** The matching requests, the newest first; at most 500. */
   requests: DecidedRequest[];
-  /** How many there are. */
+  /** The number of matching requests, including those beyond `requests`. */
   matching: number;
   /** The tools of all settled requests, whatever the query. */
   tools: string[];
 }
 
-/** `GET /statistics`. */
+/** The response of `GET /statistics`. */
 export interface Statistics extends DecisionStatistics {
   covered: Covered;
 }
 
-/** `GET /policy`: the operator's policy, as the newest run recorded it, or as the worker beside the gateway has it. */
+/** The response of `GET /policy`: the operator's policy, from the worker beside the gateway or from the newest run. */
 export interface PresentPolicy {
   covered: Covered;
   /**
-   * Absent: no policy of the operator binds the newest run, or there is no run. Without `firstAt` and `lastAt`, no run
-   * has recorded it yet.
+   * The present policy of the operator. Absent: there is no run, or the newest run has no such policy. `firstAt` and
+   * `lastAt` are absent if no run has recorded the policy yet.
    */
   present?: Pick<RecordedPolicy, 'digest' | 'runs'> &
     Partial<RecordedPolicy> & { policy: Policy; rules: (PlacedRule & { statistics?: RuleStatistics })[] };
@@ -243,16 +243,16 @@ export interface PresentPolicy {
 }
 
 /**
- * `GET /runs/{id}/events` with `follow=false` or `Accept: application/json`: what has happened so far. As server-sent
- * events, each `RunEvent` is an event of its `type`; `heartbeat`, `trouble` (a `Problem`) and `end` come beside them.
+ * The response of `GET /runs/{id}/events` with `follow=false` or `Accept: application/json`: the events so far. Without
+ * these, it is a stream in which the name of a `RunEvent` is its `type`, with `heartbeat`, `trouble` and `end` beside.
  */
 export interface RunEvents {
   events: RecordedEvent[];
-  /** The `after` of the next list. Absent: nothing more has happened yet. */
+  /** The parameter `after` that continues this list. Absent: there are no further events yet. */
   next?: string;
 }
 
-/** `POST /approvals/{requestId}/links`. */
+/** The response of `POST /approvals/{requestId}/links`. */
 export interface MadeLink {
   url: string;
   expiresAt: string;

@@ -14,8 +14,8 @@ const source = join(own, 'src', 'inbox');
 const isInstalled = !existsSync(source);
 
 /**
- * The folder with the built inbox. A checkout names it after the digest of its sources, so its files never change while
- * they are read; if it is missing, one gateway builds it for all. `log` gets a line. Throws if it cannot be built.
+ * The folder with the built inbox. In a checkout of the repository, the name of the folder has a digest of the sources,
+ * so files never change during a read. If the folder is missing, one gateway builds it, and the others wait.
  */
 export async function builtInbox(log: (line: string) => void): Promise<string> {
   if (isInstalled) return join(dist, 'inbox');
@@ -30,10 +30,10 @@ export async function builtInbox(log: (line: string) => void): Promise<string> {
     const folder = await mkdtemp(join(dist, 'building-'));
     try {
       await build(join(folder, 'inbox'));
-      // Sources that changed meanwhile may be in it.
+      // If the sources have changed meanwhile, the build may contain some of the changes, so it is dropped.
       if ((await digestOfSources()) === digest) await putInPlace(folder, place);
     } catch (error) {
-      // Another gateway took this one for dead, and was faster.
+      // If the folder exists now, another gateway took over the lock and has built the inbox.
       if (!existsSync(place)) throw error;
     } finally {
       await rm(folder, { recursive: true, force: true });
@@ -42,7 +42,7 @@ export async function builtInbox(log: (line: string) => void): Promise<string> {
   return existsSync(place) ? place : builtInbox(log);
 }
 
-/** The digest of what the inbox is made of. Its libraries have exact versions in the manifest. */
+/** A digest of all sources of the inbox. The manifest stands for the libraries, because it has their exact versions. */
 async function digestOfSources(): Promise<string> {
   const countersign = fileURLToPath(new URL('.', import.meta.resolve('countersign/card')));
   const hash = createHash('sha256');
@@ -72,7 +72,7 @@ async function build(folder: string): Promise<void> {
   if ((await ended.promise) !== 0) throw new Error(`The inbox cannot be built: ${errors.trim()}`);
 }
 
-/** Moves a build to its place in one step, and builds of earlier sources out of it, to be removed with the folder. */
+/** Renames a finished build to its place. Builds of earlier sources move into `folder`, which the caller removes. */
 async function putInPlace(folder: string, place: string): Promise<void> {
   const names = await readdir(dist);
   const earlier = names.filter((name) => name.startsWith('inbox-') && name !== basename(place));
@@ -83,7 +83,7 @@ async function putInPlace(folder: string, place: string): Promise<void> {
 export interface InboxAsset {
   type: string;
   etag: string;
-  /** True: its name changes with its content. */
+  /** True: the name of the file contains a hash of its content, so browsers may cache it forever. */
   isHashed: boolean;
   plain: Uint8Array<ArrayBuffer>;
   gzip: Uint8Array<ArrayBuffer>;
@@ -102,7 +102,7 @@ const types: Readonly<Record<string, string>> = {
 
 const [asGzip, asBrotli] = [promisify(gzip), promisify(brotliCompress)];
 
-/** All files of a folder by their path in it. What is not among them is not served. */
+/** Reads all files of a folder, by their path in it. The gateway serves only these. */
 export async function readAssets(folder: string): Promise<ReadonlyMap<string, InboxAsset>> {
   const assets = new Map<string, InboxAsset>();
   for (const name of await readdir(folder, { recursive: true })) {

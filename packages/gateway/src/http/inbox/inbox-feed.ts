@@ -9,42 +9,42 @@ import { problemOf } from '../responses.ts';
 import { readBy, rowKey, sharedRow, waitsForRow } from './inbox-row.ts';
 import { openView, type OpenQuery, type SharedRow } from './open-view.ts';
 
-/** The most rows that a gateway keeps: those with the earliest deadlines. The others are only counted. */
+/** The most rows that the feed keeps. These have the earliest deadlines; the feed only counts the others. */
 const mostRows = 20_000;
-/** The most rows that a stream carries: those with the earliest deadlines. A search finds the others. */
+/** The most rows that a stream sends. These have the earliest deadlines; a search finds the others. */
 const mostStreamed = 500;
-/** How long the poller goes on after the last search, in milliseconds. */
+/** How long the poller continues after the last search, in milliseconds. */
 const searchedForMs = 30_000;
-/** The rows of a gate fit into a memo of 16 kB; a larger row comes from another workflow and is left out. */
+/** The feed leaves out a larger row. It cannot come from a Countersign run, whose memo has at most 16 kB. */
 const mostRowCharacters = 32_000;
 const mostUnread = 100;
-/** The pause between two looks at the inbox, in milliseconds. It doubles while the server cannot be read. */
+/** The pause between two reads, in milliseconds. It doubles while Temporal cannot be read. */
 const pausesMs = { least: 1_000, most: 15_000 };
-/** A pause is at least this many times as long as the look before it, so looking takes at most a fifth of the time. */
+/** A pause is at least this many times as long as the read before it: reads take at most a fifth of the time. */
 const pausePerLook = 4;
-/** An inbox with more rows than a feed is sent as a whole, at most this often. */
+/** If there are more rows than `mostStreamed`, a stream sends whole snapshots, at most one in this time. */
 const wholeEveryMs = 5_000;
 
 export type InboxEvent = { [Name in keyof InboxEvents]: { event: Name; data: InboxEvents[Name] } }[keyof InboxEvents];
 
 interface KeptRow {
   row: SharedRow;
-  /** The JSON of the row: another text means that it has changed. */
+  /** The JSON of the row. The row has changed if this text differs. */
   version: string;
 }
 
-/** The last state of the inbox. Each viewer gets what differs from the state that they have seen. */
+/** What the last read has found. Each stream sends the differences from the state that it sent before. */
 interface State {
   rows: ReadonlyMap<string, KeptRow>;
   more: number;
   unread: UnreadRun[];
 }
 
-/** The open requests as they change. One poller reads them for all viewers of a gateway; without viewers it stops. */
+/** Streams and searches the open requests. One poller reads them for all viewers, and stops after the last one. */
 export class InboxFeed {
   readonly #gateway: GatewayContext;
   #viewers = 0;
-  /** Runs while searches count as a viewer. */
+  /** The timer that runs after a search. Until it fires, searches count as one viewer. */
   #searches: NodeJS.Timeout | undefined;
   #polls = false;
   #idle = new AbortController();
@@ -90,7 +90,7 @@ export class InboxFeed {
     }
   }
 
-  /** Searches all open requests. Throws the problem of a server that cannot be read. */
+  /** Searches all open requests. Throws a `ProblemError` if Temporal cannot be read. */
   async search(principal: Principal, query: OpenQuery, limit: number, signal: AbortSignal): Promise<FoundRequests> {
     this.#keepForSearches();
     while (this.#state === undefined && this.#trouble === undefined && !signal.aborted) {
@@ -141,7 +141,7 @@ export class InboxFeed {
     if (!this.#polls) void this.#poll();
   }
 
-  /** Looks at the inbox again and again while there are viewers. After an error it waits longer, up to a limit. */
+  /** Reads the open requests again and again while there are viewers. After an error, it waits longer. */
   async #poll(): Promise<void> {
     this.#polls = true;
     this.#idle = new AbortController();
@@ -164,7 +164,7 @@ export class InboxFeed {
     this.#polls = false;
     this.#state = undefined;
     this.#trouble = undefined;
-    // A viewer may have come while the poller stopped.
+    // A viewer may have come after the signal and before the end of the loop.
     if (this.#viewers > 0 && !stopping.aborted) void this.#poll();
   }
 

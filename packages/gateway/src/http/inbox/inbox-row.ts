@@ -5,7 +5,7 @@ import type { InboxRow, WaitsFor } from './api.ts';
 import type { SharedRow } from './open-view.ts';
 import type { Principal } from '../identity/principal.ts';
 
-/** The row as everyone sees it. All of it is from the index: no run is asked, so it decides nothing. */
+/** The part of a row that is the same for all readers. It comes from Temporal's visibility, so it may be outdated. */
 export function sharedRow(row: ApprovalSummary): SharedRow {
   return { ...row, sentence: rowSentence(row) };
 }
@@ -14,7 +14,7 @@ export function readBy(row: SharedRow, principal: Principal): InboxRow {
   return { ...row, waitsFor: waitsForRow(principal, row) };
 }
 
-/** The key of a row. It includes the workflow, because any workflow can list a request under another one's id. */
+/** The key of a row. It includes the workflow id, because a workflow can list a request with the id of another. */
 export function rowKey({ workflowId, requestId }: Pick<ApprovalSummary, 'workflowId' | 'requestId'>): string {
   return `${requestId} ${workflowId}`;
 }
@@ -27,13 +27,13 @@ export function waitsForRow(
   if (approvers !== undefined) return waitsFor(principal, { reviewers: [], approvers });
   if (reviewers === undefined) return 'unknown';
   const known = waitsFor(principal, { reviewers });
-  // Another id of this person, or a group that only the run knows, may be among the reviewers.
+  // The reviewers may include another id of this person, or a group of theirs that only the run knows.
   return known === 'others' ? 'unknown' : known;
 }
 
 /**
- * Whether a request waits for this person. The run lists the people whose approval would count. Without that list (they
- * are too many), this guesses by the person's id and the groups of their credential.
+ * Says whether a request waits for this person. `approvers` are the people whose approval would count. If they are too
+ * many, the run does not list them. Then this guesses by the person's id and the groups of their credential.
  */
 export function waitsFor(
   { id, groups }: Pick<Principal, 'id' | 'groups'>,
@@ -52,7 +52,7 @@ export function waitsFor(
   return seats.some(([owner]) => isOneOf(own, owner, reviewers, keyOf)) ? 'you' : 'others';
 }
 
-/** As `waitsFor`, of one request with its votes: nothing waits for a person who has voted. */
+/** Like `waitsFor`, for a request with its votes: a request does not wait for a person who has voted on it. */
 export function waitsForOne(principal: Principal, request: ApprovalDetails): WaitsFor {
   if (!principal.roles.includes('reviewer')) return 'others';
   const { settled, votes = [] } = request;

@@ -1,21 +1,21 @@
-/** How a list of open requests is filtered, sorted and counted: by the gateway, and by a page that has all of them. */
+/** Filters, sorts and counts open requests. The gateway uses this, and so does a page that has all open requests. */
 import { looksLike, nfc, severities, shownPerson } from 'countersign/base';
 import type { InboxRow, OpenView, Tab, WaitsFor } from './api.ts';
 
 export const tabs = ['mine', 'anyone', 'others'] as const satisfies readonly Tab[];
 
-/** `urgency`: what ends soon, then the most severe. `age`: the oldest first. */
+/** The orders of a list. `urgency`: requests that end soon, then the most severe. `age`: the oldest first. */
 export const sorts = ['urgency', 'severity', 'age'] as const;
 export type Sort = (typeof sorts)[number];
 
-/** Which open requests a list shows. An empty text restricts nothing. */
+/** The filters and the order of a list of open requests. An empty string matches everything. */
 export interface OpenQuery {
   /** Absent: the first tab that has requests. */
   tab?: Tab;
   tool: string;
   agent: string;
   severity: string;
-  /** Words that all must occur, however they are written. */
+  /** Words that must all occur. Capitals and look-alike letters make no difference. */
   text: string;
   sort: Sort;
 }
@@ -30,7 +30,7 @@ interface ViewOptions<Row> {
   nowMs: number;
 }
 
-/** The view of a query. Equal rows keep their order, so the calls of one turn stay in theirs. */
+/** The result of a query. Rows that are equal in its order keep theirs, and so do the calls of one turn. */
 export function openView<Row extends SharedRow>(
   all: readonly Row[],
   query: OpenQuery,
@@ -74,20 +74,20 @@ function hasFacts(row: SharedRow, { tool, agent, severity }: OpenQuery): boolean
   );
 }
 
-/** The words of a text, as `looksLike` writes them: a look-alike is found by the letter that it resembles. */
+/** The words of a text. `looksLike` replaces look-alike letters, so that a search finds words that contain them. */
 export function searchWords(text: string): string[] {
   return looksLike(nfc(text))
     .split(/\s+/)
     .filter((word) => word !== '');
 }
 
-/** What is searched of a row: a word may be anywhere in `text`, or begin an id. */
+/** The searchable texts of a row. A word matches anywhere in `text`, but only at the beginning of an id. */
 interface Searched {
   text: string;
   ids: string[];
 }
 
-/** Of each row, because it takes long to make. */
+/** Caches the searchable texts of each row, because making them is slow. */
 const searched = new WeakMap<SharedRow, Searched>();
 
 function hasWords(row: SharedRow, words: readonly string[]): boolean {
@@ -124,7 +124,7 @@ const orders: Readonly<Record<Sort, (nowMs: number) => Order>> = {
   age: () => (one, other) => byText(one.requestedAt, other.requestedAt) || byDeadline(one, other),
 };
 
-/** Compares two rows as the inbox lists them: the earliest deadline first, those without one last. */
+/** Orders rows by deadline, the earliest first. Rows without a deadline come last. */
 export const inboxOrder: Order = byDeadline;
 
 function rankOf({ severity }: SharedRow): number {
@@ -141,7 +141,7 @@ function byText(one: string, other: string): number {
 
 const minuteMs = 60_000;
 
-/** True if less than a tenth of the time until a deadline is left, and less than an hour. */
+/** True if less than a tenth of the time to the deadline is left, or two minutes, but never more than an hour. */
 export function isUrgent(requestedAt: string, deadline: string | null, nowMs: number): boolean {
   if (deadline === null) return false;
   const [fromMs, toMs] = [Date.parse(requestedAt), Date.parse(deadline)];

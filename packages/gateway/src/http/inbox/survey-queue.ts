@@ -2,19 +2,19 @@ import { ProblemError } from 'countersign/base';
 
 interface Kept<Answer> {
   answer: Promise<Answer>;
-  /** When the computation ended; undefined: it has not. */
+  /** The time when the computation ended; undefined while it runs or waits. */
   endedMs?: number;
 }
 
 export interface SurveyQueueOptions {
-  /** How long an answer is reused. Default 15 seconds. */
+  /** How long the queue reuses an answer, in milliseconds. Default 15,000. */
   keepMs?: number;
-  /** How many may wait for the one that runs. Default 4. */
+  /** How many computations may wait for the running one. Default 4. */
   mostWaiting?: number;
   now?: () => number;
 }
 
-/** Runs one costly computation at a time, whose answer is shared and reused. If too many wait, it refuses the next. */
+/** Runs costly computations one at a time. Callers with the same key share the answer for some seconds. */
 export class SurveyQueue<Answer> {
   readonly #kept = new Map<string, Kept<Answer>>();
   readonly #keepMs: number;
@@ -28,7 +28,7 @@ export class SurveyQueue<Answer> {
     this.#now = now;
   }
 
-  /** Throws `rate_limited` if too many wait, and what `compute` throws. */
+  /** The answer for a key, which `compute` makes if there is none. Rejects with `rate_limited` if too many wait. */
   ask(key: string, compute: () => Promise<Answer>): Promise<Answer> {
     for (const [each, { endedMs }] of this.#kept) {
       if (endedMs !== undefined && endedMs + this.#keepMs <= this.#now()) this.#kept.delete(each);
@@ -47,7 +47,7 @@ export class SurveyQueue<Answer> {
       () => {
         kept.endedMs = this.#now();
       },
-      // A failure is not shared with later callers.
+      // Later callers do not get this failure: the next one computes again.
       () => this.#kept.delete(key),
     );
     return answer;

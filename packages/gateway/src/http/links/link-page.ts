@@ -4,10 +4,9 @@ import { cardDigest, cardOf, renderHtml, escapeHtml } from 'countersign/card';
 import type { ApprovalDetails } from 'countersign/client';
 import { htmlResponse, wantsHtml, problemStatus, problemOf } from '../responses.ts';
 
-/** The request of a link, with a form that answers it. The page has no script, and showing it decides nothing. */
+/** The page of a link: a request, and a form that answers it. It has no script, and opening it decides nothing. */
 export function questionPage(request: ApprovalDetails, link: string, reviewer: string): Response {
   const card = cardOf(request, { nowMs: Date.now() });
-  // The least permissive answer is the prominent one.
   const { approvers, callerUserId } = request;
   const keyOf = personKeyIn(request);
   const isOwnRun = isSamePerson(callerUserId, reviewer, keyOf);
@@ -33,7 +32,7 @@ export function answeredPage(heading: string, sentence: string, request?: Approv
 
 export const tooLate = 409;
 
-/** The page for a used link, and for a request that another reviewer answered; undefined if it can be answered. */
+/** The page for a link that was used, or whose request is settled; undefined if the request can still be answered. */
 export function earlierPage(request: ApprovalDetails, reviewer: string, decisionId: string): Response | undefined {
   const vote = request.votes?.find((each) => each.decisionId === decisionId);
   const { settled } = request;
@@ -54,7 +53,7 @@ export function earlierPage(request: ApprovalDetails, reviewer: string, decision
 }
 
 export function linkProblemPage({ code, message }: Problem, heading = 'No answer was given'): Response {
-  // The readers of a mail cannot start a worker.
+  // The message of such a problem would not help: people who read a mail cannot start a worker.
   const isBusy = code === 'no_worker' || code === 'server_unreachable';
   const sentence = isBusy ? 'It does not work at the moment: try again in a minute.' : message;
   return htmlResponse(heading, notice(heading, sentence, 'alert'), problemStatus[code]);

@@ -30,7 +30,7 @@ const stop = defineRoute('POST /ag-ui/{agent}/{thread}/stop', {
   responses: stopped,
 });
 
-/** The same for all agents: the gateway does not know the further capabilities of its workers' agents. */
+/** The capabilities of every agent. The gateway does not know further ones, because agents are in workers. */
 const known = {
   identity: { type: 'countersign' },
   transport: { streaming: true, resumable: true },

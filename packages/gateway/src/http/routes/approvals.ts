@@ -67,7 +67,7 @@ export function approvalRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv>
     });
 }
 
-/** Whether a channel has delivered an open request; empty if the workflow of its channels does not answer at once. */
+/** How the delivery of an open request stands; empty if the workflow of its channels does not answer at once. */
 async function onChannels(
   session: Session,
   { requestId, workflowId, settled, channels }: ApprovalDetails,
@@ -78,7 +78,7 @@ async function onChannels(
   return { ...(undelivered && { undelivered }), ...(heldUntil !== undefined && { heldUntil }) };
 }
 
-/** The scopes to offer for an "always"; none if values are hidden, because a reviewer must see what they approve. */
+/** The scopes for an "always"; none if values are hidden, because reviewers must see what they approve. */
 function scopesOf({ toolName: tool, arguments: args, always: terms, redacted }: ApprovalDetails) {
   return terms === undefined || redacted !== undefined ? {} : { scopes: scopeSteps({ tool, args, terms }) };
 }

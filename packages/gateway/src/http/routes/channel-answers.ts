@@ -8,7 +8,7 @@ import { defineRoute, refuseInput } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import { channelAnswer, inRun } from '../shapes/input-shapes.ts';
 
-/** Answers of channels whose receivers post them. There is no sign-in: the channel reads and verifies each answer. */
+/** The route to which receivers of channels post answers. It needs no sign-in: the channel verifies each answer. */
 export function channelAnswerRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { client, channels } = gateway;
   const answer = defineRoute('POST /channels/{channel}/answers/{requestId}', {
@@ -29,14 +29,14 @@ export function channelAnswerRoutes(gateway: GatewayContext): OpenAPIHono<HttpEn
   return routes.openapi(answer, async (context) => {
     const { workflowId } = context.req.valid('query');
     const decision = context.get('provenAnswer')!;
-    // `workflowId` is not signed, but a run accepts answers to its own requests only.
+    // `workflowId` is not signed. It can only name a wrong run, and a run refuses answers to requests of others.
     if (workflowId !== undefined) await requireGated(client.session, workflowId);
     const channel = `The channel '${context.req.valid('param').channel}'`;
     return context.json(await decideFor(gateway, channel, decision, workflowId));
   });
 }
 
-/** The only reader of an answer: the channel, which accepts only answers that its receiver has signed. */
+/** Lets the channel read the body: it returns the answer only if its receiver has signed it. */
 function provenAnswer(channels: GatewayContext['channels']): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
     const [name, requestId] = [context.req.param('channel') ?? '', context.req.param('requestId') ?? ''];

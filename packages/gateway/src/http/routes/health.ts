@@ -27,7 +27,7 @@ export function healthRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     });
 }
 
-/** Why requests cannot be served now; undefined if they can. Queries the server at most once a second. */
+/** Returns a function that says why the gateway cannot serve requests now. It asks Temporal at most once a second. */
 function readiness({ client, stopping }: GatewayContext): () => Promise<Problem | undefined> {
   const { session } = client;
   let last: { atMs: number; answer: Promise<Problem | undefined> } | undefined;
@@ -48,7 +48,7 @@ function readiness({ client, stopping }: GatewayContext): () => Promise<Problem 
     if (last === undefined || Date.now() - last.atMs > keptMs) {
       const current = { atMs: Infinity, answer: look() };
       last = current;
-      // The time counts from the answer, so a server that does not respond is not queried again.
+      // The second begins with the answer, so a server that does not respond gets no further queries.
       void current.answer.finally(() => (current.atMs = Date.now())).catch(() => undefined);
     }
     return last.answer;

@@ -143,7 +143,7 @@ function meOf(gateway: GatewayContext, context: Context<HttpEnv>): Me {
   };
 }
 
-/** A stream's content depends on the person, and on their groups in this session. */
+/** The `sessionKey` of `Me`. Whatever changes the rows that a person sees, such as their groups, changes the key. */
 function sessionKeyOf({ identity }: GatewayContext, context: Context<HttpEnv>): string {
   const { key, via, roles: held, groups } = context.get('principal')!;
   const cookie = via === 'session' ? identity?.cookies.read(context.req.raw, 'session') : undefined;
@@ -180,7 +180,7 @@ async function finish(
 
 export const homePath = '/inbox/';
 
-/** A path of this gateway, such as `/inbox/?tool=pay`; any other address becomes the inbox. */
+/** Returns `to` if it is a path of this gateway, such as `/inbox/?tool=pay`, else the path of the inbox. */
 export function localPath(to: string | undefined): string {
   const base = 'http://gateway.invalid';
   if (to === undefined || !/^\/(?![/\\])[ -[\]-~]*$/.test(to) || !URL.canParse(to, base)) return homePath;
@@ -189,7 +189,7 @@ export function localPath(to: string | undefined): string {
   return isOurs ? `${url.pathname}${url.search}${url.hash}` : homePath;
 }
 
-/** Asks for a token, which is sent in the body of a form and never in an address. */
+/** The page that asks for a token. Its form sends the token in a body, never in an address. */
 export function tokenPage(to: string, isWrong = false): Response {
   const wrong = isWrong
     ? '<p role="alert">The gateway does not know this token, or it has expired.</p>'
@@ -203,7 +203,7 @@ export function tokenPage(to: string, isWrong = false): Response {
   return htmlResponse('Sign in', body, isWrong ? 401 : 200);
 }
 
-/** Explains why a sign-in at the identity provider failed. `forget` removes the cookie of that sign-in. */
+/** The page that says why a sign-in at the identity provider failed. `forget` removes the cookie of that sign-in. */
 export function failedSignInPage({ code, message }: Problem, forget: string): Response {
   const body = `<main class="card"><h1>Not signed in</h1><p role="alert">${escapeHtml(message)}</p>
 <p><a href="/login">Sign in again</a></p></main>`;

@@ -55,13 +55,13 @@ export function inboxEventRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> 
 
 type Encoding = 'br' | 'gzip';
 
-/** The inbox's files have nothing of any run, so they need no permission. A path without a file is a view. */
+/** The files of the inbox, which contain no data and need no permission. An unknown path gets `index.html`. */
 export function inboxFiles({ log }: GatewayContext): OpenAPIHono<HttpEnv> {
   let loading: Promise<ReadonlyMap<string, InboxAsset>> | undefined;
   const load = (): Promise<ReadonlyMap<string, InboxAsset>> => {
     const read = async () => readAssets(await builtInbox(log));
     loading ??= read().catch((error: NodeJS.ErrnoException) => {
-      // The sources changed during the read, and another gateway has replaced the build.
+      // Another gateway has replaced the build during the read, because the sources have changed.
       if (error.code === 'ENOENT') return read();
       throw error;
     });

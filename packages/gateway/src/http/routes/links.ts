@@ -58,7 +58,7 @@ const answer = defineRoute('POST /links/{link}', {
   responses: { 200: page('A page with the decision') },
 });
 
-/** The holder of a link answers once as the link's reviewer, on a page that shows the request. */
+/** The routes of links. A person who has a link answers once, as the reviewer of the link, on a page. */
 export function linkRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { client, identity, site, log } = gateway;
   return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput() })
@@ -110,9 +110,9 @@ export function linkRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
           ...(reason.trim() !== '' && { reason }),
           viewed: { channel: 'link', card, userMessages },
         };
-        // Never signed: the holder of a link has not authenticated.
+        // This decision is never signed, because a person with a link has not authenticated.
         const answered = decideFor(gateway, reviewer, decision, workflowId);
-        // The run records the sender of an answer after the deadline; the log records one after the run's end.
+        // A late answer is sent, too, so that the run, or after its end the log, records it. The page does not change.
         if (earlier !== undefined)
           return answered.then(
             () => earlier,
@@ -138,7 +138,7 @@ async function requestOf({ client }: GatewayContext, link: Link): Promise<Approv
   return request;
 }
 
-/** The maker of a link can use it, so a sender cannot make one for a call of their own run. */
+/** Throws for a link to a call of the sender's own run, because the sender could use the link to approve the call. */
 function requireOther({ id, actsForOthers }: Principal, request: ApprovalDetails): void {
   if (actsForOthers === true) {
     const message = 'A service that starts runs for others makes no links: it could answer for its own runs.';

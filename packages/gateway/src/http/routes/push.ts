@@ -18,7 +18,7 @@ const unsubscribe = defineRoute('POST /push/unsubscribe', {
   responses: { 204: { description: 'There is no such subscription of yours any more' } },
 });
 
-/** Web push: the subscriptions of people's browsers. `GET /me` has the key by which they subscribe. */
+/** The routes with which browsers subscribe to web push. They get the key for that from `GET /me`. */
 export function pushRoutes({ client, push }: GatewayContext): OpenAPIHono<HttpEnv> {
   const records = recordsOf(client.session);
   return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput() })
@@ -34,7 +34,7 @@ export function pushRoutes({ client, push }: GatewayContext): OpenAPIHono<HttpEn
     });
 }
 
-/** A subscription belongs to a browser, so it needs a session in one. */
+/** Throws `forbidden` unless the sender has a session of a browser, because a subscription belongs to a browser. */
 function inBrowser(principal: Principal): Principal {
   if (principal.via === 'session') return principal;
   throw new ProblemError({

@@ -123,8 +123,8 @@ const mostPeople = 2_000;
 type Known = RequestPeople['people'][number];
 
 /**
- * The people who can get a seat in the requests of a run: those of the directories of its policies, and the reviewers
- * of the identity file. Not complete if an identity provider knows others, or if the run cannot be asked.
+ * The people who can become reviewers of a run's requests: those in the directories of its policies, and the reviewers
+ * of the identity file. The list is incomplete if an identity provider knows others, or if the run does not answer.
  */
 async function requestPeople(
   { client, identity }: Pick<GatewayContext, 'client' | 'identity'>,
@@ -132,7 +132,7 @@ async function requestPeople(
 ): Promise<RequestPeople> {
   const ofRun = await directoryOf(client, workflowId);
   const ofGateway = (identity?.reviewers ?? []).map(({ id, groups }) => ({ id, groups: [...groups] }));
-  // A directory knows a name, too.
+  // People of a directory replace those of the identity file, because a directory also has display names.
   const known = new Map([...ofGateway, ...(ofRun ?? [])].map((person) => [personKey(person.id), person]));
   const people = [...known.values()].toSorted((one, other) => (one.id < other.id ? -1 : 1));
   const isComplete =
@@ -140,7 +140,7 @@ async function requestPeople(
   return { people: people.slice(0, mostPeople), isComplete };
 }
 
-/** Undefined: the run cannot be asked. */
+/** The people in the directories of a run's policies; undefined if the run does not answer the query. */
 async function directoryOf(client: GatewayContext['client'], workflowId: string): Promise<Known[] | undefined> {
   try {
     const policies = await queryRun<{ ceiling?: Policy; run?: Policy } | null>(
@@ -175,7 +175,7 @@ const decide = defineRoute('POST /approvals/decide', {
 
 const runsAtOnce = 8;
 
-/** Decisions. The reviewer is always the authenticated sender, not a name in the body. */
+/** The routes of decisions. The reviewer is always the authenticated sender, never a name in the body. */
 export function decisionRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { client } = gateway;
   return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput('invalid_decision') })
@@ -186,7 +186,7 @@ export function decisionRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       const { decisionId: given, viewed, ...answer } = context.req.valid('json');
       const decisionId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key'], given);
       if (workflowId !== undefined) await requireGated(client.session, workflowId);
-      // The client validates the decision again, as the run does.
+      // The cast is safe: the client validates the decision again, and so does the run.
       const decision = {
         ...answer,
         requestId,
@@ -251,7 +251,7 @@ const stop = defineRoute('DELETE /delegations', {
   responses: { 200: json(receipt, 'New requests stay with you.') },
 });
 
-/** Delegations of everything that a person may answer. Each person delegates for themselves alone. */
+/** The routes of delegations of everything that a person may answer. A person can delegate only their own part. */
 export function delegationRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { client } = gateway;
   return new OpenAPIHono<HttpEnv>()

@@ -42,14 +42,14 @@ const route = defineRoute('GET /runs/{id}/events', {
   },
 });
 
-/** The events of a run. Viewers that follow it share the poller of the client; a list reads the history itself. */
+/** The route of a run's events, as a stream or a list. Streams of a run share one poller; a list reads the history. */
 export function runEventRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { client } = gateway;
   const gated = new GatedRuns(client);
   return new OpenAPIHono<HttpEnv>().openapi(route, async (context): Promise<Response> => {
     const { id } = context.req.valid('param');
     const { after, tokens, follow, limit = mostListed } = context.req.valid('query');
-    // A browser that reconnects repeats the first address, and sends its last event in the header.
+    // A browser that reconnects repeats its first address, so the header, which has its last event, wins.
     const seen = context.req.header('last-event-id')?.slice(0, longestId + 1) ?? '';
     const from = { ...(seen !== '' ? { after: seen } : after !== undefined && { after }), redacted: true };
     const leave = await gated.enter(id);
@@ -93,7 +93,7 @@ async function send(events: AsyncIterable<RunEvent>, stream: SseStream, { log }:
   }
 }
 
-/** The viewers of a run get the same events, so each frame is made once. */
+/** Caches the frame of each event, because all viewers of a run get the same events. */
 const frames = new WeakMap<RunEvent, Uint8Array>();
 
 function frameOfEvent(event: RunEvent): Uint8Array {
@@ -119,7 +119,7 @@ function wantsJson(accept = ''): boolean {
   return /\bapplication\/json\b/i.test(accept) && !/\btext\/event-stream\b/i.test(accept);
 }
 
-/** Remembers that watched runs have a gate, so that each is checked once. */
+/** Checks once, for all viewers of a run, that it is a run of Countersign: a workflow with a gate. */
 class GatedRuns {
   readonly #client: CountersignClient;
   readonly #runs = new Map<string, { viewers: number; check: Promise<void> }>();
@@ -128,7 +128,7 @@ class GatedRuns {
     this.#client = client;
   }
 
-  /** Returns the function that removes the viewer. Throws `run_not_found` unless the run exists and has a gate. */
+  /** Adds a viewer, and returns the function that removes it. Throws `run_not_found` if there is no such run. */
   async enter(workflowId: string): Promise<() => void> {
     const known = this.#runs.get(workflowId);
     const run = known ?? { viewers: 0, check: requireGated(this.#client.session, workflowId) };

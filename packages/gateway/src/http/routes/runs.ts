@@ -79,10 +79,10 @@ const journal = defineRoute('GET /runs/{id}/journal', {
   responses: { 200: json(runJournal, 'Every entry of its journal.') },
 });
 
-/** The most runs examined for one page: a filter by an agent without runs must not read all of them. */
+/** The most runs that are read for one page. A filter that matches nothing must not read all runs. */
 const mostLooked = 1_000;
 
-/** The newest runs, whose agents are suggested where the worker is not known. */
+/** The number of newest runs whose agents `GET /agents` lists if the worker is not known. */
 const mostOfNewest = 100;
 
 export function runRoutes({ client, worker }: GatewayContext): OpenAPIHono<HttpEnv> {
@@ -151,14 +151,14 @@ export function runRoutes({ client, worker }: GatewayContext): OpenAPIHono<HttpE
     });
 }
 
-/** True if each word is in the task, the agent, the caller or the id of a run. */
+/** True if each word occurs in the task, the agent, the caller, the type or the id of a run. */
 function hasWords({ workflowId, workflowType, agent = '', callerUserId = '', task = '' }: ListedRun, words: string[]) {
   if (words.length === 0) return true;
   const text = looksLike(nfc([workflowId, workflowType, agent, callerUserId, task].join('\n')));
   return words.every((word) => text.includes(word));
 }
 
-/** Throws `agent_unknown`, with the agents that exist, if the worker is known and has no such agent. */
+/** Throws `agent_unknown`, with a list of the worker's agents, if the worker is known and has no such agent. */
 function checkAgent(named: string, known: readonly string[] | undefined): void {
   if (known === undefined || known.some((name) => nfc(name) === nfc(named))) return;
   const nearest = nearestName(named, known);
@@ -168,10 +168,10 @@ function checkAgent(named: string, known: readonly string[] | undefined): void {
   throw new ProblemError({ code: 'agent_unknown', message: visibleText(message).slice(0, longestDetail) });
 }
 
-/** The caller of a run: the sender, unless they may act for others. */
+/** The caller of a new run. That is the sender, unless the sender may name another person. */
 function callerOf(principal: Principal, named: { userId: string; groups?: string[] | undefined } | undefined) {
   if (named === undefined) {
-    // Without authentication all senders are one person, who could not approve the calls of their own run.
+    // Without authentication, all senders count as one person, who could not approve the calls of their own runs.
     return principal.via === 'local' ? undefined : { userId: principal.id, groups: [...principal.groups] };
   }
   if (principal.via === 'local' || principal.actsForOthers === true) return named;
@@ -183,9 +183,9 @@ const mostShown = 5;
 const longestDetail = 1_000;
 
 /**
- * Validates the policy of a new run in a body. Throws `policy_invalid`, with the places of the first mistakes, for an
- * invalid `policy`, and `forbidden` for one that could loosen the policy of the agent, unless the sender may change
- * policies. The operator sets the longest time-out, so only the run's worker checks that.
+ * Validates the policy in the body of `POST /runs`. Throws `policy_invalid`, with the places of the first mistakes, or
+ * `forbidden` if the policy could loosen that of the agent and the sender is no operator. Only the worker knows the
+ * longest allowed timeout, so it checks that later.
  */
 function checkPolicy(principal: Principal, body: { policy?: object | undefined; mode?: Mode | undefined }): void {
   const policy = body.policy === undefined ? undefined : checked(body.policy);
@@ -209,10 +209,10 @@ function checked(policy: object): Policy {
   throw new ProblemError({ code: 'policy_invalid', message: visibleText(message).slice(0, longestDetail) });
 }
 
-/** A run as its policies let reviewers see it: its final texts come from its redacted events. */
+/** A run without what its policies hide from reviewers. Its final texts come from its redacted events. */
 export async function shownRun(client: CountersignClient, workflowId: string): Promise<RunView> {
   const { result, returned: _, failure, retrying, ...view } = await client.show(workflowId);
-  // The message of a failed attempt may repeat arguments.
+  // The message of a failed attempt may contain arguments, so it is replaced.
   const shown: RunView = {
     ...view,
     ...(retrying !== undefined && {

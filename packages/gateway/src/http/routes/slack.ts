@@ -101,7 +101,7 @@ function asLinkPage(request: Request, answerWith: () => Promise<Response>): Prom
   return asPage(request, answerWith, 'Nothing was changed');
 }
 
-/** Asks the signed-in person whether a Slack account is theirs. Showing the page links nothing. */
+/** The page that asks a signed-in person whether a Slack account is theirs. Opening the page links nothing. */
 function confirmPage(account: ChatAccount, person: Principal, invitation: string, before?: Principal): Response {
   const earlier =
     before === undefined || before.id === person.id ? '' : `<p>So far it answers as ${isolatedHtml(before.id)}.</p>\n`;

@@ -58,10 +58,10 @@ interface Counted {
   sinceMs: number;
 }
 
-/** One survey of the runs at a time serves operators, and all readers of what was decided. */
+/** The routes of figures and of decided requests. All share surveys, each of which reads many histories. */
 export function statisticsRoutes({ client, stopping, worker }: GatewayContext): OpenAPIHono<HttpEnv> {
   const surveys = new SurveyQueue<Counted>();
-  /** The counts since a time. Requests for the same minute share one survey of the histories. */
+  /** The survey since a time. Requests for the same minute share one survey. */
   const surveyed = (since: string | undefined): Promise<Counted> => {
     const sinceMs = wholeMinute(since === undefined ? Date.now() - defaultSpanMs : Date.parse(since));
     return surveys.ask(String(sinceMs), async () => {
@@ -124,7 +124,7 @@ export function statisticsRoutes({ client, stopping, worker }: GatewayContext): 
 
 type Present = Pick<PresentPolicy, 'present' | 'others' | 'withoutPolicy'>;
 
-/** The policy of the worker beside the gateway binds new runs, also before one has recorded it. */
+/** Makes the policy of the worker beside the gateway the present one: it binds new runs before one has recorded it. */
 function withWorkersPolicy(recorded: PolicyInForce, worker: KnownWorker | undefined): Present {
   if (worker?.policy === undefined) return recorded;
   const declared = placedPolicy(worker.policy, worker.ruleLines);
@@ -143,7 +143,7 @@ function recordOf({ digest, firstAt, lastAt, runs }: RecordedPolicy): RecordedPo
   return { digest, firstAt, lastAt, runs };
 }
 
-/** Rounds down, so that requests within a minute are counted once. */
+/** Rounds a time down to its minute, so that requests in the same minute share a survey. */
 function wholeMinute(ms: number): number {
   const oldest = Date.now() - longestSpanMs;
   return Math.floor(Math.max(ms, oldest) / minuteMs) * minuteMs;

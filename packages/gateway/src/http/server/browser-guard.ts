@@ -1,7 +1,7 @@
 /**
- * Protects against cross-site request forgery: a page of another origin must not use the gateway through the browser of
- * an authorized user. A browser adds cookies to the requests of any page, and a local gateway trusts every sender; a
- * browser never adds a bearer token automatically.
+ * Prevents cross-site request forgery: a page of another origin must not use the gateway through the browser of an
+ * authorized user. The browser adds cookies to the requests of such a page, and a gateway without authentication
+ * trusts every sender. A bearer token is safe, because no browser adds one automatically.
  */
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Problem } from 'countersign/base';
@@ -33,13 +33,13 @@ export function browserGuard(site: Site): MiddlewareHandler<HttpEnv> {
   };
 }
 
-/** Without `access-control-allow-credentials`: a page of another origin never uses a cookie. */
+/** Allows a configured origin, but sends no `access-control-allow-credentials`, so its pages never use a cookie. */
 function allow(context: Context, origin: string): void {
   context.header('access-control-allow-origin', origin);
   context.header('vary', 'origin', { append: true });
 }
 
-/** Why a request is refused because a foreign page may have sent it; undefined if none can have. */
+/** The refusal of a request that a page of another origin may have sent; undefined if no such page can have sent it. */
 function refusal(site: Site, request: Request, path: string): Problem | undefined {
   const { headers, method } = request;
   if (site.isLocal) {
@@ -47,10 +47,10 @@ function refusal(site: Site, request: Request, path: string): Problem | undefine
     if (problem !== undefined) return problem;
   }
   if (safeMethods.includes(method)) return undefined;
-  // No page makes a browser add this header, and a preflight for it is answered for configured origins only. A header
-  // for Basic proves nothing: browsers repeat it for every page.
+  // A page of another origin can set this header only after a preflight, which succeeds for configured origins only.
+  // `Authorization: Basic` proves nothing, because browsers repeat that for every page.
   if (!site.isLocal && /^bearer /i.test(headers.get('authorization') ?? '')) return undefined;
-  // A link in the path is a credential that no other page has.
+  // The path contains the link, a credential that no other page has.
   if (!site.isLocal && path.startsWith('/links/')) return undefined;
   // Slack signs its requests with a secret that no page has.
   if (!site.isLocal && path === '/slack/interactions') return undefined;
@@ -63,7 +63,7 @@ const otherOrigin: Problem = {
   message: 'A page of another origin sent this: use the page of the gateway, or a bearer token.',
 };
 
-/** A page can send this type to another origin, and an old browser does not name the origin. */
+/** For a content type that pages can send to other origins without a preflight. Old browsers do not name the origin. */
 const otherType: Problem = {
   code: 'forbidden',
   message: 'This may be of a page of another origin: send it with content-type: application/json.',
@@ -108,7 +108,7 @@ function isSameOrigin(site: Site, request: Request): boolean {
   return isJson(headers);
 }
 
-/** A page cannot send JSON to another origin without a preflight. */
+/** True if the body is JSON or has no type. A page cannot send JSON to another origin without a preflight. */
 function isJson(headers: Headers): boolean {
   const type = headers.get('content-type');
   return type === null || /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type);
@@ -137,7 +137,7 @@ const always = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
 };
 
-/** Defaults: a response may override them, such as a page with a style, or a file that browsers may cache. */
+/** Headers that a response may override: a page with a style does, and so does a file that browsers may cache. */
 const byDefault = {
   'content-security-policy': contentSecurityPolicy,
   'cache-control': 'no-store',

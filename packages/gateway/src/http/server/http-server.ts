@@ -8,10 +8,10 @@ const statuses: Readonly<Record<string, [status: number, detail: string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time.'],
 };
 
-/** In milliseconds. Node's default of 30 seconds would add to each limit. */
+/** How often Node looks for slow requests, in milliseconds. Its default, 30 seconds, would add to each time limit. */
 const connectionsCheckingInterval = 1_000;
 
-/** A server of HTTP/1 in front of `fetch`. Errors before a request exists are answered as problems, too. */
+/** An HTTP/1 server that passes requests to `fetch`. It answers bytes that are no valid request with a problem, too. */
 export function createHttpServer(
   fetch: (request: Request, env: never) => Response | Promise<Response>,
   hostname: string,
@@ -46,7 +46,7 @@ function refuse(outgoing: ServerResponse, status: number, detail: string): void 
 
 /** Answers a request that Node could not parse: malformed, too large or too slow. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
-  // The sender has disconnected, or a response has begun.
+  // An answer is impossible: the sender has disconnected, or a response has begun.
   if (error.code === 'ECONNRESET' || !socket.writable || ('bytesWritten' in socket && socket.bytesWritten !== 0)) {
     socket.destroy();
     return;
@@ -68,7 +68,7 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
 
 const lookMs = 50;
 
-/** Accepts no new connection, and waits until all requests are answered; after `timeoutMs`, cuts the others. */
+/** Accepts no new connection and waits for open requests. After `timeoutMs`, it cuts their connections. */
 export async function stopServer(server: Server, timeoutMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   const closeIdle = setInterval(() => server.closeIdleConnections(), lookMs);

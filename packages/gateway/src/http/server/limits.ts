@@ -1,7 +1,7 @@
 import { type Problem, ProblemError } from 'countersign/base';
 import { BlockList, isIP } from 'node:net';
 
-/** The quota of one person at a gateway. */
+/** The limits of a gateway. Those per minute are for each person. */
 export interface GatewayLimits {
   /** The largest body of a request, in bytes. Default 2,000,000: Temporal accepts no larger payload. */
   bodyBytes?: number;
@@ -13,19 +13,19 @@ export interface GatewayLimits {
 
 export const defaultLimits = { bodyBytes: 2_000_000, readsPerMinute: 1_200, writesPerMinute: 300 } as const;
 
-/** Why a body is refused. The body of a chat contains its past, so it grows until a front end sends less of it. */
+/** The refusal of a large body. A front end sends the past of a chat each time, so its bodies grow with the chat. */
 export function tooLarge(path: string, bodyBytes: number): Problem {
   const isChat = /^\/(ai-sdk|ag-ui)\//.test(path);
   const remedy = isChat ? ': send only the last message of the chat, and no results of tools' : '';
   return { code: 'too_large', message: `A body has at most ${bodyBytes} bytes${remedy}.` };
 }
 
-/** The address of a request's sender, from its connection and the header `X-Forwarded-For`. */
+/** Returns the address of a sender. `peer`: that of the connection; `forwarded`: the header `X-Forwarded-For`. */
 export type SenderAddress = (peer: string, forwarded: string | undefined) => string;
 
 /**
- * A client can forge the header, so only the entries of trusted proxies count: the sender is the last address that is
- * none of theirs. `trusted`: addresses, and networks such as `10.0.0.0/8`. Throws a `ProblemError` for any other text.
+ * The sender is the last address that belongs to no trusted proxy: a client can forge the addresses before that one.
+ * `trusted`: addresses, and networks such as `10.0.0.0/8`. Throws a `ProblemError` for any other text.
  */
 export function senderAddress(trusted: readonly string[]): SenderAddress {
   const proxies = new BlockList();

@@ -7,10 +7,10 @@ import { problemResponse } from '../responses.ts';
 import { ProblemError } from 'countersign/base';
 
 const minuteMs = 60_000;
-/** The health checks of load balancers. */
+/** The routes without a rate limit: load balancers check them often. */
 const unlimited = ['/healthz', '/readyz'];
 
-/** It counts by person, across all credentials; an unknown sender by address. Each gateway counts separately. */
+/** Limits requests per minute: of a person, with any credential, or of an address without one. In this process only. */
 export function rateLimit(
   { readsPerMinute, writesPerMinute }: Required<GatewayLimits>,
   addressOfSender: SenderAddress,
@@ -52,8 +52,8 @@ function peerOf(context: Context<HttpEnv>): string {
 const signed = /^(?:\/slack\/interactions|\/channels\/[^/]+\/answers\/[^/]+)$/;
 
 /**
- * Like `limit`, for requests that authenticate themselves by a signature: counts each failed one, for any reason.
- * Behind a proxy all strangers may have one address, and forged requests must not use up the quota of signed ones.
+ * Like `limit`, but of the requests to `signed` routes it counts only those that fail. Their senders are counted by
+ * address, and all may share the address of a proxy: forged requests must not use up the quota of genuine ones.
  */
 export function limitUnproven(limit: MiddlewareHandler<HttpEnv>): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
@@ -66,12 +66,12 @@ export function limitUnproven(limit: MiddlewareHandler<HttpEnv>): MiddlewareHand
   };
 }
 
-/** Requests of one person that run at the same time; open streams are counted elsewhere. */
+/** How many requests of one person may run at the same time. Open streams have another limit, in `sse-stream.ts`. */
 const mostAtOnce = 64;
 
 /**
- * Bounds how many requests of one person run at the same time: some read many histories, and one person must not use up
- * the Temporal server. Without authentication all senders are the same person, so there is no bound.
+ * Limits how many requests of one person run at the same time: some read many histories, and one person must not
+ * overload the Temporal server. Without authentication, all senders count as one person, so there is no limit.
  */
 export function limitConcurrency(
   most = mostAtOnce,

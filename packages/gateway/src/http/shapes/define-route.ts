@@ -18,7 +18,7 @@ const problems = {
   },
 } as const;
 
-/** A route with the types of its input. A handler may return any response; tests compare it with the document. */
+/** A route as `openapi` takes it. It types the input of the handler, but not the response, which tests check. */
 type DefinedRoute<Name extends RouteName, Config extends RouteInput> = (Config extends { request: object }
   ? Pick<Config, 'request'>
   : unknown) & {
@@ -29,7 +29,7 @@ type DefinedRoute<Name extends RouteName, Config extends RouteInput> = (Config e
 };
 type RouteInput = Omit<RouteConfig, 'method' | 'path'>;
 
-/** A route with the permission of its name. A JSON body is read strictly, after the permission check. */
+/** Defines a route. It first checks the permission of its name in `permissions`, then reads a JSON body strictly. */
 export function defineRoute<const Name extends RouteName, const Config extends RouteInput>(
   name: Name,
   config: Config,
@@ -42,13 +42,13 @@ export function defineRoute<const Name extends RouteName, const Config extends R
     path,
     operationId: operationIdOf(name),
     security: securityOf(permissions[name]),
-    // A route's own middleware checks the signature of a request. It runs before the body is parsed.
+    // The middleware of `config` checks signatures of bodies, so it runs before the body is parsed.
     middleware: [require(permissions[name]), ...[config.middleware ?? []].flat(), ...readersOf(config)],
   };
   return createRoute(route) as unknown as DefinedRoute<Name, Config>;
 }
 
-/** A body without a zod schema is only documented here: its route has a reader of its own. */
+/** The middleware that reads a JSON body. A route whose body has no zod schema reads the body itself. */
 function readersOf({ request }: Pick<RouteConfig, 'request'>): MiddlewareHandler<HttpEnv>[] {
   const content = Object.entries(request?.body?.content ?? {});
   const types = content.filter(([, body]) => isChecked(body)).map(([type]) => type);
@@ -60,7 +60,7 @@ function isChecked(body: object | undefined): boolean {
   return body !== undefined && 'schema' in body && body.schema instanceof z.ZodType;
 }
 
-/** Such as `postApprovalsRequestIdExtend`. */
+/** The `operationId` in the OpenAPI document, such as `postApprovalsRequestIdExtend`. */
 function operationIdOf(name: string): string {
   const words = name.split(/[^A-Za-z]+/).filter((word) => word !== '');
   return words
@@ -68,7 +68,7 @@ function operationIdOf(name: string): string {
     .join('');
 }
 
-/** Refuses requests without the permission: 401 without a credential, 403 without the role. */
+/** Refuses senders without the permission: with 401 if they have no credential, with 403 if they lack the role. */
 function require(permission: Permission): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
     if (permission === 'anyone') return next();
@@ -86,9 +86,9 @@ function require(permission: Permission): MiddlewareHandler<HttpEnv> {
 const jsonType = /^application\/json\s*(;|$)/i;
 
 /**
- * Reads a body as the gate reads arguments: refuses JSON that parsers read differently, such as a duplicate name. Also
- * refuses another media type, so that no page of another origin can send a body without a preflight. An empty body is
- * an empty object.
+ * Reads a body strictly: refuses JSON that parsers read differently, such as an object with a duplicate name. It also
+ * refuses other media types, because a page of another origin can send those without a preflight. An empty body counts
+ * as an empty object.
  */
 export const strictJson: MiddlewareHandler<HttpEnv> = async ({ req }, next) => {
   const bytes = new Uint8Array(await req.arrayBuffer());
@@ -101,13 +101,13 @@ export const strictJson: MiddlewareHandler<HttpEnv> = async ({ req }, next) => {
   const text = readText(bytes);
   if (text === undefined) return problemResponse({ code: 'undecodable', message: 'The body is not UTF-8.' });
   if (text.trim() === '') {
-    // A route with an optional body treats an absent one as empty.
+    // Some routes have an optional body, and treat an absent body as an empty object.
     req.json = () => Promise.resolve({} as never);
     return next();
   }
   const read = readJson(text, { root: 'body', refusedKeys: ['__proto__'] });
   if ('problem' in read) return problemResponse({ code: 'undecodable', message: read.problem });
-  // The validated value: the engine misreads some keys (docs/decisions/0052), so the text is not parsed again.
+  // The handler gets this value. `JSON.parse` would misread some keys of the text (docs/decisions/0052).
   req.json = () => Promise.resolve(read.value as never);
   return next();
 };
@@ -136,7 +136,7 @@ type Checked = { success: true } | { success: false; target: string; error: { is
 const longestDetail = 500;
 const roots: Record<string, string> = { json: 'body', form: 'body', param: 'path' };
 
-/** The `defaultHook` of a routes' app: refuses input of the wrong shape, with the place of the first mistake. */
+/** Returns a `defaultHook` for the app of routes. It refuses input of the wrong shape, and names the first mistake. */
 export function refuseInput(code: ProblemCode = 'arguments_invalid') {
   return (result: Checked, _context: Context<HttpEnv>): Response | undefined => {
     if (result.success) return undefined;
@@ -147,14 +147,14 @@ export function refuseInput(code: ProblemCode = 'arguments_invalid') {
   };
 }
 
-/** What is wrong with the input, as one sentence that begins with the place. */
+/** One sentence about a mistake in the input, which begins with its place, such as `body.scope.kind`. */
 function issueSentence(issue: Issue, root: string, path: PropertyKey[] = []): string {
   const place = [...path, ...issue.path];
   if (issue.code === 'unrecognized_keys') {
     const [key = ''] = issue.keys ?? [];
     return `${jsonPlace(root, [...place, key])}: there is no such member`;
   }
-  // Reports the alternative of a union that matches furthest.
+  // For a union, this reports the alternative whose mistake is deepest in the input.
   const branches = (issue.errors ?? []).flatMap(([first]) => (first === undefined ? [] : [first]));
   const nearest = branches.toSorted((one, other) => depthOf(other) - depthOf(one))[0];
   if (nearest !== undefined && depthOf(nearest) > 0) return issueSentence(nearest, root, place);
@@ -172,7 +172,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../../package.json', imp
 
 export type OpenApiDocument = ReturnType<OpenAPIHono<HttpEnv>['getOpenAPI31Document']>;
 
-/** The OpenAPI 3.1 document of an app's routes, made of the schemas that validate their input. */
+/** The OpenAPI 3.1 document of the routes of `app`, made of the schemas that validate their input. */
 export function openApiDocument(app: OpenAPIHono<HttpEnv>): OpenApiDocument {
   const document = app.getOpenAPI31Document({
     openapi: '3.1.0',
@@ -186,7 +186,7 @@ export function openApiDocument(app: OpenAPIHono<HttpEnv>): OpenApiDocument {
   return { ...rest, components: { ...document.components, securitySchemes } };
 }
 
-/** The credentials of docs/identity.md. A gateway without an identity file needs none. */
+/** The credentials that docs/identity.md describes. A gateway without an identity file needs no credential. */
 const securitySchemes = {
   bearer: { type: 'http', scheme: 'bearer' },
   session: {
@@ -197,7 +197,7 @@ const securitySchemes = {
   },
 } as const;
 
-/** The credentials that an operation accepts: one of these suffices. `{}` means that none is needed. */
+/** The credentials that an operation accepts; one of them suffices. Empty if the operation needs none. */
 function securityOf(permission: Permission): Record<string, string[]>[] {
   return permission === 'anyone' ? [] : [{ bearer: [] }, { session: [] }];
 }

@@ -1,4 +1,4 @@
-/** The input of routes: these schemas validate it, and the OpenAPI document shows them. */
+/** The schemas that validate the input of routes. The OpenAPI document shows them. */
 import { z } from '@hono/zod-openapi';
 import { modes, grantKinds } from 'countersign/policy';
 import { createHash } from 'node:crypto';
@@ -10,7 +10,7 @@ export const body = <Schema extends z.ZodType>(schema: Schema, required = true) 
   body: { required, content: { 'application/json': { schema } } },
 });
 
-/** `?workflowId=`: the run of the request, which saves the look-up. */
+/** The query `?workflowId=`, which names the run of a request. Without it, the gateway searches for the run. */
 export const inRun = z.strictObject({ workflowId: z.string().min(1).max(1_000).optional() });
 
 export function wholeNumberQuery(least: number, most: number) {
@@ -26,7 +26,7 @@ export const requestParams = z.strictObject({ requestId: z.string() });
 export const runParams = z.strictObject({ id: z.string() });
 export const threadParams = z.object({ agent: z.string().min(1).max(200), thread: z.string().min(1).max(500) });
 
-/** Makes a retry safe; the header of the same name is `Idempotency-Key`. */
+/** The header `Idempotency-Key`, which makes a retry count once. */
 export const idempotencyHeader = z.object({
   'idempotency-key': z
     .string()
@@ -38,7 +38,7 @@ export const idempotencyHeader = z.object({
 
 const text = (most: number) => z.string().max(most);
 export const reason = text(decisionBounds.reason).optional();
-/** In a query: an address has at most 16 kB, and a character up to 12 bytes there. */
+/** A reason in a query. It is short because an address has at most 16 kB, and one character needs up to 12 bytes. */
 export const shortReason = text(500).optional();
 
 export const grantScope = z
@@ -82,7 +82,7 @@ const answerMembers = {
   userMessages: viewed.shape.userMessages.nullable(),
 };
 
-/** For the document alone: only the channel reads its receiver's answers. */
+/** An answer of a channel's receiver. Only the OpenAPI document uses this schema: the channel reads the answer. */
 export const channelAnswer = z
   .strictObject({
     approved: z.boolean(),
@@ -105,7 +105,7 @@ export const channelAnswer = z
 export const batchBody = z
   .strictObject({
     requests: z
-      // With workflow ids, because a look-up of each request would keep the gateway busy for minutes.
+      // The workflow ids are required, because searching for 200 runs would keep the gateway busy for minutes.
       .array(z.strictObject({ requestId, digest, workflowId: z.string().min(1).max(1_000) }))
       .min(1)
       .max(200),
@@ -138,7 +138,7 @@ export const pushSubscription = z
   .strictObject({ endpoint: pushEndpoint, keys: z.strictObject({ p256dh: base64url(65), auth: base64url(16) }) })
   .openapi('PushSubscription');
 
-/** The run validates the rest. */
+/** The files of a message. The run checks media types and addresses. */
 const files = z
   .array(
     z.strictObject({
@@ -152,7 +152,7 @@ const files = z
   .max(20);
 const userMessage = z.strictObject({ role: z.literal('user'), content: z.string(), files: files.optional() });
 
-/** The body of `POST /runs`. Only messages of users: others would claim a past that did not happen. */
+/** The body of `POST /runs`. All messages are of the user: one of the assistant would claim a past that never was. */
 export const startBody = z
   .strictObject({
     agent: z.string().min(1).max(200),
@@ -181,8 +181,8 @@ export const messageBody = z
   .openapi('MessageBody');
 
 /**
- * The idempotency key of a request: the header `Idempotency-Key` or the id in the body, prefixed with a hash of the
- * person, so that keys of different people never collide. Undefined if there is none.
+ * The idempotency key of a request: the header `Idempotency-Key`, or the id in the body. It begins with a hash of the
+ * person, so that keys of different people never collide. Undefined if the request has no key.
  */
 export function idempotencyKeyOf(person: Principal, header: string | undefined, inBody?: string): string | undefined {
   if (header !== undefined && inBody !== undefined && header !== inBody) {

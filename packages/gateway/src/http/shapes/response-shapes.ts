@@ -1,4 +1,4 @@
-/** The responses of routes, for the OpenAPI document. Their types are in `inbox/api.ts` and `countersign/client`. */
+/** The schemas of responses for the OpenAPI document. The types are in `inbox/api.ts` and `countersign/client`. */
 import { z } from '@hono/zod-openapi';
 import { problemCodes } from 'countersign/base';
 import type { ApprovalDetails, ApprovalSummary, ListedRun, Receipt, StandingDelegation } from 'countersign/client';
@@ -39,7 +39,7 @@ const anyObject = z.record(z.string(), z.unknown());
 const texts = z.array(z.string());
 const optionalText = z.string().optional();
 
-/** Makes the schema of a type. If the type gets another member, it does not compile until the schema has it, too. */
+/** Makes the schema of a type. A schema that lacks a member of its type does not compile. */
 export function shapeOf<Type extends object>() {
   return <Members extends Record<keyof Type, z.ZodType>>(members: Members) => z.looseObject(members);
 }

@@ -73,7 +73,7 @@ const recordedPolicy = shapeOf<RecordedPolicy>()({
   runs: count,
 });
 
-/** The answer of `GET /statistics`. docs/statistics.md explains each figure. */
+/** The schema of the response of `GET /statistics`. docs/statistics.md explains each figure. */
 export const statisticsShape = shapeOf<Statistics>()({
   covered,
   rules: z.array(ruleRow),

@@ -8,12 +8,12 @@ const openStreams = new WeakMap<GatewayContext, { all: number; byPerson: Map<str
 
 export interface StreamLimits {
   heartbeatMs: number;
-  /** A viewer that reads nothing for this time is cut off. */
+  /** The stream closes the connection of a viewer that reads nothing for this time. */
   stalledMs: number;
   /** A stream ends after this time, so that the viewer's credential is checked again. */
   longestMs: number;
   most: number;
-  /** Streams of one authenticated person, so that one person cannot take all of them. */
+  /** The most streams of one authenticated person, so that one person cannot use all of `most`. */
   mostOfOne: number;
 }
 
@@ -25,27 +25,27 @@ const defaultLimits: StreamLimits = {
   mostOfOne: 200,
 };
 
-/** A frame is sent in pieces, so that a slow viewer of a large frame does not count as stalled. */
+/** A frame is sent in pieces of this size, so that a slow viewer of a large frame does not count as stalled. */
 const pieceBytes = 65_536;
 const encoder = new TextEncoder();
-/** `retry`: how long a browser waits before it reconnects, in milliseconds. */
+/** The first bytes of a stream. `retry` says how many milliseconds a browser waits before it reconnects. */
 const opening = encoder.encode('retry: 1000\n\n');
 const heartbeatFrame = sseFrame('heartbeat', {});
 
 export interface StreamForm {
-  /** Default: an event `heartbeat`. */
+  /** The bytes of a heartbeat. Default: an event `heartbeat`. */
   heartbeat?: Uint8Array;
   headers?: Record<string, string>;
 }
 
-/** One event as it is sent. `id`: its place, after which a viewer resumes. */
+/** The bytes of one event. `id`: a browser sends it as `Last-Event-ID` when it reconnects. */
 export function sseFrame(event: string, data: unknown, id?: string): Uint8Array {
   return encoder.encode(`event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`);
 }
 
 /**
- * The server-sent events of one viewer. It holds one frame at a time: `send` waits until the connection has accepted
- * it, so a viewer that does not read costs one frame and the buffer of the socket, until it is cut off.
+ * The server-sent events of one viewer. `send` waits until the connection has accepted a frame, so a viewer that does
+ * not read costs only the memory of one frame and of the socket's buffer, until the stream closes the connection.
  */
 export class SseStream {
   readonly #over = new AbortController();
@@ -54,11 +54,11 @@ export class SseStream {
   readonly #cut: () => void;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #waiting: { piece: Uint8Array; sinceMs: number; taken: () => void } | undefined;
-  /** Resolves the pending `pull`. Set while the connection has room. */
+  /** Resolves the pending `pull` of `body`. It is set while the connection can accept more bytes. */
   #wants: (() => void) | undefined;
   readonly body: ReadableStream<Uint8Array>;
 
-  /** `cut`: closes the connection, and drops pending data. */
+  /** `cut` closes the connection and drops the data that it has not sent. */
   constructor(limits: StreamLimits, cut: () => void, heartbeat = heartbeatFrame) {
     this.#limits = limits;
     this.#heartbeat = heartbeat;
@@ -91,7 +91,7 @@ export class SseStream {
     return this.#over.signal;
   }
 
-  /** Resolves once the connection has accepted the frame. False: the stream is over. One call at a time. */
+  /** Resolves once the connection has accepted the frame; with false if the stream is over. Await each call. */
   async send(frame: Uint8Array): Promise<boolean> {
     for (let at = 0; at < frame.length && !this.signal.aborted; at += pieceBytes) {
       await new Promise<void>((taken) => {
@@ -102,7 +102,7 @@ export class SseStream {
     return !this.signal.aborted;
   }
 
-  /** Ends the stream. Unread data of the viewer is lost. */
+  /** Ends the stream. If a frame still waits for the viewer, this closes the connection and drops the data. */
   end(): void {
     if (this.signal.aborted) return;
     const isStuck = this.#waiting !== undefined;
@@ -141,7 +141,7 @@ export class SseStream {
   }
 }
 
-/** The stream ends when `write` returns, when the viewer disconnects or stalls, and when the gateway stops. */
+/** The response whose events `write` sends. It ends when `write` returns, the viewer leaves or the gateway stops. */
 export function sseResponse(
   context: Context<HttpEnv>,
   gateway: GatewayContext,
@@ -154,14 +154,14 @@ export function sseResponse(
   const sent = {
     'content-type': 'text/event-stream',
     'cache-control': 'no-store',
-    // Turns the buffering of proxies off.
+    // This header turns off the buffering of proxies such as nginx.
     'x-accel-buffering': 'no',
-    // HTTP/1.0 has no chunks: its streams end with the connection.
+    // HTTP/1.0 has no chunked encoding: there, the end of the connection ends the stream.
     ...(incoming?.httpVersion !== '1.0' && { 'transfer-encoding': 'chunked' }),
     connection: 'close',
     ...headers,
   };
-  // A HEAD request never reads the events, nor closes the stream.
+  // A HEAD request has no body: its stream would never be read or closed.
   if (isHead(context)) return new Response(null, { headers: sent });
   const all = { ...defaultLimits, ...limits };
   const uncount = countStream(gateway, context.get('principal'), all);
@@ -184,12 +184,12 @@ export function sseResponse(
   return new Response(stream.body, { headers: sent });
 }
 
-/** True for a request that wants the headers alone; the framework routes it as a GET. */
+/** True for a HEAD request. Hono routes it as a GET, so only the raw request shows its method. */
 export function isHead({ req }: Context<HttpEnv>): boolean {
   return req.raw.method === 'HEAD';
 }
 
-/** Returns the function that uncounts the stream. Throws `rate_limited` if there are too many. */
+/** Counts a stream and returns the function that uncounts it. Throws `rate_limited` if there are too many streams. */
 function countStream(
   gateway: GatewayContext,
   principal: Principal | undefined,
@@ -197,7 +197,7 @@ function countStream(
 ): () => void {
   const open = openStreams.get(gateway) ?? { all: 0, byPerson: new Map<string, number>() };
   openStreams.set(gateway, open);
-  // Without authentication all senders are one person.
+  // Without authentication, all senders count as one person, so a limit for each person would make no sense.
   const person = principal === undefined || principal.via === 'local' ? undefined : principal.key;
   const own = person === undefined ? 0 : (open.byPerson.get(person) ?? 0);
   if (open.all >= limits.most || own >= limits.mostOfOne) {

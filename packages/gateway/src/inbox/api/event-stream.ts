@@ -1,23 +1,23 @@
 import { parseJson } from 'countersign/json';
 
-/** The state of a stream. `lost`: it reconnects automatically. */
+/** The state of a stream. A `lost` stream reconnects automatically. */
 export type StreamState = 'connecting' | 'live' | 'lost';
 
 interface StreamOptions {
-  /** Read before each connection: it can name the last event received. */
+  /** Returns the address for each connection, which can name the last received event. */
   path: () => string;
   on: Readonly<Record<string, (data: unknown, id: string) => void>>;
   onState?: (state: StreamState) => void;
 }
 
-/** A heartbeat arrives every 15 seconds. */
+/** A stream that is silent for this time is lost: a heartbeat should arrive every 15 seconds. */
 const silentMs = 40_000;
 const checkMs = 5_000;
 const [firstAgainMs, mostAgainMs] = [500, 15_000];
 
 /**
- * Follows an event stream of the gateway until the returned function closes it. A stream that breaks, or is silent for
- * too long, reconnects; `EventSource` alone notices no dead connection, and gives up on an error page.
+ * Follows an event stream of the gateway until a call of the returned function. A stream that breaks or is silent for
+ * too long reconnects. `EventSource` alone does not notice a dead connection, and gives up after an error response.
  */
 export function openStream({ path, on, onState = () => undefined }: StreamOptions): () => void {
   let source: EventSource | undefined;
@@ -57,7 +57,7 @@ export function openStream({ path, on, onState = () => undefined }: StreamOption
   const watch = setInterval(() => {
     if (source !== undefined && Date.now() - heardAtMs > silentMs) lost();
   }, checkMs);
-  // The browser reports a network change at once, and a sleep afterwards.
+  // After a change of the network, or after sleep, this reconnects at once instead of waiting for `silentMs`.
   const reopen = (): void => {
     if (source !== undefined && Date.now() - heardAtMs < checkMs) return;
     againMs = firstAgainMs;
@@ -76,12 +76,12 @@ export function openStream({ path, on, onState = () => undefined }: StreamOption
   };
 }
 
-/** A page at a plain http address of another machine has no locks. */
+/** False for a page at a plain http address of another machine: browsers give such pages no locks. */
 function hasLocks(): boolean {
   return 'locks' in navigator;
 }
 
-/** Calls `use` when this tab gets the lock, and its result when the lock is lost. Without locks, every tab has it. */
+/** Calls `use` when this tab gets a lock, and the result of `use` when it loses it. Without locks, every tab does. */
 export function holdLock(name: string, use: () => () => void) {
   let attempt = new AbortController();
   let isHeld = false;
@@ -109,7 +109,7 @@ export function holdLock(name: string, use: () => () => void) {
     };
     navigator.locks.request(name, steal ? { steal } : { signal: own.signal }, hold).catch(() => {
       if (own.signal.aborted) return;
-      // Either another tab has taken it, or this document gets no lock at all.
+      // If the tab had the lock, another tab has taken it. Otherwise the browser gives this page no locks.
       if (stopUse === undefined) return start();
       stop();
       request(false);
@@ -124,7 +124,7 @@ export function holdLock(name: string, use: () => () => void) {
   };
 }
 
-/** Calls `start` while the tab is visible, and its result once it is hidden. Returns a function that stops this. */
+/** Calls `start` when the tab becomes visible, and its result when the tab is hidden. Returns a function that stops. */
 export function whileVisible(start: () => () => void): () => void {
   let stop: (() => void) | undefined;
   const look = (): void => {
@@ -144,32 +144,32 @@ export function whileVisible(start: () => () => void): () => void {
 }
 
 interface SharedStreamOptions extends StreamOptions {
-  /** Tabs with the same name share one stream: those of one session. */
+  /** Tabs with the same name share one stream. */
   name: string;
-  /** The events that bring another tab to this one's present state. */
+  /** Returns events that bring another tab to the present state of this tab. */
   present: () => readonly SharedEvent[];
   onState: (state: StreamState) => void;
 }
 
 type SharedEvent = readonly [name: string, data: unknown];
 
-/** A message between tabs. `from`: the tab that has the stream. */
+/** A message between tabs. `from`: the id of the tab that has the stream. */
 type Message =
   | { kind: 'hello' }
   | { kind: 'leads'; from: string; state: StreamState; events: readonly SharedEvent[] }
   | { kind: 'state'; from: string; state: StreamState; isHidden: boolean }
   | { kind: 'event'; from: string; event: SharedEvent };
 
-/** The tab that has the stream forwards its heartbeats, one every 15 seconds. */
+/** A tab with the stream that is silent for this time is replaced: it should forward a heartbeat every 15 seconds. */
 const sharedSilentMs = 40_000;
-/** It answers at once, unless the browser has frozen it. */
+/** How long a new tab waits for an answer of the tab with the stream, which is late only if the browser froze it. */
 const answerMs = 5_000;
 const sharedCheckMs = 5_000;
 
 /**
- * Follows an event stream together with the other tabs of this browser: one of them has the stream, and forwards its
- * events. When it is closed, frozen or silent, another one opens the stream. Each opening must begin with the whole
- * state. Returns a function that stops this. A browser that cannot share has a stream in each visible tab.
+ * Follows an event stream together with the other tabs of this browser: one tab has the stream and forwards its events.
+ * When this tab is closed, frozen or silent, another tab opens the stream, which must begin with the whole state.
+ * Returns a function that stops this. Where tabs cannot share, each visible tab has a stream.
  */
 export function openSharedStream(options: SharedStreamOptions): () => void {
   if (!hasLocks() || !('BroadcastChannel' in globalThis)) return whileVisible(() => openStream(options));
@@ -228,7 +228,7 @@ function share({ name, path, on, onState, present }: SharedStreamOptions): () =>
       if (leader === own) tell({ kind: 'leads', from: own, state, events: present() });
       return;
     }
-    // A tab that was frozen may still forward outdated events.
+    // This tab has the stream now. A tab that was frozen may still forward its outdated events.
     if (leader === own) return;
     if (message.kind === 'leads') leader = message.from;
     if (message.from !== leader) return;
@@ -236,7 +236,7 @@ function share({ name, path, on, onState, present }: SharedStreamOptions): () =>
     if (message.kind === 'event') return take(message.event);
     onState(message.state);
     if (message.kind === 'leads') message.events.forEach(take);
-    // The browser throttles a hidden tab, and its retries, too.
+    // The browser slows down the reconnection of a hidden tab, so a visible tab takes over.
     else if (message.state === 'lost' && message.isHidden && !isHidden()) lock.take();
   };
   const take = ([event, data]: SharedEvent): void => on[event]?.(data, '');

@@ -4,7 +4,7 @@ import type { RequestIds } from '../state/paths.ts';
 import { problemText } from '../state/texts.ts';
 import { createStore } from '../state/store.ts';
 
-/** A refusal by the gateway, or `server_unreachable` if it did not answer. */
+/** A refusal of the gateway. Its code is `server_unreachable` if the gateway did not answer. */
 export class ApiProblem extends Error implements Problem {
   readonly code: ProblemCode;
   readonly status: number;
@@ -18,7 +18,7 @@ export class ApiProblem extends Error implements Problem {
   }
 }
 
-/** An error as a problem: any error that is not a refusal is a fault of this page. */
+/** Converts an error to a problem. An error that is no refusal of the gateway is a fault of this page. */
 export function asProblem(error: unknown): ApiProblem {
   return error instanceof ApiProblem ? error : new ApiProblem('internal', problemText(error));
 }
@@ -33,10 +33,10 @@ export async function getJson<T>(path: string, signal?: AbortSignal): Promise<T>
   return answerOf<T>(path, { signal });
 }
 
-/** The most bytes that a browser goes on sending once its page is closed. */
+/** The largest body that a browser still sends after its page was closed (`keepalive`), in bytes. */
 const mostKeptAlive = 60_000;
 
-/** Sends a body as JSON. A page that is closed meanwhile does not break it off, unless it is too large for that. */
+/** Sends a body as JSON. The browser sends it even if the page is closed meanwhile, unless it is too large. */
 export async function sendJson<T>(
   method: 'POST' | 'PUT' | 'DELETE',
   path: string,
@@ -52,9 +52,9 @@ export async function sendJson<T>(
   });
 }
 
-/** True if a browser sends this body even if its page is closed at once. */
+/** True if a browser sends this body even if the page is closed meanwhile. */
 export function isKeptAlive(text: string): boolean {
-  // A character is at most three bytes.
+  // One UTF-16 code unit is at most three bytes, so short texts need no encoding.
   return text.length * 3 <= mostKeptAlive || new TextEncoder().encode(text).length <= mostKeptAlive;
 }
 
@@ -62,7 +62,7 @@ export function apiPath(parts: TemplateStringsArray, ...values: string[]): strin
   return parts.reduce((path, part, index) => path + part + encodeURIComponent(values[index] ?? ''), '');
 }
 
-/** The path of the API for a request, or with `rest` for a part of it such as `/people`. */
+/** The address of a request in the API. `rest` names a part of it, such as `/people`. */
 export function requestPath({ requestId, workflowId }: RequestIds, rest = '', route = 'approvals'): string {
   return `/${route}${apiPath`/${requestId}`}${rest}?workflowId=${encodeURIComponent(workflowId)}`;
 }
@@ -93,17 +93,17 @@ function readBody(text: string): Record<string, unknown> {
   }
 }
 
-/** A new id for a decision or another message. A retry has the id of the first attempt, so the message counts once. */
+/** A new id for a message such as a decision. A retry sends the same id, so that the message counts once. */
 export function newMessageId(): string {
-  // `crypto.randomUUID` exists only on https and on loopback.
+  // This does not use `crypto.randomUUID`, which browsers offer only on https and on loopback.
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return `inbox-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** By how many milliseconds the server's clock is ahead of this one. */
+/** How far the clock of the gateway is ahead of this computer's clock, in milliseconds. */
 export const clockOffset = createStore(0);
 
-/** Reads the server's time from a response. Its header has whole seconds, so smaller differences mean nothing. */
+/** Updates `clockOffset` from the header `Date`. It has whole seconds, so smaller differences are ignored. */
 export function noteServerTime(date: string | null): void {
   const serverMs = date === null ? Number.NaN : Date.parse(date);
   if (Number.isNaN(serverMs)) return;
@@ -111,14 +111,14 @@ export function noteServerTime(date: string | null): void {
   if (Math.abs(offset - clockOffset.get()) >= 1_000) clockOffset.set(Math.abs(offset) < 1_000 ? 0 : offset);
 }
 
-/** The time by the server's clock, to which deadlines refer. */
+/** The time by the clock of the gateway, with which deadlines are compared. */
 export function serverNowMs(): number {
   return Date.now() + clockOffset.get();
 }
 
 const waitsMs = [500, 2_000];
 
-/** True if it is unknown whether the message arrived: the same one may be sent again. */
+/** True if the page does not know whether the message arrived. It may send the same message again. */
 export function isAnswerLost(error: unknown): boolean {
   return error instanceof ApiProblem && (error.status === 0 || error.status === 502 || error.status === 504);
 }
@@ -126,7 +126,7 @@ export function isAnswerLost(error: unknown): boolean {
 export const answerLostText =
   'The gateway did not say whether it has your answer. Sending it again is safe: it counts once.';
 
-/** Sends a message with an id, and retries if its response is lost. */
+/** Sends a message with an id, and sends it again if the response is lost. */
 export async function sendAgain<T>(send: () => Promise<T>): Promise<T> {
   for (const waitMs of waitsMs) {
     try {

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { type ApiProblem, asProblem, getJson } from './fetch-json.ts';
 
-/** A response of the API, if loaded. `problem` beside `value`: the last read failed, and the value is older. */
+/** The state of reading a response. If it has `value` and `problem`, the last read failed, and the value is older. */
 export interface Loaded<T> {
   value?: T;
   problem?: ApiProblem;
@@ -11,7 +11,7 @@ export interface Loaded<T> {
 
 const againMs = 5_000;
 
-/** Reads a response again when the path or `version` changes, and soon after a missing worker or gateway. */
+/** Reads a response, and again when `path` or `version` changes. If no worker or gateway answers, it retries soon. */
 export function useJson<T>(path: string | undefined, version: string | number = 0): Loaded<T> {
   const [loaded, setLoaded] = useState<{ of?: string; value?: T; problem?: ApiProblem; isLoading: boolean }>({
     isLoading: path !== undefined,

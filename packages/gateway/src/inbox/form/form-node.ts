@@ -1,8 +1,8 @@
-/** A form for a JSON value, made of the value and its JSON Schema. Nodes never change: each edit makes new ones. */
+/** The model of a form for a JSON value, made from the value and its JSON Schema. An edit makes new nodes. */
 import { isObject, type Json, type JsonObject } from 'countersign/base';
 import { memberSchema } from 'countersign/card';
 
-/** How one value is edited. `json`: as JSON text. */
+/** One value in a form. Its `kind` says how the user edits it; `json`: as JSON text. */
 export type FormNode = { schema: JsonObject } & (
   | { kind: 'text' | 'number' | 'json'; text: string }
   | { kind: 'flag'; on: boolean }
@@ -13,14 +13,14 @@ export type FormNode = { schema: JsonObject } & (
 
 export interface FormMember {
   name: string;
-  /** Absent: the object does not have this member now. */
+  /** Absent: the object does not have this member yet. The user can add it. */
   node?: FormNode;
   isRequired: boolean;
 }
 
 const most = { depth: 5, members: 60, items: 100 };
 
-/** The form of a value. `root`: the schema of all arguments, to which references lead. */
+/** Makes the form of a value. `root`: the schema of all arguments, in which references are resolved. */
 export function formOf(value: Json, schema: JsonObject, root: JsonObject, depth = 0): FormNode {
   const choice = choiceOf(schema, value);
   if (choice !== undefined) return choice;
@@ -66,7 +66,7 @@ export function nextMember(object: FormNode & { kind: 'object' }, name: string, 
   return emptyForm(memberSchema(object.schema, name, root), root);
 }
 
-/** The first type that a schema names beside `null`. */
+/** The first type in a schema that is not `null`. */
 export function typeOf({ type }: JsonObject): string | undefined {
   const names = Array.isArray(type) ? type : [type];
   return names.find((name): name is string => typeof name === 'string' && name !== 'null');

@@ -4,10 +4,10 @@ import type { FormNode } from './form-node.ts';
 
 export type FormProblems = Readonly<Record<string, string>>;
 
-/** The name of the whole value in places, as in the gateway's sentences. */
+/** The name of the whole value in a place such as `arguments.amount`. The sentences of the gateway use it, too. */
 export const formRoot = 'arguments';
 
-/** The value of a form, or its problems: only text that is not JSON is a problem here. */
+/** The value of a form, or its problems. Only a text that is no valid number or JSON is a problem here. */
 export function readForm(form: FormNode): { value: Json } | { problems: FormProblems } {
   const problems: Record<string, string> = {};
   const value = readNode(form, [], problems);
@@ -45,7 +45,7 @@ function jsonProblem(failed: object): string {
   return 'problem' in failed ? `Write JSON: ${String(failed.problem)}.` : 'Write JSON.';
 }
 
-/** The parts of a gateway's sentence that name places of the form, such as `arguments.amount: expected number`. */
+/** Reads from a sentence of the gateway the problems of single values, such as `arguments.amount: expected number`. */
 export function placedProblems(sentence: string): FormProblems {
   const problems: Record<string, string> = {};
   for (const part of sentence.split('; ')) {
@@ -55,14 +55,14 @@ export function placedProblems(sentence: string): FormProblems {
   return problems;
 }
 
-/** A changed value; a side is absent if the value is not there. */
+/** A changed value. `before` is absent if the value was added, and `after` if it was removed. */
 export interface ChangedValue {
   place: string;
   before?: Json;
   after?: Json;
 }
 
-/** The values that differ between two JSON values, opened as far as both sides have objects and arrays. */
+/** The changed values. Objects and arrays are compared member by member if both sides have them. */
 export function changedValues(before: Json, after: Json, path: readonly PropertyKey[] = []): ChangedValue[] {
   if (isContainer(before) && isContainer(after) && Array.isArray(before) === Array.isArray(after)) {
     const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];

@@ -74,7 +74,7 @@ export function SchemaForm({ node, path, root, problems, change }: NodeProps) {
 
 interface FieldProps extends NodeProps {
   name: string;
-  /** Absent: the field is required. */
+  /** Removes the value. Absent: the value is required. */
   remove?: () => void;
 }
 
@@ -194,7 +194,7 @@ function Control({ node, marks, change }: ControlProps) {
 }
 
 function TextControl({ node, marks, change }: Omit<ControlProps, 'node'> & { node: TextNode }) {
-  // Decided once, because replacing the field during typing would lose the focus.
+  // This does not change while the user types, because replacing the element would lose the focus.
   const [isLong] = useState(node.kind === 'json' || node.text.length > longestLine || /[\r\n]/.test(node.text));
   const write = (event: { currentTarget: { value: string } }): void =>
     change({ ...node, text: event.currentTarget.value });

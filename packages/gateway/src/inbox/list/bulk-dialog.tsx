@@ -24,7 +24,7 @@ import { SeverityMark } from './request-row.tsx';
 import { requestHref } from '../state/location.ts';
 import { Button, onSend, ProblemText, TextArea } from '../parts/controls.tsx';
 
-/** As many as a browser sends to one server at a time, but for the streams. */
+/** How many requests are read at a time. A browser opens about six connections, of which streams need some. */
 const atOnce = 4;
 
 interface BulkResultsProps {
@@ -35,13 +35,13 @@ interface BulkResultsProps {
 
 interface BulkDialogProps {
   approved: boolean;
-  /** As they were when they were selected: this set does not change. */
+  /** The requests as they were when the user selected them. They do not change while the dialog is open. */
   requests: readonly InboxRow[];
   stop: () => void;
   onClose: (isDone: boolean) => void;
 }
 
-/** One answer to all selected requests, and a result for each. An approval is only about what is shown here in full. */
+/** The dialog that gives one answer to all selected requests. It approves only requests that it shows completely. */
 export function BulkDialog({ approved, requests, stop, onClose }: BulkDialogProps) {
   const [reason, setReason] = useState('');
   const [problem, setProblem] = useState('');
@@ -50,12 +50,12 @@ export function BulkDialog({ approved, requests, stop, onClose }: BulkDialogProp
   const items = useBulkItems(requests, approved);
   const answered = items?.filter(({ leftOut }) => leftOut === undefined) ?? [];
   const count = answered.length;
-  // One attempt has one id, so that a retry gets the receipts of the first try.
+  // Retries send the same id, so that the gateway returns the receipts of the first attempt.
   const attempt = useRef({ id: newMessageId(), shownAtMs: Date.now() }).current;
   useEffect(() => {
     attempt.shownAtMs = Date.now();
   }, [items]);
-  /** What was sent, while it is unknown whether it arrived: exactly this is sent again. */
+  /** The body that was sent, if its response was lost. A retry sends exactly this body. */
   const [unsure, setUnsure] = useState<BatchBody>();
   const undo = useUndo();
   const deadlines = answered.map(({ row }) => row.deadline);
@@ -84,7 +84,7 @@ export function BulkDialog({ approved, requests, stop, onClose }: BulkDialogProp
     setSending(false);
   };
 
-  // While the answer is on its way, the dialog stays open for its results.
+  // The dialog stays open while it sends, so that it can show the results.
   const close = (): void => {
     if (!isSending) onClose(false);
   };
@@ -182,7 +182,7 @@ function Result({ receipt }: { receipt: Receipt }) {
   return <>{recorded === true ? 'Recorded: the next worker applies it' : (outcome ?? 'accepted')}</>;
 }
 
-/** The selected requests. For an approval, each is read first: undefined until then. */
+/** The selected requests. For an approval, this first reads each of them, and is undefined until then. */
 function useBulkItems(requests: readonly InboxRow[], approved: boolean): readonly BulkItem[] | undefined {
   const [items, setItems] = useState<readonly BulkItem[] | undefined>(() =>
     approved ? undefined : requests.map(itemOf),
@@ -221,7 +221,7 @@ async function readOne(row: InboxRow, signal: AbortSignal): Promise<BulkItem> {
 
 const longest = 200;
 
-/** The requests that are answered together, each with all that its call would do if that was read. */
+/** Lists the requests to answer. For an approval, each has its arguments, warnings and changes. */
 export function BulkList({ items }: { items: readonly BulkItem[] }) {
   return (
     <ol class="frozen" aria-label="Answered together" tabIndex={0}>
@@ -268,19 +268,19 @@ export function LeftOutItems({ items }: { items: readonly BulkItem[] }) {
   );
 }
 
-/** A selected request: with its card if one was read, and why it is left out of the answer. */
+/** A selected request. `view` is present if it was read, and `leftOut` says why the answer leaves it out. */
 export interface BulkItem {
   row: InboxRow;
   view?: ApprovalView;
   leftOut?: string;
 }
 
-/** Why an answer to a row would be refused, as far as the list knows it. */
+/** Why the gateway would refuse an answer; undefined as far as the row says. */
 export function whyLeftOut({ waitsFor }: InboxRow): string | undefined {
   return waitsFor === 'others' ? 'it waits for others' : undefined;
 }
 
-/** The item of a row whose request was read. An approval is only about what can all be read in the dialog. */
+/** The item of a request that was read. It is left out unless the dialog shows it completely. */
 export function readItem(row: InboxRow, view: ApprovalView): BulkItem {
   const { request, card, waitsFor } = view;
   if (request.settled !== undefined) return { row, leftOut: 'it is settled' };

@@ -20,7 +20,7 @@ interface TabsProps {
   isDecided?: boolean;
 }
 
-/** The tabs of open requests, and of decided ones. A link keeps the filters. */
+/** The tabs of open requests, and the tab of decided requests. Their links keep the filters. */
 export function Tabs({ query, view, isDecided = false }: TabsProps) {
   return (
     <nav class="tabs" aria-label="Requests">
@@ -53,12 +53,12 @@ interface FilterBarProps {
   agents: readonly string[];
 }
 
-/** The filters of the list. They are in the address, so that a link shows the same list. A phone shows them on demand. */
+/** The filters of the list, which are kept in the address. On a phone, a button shows them. */
 export function FilterBar({ query, tools, agents }: FilterBarProps) {
   const [isUnfolded, setUnfolded] = useState(false);
   const count = [query.severity, query.tool, query.agent].filter((each) => each !== '').length;
   const change = (changed: Partial<OpenQuery>): void => {
-    // Two changes may come before the bar is drawn again.
+    // `query` may be outdated, because two changes may come before the bar is drawn again.
     const next = { ...readQuery(currentLocation.get().query), ...changed };
     navigate(listPath(next), { replace: true });
   };

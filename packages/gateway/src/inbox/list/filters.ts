@@ -4,10 +4,10 @@ import { queryText, requestKey } from '../state/paths.ts';
 
 const names = ['tab', 'tool', 'agent', 'severity', 'text', 'sort'] as const satisfies readonly (keyof OpenQuery)[];
 
-/** In characters. Reading the parameters of a longer address costs the square of its length. */
+/** The most characters of an address that are read, because the time for reading it grows with the square. */
 const longestAddress = 20_000;
 
-/** Reads the query of an address, up to its 20,000th character. What is unknown there counts as absent. */
+/** Reads the filters from the query of an address, up to `longestAddress`. Unknown values count as absent. */
 export function readQuery(address: string): OpenQuery {
   const given = new URLSearchParams(address.slice(0, longestAddress));
   const textOf = (name: keyof OpenQuery): string => given.get(name) ?? '';
@@ -22,7 +22,7 @@ export function readQuery(address: string): OpenQuery {
   };
 }
 
-/** Writes the query of an address; empty if it is the usual one. The gateway's search reads it, too. */
+/** Writes filters as the query of an address; empty without filters. `GET /approvals/search` takes the same query. */
 export function writeQuery(query: OpenQuery): string {
   const written = new URLSearchParams();
   for (const name of names) {
@@ -36,10 +36,10 @@ export function isFiltered({ tool, agent, severity, text }: OpenQuery): boolean 
   return [tool, agent, severity, text].some((each) => each !== '');
 }
 
-/** The selected rows, as they were when they were selected: one that changes or goes stays as it was. */
+/** The selected rows by key, as they were when the user selected them. Later changes do not affect them. */
 export type Selection = ReadonlyMap<string, InboxRow>;
 
-/** The selection with these rows; without them, if all of them were in it. */
+/** Adds rows to a selection, or removes them if all of them are in it already. */
 export function toggled(selection: Selection, rows: readonly InboxRow[]): Selection {
   const next = new Map(selection);
   const areAllIn = rows.every((row) => selection.has(requestKey(row)));
@@ -57,7 +57,7 @@ export interface RowGroup {
 
 const leastGrouped = 3;
 
-/** The rows of a list; in the place of the first of many of one run, all of them as a group. */
+/** Groups the rows of a list. If a run has `leastGrouped` rows or more, they become one group, at the first row. */
 export function groupsOf(rows: readonly InboxRow[]): RowGroup[] {
   const ofRun = Map.groupBy(rows, ({ workflowId }) => workflowId);
   return rows.flatMap((row) => {

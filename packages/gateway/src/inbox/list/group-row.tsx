@@ -12,7 +12,7 @@ interface GroupProps {
   isUnfolded: boolean;
   unfold: () => void;
   isSelected: boolean;
-  /** Absent: this person cannot answer. */
+  /** Selects all rows of the group. Absent, as `answer`: the user cannot answer. */
   toggle?: () => void;
   answer?: (answer: 'approve' | 'deny') => void;
 }

@@ -11,15 +11,15 @@ import { ageText } from '../state/texts.ts';
 interface RequestRowProps {
   row: InboxRow;
   isSelected: boolean;
-  /** Absent: this person cannot answer. */
+  /** Selects the row. Absent: the user cannot answer. */
   toggle?: () => void;
-  /** True: the row above is that of its run. */
+  /** True: the row belongs to the `GroupRow` above it. */
   isInGroup?: boolean;
   isOpen?: boolean;
 }
 
 const longest = 300;
-/** A list leaves larger arguments out. */
+/** Rows of the list do not contain larger arguments, so the row shows their size. */
 const mostListedBytes = 32_000;
 
 export function RequestRow({ row, isSelected, toggle, isInGroup = false, isOpen = false }: RequestRowProps) {
@@ -65,7 +65,7 @@ export function RequestRow({ row, isSelected, toggle, isInGroup = false, isOpen 
   );
 }
 
-/** A severity, unless it is the usual one. */
+/** Shows a severity unless it is the usual one, `medium`. */
 export function SeverityMark({ severity }: { severity: string }) {
   return severity === 'medium' ? null : <span class={`severity ${severity}`}>{severity}</span>;
 }

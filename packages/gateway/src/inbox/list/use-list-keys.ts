@@ -8,14 +8,14 @@ import type { RowGroup } from './filters.ts';
 
 interface ListKeys {
   groups: readonly RowGroup[];
-  /** Absent, as `answer`: this person cannot answer. */
+  /** Selects rows, or deselects them. Absent, as `answer`: the user cannot answer. */
   toggle: ((rows: readonly InboxRow[]) => void) | undefined;
-  /** Asks for one answer to the selection, else to these rows. */
+  /** Opens the dialog that answers the selection; without a selection, these rows. */
   answer: ((answer: 'approve' | 'deny', rows: readonly InboxRow[]) => void) | undefined;
   hasSelection: boolean;
 }
 
-/** `a` and `d` answer nothing by themselves: they open the dialog, or the request with that answer prepared. */
+/** The keys of the list. `a` and `d` send no answer: they open the dialog for several, or the request for one. */
 export function useListKeys({ groups, toggle, answer, hasSelection }: ListKeys): RefObject<HTMLUListElement | null> {
   const list = useRef<HTMLUListElement>(null);
   const rowsOnPage = (): HTMLElement[] => [...(list.current?.querySelectorAll<HTMLElement>('li') ?? [])];
@@ -33,7 +33,7 @@ export function useListKeys({ groups, toggle, answer, hasSelection }: ListKeys):
       return groups.find(({ workflowId, rows }) => workflowId === run && rows.length > 1)?.rows ?? [];
     return groups.flatMap(({ rows }) => rows).filter((row) => requestKey(row) === request);
   };
-  /** Beside an open request, these keys are for it, unless the focus is in the list. */
+  /** True if a request is open beside the list and the focus is not in the list: then its answers get the keys. */
   const isForRequest = (): boolean =>
     present() === undefined && requestParams(currentLocation.get().path) !== undefined;
   const prepare = (which: 'approve' | 'deny') => () => {

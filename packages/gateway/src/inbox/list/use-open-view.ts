@@ -10,19 +10,19 @@ import { decisions, isAnswered, isSettled } from '../request/decisions.ts';
 import { writeQuery } from './filters.ts';
 
 export interface ShownView {
-  /** Absent: nothing was read yet. */
+  /** Absent: the page has not read anything yet. */
   view?: OpenView;
-  /** True: the gateway is searching all open requests, and `view` has only those that the page knows. */
+  /** True: the gateway is still searching, and `view` has only the requests that the page knows. */
   isSearching: boolean;
   problem?: string;
 }
 
 export const fewRows = 200;
 
-/** How long a search waits for the next key, in milliseconds. */
+/** How long a search waits for further typing, in milliseconds. */
 const typingMs = 200;
 
-/** The page filters the requests if it has all of them, else the gateway does, again after each change. */
+/** The filtered list. If the page lacks some open requests, the gateway searches, again after each change. */
 export function useOpenView({ open }: OpenRequests, query: OpenQuery, limit: number): ShownView {
   const hasAll = open === undefined || open.more === 0;
   const address = writeQuery(query);
@@ -43,21 +43,21 @@ export function useOpenView({ open }: OpenRequests, query: OpenQuery, limit: num
 
 let found: { address: string; view: OpenView } | undefined;
 
-/** All rows of a list, also those that the reader has just answered: the next request is the one behind. */
+/** All rows of a list, also those just answered: the button to the next request needs the place of the answered one. */
 export function listedRows(open: OpenRows | undefined, query: OpenQuery): readonly InboxRow[] {
   if (found?.address === writeQuery(query)) return found.view.rows;
   const waitsFor = (row: InboxRow): WaitsFor => row.waitsFor;
   return openView(open?.rows ?? [], query, { waitsFor, limit: Infinity, nowMs: serverNowMs() }).rows;
 }
 
-/** The view of the requests that the page has. What its reader has just answered waits for others, or is gone. */
+/** The view of the requests that the page has. A request that was just answered waits for others, or is gone. */
 function localView({ rows }: OpenRows, query: OpenQuery, limit: number): OpenView {
   const left = rows.filter((row) => !isSettled(row));
   const waitsFor = (row: InboxRow): WaitsFor => (isAnswered(row) ? 'others' : row.waitsFor);
   return openView(left, query, { waitsFor, limit, nowMs: serverNowMs() });
 }
 
-/** The gateway knows the last answers of this page only when it has searched again. */
+/** Removes the requests that were answered on this page since the gateway's last search. */
 function withoutAnswered(view: OpenView): OpenView {
   const isLeft = (row: InboxRow): boolean => (view.tab === 'others' ? !isSettled(row) : !isAnswered(row));
   return view.rows.every(isLeft) ? view : { ...view, rows: view.rows.filter(isLeft) };

@@ -6,7 +6,7 @@ interface Share {
   of: number;
 }
 
-/** A share as text with a small bar. `isWarning`: whether the share is so large that it needs attention. */
+/** A table cell with a share as percentage and as bar. `isWarning`: the share is so large that it needs attention. */
 export function ShareCell({ share: { count, of }, isWarning = false }: { share: Share; isWarning?: boolean }) {
   if (of === 0) return <td class="figure soft">–</td>;
   const percent = Math.round((count / of) * 100);
@@ -27,7 +27,7 @@ export function MedianCell({ ms }: { ms: number | null }) {
   return <td class="figure">{ms === null ? '–' : medianText(ms)}</td>;
 }
 
-/** Says of answers that at least half of them were quick, such as `Often quick (14 of 17 under 3 s)`. */
+/** A warning if at least half of some answers were quick, such as `Often quick (14 of 17 under 3 s)`. */
 export function QuickNote({ shares }: { shares: readonly Share[] }) {
   const quick = shares.find(isHasty);
   if (quick === undefined) return null;
@@ -38,7 +38,7 @@ export function QuickNote({ shares }: { shares: readonly Share[] }) {
   );
 }
 
-/** True if at least half of some answers were too quick to have been read. */
+/** True if at least half of five or more answers were so quick that the reviewer hardly read the request. */
 export function isHasty({ count, of }: Share): boolean {
   return of >= 5 && count * 2 >= of;
 }

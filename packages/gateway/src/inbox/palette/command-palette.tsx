@@ -96,7 +96,7 @@ function runCommand({ path, act, answer }: Command): void {
   if (path !== undefined) navigate(hrefOf(path));
   if (act === 'help' || act === 'settings') openOverlay.set(act);
   if (act === 'notify') void askForNotifications();
-  // After the palette has returned the focus.
+  // The timeout lets the palette return the focus first.
   if (answer !== undefined) setTimeout(() => answerActions.get()[answer]?.(), 0);
   if (act === 'keys') {
     switchShortcuts(!shortcutsOn.get());

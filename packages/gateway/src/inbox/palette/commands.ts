@@ -3,10 +3,10 @@ import type { InboxRow, Me } from '../../http/inbox/api.ts';
 
 export interface Command {
   id: string;
-  /** The text that is searched and shown, already escaped and bounded. */
+  /** The text to search and to show. It is already escaped and shortened. */
   text: string;
   group: 'Answer' | 'Go to' | 'Open request' | 'Do';
-  /** The path below `/inbox`; without one, `act` runs the command. */
+  /** The path below `/inbox` to which the command goes. Absent: the command has `act` or `answer`. */
   path?: string;
   act?: 'help' | 'notify' | 'keys' | 'settings';
   answer?: AnswerName;
@@ -28,7 +28,7 @@ const answers: Readonly<Record<AnswerName, string>> = {
   move: 'Move this request to another reviewer …',
 };
 
-/** All commands for a person, with the open requests that the page knows, and the answers to the shown one. */
+/** All commands for a person. `rows`: the open requests that the page knows; `taken`: the answers to the shown one. */
 export function commandsFor(
   me: Me | undefined,
   rows: readonly InboxRow[],
@@ -52,7 +52,7 @@ export function commandsFor(
   ];
 }
 
-/** The commands that contain every word of the query; for an id, also the run that it may name. */
+/** The commands that contain every word of the query. A query that may be the id of a run adds a link to that run. */
 export function foundCommands(commands: readonly Command[], query: string): Command[] {
   const words = query
     .toLowerCase()
@@ -60,7 +60,7 @@ export function foundCommands(commands: readonly Command[], query: string): Comm
     .filter((word) => word !== '');
   const found = commands.filter(({ text }) => words.every((word) => text.toLowerCase().includes(word)));
   const id = query.trim();
-  // An id of a run that the page does not list: if other commands match, it is a search word instead.
+  // If commands match, the query counts as an id only with a digit, a slash or a hyphen.
   const mayBeId = id !== '' && !/\s/.test(id) && (found.length === 0 || /[\d/-]/.test(id));
   const path = `/runs/${encodeURIComponent(id.toWellFormed())}`;
   const run: Command = { id: 'run', group: 'Go to', text: `Run ${boundedText(id)}`, path };
@@ -71,7 +71,7 @@ function requestCommand({ workflowId, requestId, agentName, sentence }: InboxRow
   return {
     id: `request ${workflowId} ${requestId}`,
     group: 'Open request',
-    // A sentence is visible already.
+    // `sentence` is escaped already.
     text: shortened(`${sentence} – ${boundedText(agentName)}`, longest),
     path: `/requests/${encodeURIComponent(workflowId)}/${encodeURIComponent(requestId)}`,
   };

@@ -20,7 +20,7 @@ const notificationTexts: Readonly<Record<ReturnType<typeof notificationState.get
     'This browser cannot notify you from this address. On an iPhone, add the inbox to the home screen first; elsewhere, the address must begin with https.',
 };
 
-/** The palette, the help and the settings over every view, and their keys: Ctrl-K or Cmd-K, and `?`. */
+/** The command palette, the help and the settings, which open over every view. Ctrl-K, Cmd-K and `?` open them. */
 export function Overlay() {
   const open = useStore(openOverlay);
   const close = (): void => openOverlay.set(undefined);
@@ -30,7 +30,7 @@ export function Overlay() {
       if (event.key.toLowerCase() !== 'k' || event.altKey || event.shiftKey) return;
       if (event.ctrlKey === event.metaKey) return;
       event.preventDefault();
-      // A dialog for a decision stays in front.
+      // The palette does not open over a dialog for a decision.
       if (openOverlay.get() === 'palette') openOverlay.set(undefined);
       else if (document.querySelector('dialog[open]') === null || openOverlay.get() !== undefined) {
         openOverlay.set('palette');
@@ -79,7 +79,7 @@ function Settings({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** Whether this browser is notified of requests while no inbox is open in it. Shows nothing if it cannot be. */
+/** The switch for web push, which notifies of requests while no inbox is open. Empty if web push is not available. */
 export function PushSwitch({ me }: { me: Me }) {
   const state = useStore(pushState);
   if (state === 'unavailable') return null;

@@ -1,11 +1,11 @@
 import type { ComponentChildren, ComponentProps } from 'preact';
 
-/** A button that sends no form. */
+/** A button that does not submit a form. */
 export function Button(props: ComponentProps<'button'>) {
   return <button type="button" {...props} />;
 }
 
-/** What a form does when it is sent, in place of leaving the page. */
+/** A handler of `submit` that calls `act` and keeps the browser from leaving the page. */
 export function onSend(act: () => unknown): (event: Event) => void {
   return (event) => {
     event.preventDefault();
@@ -75,7 +75,7 @@ export function SelectField({ label, value, choices, choose }: SelectFieldProps)
   );
 }
 
-/** What is wrong with what was written. It stays in the page while it is empty, so that screen readers announce it. */
+/** A problem with an input. The element is always in the page, because screen readers announce only changes of it. */
 export function ProblemText({ id, children }: { id?: string; children: ComponentChildren }) {
   return (
     <p id={id} class="problem" role="alert">
@@ -84,7 +84,7 @@ export function ProblemText({ id, children }: { id?: string; children: Component
   );
 }
 
-/** Marks a field as wrong while there is a problem. `id`: that of the `ProblemText`. */
+/** The attributes that mark a field as invalid while there is a problem. `id`: the id of its `ProblemText`. */
 export function wrongIf(problem: string, id: string) {
   return { 'aria-invalid': problem === '' ? undefined : ('true' as const), 'aria-describedby': id };
 }

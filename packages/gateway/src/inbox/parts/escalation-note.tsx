@@ -7,7 +7,7 @@ type Escalated = Pick<ApprovalSummary, 'reviewers' | 'escalated'> & Pick<Approva
 
 const mostNames = 5;
 
-/** Names the people asked first and by later steps: `asked ann, and since 10:20 group:cfo, too`. Empty without any. */
+/** Names who was asked first and by each escalation: `asked ann, and since 10:20 group:cfo, too`. Else empty. */
 export function EscalationNote({ reviewers = [], escalated = [], people }: Escalated) {
   if (escalated.length === 0) return null;
   const person = personsShown(people);

@@ -5,7 +5,7 @@ import { meOf, session } from '../state/me.ts';
 import { useStore } from '../state/store.ts';
 import { Foreign } from './shown-text.tsx';
 
-/** How to start the first run, where there is none yet; nothing once there is one. */
+/** Explains how to start the first run. Empty as soon as there is a run. */
 export function FirstSteps() {
   const me = meOf(useStore(session));
   const { value: list } = useJson<RunList>('/runs?limit=1');

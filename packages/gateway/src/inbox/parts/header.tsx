@@ -10,7 +10,7 @@ import { useEffect } from 'preact/hooks';
 import { openRequests } from '../state/open-requests.ts';
 import { Button } from './controls.tsx';
 
-/** The head of every view, in one row. A phone shows icons in place of some words. */
+/** The header of every view. On a phone, icons replace some words. */
 export function Header() {
   const { path } = useStore(currentLocation);
   const me = meOf(useStore(session));
@@ -58,7 +58,7 @@ export function Header() {
   );
 }
 
-/** The title of the page, with the number of open requests: tabs show it. */
+/** Sets the title of the page, with the number of open requests, which the browser shows in its tab. */
 export function PageTitle({ title }: { title: string }) {
   const { open } = useStore(openRequests);
   const shown = useStore(viewTitle) ?? title;

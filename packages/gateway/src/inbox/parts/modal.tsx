@@ -5,13 +5,13 @@ import { Button, onSend, ProblemText, TextField } from './controls.tsx';
 
 interface ModalProps {
   title: string;
-  /** True: only screen readers get the title. */
+  /** True: the title is only for screen readers. */
   hidesTitle?: boolean;
   onClose: () => void;
   children: ComponentChildren;
 }
 
-/** A dialog over the page while it is shown. The browser keeps the focus in it, and restores it afterwards. */
+/** A modal dialog. The focus stays in the dialog, and returns to its former element when the dialog is gone. */
 export function Modal({ title, hidesTitle = false, onClose, children }: ModalProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -30,7 +30,7 @@ export function Modal({ title, hidesTitle = false, onClose, children }: ModalPro
         event.preventDefault();
         onClose();
       }}
-      // A browser closes it at the second Escape without a question.
+      // At a second Escape, a browser closes the dialog without asking. It is opened again: `onClose` decides.
       onClose={() => {
         dialog.current?.showModal();
         onClose();
@@ -44,7 +44,7 @@ export function Modal({ title, hidesTitle = false, onClose, children }: ModalPro
   );
 }
 
-/** The end of a dialog that has nothing to send. */
+/** The button that closes a dialog without anything to send. */
 export function CloseButton({ onClose }: { onClose: () => void }) {
   return (
     <p class="buttons">
@@ -59,10 +59,10 @@ interface ConfirmDialogProps {
   title: string;
   children?: ComponentChildren;
   act: string;
-  /** The label of the button that does nothing; it has the focus at first. */
+  /** The label of the button that closes the dialog and does nothing. It has the focus at first. */
   keep: string;
   askReason?: boolean;
-  /** Acts. Its error is shown, and the dialog stays. */
+  /** Does what the user has confirmed. If it fails, the dialog shows the error and stays open. */
   onConfirm: (reason: string) => Promise<void>;
   onClose: () => void;
 }

@@ -7,10 +7,10 @@ import { meOf, session } from '../state/me.ts';
 import { useStore } from '../state/store.ts';
 import { Button } from './controls.tsx';
 
-/** Each mark is an element. A text with more of them is shown without marks, so that it does not slow the page. */
+/** The most marks in a text. A text with more escapes has no marks, because so many elements slow the page. */
 const mostMarks = 2_000;
 
-/** A visible text that highlights the escapes of invisible and look-alike characters. Text nodes only. */
+/** Shows an escaped text, with marks around its escapes. It makes only text nodes, so no HTML can come in. */
 export function Marked({ text }: { text: string }) {
   const parts: (string | { escape: string })[] = [];
   let from = 0;
@@ -39,9 +39,9 @@ const step = 20_000;
 interface ForeignProps {
   text: string;
   most?: number;
-  /** True: it may have several lines. */
+  /** True: line feeds of the text stay line feeds. */
   lines?: boolean;
-  /** True: it is JSON, whose escapes stay: a letter behind `\n` begins a word. */
+  /** True: the text is JSON, in which escapes such as `\n` stay as they are. */
   json?: boolean;
 }
 
@@ -66,7 +66,7 @@ interface NamedProps {
   after?: string;
 }
 
-/** An untrusted name between words of the page; nothing without a name. */
+/** An untrusted name between trusted words. Empty without a name. */
 export function Named({ text, most = 100, before = '', after = '' }: NamedProps) {
   if (text === undefined) return null;
   return (
@@ -99,14 +99,14 @@ export function ForeignValue({ value, most }: { value: Json; most: number }) {
   return <Foreign text={JSON.stringify(value)} most={most} json />;
 }
 
-/** A block of text that scrolls in itself. `label`: its name for a screen reader. */
+/** A block of text with its own scroll bar. `label`: its name for screen readers. */
 export function Scrolling({ label, ...block }: ComponentProps<'pre'> & { label: string }) {
   return <pre {...block} tabIndex={0} role="group" aria-label={label} />;
 }
 
 const longestFolded = 240;
 
-/** A text of a few lines, with a button that shows the rest. `length`: its length in characters. */
+/** Shows the first lines of a long text, with a button that shows the rest. `length`: the number of characters. */
 export function Folded({ length, children }: { length: number; children: ComponentChildren }) {
   const [isOpen, setOpen] = useState(false);
   if (length <= longestFolded || isOpen) return <div>{children}</div>;
@@ -120,7 +120,7 @@ export function Folded({ length, children }: { length: number; children: Compone
   );
 }
 
-/** A long visible text, in steps: drawing a megabyte at once blocks the page. */
+/** Shows a long escaped text in steps, because drawing a megabyte at once blocks the page. */
 export function LongText({ text, label, most = step }: { text: string; label: string; most?: number }) {
   const [shown, setShown] = useState(most);
   const isAll = text.length <= shown;

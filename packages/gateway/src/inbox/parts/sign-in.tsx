@@ -6,7 +6,7 @@ import { loadMe } from '../state/me.ts';
 import { endPush } from '../state/push.ts';
 import { Button, onSend, ProblemText, TextField } from './controls.tsx';
 
-/** For a browser that the gateway does not know: its page for signing in, or a token. */
+/** The view for a browser without a session. It asks for a token, or links to the page for signing in. */
 export function SignIn({ loginUrl }: { loginUrl?: string | undefined }) {
   const [problem, setProblem] = useState('');
   const [token, setToken] = useState('');
@@ -67,7 +67,7 @@ export function NeedsRole({ title, role }: { title: string; role: Role }) {
   );
 }
 
-/** After this time the session ends even if the push service has not answered. */
+/** How long signing out waits for the end of web push, in milliseconds. */
 const longestMs = 3_000;
 
 export function SignOut() {

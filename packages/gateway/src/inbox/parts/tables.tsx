@@ -2,13 +2,13 @@ import type { ComponentChildren } from 'preact';
 
 interface TableFrameProps {
   label: string;
-  /** True: a part of a card, which has a frame already. */
+  /** True: the table is a part of a card, which has a frame already. */
   isPart?: boolean;
   head: ComponentChildren;
   children: ComponentChildren;
 }
 
-/** A table that scrolls sideways if it is wider than its place. */
+/** A table that scrolls sideways if it is wider than the page. */
 export function TableFrame({ label, isPart = false, head, children }: TableFrameProps) {
   return (
     <div class={isPart ? 'table' : 'scroll'} role={isPart ? 'group' : 'region'} aria-label={label} tabIndex={0}>
@@ -37,7 +37,7 @@ export function Row({ class: look, label, children }: RowProps) {
   );
 }
 
-/** The cells of a head, such as `Rule, Action`. */
+/** The header cells of a table, made from a text such as `Rule, Action`. */
 export function columnHeads(heads: string) {
   return heads.split(', ').map((each) => (
     <th key={each} scope="col">

@@ -3,7 +3,7 @@ import { leftText } from '../state/texts.ts';
 import { useEffect, useState } from 'preact/hooks';
 import { serverNowMs } from '../api/fetch-json.ts';
 
-/** A point in time, in the reader's own time zone. */
+/** Shows an instant in the time zone of the browser. */
 export function LocalTime({ at, before }: { at: string; before?: string }) {
   const ms = Date.parse(at);
   if (Number.isNaN(ms)) return <span>{before}unknown</span>;
@@ -39,7 +39,7 @@ export function TimeLeft({ requestedAt, deadline }: { requestedAt: string; deadl
   );
 }
 
-/** The time by the server's clock; the component is drawn again every second. */
+/** The time by the clock of the gateway. The component is drawn again every second. */
 export function useNow(): number {
   const [now, setNow] = useState(serverNowMs);
   useEffect(() => {

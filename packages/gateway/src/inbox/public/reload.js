@@ -1,5 +1,5 @@
-// Loads the page anew if one of its files is missing: the gateway was replaced by one with another version of the inbox.
-// This file has the same name in every version.
+// Loads the page again if one of its files is missing: then the gateway has another version of the inbox now, in which
+// files have other names. Only this file has the same name in every version.
 const [navigation] = performance.getEntriesByType('navigation');
 const waitMs = navigation?.type === 'reload' ? 2_000 : 0;
 addEventListener(
@@ -9,6 +9,6 @@ addEventListener(
       target instanceof HTMLScriptElement || (target instanceof HTMLLinkElement && target.rel === 'stylesheet');
     if (isFile) setTimeout(() => location.reload(), waitMs);
   },
-  // Errors of elements do not bubble.
+  // The listener captures, because errors of elements do not bubble.
   { capture: true },
 );

@@ -69,7 +69,7 @@ export function AlwaysForm({ request, isBusy, cancel, send, scopes }: AlwaysForm
             const shownName = visibleText(name).slice(0, 200);
             return (
               <div key={name} class="field glob">
-                {/* A single-line input would drop line feeds. */}
+                {/* This is no `input`, because an `input` would remove line feeds. */}
                 <TextArea
                   label={shownName}
                   rows={exact[name]!.includes('\n') ? 4 : 1}
@@ -144,7 +144,7 @@ function ScopeMatches({ matches }: { matches: Matches | undefined }) {
   );
 }
 
-/** The past calls that a scope covers. `problem`: why the server refuses the scope. */
+/** Reads which past calls a scope covers. `problem`: why the gateway refuses the scope. */
 function useMatches(request: ApprovalDetails, scope: RequestedScope): { matches?: Matches; problem: string } {
   const [state, setState] = useState<{ matches?: Matches; problem: string }>({ problem: '' });
   const asked = JSON.stringify(scope);

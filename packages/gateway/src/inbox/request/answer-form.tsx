@@ -9,7 +9,7 @@ interface FrameProps {
   title: string;
   verb: string;
   isBusy: boolean;
-  /** True for a denial, which is always the prominent button. */
+  /** True: the button that sends is the prominent one, as it is for a denial. */
   isPrimary?: boolean;
   isBlocked?: boolean;
   submit: () => void;
@@ -18,15 +18,15 @@ interface FrameProps {
   children: ComponentChildren;
 }
 
-/** The element that gets the focus: the first field, or the chosen one of radio buttons. */
+/** A selector for the field that gets the focus: the first text field, or the checked radio button. */
 const first = 'input:not([type=radio]), input:checked, textarea, select';
 
 export const personInput = { autocomplete: 'off', autocapitalize: 'off', maxLength: 200 } as const;
 
-/** A form below the card: it gets the focus, Escape closes it, and its own button or Ctrl-Enter sends it. */
+/** A form below the card. It takes the focus. Escape closes it, and its button or Ctrl-Enter sends it. */
 export function AnswerForm({ title, verb, isBusy, isPrimary, isBlocked, submit, cancel, foot, children }: FrameProps) {
   const form = useRef<HTMLFormElement>(null);
-  // In the layout phase, so that a key pressed at once goes into the form.
+  // A layout effect moves the focus at once, so that the next key goes into the form.
   useLayoutEffect(() => {
     form.current?.scrollIntoView({ block: 'nearest' });
     form.current?.querySelector<HTMLElement>(first)?.focus();
@@ -70,7 +70,7 @@ export function AnswerForm({ title, verb, isBusy, isPrimary, isBlocked, submit, 
 
 export interface FormProps {
   request: ApprovalDetails;
-  /** An answer is delayed or in flight. */
+  /** True while an answer is delayed or in flight. */
   isBusy: boolean;
   cancel: () => void;
 }

@@ -22,7 +22,7 @@ import { valueChanges } from './what-changed.ts';
 import type { AnswerName } from '../palette/commands.ts';
 import { Button } from '../parts/controls.tsx';
 
-/** For this long, keys and clicks do not count: they may be meant for the previous screen. */
+/** How long the buttons ignore keys and clicks, which may be meant for the previous screen, in milliseconds. */
 const armingMs = 500;
 
 interface AnswersProps {
@@ -33,19 +33,19 @@ interface AnswersProps {
   prepared?: string;
 }
 
-/** Each answer needs a deliberate press of a button. A form replaces the buttons, so that only its own one sends. */
+/** The buttons and forms that answer a request. An open form replaces the buttons, so that only its button sends. */
 export function Answers({ live, shown, decision, card, prepared }: AnswersProps) {
   const { request, scopes, waitsFor } = shown.view;
   const me = meOf(useStore(session));
   const [form, setForm] = useState<FormName>();
-  // On a narrow screen, the other answers take too much of the card's place.
+  // On a narrow screen, the further answers are folded, because they leave too little room for the card.
   const [isUnfolded, setUnfolded] = useState(false);
   const section = useRef<HTMLElement>(null);
   const isArmed = useArmed(shown.shownAtMs) && !shown.hasChanged;
   const isPart = shown.part !== undefined;
   const why = whyNotApprove(request, card.isWhole, isPart);
   const isBusy = ['delayed', 'sending', 'unsure'].includes(decision.kind);
-  // The reviewer has not read a text that changed during the time to undo.
+  // If the request changes while its approval is delayed, the reviewer has not read what it would approve.
   useEffect(() => {
     if (shown.hasChanged) dropDecision(request, 'the request has changed. Look at it again');
   }, [shown.hasChanged]);
@@ -71,7 +71,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
     };
     if (!given.approved) return sendDecision(given, about);
     holdDecision(given, { ...about, summary: answerSummary(request, given) }, { request, isPart });
-    // A tool's schema may refuse an edit: its form then shows why.
+    // An edit stays open, because the schema of the tool may refuse it, and the form then says why.
     if (given.modifiedArguments === undefined) goToNext(request);
   };
   const takeBack = (): void => {
@@ -95,7 +95,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
     else focusApprove();
   }, [isArmed]);
   const mayAnswer = me === undefined || (me.roles.includes('reviewer') && waitsFor !== 'others');
-  // A request without named reviewers has no seat to move.
+  // Without named reviewers, no reviewer can be replaced by another person.
   const canMove = !isPart && me?.roles.includes('operator') === true && request.reviewers.length > 0;
   const canAlways = scopes !== undefined && scopes.length > 0;
   const actions: AnswerActions = {
@@ -190,7 +190,7 @@ function forgetHint(): void {
 
 const mostChanges = 5;
 
-/** The content of a delayed approval, made visible, such as `Approved with your changes: amount 20 → 30`. */
+/** Says what a delayed approval approves, such as `Approved with your changes: amount 20 → 30`. */
 function answerSummary(request: Pick<ApprovalDetails, 'arguments' | 'toolName'>, answer: GivenAnswer): string {
   const { modifiedArguments, always, reason } = answer;
   if (modifiedArguments !== undefined) {
@@ -224,7 +224,7 @@ interface AnswerBarProps {
   actions: AnswerActions;
   isArmed: boolean;
   isBlocked: boolean;
-  /** On a narrow screen, the further answers are collapsed to leave room for the card. */
+  /** True: a narrow screen shows the further answers, too. A wide screen always shows them. */
   isUnfolded: boolean;
   unfold: (isUnfolded: boolean) => void;
 }
@@ -239,7 +239,7 @@ const further: readonly [name: FormName, label: string, approves: boolean][] = [
   ['move', 'Move …', false],
 ];
 
-/** The buttons of the answers. The least permissive one is the prominent one. */
+/** The buttons of the answers. The prominent one is Deny, because it permits least. */
 export function AnswerBar({ open, approve, actions, isArmed, isBlocked, isUnfolded, unfold }: AnswerBarProps) {
   const describedBy = (approves: boolean): string | undefined => (approves && isBlocked ? 'why-not' : undefined);
   return (
@@ -280,7 +280,7 @@ export function AnswerBar({ open, approve, actions, isArmed, isBlocked, isUnfold
   );
 }
 
-/** The keys of the answers. The palette offers the same answers while they are shown. */
+/** Makes the answers available by keys, and in the command palette, while the component is shown. */
 export function useAnswerKeys(actions: AnswerActions): void {
   const latest = useRef(actions);
   latest.current = actions;

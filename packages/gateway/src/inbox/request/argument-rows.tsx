@@ -77,7 +77,7 @@ function ArgumentTable({ name, columns, rows }: ArgumentBlock & { kind: 'table' 
 
 interface FieldProps {
   field: CardField;
-  /** True: the warnings about the field stand beside its value. */
+  /** True: the row shows the warnings about the field. */
   hasWarnings?: boolean;
 }
 

@@ -16,11 +16,11 @@ interface BriefProps {
   card: Card;
   reading: RunReading;
   me?: string;
-  /** True: the place of the answers says who can answer. */
+  /** True: other people must answer. The section with the answers already names them. */
   isForOthers: boolean;
 }
 
-/** What a reviewer reads first, below the sentence: who asked, why, who else can answer, and what came before. */
+/** What a reviewer reads first below the sentence: who asked for what, why, who can answer, and earlier calls. */
 export function Brief({ request, card, reading, me, isForOthers }: BriefProps) {
   const { asked, task, past, callingAgent, isPart } = reading;
   const isNested = request.lineage.length > 0;
@@ -102,7 +102,7 @@ interface AccountNoteProps {
   request: ApprovalDetails;
 }
 
-/** Says whether an earlier request of the run had the same account. The run compared the accounts themselves. */
+/** Says whether an earlier request of the run had the same bank account. The run has compared them unmasked. */
 function AccountNote({ account: { argument, before }, request: { workflowId, people } }: AccountNoteProps) {
   const name = <Foreign text={argument} most={100} />;
   if (before === null) return <>{name}: first request of this run with this account</>;
@@ -126,7 +126,7 @@ function Quote({ text }: { text: string }) {
   );
 }
 
-/** Whose words the card has beside the call; undefined if they are those of the user, which are shown already. */
+/** The label for the text beside the call; undefined if the user wrote it, because the page shows that already. */
 function wordsOf({ contextSummary }: ApprovalDetails, { isRead, task, past }: RunReading): string | undefined {
   const text = contextSummary.trim();
   if (task !== undefined && text !== '' && task.trim().startsWith(text)) return undefined;

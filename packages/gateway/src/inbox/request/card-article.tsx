@@ -16,9 +16,9 @@ import { LongText, Marked, Scrolling, ShownText } from '../parts/shown-text.tsx'
 import { ArgumentBlocks } from './argument-rows.tsx';
 import { ChangeLines, ChangeTable } from './change-lines.tsx';
 
-/** The settlement of a request replaces its answers. */
+/** The labels of the rows that are shown in the section about the settlement. */
 const effects = ['Answer', 'What ran'];
-/** What changes how a call looks: shown above its arguments. */
+/** The labels of rows that change how a reviewer reads the call. The brief above the arguments shows them. */
 const urgent = ['Denied before', 'The user has written since', 'Changed since it was approved'];
 
 export function isUrgentRow({ label }: CardRow): boolean {
@@ -32,7 +32,7 @@ interface CardArticleProps {
   brief: ComponentChildren;
 }
 
-/** The card of a request. Its texts are untrusted; its labels and headings are trusted. */
+/** The card of a request. Its labels and headings are trusted; all its other texts are not. */
 export function CardArticle({ card, warning, unfold, brief }: CardArticleProps) {
   const { notShown, why, settled = [] } = card;
   return (
@@ -93,7 +93,7 @@ function oddNames(odd: readonly CardField[]): string {
   return [...names, ...(odd.length > mostOdd ? [`${odd.length - mostOdd} more`] : [])].join(', ');
 }
 
-/** A sentence that is built from a call has its values in weight. Its text is that of the card in any case. */
+/** The sentence about the call. If it was built from the arguments, it has parts, and the values are in bold. */
 function Sentence({ parts, ...sentence }: Card['sentence']) {
   if (parts === undefined) return <ShownText text={sentence} />;
   return (

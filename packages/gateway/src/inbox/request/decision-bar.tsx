@@ -7,7 +7,7 @@ import { decisions, forgetDecision, type GivenDecision } from './decisions.ts';
 import { UndoBar } from './undo.tsx';
 import { Button } from '../parts/controls.tsx';
 
-/** The last answer, over every view but that of its request: how long it can be undone, or why it does not count. */
+/** Shows on other views what became of the last answer: how long it can be undone, or why it does not count. */
 export function DecisionBar() {
   const { path } = useStore(currentLocation);
   const open = requestParams(path);
@@ -16,7 +16,7 @@ export function DecisionBar() {
   );
   return (
     <section class="decision-bar" aria-label="Your last answer">
-      {/* It stays in the page, because screen readers announce only what changes. */}
+      {/* The element is always in the page, because screen readers announce only changes of existing elements. */}
       <p class="visually-hidden" role="status">
         {given === undefined
           ? ''

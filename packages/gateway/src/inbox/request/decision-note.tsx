@@ -39,7 +39,7 @@ export function DecisionNote({ state, request }: { state: DecisionState; request
     case 'done': {
       const { outcome, votes, recorded, grantId, successor } = state.receipt;
       const { workflowId } = request;
-      // The request is read again after its vote.
+      // The page reads the request again after a vote, so `request` has the vote already.
       const who = whoCanAnswer(request);
       return (
         <p class="note good" role="status">
@@ -74,7 +74,7 @@ export function DecisionNote({ state, request }: { state: DecisionState; request
 export function Votes({ request }: { request: ApprovalDetails }) {
   const { approvals, votes = [], people } = request;
   const text = approvalsText(request);
-  // The result of the answer shows the single vote that settles a request.
+  // A request that needs one approval has no list of votes: its settlement shows the vote.
   if (approvals === undefined || text === undefined) return null;
   return (
     <section class="votes" aria-label="Votes">

@@ -20,14 +20,14 @@ import { type HeldBack, holdBack, undoTimeMs } from './hold-back.ts';
 
 export type GivenAnswer = Omit<DecisionBody, 'decisionId' | 'digest' | 'viewed'>;
 
-/** One attempt: a retry sends exactly this again. */
+/** The body of a decision. A retry sends the same body again. */
 type Attempt = DecisionBody & { decisionId: string };
 
 export type DecisionState =
   | { kind: 'idle' }
   | { kind: 'delayed'; held: HeldBack; summary: string }
   | { kind: 'sending' }
-  /** It is unknown whether it arrived. */
+  /** The response was lost, so the page does not know whether the gateway has the decision. */
   | { kind: 'unsure'; again: () => void }
   | { kind: 'refused'; problem: ApiProblem }
   | { kind: 'dropped'; why: string }
@@ -39,7 +39,7 @@ interface About extends RequestIds {
   sentence: string;
 }
 
-/** The request that was open when an approval was given. `isPart`: it showed only what the index has. */
+/** The request as the reviewer saw it when they approved. `isPart`: they saw only what a row of the list has. */
 interface Seen {
   request: ApprovalView['request'];
   isPart: boolean;
@@ -49,7 +49,7 @@ export interface GivenDecision extends About {
   state: DecisionState;
 }
 
-/** The answers that were given on this page, by request, the newest last. They outlast the view of the request. */
+/** The answers that the user gave on this page, by request, the newest last. They stay when the view changes. */
 export const decisions = createStore<ReadonlyMap<string, GivenDecision>>(new Map());
 
 function setState(about: About, state: DecisionState): void {
@@ -64,12 +64,12 @@ export function decisionOf(ids: RequestIds): GivenDecision | undefined {
   return decisions.get().get(requestKey(ids));
 }
 
-/** True if an answer was given on this page, which the list may not know yet. */
+/** True if the user has answered the request on this page. The list may not know that yet. */
 export function isAnswered(ids: RequestIds): boolean {
   return ['delayed', 'sending', 'done'].includes(decisionOf(ids)?.state.kind ?? 'idle');
 }
 
-/** True if an answer on this page settled the request, which the list may not know yet. */
+/** True if an answer on this page has settled the request. The list may not know that yet. */
 export function isSettled(ids: RequestIds): boolean {
   const state = decisionOf(ids)?.state;
   return state?.kind === 'done' && state.receipt.outcome !== undefined;
@@ -87,8 +87,8 @@ export function sendDecision(answer: GivenAnswer, about: About): void {
 }
 
 /**
- * Sends an approval once it cannot be undone any more, if the request then still is as it was `seen`. An earlier one
- * that waits is sent now. If there is no time for another look, the digest alone guards it.
+ * Sends an approval after the time in which it can be undone, if the request is then still the same as `seen`. If an
+ * earlier approval still waits, this sends it now. If the deadline is near, this sends the new approval at once, too.
  */
 export function holdDecision(given: GivenAnswer, { summary, ...about }: About & { summary: string }, seen: Seen): void {
   for (const { state } of decisions.get().values()) if (state.kind === 'delayed') state.held.endNow();
@@ -112,7 +112,7 @@ export function dropDecision(ids: RequestIds, why: string): void {
   setState(given, { kind: 'dropped', why });
 }
 
-// Another person may sign in on this page next, and no approval is sent in their name.
+// If the user signs out, delayed approvals are dropped, because another person may sign in on this page.
 let signedIn: string | undefined;
 session.subscribe(() => {
   const id = meOf(session.get())?.id;
@@ -138,7 +138,7 @@ async function sendAttempt(attempt: Attempt, about: About): Promise<void> {
   }
 }
 
-/** Why an approval must not be sent: the request is another one now. Undefined also if it cannot be read. */
+/** Why an approval must not be sent: the request is settled or has changed. Undefined also if it cannot be read. */
 async function whyNotSent(ids: RequestIds, seen: Seen): Promise<string | undefined> {
   try {
     const { request } = await getJson<ApprovalView>(requestPath(ids));
@@ -152,7 +152,7 @@ async function whyNotSent(ids: RequestIds, seen: Seen): Promise<string | undefin
   }
 }
 
-/** The answer to a request. `then` runs whenever something has become of it. */
+/** The state of the answer to a request. Calls `then` when the answer was accepted, refused, lost or dropped. */
 export function useDecision(ids: RequestIds, then: () => void): DecisionState {
   const state = useStore(decisions).get(requestKey(ids))?.state ?? { kind: 'idle' };
   const before = useRef(state.kind);
@@ -161,7 +161,7 @@ export function useDecision(ids: RequestIds, then: () => void): DecisionState {
     before.current = state.kind;
     if (isNew && !['idle', 'delayed', 'sending'].includes(state.kind)) then();
   }, [state.kind]);
-  // What was seen on the view of the request is not shown over other views, too.
+  // The view of the request has shown the refusal, so `DecisionBar` need not show it on other views.
   useEffect(
     () => () => {
       if (['refused', 'dropped'].includes(decisionOf(ids)?.state.kind ?? 'idle')) forgetDecision(ids);

@@ -1,20 +1,20 @@
 import type { CardChange, DiffLine } from 'countersign/card';
 
-/** A line of a difference as drawn: with its numbers, and with the words that differ from its counterpart. */
+/** A line of a diff with its numbers in both texts, and with the words that differ from the line that it replaces. */
 export interface DrawnLine extends DiffLine {
   before?: number;
   after?: number;
-  /** The text in three parts, of which the middle one differs. Absent: the whole line is new, gone or as before. */
+  /** The text in three parts, of which the middle part differs. Absent: the whole line was added, removed or kept. */
   words?: [start: string, changed: string, end: string];
 }
 
-/** Numbers the lines of a difference, and pairs the removed lines with the added ones that follow them. */
+/** Numbers the lines of a diff, and compares removed lines with the added lines that follow them. */
 export function drawnLines({ lines }: CardChange & { kind: 'text' }): DrawnLine[] {
   const drawn = numbered(lines);
   for (let from = 0; from < drawn.length;) {
     const removed = countOf(drawn, from, 'removed');
     const added = countOf(drawn, from + removed, 'added');
-    // If the numbers differ, it is not known which line became which.
+    // If the counts differ, it is not known which added line replaces which removed line.
     if (removed === added) {
       for (let at = from; at < from + removed; at += 1) markWords(drawn[at]!, drawn[at + removed]!);
     }
@@ -47,11 +47,11 @@ function countOf(lines: readonly DrawnLine[], from: number, kind: DiffLine['kind
 
 const longestLine = 2_000;
 
-/** An escape, a word, blanks, or one sign. */
+/** Matches an escape such as `\u{200B}`, a word, white space, or any other single character. */
 const tokens = /\\u\{[0-9A-F]{4,6}\}|[\p{L}\p{M}\p{N}_]+|\s+|[^]/gu;
 
 function markWords(one: DrawnLine, other: DrawnLine): void {
-  // A cut line is not compared: a change may be where it is hidden.
+  // A shortened line is not compared, because the change may be in the hidden part.
   if ([one.text, other.text].some(({ text, hidden }) => hidden !== undefined || text.length > longestLine)) return;
   const texts = [one.text.text, other.text.text] as const;
   const [mine, theirs] = [texts[0].match(tokens) ?? [], texts[1].match(tokens) ?? []];
@@ -61,7 +61,7 @@ function markWords(one: DrawnLine, other: DrawnLine): void {
   let end = 0;
   while (end < most - start && mine.at(-1 - end) === theirs.at(-1 - end)) end += 1;
   const shared = [...mine.slice(0, start), ...mine.slice(mine.length - end)].join('').trim();
-  // Lines that share no word are different lines.
+  // Lines without a common word are no versions of one line.
   if (!/[\p{L}\p{N}]/u.test(shared)) return;
   for (const [line, parts] of [
     [one, mine],

@@ -10,14 +10,14 @@ import { Checkbox, ProblemText, TextArea } from '../parts/controls.tsx';
 import { AnswerForm, type AnswerFormProps } from './answer-form.tsx';
 import type { DecisionState } from './decisions.ts';
 
-/** A decision cannot contain longer arguments. */
+/** The most characters of edited arguments. A decision cannot contain more. */
 const longestJson = 400_000;
 
-/** Approves the call with other arguments: a form made of the schema, or their JSON. */
+/** The form that approves a call with other arguments. It has a field for each value, or the arguments as JSON. */
 export function EditForm({ request, isBusy, cancel, send, state }: AnswerFormProps & { state: DecisionState }) {
   const { arguments: before, schema, redacted = [] } = request;
   const [form, setForm] = useState(() => formOf(before, schema ?? {}, schema ?? {}));
-  // An object with more members than a form shows is edited as JSON, too.
+  // Without a schema, or with more members than a form shows, the user edits the arguments as JSON.
   const [text, setText] = useState<string | undefined>(
     schema === undefined || form.kind === 'json' ? JSON.stringify(before, null, 2) : undefined,
   );

@@ -38,7 +38,7 @@ export function ExtendForm({ request, isBusy, cancel, then }: FormProps & { then
   );
 }
 
-/** The deadline after an extension; undefined if the duration is not readable, or there is no deadline. */
+/** The deadline after an extension; undefined if the duration is not valid, or the request has no deadline. */
 function deadlineAfter(deadline: string | null, duration: string): string | undefined {
   const parsed = parseDuration(duration);
   if (!('durationMs' in parsed) || parsed.durationMs === null || deadline === null) return undefined;

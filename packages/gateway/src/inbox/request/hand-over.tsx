@@ -26,7 +26,7 @@ export function usePeople(request: ApprovalDetails): RequestPeople | undefined {
 
 export function HandOverForm({ request, isBusy, cancel, then }: FormProps & { then: () => void }) {
   const [to, setTo] = useState('');
-  /** The unknown name that is sent if it is submitted again. */
+  /** An unknown name that was submitted once. Submitting it a second time sends it. */
   const [asked, setAsked] = useState<string>();
   const known = usePeople(request);
   const { isSending, problem, setProblem, send } = useMessage(then, cancel);
@@ -67,7 +67,7 @@ export function HandOverForm({ request, isBusy, cancel, then }: FormProps & { th
   );
 }
 
-/** The id of the person with this id, or with this name if only one has it. */
+/** The id of the person with this id, or of the only person with this name; undefined if there is none. */
 function idOf(text: string, people: RequestPeople['people']): string | undefined {
   const wanted = text.normalize('NFC').toLowerCase();
   const isWanted = (each: string | undefined): boolean => each?.normalize('NFC').toLowerCase() === wanted;
@@ -75,7 +75,7 @@ function idOf(text: string, people: RequestPeople['people']): string | undefined
   return (people.find(({ id }) => isWanted(id)) ?? (named.length === 1 ? named[0] : undefined))?.id;
 }
 
-/** For the person who has handed a request over: who has it, and a way to take it back until that person has answered. */
+/** A note for a person who has handed a request over. It names the new reviewer, and can take the request back. */
 export function TakeBack({ request, me, then }: { request: ApprovalDetails; me: { id: string }; then: () => void }) {
   const { isSending, problem, send } = useMessage(then);
   const given = request.delegations?.find(({ from, by }) => from === me.id && by === undefined);

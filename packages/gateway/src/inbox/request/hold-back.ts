@@ -1,14 +1,14 @@
 import { meOf, session } from '../state/me.ts';
 import { serverNowMs } from '../api/fetch-json.ts';
 
-/** If the timer fires this late, the computer slept, and the reviewer did not see the time to undo. */
+/** If the timer fires this late, the computer has slept, and the reviewer could not see the time to undo. */
 const lateMs = 2_000;
-/** A longer check means that the computer slept, or that the gateway does not answer. */
+/** If `check` takes longer, the computer has slept, or the gateway does not answer. */
 const longestCheckMs = 30_000;
-/** An answer delayed to this close to a deadline might miss it: sending takes time, and two clocks differ. */
+/** An answer must be sent this long before a deadline, because sending takes time and clocks differ. */
 const marginMs = 10_000;
 
-/** The time in which an approval can be undone; undefined if a deadline is so near that the approval might miss it. */
+/** How long an approval can be undone. Undefined: a deadline is so near that the approval must be sent at once. */
 export function undoTimeMs(deadlines: readonly (string | null)[]): number | undefined {
   const undoMs = Math.max(0, meOf(session.get())?.undoMs ?? 5_000);
   const latestMs = serverNowMs() + undoMs + marginMs;
@@ -24,15 +24,15 @@ export interface HeldBack {
 
 interface HeldAnswer {
   send: () => void;
-  /** Called in place of `send`. `why`: a clause. */
+  /** Called in place of `send`. `why` is a clause, such as `this computer slept meanwhile`. */
   drop: (why: string) => void;
-  /** Before `send`: why the answer must not be sent any more, as a clause. */
+  /** Called before `send`. Resolves with a clause that says why the answer must not be sent; else with undefined. */
   check?: () => Promise<string | undefined>;
-  /** True: a page that is closed would break it off, so the browser asks before it closes the page. */
+  /** True: the answer is too large to send while the page closes, so the browser asks before it closes the page. */
   isFragile?: boolean;
 }
 
-/** Sends after `delayMs` and `check`; at once if the page is hidden, because a phone may end a hidden page. */
+/** Calls `send` after `delayMs` and `check`; at once if the page is hidden, because a phone may end a hidden page. */
 export function holdBack(delayMs: number, { send, drop, check, isFragile }: HeldAnswer): HeldBack {
   const fromMs = Date.now();
   const untilMs = fromMs + delayMs;
@@ -58,7 +58,7 @@ export function holdBack(delayMs: number, { send, drop, check, isFragile }: Held
   };
   const leave = ({ type }: Event): void => {
     if (type !== 'pagehide' && document.visibilityState !== 'hidden') return;
-    // A computer that wakes up may report first that the page was hidden.
+    // When a computer wakes up, this event may come before the timer.
     end(Date.now() > untilMs + longestCheckMs ? 'this computer slept meanwhile' : undefined);
   };
   const stay = (event: Event): void => event.preventDefault();

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { TableFrame } from '../parts/tables.tsx';
 import { Button } from '../parts/controls.tsx';
 
-/** Further lines or rows are drawn on demand. */
+/** How many lines or rows are drawn at first. A button draws more. */
 export const mostLines = 500;
 
 export function MoreLines({ all, shown, show }: { all: number; shown: number; show: (count: number) => void }) {

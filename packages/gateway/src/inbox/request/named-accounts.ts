@@ -1,12 +1,12 @@
 import type { CardField } from 'countersign/card';
 
-/** An account is masked in texts, and named by its last four characters. */
+/** Matches a masked account. Its last four characters remain readable. */
 const masked = /\[IBAN [^\]\s]{0,4}…([A-Za-z\d]{4}) · [\da-f]{4}\]/g;
 const plain = /\b[A-Z]{2}\d{2}(?: ?[A-Z\d]){11,30}\b/g;
 
 /**
- * One sentence if a person named bank accounts, and the call has others: their last characters differ. Undefined if one
- * of them may be the same, and if either side has none. Equal last characters prove nothing.
+ * One sentence if a person named bank accounts, and the call has only others, by their last four characters. Undefined
+ * if an account has the same last characters, which does not prove that it is the same, or if either has no account.
  */
 export function otherAccount(person: string, words: string, fields: readonly CardField[]): string | undefined {
   const named = endsIn(words);

@@ -14,7 +14,7 @@ interface NotYoursProps {
   foot: ComponentChildren;
 }
 
-/** In place of the answers, for people whose answer would be refused. */
+/** Replaces the answers for people whose answer the gateway would refuse. */
 export function NotYours({ request, me, reload, isReviewer, parent, foot, children }: NotYoursProps) {
   const who = whoCanAnswer(request);
   return (

@@ -5,7 +5,7 @@ import { openRequests } from '../state/open-requests.ts';
 import { isSameRequest, type RequestIds } from '../state/paths.ts';
 import { makeWholeCard } from './whole-card.ts';
 
-/** What the index has of an open request, read without a worker. Undefined if it is not open there. */
+/** Makes a partial view of an open request from its row, which needs no worker. Undefined if there is no such row. */
 export async function readRowView(ids: RequestIds): Promise<ApprovalView | undefined> {
   const row = await rowOf(ids);
   if (row === undefined) return undefined;

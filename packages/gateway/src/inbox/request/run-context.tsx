@@ -9,22 +9,22 @@ import { callingAgent, pastOf, type RunPast } from './run-past.ts';
 import type { RunEvents, ShownRun } from '../../http/inbox/api.ts';
 import { apiPath, getJson } from '../api/fetch-json.ts';
 
-/** A stream for each open request would use up the connections of the browser. */
+/** The pause between two reads. A stream for each request would use up the connections of the browser. */
 const againMs = 5_000;
 
-/** What the events of a run, and of the runs above it, say about a request. */
+/** What the events of a run, and of the runs that called it, say about a request. */
 export interface RunReading {
   read?: EventsSoFar;
   problem: string;
   isRead: boolean;
   /** The last message of the user of the root run. */
   asked?: Asked;
-  /** The message that the run works on: of the user, or of the agent that called it. */
+  /** The message on which the run works, written by the user or by the agent that called the run. */
   task?: string;
-  /** For a nested run: the agent that called it. Absent: not known. */
+  /** The agent that called a nested run. Absent: the run is not nested, or the agent is not known. */
   callingAgent?: string;
   past?: RunPast;
-  /** True: the run has earlier events, which were not read. */
+  /** True: `read` does not have all events of the run. */
   isPart: boolean;
 }
 
@@ -76,7 +76,7 @@ export function useRunReading(request: ApprovalDetails | undefined): RunReading 
       );
       if (!isOver) setAbove({ isRead: true, asked, agent });
     };
-    // Without them the request can be answered as well.
+    // The request can be answered without the events of the calling runs.
     readAbove().catch(() => !isOver && setAbove({ isRead: true }));
     return () => {
       isOver = true;
@@ -136,13 +136,13 @@ function Events({ events, earlier, isCut, caller }: EventsSoFar & { caller: Spea
 export interface EventsSoFar {
   events: readonly RecordedEvent[];
   earlier: number;
-  /** True: the run has so many events that only the earlier ones were read, so these are not the newest. */
+  /** True: the run has so many events that reading stopped, so `events` does not have the newest. */
   isCut: boolean;
 }
 
 const [mostKept, mostPages] = [500, 20];
 
-/** Reads the events of a run, or those after `before`, and keeps the newest. */
+/** Reads all events of a run, or those after `before`. It keeps the newest of all that were read. */
 export async function readRunEvents(workflowId: string, before?: EventsSoFar): Promise<EventsSoFar> {
   let events: readonly RecordedEvent[] = before?.events ?? [];
   let earlier = before?.earlier ?? 0;
@@ -159,7 +159,7 @@ export async function readRunEvents(workflowId: string, before?: EventsSoFar): P
   return { events, earlier, isCut: true };
 }
 
-/** The agent that called a nested run; undefined if the run above it does not say. `read`: the events of that run. */
+/** The agent that called a nested run; undefined if the events of `parent` do not say. `read`: these events. */
 export async function readCallingAgent(
   parent: string,
   nestedWorkflowId: string,
@@ -167,7 +167,7 @@ export async function readCallingAgent(
 ): Promise<string | undefined> {
   const { events, earlier } = read ?? (await readRunEvents(parent));
   const named = callingAgent(events, nestedWorkflowId);
-  // A turn without a text names no agent. Earlier events might have a handoff.
+  // If all events were read and none names the agent, it is the agent with which the run began.
   if (named !== undefined || earlier > 0) return named;
   const { agent } = await getJson<ShownRun>(apiPath`/runs/${parent}`);
   return callingAgent(events, nestedWorkflowId, agent);

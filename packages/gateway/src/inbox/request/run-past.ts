@@ -2,11 +2,11 @@ import type { RecordedEvent, RunItem } from 'countersign/client';
 import { shownPerson, toldText } from 'countersign/base';
 
 export interface RunPast {
-  /** The user's last message. For a nested run: that of the agent that called it. */
+  /** The last message of the user; in a nested run, of the agent that called it. */
   asked?: { text: string; at: string };
-  /** True: the model wrote the text, word for word. */
+  /** True if a message of the model begins with the text. */
   isModels: (text: string) => boolean;
-  /** The earlier calls that have a result or were refused, in their order. */
+  /** The earlier calls that have a result, in their order. */
   calls: PastCall[];
 }
 
@@ -17,7 +17,7 @@ interface PastCall {
 
 type Result = Extract<RunItem, { type: 'tool_result' }>;
 
-/** The past of a request in the events of its run, the newest of which may lack. */
+/** What came before a request in the events of its run. `events` need not have the event of the request itself. */
 export function pastOf(events: readonly RecordedEvent[], requestId: string): RunPast {
   const opened = events.find((event) => event.type === 'ApprovalRequestEvent' && event.requestId === requestId);
   const before = opened === undefined ? events : events.slice(0, events.indexOf(opened));
@@ -54,7 +54,7 @@ function whatBecame({ ran, isError }: Result): string {
 
 const mostNamed = 4;
 
-/** Such as `3 calls before this: look_up ran twice, refund denied by Bob`. `isPart`: earlier ones were not read. */
+/** Sums up calls: `3 calls before this: look_up ran twice, refund denied by Bob`. `isPart`: there may be more. */
 export function callsText(calls: readonly PastCall[], isPart = false): string {
   if (calls.length === 0) return 'No call before this one.';
   const counts = new Map<string, number>();
@@ -71,7 +71,7 @@ export function callsText(calls: readonly PastCall[], isPart = false): string {
   return `${isPart ? 'At least ' : ''}${count} before this: ${shown.join(', ')}`;
 }
 
-/** The agent that called a nested run; undefined if the calling run's events, begun by `startedWith`, do not say. */
+/** The agent that called a nested run, by the events of the calling run, which began with the agent `startedWith`. */
 export function callingAgent(
   events: readonly RecordedEvent[],
   nestedWorkflowId: string,

@@ -10,11 +10,11 @@ import { NextRequest } from './next-request.tsx';
 interface StandingNoteProps {
   request: ApprovalDetails;
   decisionId: string | undefined;
-  /** True: it was open on this page a moment ago. */
+  /** True: the request was open on this page before. */
   isNew: boolean;
 }
 
-/** Replaces the answers of a request that has none any more. It gets the focus, because the focused button is gone. */
+/** Replaces the answers of a settled or expired request. It takes the focus from a button that is gone now. */
 export function StandingNote({ request, decisionId, isNew }: StandingNoteProps) {
   const { settled, workflowId, requestId, people } = request;
   const section = useRef<HTMLElement>(null);
@@ -91,7 +91,7 @@ function Settled({ settled, people, isOwn }: SettledProps) {
 
 const verbs: Partial<Record<string, string>> = { approved: 'approved', denied: 'denied', responded: 'answered' };
 
-/** The effect, if it was not a reviewer's answer. */
+/** Words for the outcomes that are no answers of a reviewer. */
 const words: Partial<Record<string, string>> = {
   expired: 'No answer in time',
   cancelled: 'The run has ended or was cancelled',

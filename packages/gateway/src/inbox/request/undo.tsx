@@ -10,7 +10,7 @@ export interface UndoTime {
   untilMs: number;
 }
 
-/** Delays a dialog's answer for the gateway's time to undo. A closed dialog drops it; a page that is left sends it. */
+/** Delays the answer of a dialog so that it can be undone. Closing the dialog drops it; leaving the page sends it. */
 export function useUndo() {
   const [held, setHeld] = useState<HeldBack>();
   const current = useRef<HeldBack>(undefined);
@@ -24,7 +24,7 @@ export function useUndo() {
     set(undefined);
     announceText(why);
   };
-  /** Calls `send` after the time to undo, or at once if one of the deadlines is too near. */
+  /** Calls `send` after the time to undo; at once if one of `deadlines` is too near. */
   const hold = (send: () => void, deadlines: readonly (string | null)[]): void => {
     const delayMs = undoTimeMs(deadlines);
     if (delayMs === undefined || delayMs === 0) return send();
@@ -45,12 +45,12 @@ export function useUndo() {
 interface UndoBarProps {
   held: UndoTime;
   undo: () => void;
-  /** True: its button gets the focus, and what is approved is announced. */
+  /** True: the button takes the focus, and screen readers announce the children. */
   focus?: boolean;
   children: ComponentChildren;
 }
 
-/** Shows for how long an approval can still be undone. Its children describe the approval. */
+/** Shows how long an approval can still be undone, with a button for that. The children describe the approval. */
 export function UndoBar({ held, undo, focus = true, children }: UndoBarProps) {
   const [now, setNow] = useState(Date.now);
   const button = useRef<HTMLButtonElement>(null);

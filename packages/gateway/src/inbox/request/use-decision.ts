@@ -5,13 +5,13 @@ import { sendJson, newMessageId, sendAgain } from '../api/fetch-json.ts';
 import { problemText } from '../state/texts.ts';
 import { announceText } from '../state/store.ts';
 
-/** Sends a message, other than a decision, about a request. `then` run once it counts. */
+/** Sends messages about a request other than decisions. Calls all of `then` once the gateway has accepted one. */
 export function useMessage(...then: (() => void)[]) {
   const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState('');
-  // A retry with the same content has the same id, so that it counts once.
+  // A retry of the same content has the same id, so that it counts once.
   const attempt = useRef<{ content: string; messageId: string } | undefined>(undefined);
-  /** `done`: the announcement once the message counts. */
+  /** `done` is the text for screen readers once the gateway has accepted the message. */
   const send = async (path: string, body: object, done: string): Promise<void> => {
     const content = JSON.stringify(body);
     if (attempt.current?.content !== content) attempt.current = { content, messageId: newMessageId() };
@@ -35,7 +35,7 @@ export function viewedSince(shownAtMs: number, more: Pick<Viewed, 'card' | 'user
   return { channel: 'inbox', durationMs, ...more };
 }
 
-/** Why the call cannot be approved; undefined if all of it is shown. `isPart`: only what the index has is shown. */
+/** Why the call cannot be approved; undefined if the page shows all of it. `isPart`: it shows only what the row has. */
 export function whyNotApprove(
   { shown, preview }: ApprovalDetails,
   isWhole: boolean,

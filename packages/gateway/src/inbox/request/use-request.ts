@@ -11,11 +11,11 @@ import { makeWholeCard, type WholeCard } from './whole-card.ts';
 
 export interface LoadedRequest {
   view: ApprovalView;
-  /** When its present text appeared on the screen, by this computer's clock. */
+  /** The time when the present text appeared on the screen, by the clock of this computer. */
   shownAtMs: number;
   seen: ApprovalView['request'];
   hasChanged: boolean;
-  /** Present: only what the index has is shown. `reading`: the run has not answered; `no_worker`: no worker does. */
+  /** Present: the view has only what the row has, because the run has not answered yet, or has no worker. */
   part?: 'reading' | 'no_worker';
   lost?: ApiProblem;
 }
@@ -23,16 +23,16 @@ export interface LoadedRequest {
 export interface LiveRequest {
   shown?: LoadedRequest;
   problem?: ApiProblem;
-  /** Reads it again. True if it still matches what the reviewer has seen, as far as can be determined. */
+  /** Reads the request again. Resolves with false if it has changed since the reviewer saw it. */
   reload: () => Promise<boolean>;
   lookAgain: () => void;
 }
 
 const [pollMs, pendingPollMs] = [10_000, 1_000];
-/** Before this time a worker usually answers, and the reviewer sees one card, not two. */
+/** The wait before the page shows the row. A worker usually answers earlier, so the reviewer sees only one card. */
 const patienceMs = 300;
 
-/** Keeps a request up to date, by the inbox's reports, and every few seconds while the page is visible. */
+/** Reads a request, and reads it again when the inbox reports a change, and every few seconds on a visible page. */
 export function useRequest(workflowId: string, requestId: string): LiveRequest {
   const [state, setState] = useState<Pick<LiveRequest, 'shown' | 'problem'>>({});
   const latest = useRef(state);
@@ -49,7 +49,7 @@ export function useRequest(workflowId: string, requestId: string): LiveRequest {
         return true;
       }
       const isOther = before !== undefined && decidingTexts(before.view.request) !== decidingTexts(view.request);
-      // Another read, which began later, may have shown the changed text already.
+      // A read that began later may have ended earlier, and have shown the change already.
       const hasChanged = isOther || (before?.hasChanged ?? false);
       const shownAtMs = before === undefined || isOther ? Date.now() : before.shownAtMs;
       const seen = hasChanged ? (before?.seen ?? view.request) : view.request;
@@ -65,7 +65,7 @@ export function useRequest(workflowId: string, requestId: string): LiveRequest {
       return shown?.hasChanged !== true;
     }
   };
-  /** Shows what the index has, unless more is shown already. */
+  /** Shows what the row has, unless the page shows more already. */
   const showPart = async (part: NonNullable<LoadedRequest['part']>): Promise<void> => {
     const { shown } = latest.current;
     if (shown !== undefined) {
@@ -77,7 +77,7 @@ export function useRequest(workflowId: string, requestId: string): LiveRequest {
     if (latest.current.shown !== undefined) return showPart(part);
     set({ shown: { view, seen: view.request, shownAtMs: Date.now(), hasChanged: false, part } });
   };
-  // Without a worker, a read occupies one of the browser's few connections for seconds.
+  // A hidden page does not read: without a worker, each read uses one of the browser's few connections for seconds.
   const look = (): void => {
     if (document.visibilityState === 'visible') void reload();
   };
@@ -111,7 +111,7 @@ export function useRequest(workflowId: string, requestId: string): LiveRequest {
   return { ...state, reload, lookAgain };
 }
 
-/** The whole card of a request, once the user has called `unfold`. A changed text is cut again. */
+/** The card with its whole text after a call of `unfold`. If the text changes, the card is shortened again. */
 export function useWholeCard(shown: LoadedRequest | undefined): { whole: WholeCard | undefined; unfold: () => void } {
   const [unfolded, setUnfolded] = useState<WholeCard & { shownAtMs: number }>();
   const whole = unfolded?.shownAtMs === shown?.shownAtMs ? unfolded : undefined;

@@ -5,7 +5,7 @@ import { whoCanAnswer } from './who-answers.ts';
 
 const [longestValue, mostValues] = [80, 3];
 
-/** The parts of a request that a reviewer reads before deciding, each with its name in the sentence about a change. */
+/** The parts of a request that a reviewer reads before a decision, each with its name for `whatChanged`. */
 const parts: readonly [name: string, of: (request: ApprovalDetails) => unknown][] = [
   ['what the call would change', ({ preview }) => preview],
   ['what the user wrote', ({ userMessages }) => userMessages],
@@ -16,7 +16,7 @@ const parts: readonly [name: string, of: (request: ApprovalDetails) => unknown][
   ['what is hidden from you', ({ shown, redacted }) => [shown, redacted]],
 ];
 
-/** What has changed in a request, such as `amount 6 → 600, what the user wrote`, made visible. */
+/** Lists what has changed in a request, such as `amount 6 → 600, what the user wrote`. Escapes are visible. */
 export function whatChanged(before: ApprovalDetails, after: ApprovalDetails): string {
   const values = valueChanges(before.arguments, after.arguments);
   const [from, to] = [whoCanAnswer(before), whoCanAnswer(after)];
@@ -29,7 +29,7 @@ export function whatChanged(before: ApprovalDetails, after: ApprovalDetails): st
   return changed.length === 0 ? 'the tool' : changed.join(', ');
 }
 
-/** What an edit changes, value by value, such as `amount 89 → 50`, made visible. */
+/** Lists the changed values of arguments, such as `amount 89 → 50`. Escapes are visible. */
 export function valueChanges(before: Json, after: Json): string[] {
   return changedValues(before, after).map(
     (each) => `${visibleText(bounded(each.place))} ${valueText(each.before)} → ${valueText(each.after)}`,

@@ -5,7 +5,7 @@ type Asked = Pick<ApprovalDetails, 'approvers' | 'reviewers' | 'people'>;
 
 const mostNames = 5;
 
-/** Who can answer now, such as `Bob Lee (bob) or dora (finance)`; undefined if they are not known or there are none. */
+/** Names the people who can answer now, such as `Bob Lee (bob) or dora (finance)`; undefined if none are known. */
 export function whoCanAnswer({ approvers, reviewers, people }: Asked): string | undefined {
   const groups = reviewers.flatMap((name) => (name.startsWith(groupPrefix) ? [name.slice(groupPrefix.length)] : []));
   if (approvers === undefined) {
@@ -18,7 +18,7 @@ export function whoCanAnswer({ approvers, reviewers, people }: Asked): string | 
 
 const groupPrefix = 'group:';
 
-/** Such as `1 of 2 approvals · still needed: Bob or Dora`; undefined if one approval is enough. */
+/** The state of the votes, such as `1 of 2 approvals · still needed: Bob or Dora`; undefined if one is enough. */
 export function approvalsText({ approvals, ...asked }: Asked & Pick<ApprovalDetails, 'approvals'>): string | undefined {
   if (approvals === undefined || approvals.need < 2) return undefined;
   const who = whoCanAnswer(asked);

@@ -3,7 +3,7 @@ import { isSaid } from './conversation.ts';
 import { decisionText, settledText } from './decision-text.ts';
 
 export interface CallState {
-  /** Such as `approved by ann · ran`. */
+  /** What became of the call, such as `approved by ann · ran`. */
   text: string;
   tone: 'plain' | 'asks' | 'good' | 'bad';
 }
@@ -15,7 +15,7 @@ export function callState({ requests, result }: Call, isOver: boolean): CallStat
     request?.replaces?.by === 'unknown' ? 'it may have run, waiting for approval' : 'waiting for approval';
   const settled = requests.flatMap(({ result: each }) => {
     if (each === undefined) return [];
-    // The conversation shows a reviewer's words as a message.
+    // The conversation shows the reviewer's text as a message, so the short form is enough here.
     return [isSaid(each) ? settledText(each) : decisionText(each)];
   });
   const ended = isOpen ? (isOver ? 'not answered' : waiting) : endOf({ requests, result }, isOver);
@@ -27,7 +27,7 @@ export function callState({ requests, result }: Call, isOver: boolean): CallStat
   return { text, tone: result.isError ? 'bad' : result.ran === 'yes' ? 'good' : 'plain' };
 }
 
-/** The end of a call that waits for no reviewer, such as `ran`; empty if its decision says it already. */
+/** How a call ended that waits for no reviewer, such as `ran`; empty if its decision says that already. */
 function endOf({ requests, result }: Pick<Call, 'requests' | 'result'>, isOver: boolean): string {
   const last = requests.at(-1)?.result;
   if (result === undefined) {

@@ -11,7 +11,7 @@ import { type AgentMessage, type Call, conversationOf, type Entry } from './conv
 import { reviewerText, settledText } from './decision-text.ts';
 import { Button } from '../parts/controls.tsx';
 
-/** Why a run could not begin, by code. Its own message is hidden if no policy says what reviewers may see. */
+/** Sentences for failures by code, for a run that failed so early that its own message is redacted. */
 const sentences: Partial<Record<string, string>> = {
   agent_unknown: 'No worker of this task queue has an agent of that name. Names of agents distinguish capitals.',
   policy_invalid: 'The policy of the run, or of its agent, is not valid.',
@@ -23,7 +23,7 @@ export interface Speaker {
   role?: string;
 }
 
-/** `name`: absent if the run names no caller. */
+/** The user of a run. `name`: absent if the run names no caller. */
 export function userSpeaker(name: string | undefined): Speaker {
   return name === undefined ? { name: 'User' } : { name, role: 'user' };
 }
@@ -35,7 +35,7 @@ export function agentSpeaker(name: string | undefined): Speaker {
 
 interface ConversationProps {
   events: readonly RecordedEvent[];
-  /** Who writes the messages to the agent: the user, or in a nested run, the agent that called it. */
+  /** Who writes to the agent: the user; in a nested run, the agent that called it. */
   caller: Speaker;
   agent?: string | undefined;
   most?: number;
@@ -43,7 +43,7 @@ interface ConversationProps {
   writing?: ComponentChildren;
 }
 
-/** The conversation of a run: what its user, its agents and its reviewers wrote, its calls, and what happened to it. */
+/** The conversation of a run: the messages of its user, agents and reviewers, its calls, and its end. */
 export function Conversation({ events, caller, agent, most = Infinity, showMore, writing }: ConversationProps) {
   const entries = conversationOf(events, agent);
   const hidden = Math.max(0, entries.length - most);
@@ -237,10 +237,10 @@ function CallSentence({ call }: { call: Call }) {
   return request === undefined ? sentence : <a href={requestHref(request)}>{sentence}</a>;
 }
 
-/** A value of an argument is cut in the sentence anyway. */
+/** The most characters of a value that are read for the sentence, which shortens values anyway. */
 const longestValue = 400;
 
-/** The tool's own sentence, or one that is built from the call. Made visible. */
+/** The sentence of the tool, or one that is built from the call. Escapes make invisible characters visible. */
 function sentenceOf({ toolName, arguments: args, requests }: Call): string {
   const sentence = requests.at(-1)?.request.sentence;
   const named = Object.entries(typeof args === 'object' && args !== null ? args : {});
@@ -266,7 +266,7 @@ function firstLine(text: string): string {
 
 const [longestShown, mostLines] = [400, 6];
 
-/** `isFolded`: it only repeats what became of the call. */
+/** The result of a call. `isFolded`: the text only repeats what became of the call, so it is folded. */
 function Result({ text, isFolded }: { text: string; isFolded: boolean }) {
   const isLong = text.length > longestShown || text.split('\n', mostLines + 1).length > mostLines;
   const body = <Foreign text={text} lines json={isJson(text)} />;
@@ -305,7 +305,7 @@ function Edited({ before, after }: { before: Json | undefined; after: Json }) {
   );
 }
 
-/** True for the JSON of an object or a list, as most results of tools are. */
+/** True for the JSON of an object or an array. Most results of tools are such JSON. */
 function isJson(text: string): boolean {
   if (!/^\s*[[{]/.test(text)) return false;
   try {
@@ -324,7 +324,7 @@ function Arguments({ value }: { value: Json }) {
   );
 }
 
-/** True for a text of which nothing is shown but placeholders such as `[REDACTED]`. */
+/** True for a text that consists of placeholders such as `[REDACTED]`. */
 function isHidden(text: string): boolean {
   return /^\s*(?:\[[A-Z_]+\]\s*)*$/.test(text);
 }

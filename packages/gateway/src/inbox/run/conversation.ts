@@ -23,19 +23,19 @@ interface Place {
   at: string;
 }
 
-/** Text of the user; in a nested run, of the agent that called it. */
+/** A message of the user; in a nested run, of the agent that called it. */
 interface UserMessage extends Place {
   kind: 'user';
   item: Item<'message'>;
-  /** True: the run has failed before its agent did anything, so it is not known what may be shown. */
+  /** True: the run failed before its agent did anything. Then it is not known what reviewers may see. */
   isBeforeStart: boolean;
 }
 
 export interface AgentMessage extends Place {
   kind: 'agent';
-  /** The agent in charge; undefined if the events do not say. */
+  /** The agent that wrote the message; undefined if the events do not say. */
   agent?: string;
-  /** Absent: the model only called tools. */
+  /** The text of the message. Absent: the model only called tools. */
   item?: Item<'message'>;
   calls: Call[];
 }
@@ -49,19 +49,19 @@ export interface Call {
   callId: string;
   toolName: string;
   arguments?: Json;
-  /** The requests about it, in order: an edit, or a changed tool, opens another one. */
+  /** The requests about the call, in order. After an edit, or a change of the tool, there is another request. */
   requests: { request: ApprovalRequestEvent; result?: ApprovalResultEvent }[];
   result?: Item<'tool_result'>;
   nestedWorkflowId?: string;
 }
 
-/** `agent`: the agent with which the run began. */
+/** Makes the entries of a conversation from events. `agent`: the agent with which the run began. */
 export function conversationOf(events: readonly RecordedEvent[], agent?: string): Entry[] {
   const entries: Entry[] = [];
   const calls = new Map<string, Call>();
   let speaker = agent;
   const push = (entry: Entry): void => void entries.push(entry);
-  /** The message of the turn to which an event belongs: one history event has the text and all calls of a turn. */
+  /** The message to which a call belongs. The text and the calls of a turn come from the same history event. */
   const messageAt = (event: RecordedEvent): AgentMessage => {
     const last = entries.at(-1);
     if (last?.kind === 'agent' && turnOf(last) === turnOf(event)) return last;
@@ -85,7 +85,7 @@ export function conversationOf(events: readonly RecordedEvent[], agent?: string)
         speaker = item.agentName ?? speaker;
         return push({ ...placeOf(event), kind: 'agent', agent: speaker, item, calls: [] });
       case 'tool_call':
-        // After a reset of the run, the same id names another call.
+        // After a reset of the run, the same id can name another call.
         calls.delete(item.callId);
         Object.assign(callAt(event, item.callId, item.toolName), 'arguments' in item && { arguments: item.arguments });
         return;
@@ -99,7 +99,7 @@ export function conversationOf(events: readonly RecordedEvent[], agent?: string)
         speaker = item.to;
         return push({ ...placeOf(event), kind: 'note', about: item });
       case 'turn_ended':
-        // A turn that ended with an answer shows nothing: the answer is shown.
+        // A turn that ended with an answer needs no note, because the conversation shows the answer.
         if (item.stopped !== true && item.failure === undefined) return;
         return push({ ...placeOf(event), kind: 'note', about: item });
     }
@@ -111,7 +111,7 @@ export function conversationOf(events: readonly RecordedEvent[], agent?: string)
         break;
       case 'ApprovalRequestEvent': {
         callAt(event, event.callId, event.toolName).requests.push({ request: event });
-        // A turn without a text names no agent.
+        // A turn without a text names no agent, but its request does.
         speaker ??= event.agentName;
         const last = entries.at(-1);
         if (last?.kind === 'agent') last.agent ??= event.agentName;
@@ -141,7 +141,7 @@ export function conversationOf(events: readonly RecordedEvent[], agent?: string)
   return entries.map((entry) => (entry.kind === 'user' ? { ...entry, isBeforeStart: true } : entry));
 }
 
-/** True if a reviewer wrote something to a decision: the model reads it. */
+/** True if a reviewer wrote a reason, which the model reads. */
 export function isSaid({ reviewerId, identity, reason }: ApprovalResultEvent): boolean {
   return (reviewerId !== null || identity !== undefined) && reason !== null && reason !== '';
 }
@@ -150,7 +150,7 @@ function placeOf({ id, at }: Place): Place {
   return { id, at };
 }
 
-/** The history event of an id such as `RUNID.EVENTID.INDEX`. */
+/** The part `RUNID.EVENTID` of an id such as `RUNID.EVENTID.INDEX`, which names a history event. */
 function turnOf({ id }: Place): string {
   return id.slice(0, id.lastIndexOf('.'));
 }

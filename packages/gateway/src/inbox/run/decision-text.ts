@@ -32,7 +32,7 @@ export function decisionText(result: Result): string {
   return `${settledText(result)}${reason === null || reason === '' ? '' : ` – ${reason}`}`;
 }
 
-/** The name of a reviewer, and whether it is only claimed. */
+/** The name of a reviewer, with a note if the name is only claimed. */
 export function reviewerText({
   reviewerId,
   reviewerName,

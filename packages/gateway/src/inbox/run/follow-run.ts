@@ -4,7 +4,7 @@ import { apiPath, getJson } from '../api/fetch-json.ts';
 import { openStream, type StreamState, holdLock, whileVisible } from '../api/event-stream.ts';
 import { emptyTimeline, type Timeline, withEvents, withoutWriting } from './timeline.ts';
 
-/** Names of `event:`; `end` closes the stream. */
+/** The names of the events in the stream of a run. The further event `end` closes the stream. */
 const eventNames = [
   'RawResponseEvent',
   'ApprovalRequestEvent',
@@ -14,15 +14,15 @@ const eventNames = [
   'gap',
 ] as const satisfies readonly RunEvent['type'][];
 
-/** Events of this time are drawn together: a model writes hundreds of parts a second. */
+/** Events within this time are drawn together, because a model writes hundreds of parts in a second. */
 const drawMs = 50;
-/** A tab without the stream polls the events at this interval. The first read waits until one tab has the stream. */
+/** A tab without the stream polls at the interval `readMs`. The first read waits: the tab may yet get the stream. */
 const [firstReadMs, readMs] = [500, 3_000];
 
 /**
- * Follows the events of a run, and passes its timeline on after each change. Returns a function that stops this. One
- * tab of the browser at a time has the stream of a run: the last one with the focus. Other visible tabs poll the
- * events, without the text that the model is writing.
+ * Follows the events of a run, and calls `onChange` with its timeline after each change. Returns a function that stops
+ * this. Of all tabs of the browser, only the last one with the focus has a stream. Other visible tabs poll the events,
+ * and so lack the text that the model is writing.
  */
 export function followRun(
   workflowId: string,
@@ -45,7 +45,7 @@ export function followRun(
     arrived.push(event as RunEvent);
     drawing ??= setTimeout(draw, drawMs);
   };
-  /** The parameter that requests events after the last one. Received events count, even if not drawn yet. */
+  /** The parameter that asks for the events after the last received one. It first adds those that are not drawn yet. */
   const place = (separator: string): string => {
     timeline = withoutWriting(withEvents(timeline, arrived));
     arrived = [];

@@ -11,7 +11,7 @@ import { requestHref } from '../state/location.ts';
 import { decisionText, reviewerText } from './decision-text.ts';
 import type { Decided } from './timeline.ts';
 
-/** All entries of a run's journal, read when the section is opened. */
+/** The journal of a run in a section that is closed at first. Opening the section reads the journal. */
 export function JournalTable({ workflowId, version }: { workflowId: string; version: number }) {
   const [isOpen, setOpen] = useState(false);
   const path = isOpen ? apiPath`/runs/${workflowId}/journal` : undefined;

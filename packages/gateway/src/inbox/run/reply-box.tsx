@@ -10,7 +10,7 @@ export function ReplyBox({ workflowId, lastTurn }: { workflowId: string; lastTur
   const [content, setContent] = useState('');
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
-  // The key of retries, so that the same text counts once.
+  // The idempotency key of retries, so that the same text counts once.
   const key = useRef(crypto.randomUUID());
   const change = (text: string): void => {
     key.current = crypto.randomUUID();

@@ -53,11 +53,11 @@ function policyOf(text: string): object | string | undefined {
 
 type ListedStatus = RunList['runs'][number]['status'];
 
-/** The filters of the list of runs. Empty texts list all. */
+/** The filters of the list of runs. An empty string matches all runs. */
 export interface RunFilters {
   status: ListedStatus | '';
   agent: string;
-  /** Words of the task, the agent, the caller or the id. */
+  /** Words to search in the task, the agent, the caller and the id. */
   text: string;
   mine: boolean;
 }

@@ -33,7 +33,7 @@ interface StopAgentProps {
   onClose: (isDone: boolean) => void;
 }
 
-/** Stops an agent: denies its requests, denies its later calls, ends its run. Each step says what became of it. */
+/** The dialog that stops an agent: it denies requests and later calls, or ends the run, and shows each result. */
 export function StopAgentDialog({ requests, may, onClose }: StopAgentProps) {
   const [choice, setChoice] = useState<StopChoice>(() => ({
     denies: may.denies,

@@ -8,7 +8,7 @@ export type StoppedRequest = Pick<
 
 export interface StopChoice {
   denies: boolean;
-  /** With `denies`: also deny later calls of the same tools in these runs. */
+  /** True: if `denies` is true, too, later calls of the same tools in these runs are also denied. */
   deniesLater: boolean;
   run: 'goes_on' | 'close' | 'cancel';
   reason: string;
@@ -19,15 +19,15 @@ export interface StopStep {
   kind: 'deny' | 'deny_later' | 'stop_run';
   path: string;
   body: object;
-  /** Makes a retry count once. */
+  /** The idempotency key, so that a retry counts once. */
   key: string;
-  /** The tool of `deny_later`, the run of `stop_run`. */
+  /** The name of the tool for `deny_later`; the workflow id for `stop_run`. */
   about: string;
 }
 
 /**
- * The messages of a choice, in their order. `deny_later` settles all open requests of its tool, and a denial of one of
- * them would then be refused: plain denials come first. The end of a run settles all its requests, and comes last.
+ * The messages for a choice, in the order of sending. Plain denials come first: after `deny_later`, which settles all
+ * open requests of its tool, they would be refused. The end of a run settles all its requests, so it comes last.
  */
 export function stopSteps(
   requests: readonly StoppedRequest[],
@@ -75,7 +75,7 @@ export interface StopResult {
   text: string;
 }
 
-/** The result of a step whose receipts have come. The texts of a refusal are foreign. */
+/** The result of a step by its receipts. The text of a refusal is untrusted. */
 export function stopResult({ kind, about }: StopStep, receipts: readonly Receipt[]): StopResult {
   const refused = receipts.filter(({ accepted }) => !accepted);
   switch (kind) {

@@ -8,10 +8,10 @@ import type {
   RunEvent,
 } from 'countersign/client';
 
-/** The page's knowledge of a run: its events, each once and in order, and the text that the model is writing now. */
+/** What the page knows of a run: its events, each once and in order, and the text that the model is writing. */
 export interface Timeline {
   events: readonly RecordedEvent[];
-  /** The id after which a new stream resumes. */
+  /** The id of the last event, after which a new stream resumes. */
   lastId?: string;
   dropped: number;
   writing?: Writing;
@@ -20,7 +20,7 @@ export interface Timeline {
 
 export interface Writing {
   turn: number;
-  /** How much of the answer comes before `text`, in UTF-16 code units. */
+  /** The length of the part of the answer before `text`, in UTF-16 code units. */
   before: number;
   text: string;
 }
@@ -33,11 +33,11 @@ export interface Decided {
 
 export const emptyTimeline: Timeline = { events: [], dropped: 0 };
 
-/** A page that stays open for days must not grow without end. */
+/** The most events that a page keeps, because it may stay open for days. */
 const mostEvents = 3_000;
 const mostWriting = 100_000;
 
-/** Adds events in their order. One that is there already changes nothing: a stream may repeat events. */
+/** Adds new events in their order. It ignores events that the timeline has already: a stream may repeat some. */
 export function withEvents(timeline: Timeline, arrived: readonly RunEvent[]): Timeline {
   const known = new Set(timeline.events.map((event) => event.id));
   const events = [...timeline.events];
@@ -64,7 +64,7 @@ export function withEvents(timeline: Timeline, arrived: readonly RunEvent[]): Ti
   };
 }
 
-/** A new stream does not repeat the text that the model wrote while the old one was lost. */
+/** Removes the unfinished text: a new stream does not repeat what the model wrote while the old stream was lost. */
 export function withoutWriting(timeline: Timeline): Timeline {
   return { ...timeline, writing: undefined };
 }
@@ -86,7 +86,7 @@ export function decisionsOf(events: readonly RecordedEvent[]): Decided[] {
   return [...decisions.values()];
 }
 
-/** What the user of a session can do with its last turn: retry it if it failed, or stop it. */
+/** What the user of a session can do with the last turn: retry a failed turn, or stop a running one. */
 export interface LastTurn {
   eventId: string;
   canRetry: boolean;
@@ -107,14 +107,14 @@ function isOfUser(event: RecordedEvent): boolean {
 
 function withDelta(writing: Writing | undefined, { turn, offset, delta }: RawResponseEvent): Writing {
   const end = writing === undefined ? -1 : writing.before + writing.text.length;
-  // Any text except the directly following one starts over: after a retry, in another turn, or after missed text.
+  // A text that does not follow directly starts over: it comes after a retry, in another turn, or after lost text.
   if (writing === undefined || writing.turn !== turn || offset !== end) return { turn, before: offset, text: delta };
   const text = writing.text + delta;
   const over = Math.max(0, text.length - mostWriting);
   return { turn, before: writing.before + over, text: text.slice(over) };
 }
 
-/** True for an event after which the model writes no more of its answer. */
+/** True for an event that ends an answer of the model. */
 function endsTurn(event: RecordedEvent): boolean {
   if (event.type === 'RunCompleteEvent') return true;
   if (event.type !== 'RunItemEvent') return false;

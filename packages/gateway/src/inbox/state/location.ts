@@ -18,7 +18,7 @@ export function requestHref({ workflowId, requestId }: RequestIds): string {
   return hrefOf(`/requests/${encodeURIComponent(workflowId)}/${encodeURIComponent(requestId)}`);
 }
 
-/** The list, or a request beside it. It keeps the list's filters, so that the next request is of the same list. */
+/** The address of the list, or of a request. It keeps the filters, so that "Next request" stays in the same list. */
 export function inListHref(ids?: RequestIds, more: Record<string, string> = {}): string {
   const { path, query } = currentLocation.get();
   const isDesk = path === '/' || requestParams(path) !== undefined;
@@ -32,14 +32,14 @@ export function runHref(workflowId: string): string {
   return hrefOf(`/runs/${encodeURIComponent(workflowId)}`);
 }
 
-/** Goes to an address of `hrefOf`. `replace`: the present one is not kept in the history. */
+/** Goes to an address of `hrefOf`. `replace`: it replaces the present entry in the browser's history. */
 export function navigate(href: string, { replace = false } = {}): void {
   if (replace) history.replaceState(null, '', href);
   else history.pushState(null, '', href);
   currentLocation.set(readLocation());
 }
 
-/** Makes links to views change the view instead of loading the page again. */
+/** Lets links and the browser's Back button change the view without loading the page again. */
 export function followClicks(): void {
   window.addEventListener('popstate', () => currentLocation.set(readLocation()));
   document.addEventListener('click', (event) => {

@@ -2,11 +2,11 @@ import type { Me } from '../../http/inbox/api.ts';
 import { ApiProblem, getJson, onUnauthenticated } from '../api/fetch-json.ts';
 import { createStore } from './store.ts';
 
-/** The user of the page. `unknown`: the gateway has not answered yet. */
+/** Who is signed in on this page. `unknown`: the gateway has not answered yet. */
 export type SessionState =
   | { state: 'unknown' }
   | { state: 'signed-in'; me: Me }
-  /** Absent `loginUrl`: browsers cannot sign in here. */
+  /** `loginUrl`: the page for signing in. Absent: browsers cannot sign in at this gateway. */
   | { state: 'signed-out'; loginUrl?: string };
 
 export const session = createStore<SessionState>({ state: 'unknown' });
@@ -18,7 +18,7 @@ const againMs = 3_000;
 let asking: Promise<void> | undefined;
 let lastId: string | undefined;
 
-/** Reads the session now, and when another tab notices a sign-in or sign-out: all tabs share one cookie. */
+/** Reads the session now, and after a sign-in or sign-out in another tab, because all tabs share the cookie. */
 export function followSession(): void {
   const tabs = 'BroadcastChannel' in globalThis ? new BroadcastChannel('countersign session') : undefined;
   let key: string | undefined;
@@ -44,14 +44,14 @@ async function ask(): Promise<void> {
     try {
       const me = await getJson<Me>('/me');
       if (lastId !== undefined && lastId !== me.id) {
-        // What still waits to be sent is not sent in the name of the other person.
+        // This drops delayed answers, which would be sent in the name of the other person.
         session.set({ state: 'unknown' });
         location.reload();
       }
       lastId = me.id;
       return session.set({ state: 'signed-in', me });
     } catch (error) {
-      // `onUnauthenticated` has noted this.
+      // `onUnauthenticated` has set the session already.
       if (error instanceof ApiProblem && error.code === 'unauthenticated') return;
       await new Promise((resolve) => setTimeout(resolve, againMs));
     }

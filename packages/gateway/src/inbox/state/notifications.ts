@@ -5,12 +5,12 @@ import { notificationsOf } from './texts.ts';
 import { openRequests } from './open-requests.ts';
 import { requestKey } from './paths.ts';
 
-/** Whether this browser lets the page notify. `unsupported`: it cannot, or not from this address. */
+/** Whether the browser lets this page show notifications. `unsupported`: it cannot, or not at this address. */
 export const notificationState = createStore<NotificationPermission | 'unsupported'>(
   'Notification' in globalThis ? Notification.permission : 'unsupported',
 );
 
-/** Shown at once, so that users see whether and how this browser shows notifications. */
+/** A notification that is shown at once, so that users see how this browser shows notifications. */
 const firstNotification = {
   title: 'Notifications are on',
   body: 'You are notified of new requests while the inbox is open in a tab.',
@@ -18,7 +18,7 @@ const firstNotification = {
   href: hrefOf('/'),
 };
 
-/** Asks the browser for the permission. Called only after a press of its button. */
+/** Asks the user for the permission. Call it only after a click, because browsers ignore it otherwise. */
 export async function askForNotifications(): Promise<void> {
   if (notificationState.get() === 'unsupported') {
     announceText('This browser cannot notify you.', 'bad');
@@ -39,10 +39,10 @@ export async function askForNotifications(): Promise<void> {
   announceText(texts[answer], answer === 'granted' ? 'good' : 'plain');
 }
 
-/** Requests that arrive within this time share one check. */
+/** Requests that arrive within this time, in milliseconds, are notified together. */
 const gatherMs = 1_000;
 
-/** Notifies of new requests while the page is not visible. Returns a function that stops this. */
+/** Shows notifications of new requests while the page lacks the focus. Returns a function that stops this. */
 export function notifyOfRequests(): () => void {
   let known: Set<string> | undefined;
   let fresh: InboxRow[] = [];
@@ -64,7 +64,7 @@ export function notifyOfRequests(): () => void {
     const { open } = openRequests.get();
     if (open === undefined) return;
     const now = new Set(open.rows.map(requestKey));
-    // Requests that were open when the page was opened are not new.
+    // `known` is undefined at first: requests that were open before the page are not new.
     if (known !== undefined) {
       const before = known;
       fresh.push(...open.rows.filter((row) => !before.has(requestKey(row))));
@@ -89,14 +89,14 @@ export function notifyOfRequests(): () => void {
 interface PlainNotification {
   title: string;
   body: string;
-  /** A notification replaces an earlier one with the same tag, also of another tab. */
+  /** A notification replaces an earlier one with the same tag, even one of another browser tab. */
   tag: string;
   href: string;
 }
 
 const icon = hrefOf('/icon-192.png');
 
-/** Returns a function that closes it; undefined if none can be shown. Nearly all phones need a service worker. */
+/** Shows a notification, on most phones by the service worker. Returns a function that closes it, if it was shown. */
 async function showNotification(notification: PlainNotification): Promise<(() => void) | undefined> {
   const { title, body, tag, href } = notification;
   try {
@@ -126,7 +126,7 @@ async function showByWorker({ title, body, tag, href }: PlainNotification): Prom
   }
 }
 
-/** Registers the service worker, which shows notifications and handles no request of a page. */
+/** Registers `service-worker.ts`, which shows notifications, and waits until it is active. */
 export async function registerWorker(): Promise<ServiceWorkerRegistration> {
   await navigator.serviceWorker.register(hrefOf('/service-worker.js'), { scope: hrefOf('/') });
   return navigator.serviceWorker.ready;

@@ -9,23 +9,23 @@ import { loadMe } from './me.ts';
 export interface OpenRequests {
   stream: StreamState;
   open?: OpenRows;
-  /** Present: the gateway cannot read Temporal now. */
+  /** Why the gateway cannot read Temporal now. Absent: it can. */
   trouble?: Problem;
 }
 
 export const openRequests = createStore<OpenRequests>({ stream: 'connecting' });
 
-/** Undefined: any request may have changed meanwhile. */
+/** Gets the changed request; undefined if any request may have changed while the stream was lost. */
 type Listener = (request: RequestIds | undefined) => void;
 const listeners = new Set<Listener>();
 
-/** Calls back for each opened, changed or settled request; returns a function that stops this. */
+/** Calls `listener` for each opened, changed or settled request. Returns a function that stops this. */
 export function onRequestChange(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-/** Keeps `openRequests` up to date. The tabs of one session share a stream; other versions of this page do not. */
+/** Keeps `openRequests` up to date. Tabs share a stream if they have the same session and version of the page. */
 export function followOpenRequests(sessionKey: string): () => void {
   openRequests.set({ stream: 'connecting' });
   const change = (next: Partial<OpenRequests>): void => openRequests.update((before) => ({ ...before, ...next }));
@@ -48,8 +48,7 @@ export function followOpenRequests(sessionKey: string): () => void {
     },
     onState: (stream) => {
       change({ stream });
-      // `EventSource` does not report why a stream was refused. The response of `/me` shows whether the session has
-      // ended.
+      // `EventSource` does not say why the gateway refused a stream. `/me` shows whether the session has ended.
       if (stream === 'lost') void loadMe();
     },
     on: {

@@ -3,7 +3,7 @@ import { inboxOrder } from '../../http/inbox/open-view.ts';
 import { isSameRequest, type RequestIds } from './paths.ts';
 
 export interface OpenRows {
-  /** By deadline; those without one come last. */
+  /** The rows by deadline. Rows without a deadline come last. */
   rows: readonly InboxRow[];
   more: number;
   unread: InboxPage['unread'];
@@ -17,7 +17,7 @@ export function snapshotOf({ rows, more, unread }: OpenRows): InboxPage {
   return { approvals: [...rows], more, unread };
 }
 
-/** The rows with a new one, or with a new version of one, which takes the place of the earlier one. */
+/** Adds a row. If there is an earlier version of the row, the new one replaces it. */
 export function withRow(open: OpenRows, row: InboxRow): OpenRows {
   const at = open.rows.findIndex((each) => isSameRequest(each, row));
   const rows = at === -1 ? [...open.rows, row] : open.rows.with(at, row);

@@ -1,6 +1,6 @@
 export type PathParams = Readonly<Record<string, string>>;
 
-/** Undefined if the path does not match; `:name` in the pattern matches one non-empty part. */
+/** The parameters of a path; undefined if it does not match. `:name` in `pattern` matches one non-empty segment. */
 export function matchPath(pattern: string, path: string): PathParams | undefined {
   const [wanted, given] = [partsOf(pattern), partsOf(path)];
   if (wanted.length !== given.length) return undefined;
@@ -24,17 +24,17 @@ function partsOf(path: string): string[] {
   return path.split('/').filter((part) => part !== '');
 }
 
-/** The query of an address; empty without parameters. */
+/** Parameters as the query of an address; empty without parameters. */
 export function queryText(params: URLSearchParams): string {
   return params.size === 0 ? '' : `?${params.toString()}`;
 }
 
-/** The address of a run in Temporal's UI; undefined if the base is not a web address. */
+/** The address of a run in Temporal's UI; undefined if `base` is not a web address. */
 export function temporalHref(base: string, workflowId: string): string | undefined {
   return /^https?:\/\//.test(base) ? `${base}/workflows/${encodeURIComponent(workflowId.toWellFormed())}` : undefined;
 }
 
-/** The identity of a request. A run may claim another run's request id, so both ids count. */
+/** What identifies a request. It needs both ids, because a run could claim the request id of another run. */
 export interface RequestIds {
   workflowId: string;
   requestId: string;
@@ -50,7 +50,7 @@ export function isSameRequest(one: RequestIds, other: RequestIds): boolean {
 
 export const requestPattern = '/requests/:workflowId/:requestId';
 
-/** The request of a path below `/inbox`; undefined for the path of another view. */
+/** The request that a path below `/inbox` names; undefined for the path of another view. */
 export function requestParams(path: string): RequestIds | undefined {
   const { workflowId, requestId } = matchPath(requestPattern, path) ?? {};
   return workflowId === undefined || requestId === undefined ? undefined : { workflowId, requestId };

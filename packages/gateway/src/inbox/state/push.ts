@@ -5,14 +5,14 @@ import { hrefOf } from './location.ts';
 import { askForNotifications, notificationState, registerWorker } from './notifications.ts';
 import { isSamePushKey } from './same-push-key.ts';
 
-/** `unavailable`: the gateway does not offer web push, or the browser cannot receive it. */
+/** The state of web push in this browser. `unavailable`: the gateway or the browser does not support it. */
 export const pushState = createStore<'unavailable' | 'off' | 'on' | 'changing'>('unavailable');
 
 const storageKey = 'countersign.push';
-/** A subscription expires 30 days after it was last stored. */
+/** How often a visit renews the subscription. The gateway removes it 30 days after the last renewal. */
 const renewMs = 24 * 3_600_000;
 
-/** A browser that cannot reach its push service, as in a closed network, may wait for it forever. */
+/** How long to wait for the browser's push service. In a closed network, the browser might wait forever. */
 const longestMs = 15_000;
 
 interface Subscribed {
@@ -28,7 +28,7 @@ export async function loadPush({ id, pushKey }: Pick<Me, 'id' | 'pushKey'>): Pro
   if (!canPush()) return;
   const registration = await registrationOf();
   const subscription = await registration?.pushManager.getSubscription();
-  // If the user has pressed the switch meanwhile, their choice counts.
+  // `changing`: the user has pressed the switch meanwhile, so their choice counts.
   if (pushState.get() === 'changing') return;
   const kept = readSubscribed();
   const isOwn =
@@ -48,7 +48,7 @@ export async function loadPush({ id, pushKey }: Pick<Me, 'id' | 'pushKey'>): Pro
   await send(subscription, id).catch(() => undefined);
 }
 
-/** Called only after a press of its button. */
+/** Turns web push on or off. Call it only after a click, because browsers ask for the permission only then. */
 export async function switchPush(on: boolean, { id, pushKey }: Pick<Me, 'id' | 'pushKey'>): Promise<void> {
   if (pushState.get() === 'unavailable' || pushState.get() === 'changing' || pushKey === undefined) return;
   const before = pushState.get();
@@ -75,11 +75,11 @@ export async function switchPush(on: boolean, { id, pushKey }: Pick<Me, 'id' | '
   }
 }
 
-/** Ends the subscription of this browser, so that its next user gets no messages of this one. */
+/** Ends the subscription of this browser, so that the next user gets no messages for the present user. */
 export async function endPush(): Promise<void> {
   if (!canPush()) return;
   const subscription = await (await registrationOf())?.pushManager.getSubscription();
-  // In parallel, because the gateway or the push service may be unavailable.
+  // Both run in parallel, because either the gateway or the push service may not answer.
   await Promise.allSettled([subscription && sendEnd(subscription), forget()]);
   if (pushState.get() !== 'unavailable') pushState.set('off');
 }
@@ -100,7 +100,7 @@ async function subscribe(pushKey: string, id: string): Promise<void> {
 
 async function makeSubscription(pushKey: string): Promise<PushSubscription> {
   const { pushManager } = await registerWorker();
-  // A subscription with other keys does not accept messages of this gateway.
+  // An earlier subscription may have another key, with which it would refuse the messages of this gateway.
   const earlier = await pushManager.getSubscription();
   await earlier?.unsubscribe();
   return pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: pushKey });
@@ -122,7 +122,7 @@ async function sendEnd({ endpoint }: PushSubscription): Promise<void> {
   await sendJson('POST', '/push/unsubscribe', { endpoint });
 }
 
-/** Unsubscribes without a message to the gateway, which notices it when the push service refuses its next message. */
+/** Unsubscribes in the browser only. The gateway learns that when the push service refuses its next message. */
 async function forget(): Promise<void> {
   const registration = await registrationOf();
   await (await registration?.pushManager.getSubscription())?.unsubscribe();

@@ -1,4 +1,4 @@
-/** True if a browser has subscribed with this key of the gateway: it does not receive messages with another one. */
+/** True if a subscription was made with this key of the gateway. Otherwise it receives no messages of the gateway. */
 export function isSamePushKey(used: ArrayBuffer | null, pushKey: string): boolean {
   const key = atob(pushKey.replaceAll('-', '+').replaceAll('_', '/'));
   const bytes = new Uint8Array(used ?? new ArrayBuffer());

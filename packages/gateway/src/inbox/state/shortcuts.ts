@@ -4,7 +4,7 @@ import type { AnswerName } from '../palette/commands.ts';
 
 const storageKey = 'countersign.shortcuts';
 
-/** Whether single-key shortcuts are on. Users who control their computer by voice turn them off. */
+/** True: single-key shortcuts are on. Users of voice control turn them off, because words would press keys. */
 export const shortcutsOn = createStore(readChoice());
 
 export function switchShortcuts(on: boolean): void {
@@ -16,12 +16,12 @@ export function switchShortcuts(on: boolean): void {
   }
 }
 
-/** The action of each key, by the browser's name of the key. One that returns false leaves the key to others. */
+/** The action of each key, by `KeyboardEvent.key`. If an action returns false, the key keeps its other effects. */
 export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => unknown>>;
 
 const repeating = ['j', 'k', 'ArrowDown', 'ArrowUp'];
 
-/** Listens to single keys while the component is shown, unless the user types, or a dialog is open. */
+/** Handles single keys while the component is shown, unless the user is typing or a dialog is open. */
 export function useShortcuts(shortcuts: Shortcuts): void {
   const latest = useRef(shortcuts);
   latest.current = shortcuts;
@@ -53,10 +53,10 @@ function readChoice(): boolean {
   }
 }
 
-/** The possible answers to the shown request: each opens its form or focuses its button. */
+/** The possible answers to the shown request. Each function opens a form or focuses a button. */
 export type AnswerActions = Partial<Record<AnswerName, () => void>>;
 
-/** Empty unless a request is shown that this person can answer. */
+/** The answers to the shown request. Empty unless the user can answer it. */
 export const answerActions = createStore<AnswerActions>({});
 
 export const openOverlay = createStore<'palette' | 'help' | 'settings' | undefined>(undefined);

@@ -26,19 +26,19 @@ export function createStore<T>(first: T): Store<T> {
   };
 }
 
-/** The value of a store; the component is drawn again when it changes. */
+/** The value of a store. The component is drawn again when the value changes. */
 export function useStore<T>(store: Store<T>): T {
   const [value, setValue] = useState(() => ({ of: store.get() }));
   useEffect(() => {
     const follow = (): void => setValue((before) => (Object.is(before.of, store.get()) ? before : { of: store.get() }));
-    // It may have changed since the last render.
+    // The value may have changed between the render and this effect.
     follow();
     return store.subscribe(follow);
   }, [store]);
   return value.of;
 }
 
-/** The announcement for screen readers, which stays at the foot of the page until the next one. */
+/** A text that screen readers announce. The page shows it until the next one. */
 export interface Announcement {
   text: string;
   tone: 'plain' | 'good' | 'bad';
@@ -46,7 +46,7 @@ export interface Announcement {
 
 export const announcement = createStore<Announcement | undefined>(undefined);
 
-/** The title of the shown view, if it has a better one than its route. */
+/** The title of the shown view. Undefined: the title of its route. */
 export const viewTitle = createStore<string | undefined>(undefined);
 
 export function announceText(text: string, tone: Announcement['tone'] = 'plain'): void {

@@ -3,7 +3,7 @@ import type { InboxRow } from '../../http/inbox/api.ts';
 
 const minuteMs = 60_000;
 
-/** The time left, with seconds in the last ten minutes; `passed` after the deadline, empty without one. */
+/** The time until a deadline, with seconds in the last ten minutes. `passed` after it; empty without a deadline. */
 export function leftText(deadline: string | null, nowMs: number): string {
   if (deadline === null) return '';
   const leftMs = Date.parse(deadline) - nowMs;
@@ -13,7 +13,7 @@ export function leftText(deadline: string | null, nowMs: number): string {
   return formatDuration(Math.floor(leftMs / minuteMs) * minuteMs);
 }
 
-/** The age of an instant in its largest unit: `now`, `5m`, `3h`, `2d`. */
+/** The time since an instant in one unit, such as `now`, `5m`, `3h` or `2d`. */
 export function ageText(at: string, nowMs: number): string {
   const ageMs = nowMs - Date.parse(at);
   if (Number.isNaN(ageMs)) return '';
@@ -26,14 +26,14 @@ export function ageText(at: string, nowMs: number): string {
 export interface NotificationTexts {
   title: string;
   body: string;
-  /** A notification replaces an earlier one with the same tag, also of another tab. */
+  /** A notification replaces an earlier one with the same tag, even one of another browser tab. */
   tag: string;
   row?: Pick<InboxRow, 'workflowId' | 'requestId'>;
 }
 
 const mostApart = 3;
 
-/** Bystanders see the lock screen of a phone, so a notification names agent and tool, and no argument. */
+/** The notifications for new requests. They name no arguments, because others may see the lock screen of a phone. */
 export function notificationsOf(rows: readonly InboxRow[]): NotificationTexts[] {
   const own = rows.filter(({ waitsFor }) => waitsFor !== 'others');
   if (own.length > mostApart) {
@@ -47,7 +47,7 @@ export function notificationsOf(rows: readonly InboxRow[]): NotificationTexts[] 
   }));
 }
 
-/** Such as `< 0.1s`, `0.4s`, `2m5s`, `3h20m`. */
+/** A duration as text, such as `< 0.1s`, `0.4s`, `2m5s` or `3h20m`. */
 export function medianText(ms: number): string {
   if (ms > 0 && ms < 50) return '< 0.1s';
   if (ms < 60_000) return formatDuration(Math.round(ms / 100) * 100);
@@ -62,7 +62,7 @@ export const ranWords: Readonly<Record<'yes' | 'no' | 'unknown' | 'pending', str
   pending: 'not ended yet',
 };
 
-/** The message of an error: a refusal is one sentence already. */
+/** The message of an error. That of a refusal by the gateway is a sentence for people. */
 export function problemText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

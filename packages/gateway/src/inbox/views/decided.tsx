@@ -115,7 +115,7 @@ function Coverage({ list: { covered, requests, matching } }: { list: DecidedList
   return parts.length === 0 ? null : <p class="note plain">{parts.join(' ')}</p>;
 }
 
-/** The whole hour keeps the address the same while the page is open, so that one answer serves it. */
+/** The beginning of the shown time, rounded down to an hour, so that the address stays the same for an hour. */
 function sinceOf(days: number): string {
   return new Date(Math.floor(Date.now() / hourMs - days * 24) * hourMs).toISOString();
 }

@@ -5,10 +5,10 @@ import { useStore } from '../state/store.ts';
 import { InboxView } from './inbox.tsx';
 import { RequestPage } from './request.tsx';
 
-/** From this width on, the list stands beside the open request. */
+/** Screens of at least this width show the list beside the open request. */
 const wide = '(min-width: 88rem)';
 
-/** The list of open requests and one of them: side by side on a wide screen, else one after the other. */
+/** The list of open requests, and one request: both on a wide screen, else only one of the two. */
 export function DeskView() {
   const { path } = useStore(currentLocation);
   const isWide = useMedia(wide);

@@ -22,7 +22,7 @@ export function OperatorView() {
   const { query } = useStore(currentLocation);
   const asked = new URLSearchParams(query).get('last');
   const [name, , spanMs] = spans.find(([each]) => each === asked) ?? spans[1];
-  // One instant for both responses, which come from one survey.
+  // Both requests send the same instant, so that the gateway surveys the runs once for both.
   const [openedMs, setOpenedMs] = useState(Date.now);
   const isOperator = me?.roles.includes('operator') ?? false;
   const since = encodeURIComponent(new Date(openedMs - spanMs).toISOString());

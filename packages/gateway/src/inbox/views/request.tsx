@@ -40,10 +40,10 @@ export function RequestPage({ params: { workflowId, requestId } }: { params: Req
   });
   const reading = useRunReading(shown?.view.request);
   const standing = shown === undefined ? undefined : requestStanding(shown.view.request, now);
-  // Whether it was open on this page before.
+  // True once the request was open on this page.
   const wasOpen = useRef(false);
   if (standing === 'open') wasOpen.current = true;
-  // Another answer came first: its note says so.
+  // If another answer settles the request first, the delayed approval is dropped. `StandingNote` shows that answer.
   useEffect(() => {
     if (standing === 'settled' && decision.kind === 'delayed') forgetDecision({ workflowId, requestId });
   }, [standing]);
@@ -130,7 +130,7 @@ export function RequestPage({ params: { workflowId, requestId } }: { params: Req
   );
 }
 
-/** Opens the dialog that stops the agent, for people who may do a part of it. */
+/** The button for the dialog that stops the agent. It is shown only to people who may do some part of that. */
 function StopAgent({ view: { request, card, waitsFor }, reload }: { view: ApprovalView; reload: () => void }) {
   const me = meOf(useStore(session));
   const [requests, setRequests] = useState<readonly StoppedRequest[]>();
@@ -165,7 +165,7 @@ function toList(): void {
   navigate(inListHref());
 }
 
-/** What the last read says of the text on the screen: that it is only a part, or may be old. */
+/** A note if the page shows only a part of the request, or if the shown text may be outdated. */
 function ReadNote({ shown: { part, lost } }: { shown: LoadedRequest }) {
   if (lost !== undefined && lost.code !== 'no_worker') {
     const words = 'It could not be read again, so what you see may be old: ';

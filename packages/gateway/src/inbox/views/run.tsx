@@ -29,7 +29,7 @@ export function RunPage({ params }: ViewProps) {
   const [timeline, setTimeline] = useState<Timeline>(emptyTimeline);
   const [state, setState] = useState<StreamState | 'ended'>('connecting');
   const decisions = decisionsOf(timeline.events);
-  // The gateway's data of the run changes with decisions and with its end.
+  // The page reads the run again after each request and decision, and at the end of the run.
   const version = decisions.length + decisions.filter(({ result }) => result !== undefined).length;
   const shown = useJson<ShownRun>(
     apiPath`/runs/${workflowId}`,
@@ -119,7 +119,7 @@ function TimelineList({ timeline, state, run }: TimelineListProps) {
   );
 }
 
-/** Who writes the messages to the agent of a run. The events of the run above a nested one name its agent. */
+/** Who writes to the agent of a run: the user; for a nested run, the agent that the events of the calling run name. */
 function useCaller(run: ShownRun | undefined): Speaker {
   const { workflowId, callerUserId, lineage = [] } = run ?? {};
   const [agent, setAgent] = useState<string>();
@@ -130,7 +130,7 @@ function useCaller(run: ShownRun | undefined): Speaker {
     let isOver = false;
     readCallingAgent(parent, workflowId).then(
       (named) => !isOver && setAgent(named),
-      // The conversation can be read without the name.
+      // If this fails, the conversation shows no name.
       () => undefined,
     );
     return () => {
@@ -186,7 +186,7 @@ function RunHead({ run, status }: { run: ShownRun; status: string }) {
 
 const mostWaits = 5;
 
-/** Where runs that this run has started wait for people, however deep. */
+/** Lists the open requests of all runs nested in this run, at any depth. */
 function NestedWaits({ workflowId }: { workflowId: string }) {
   const { open } = useStore(openRequests);
   const waits = open?.rows.filter(({ lineage }) => lineage?.includes(workflowId)) ?? [];

@@ -11,7 +11,7 @@ import { currentLocation, hrefOf, navigate, runHref } from '../state/location.ts
 import { meOf, session } from '../state/me.ts';
 import { useStore } from '../state/store.ts';
 
-/** The list is read from visibility, which lags by some seconds anyway. */
+/** The pause between two reads of the list. It comes from Temporal's visibility, which lags by some seconds anyway. */
 const againMs = 10_000;
 const [firstRuns, mostRuns] = [100, 500];
 
@@ -19,11 +19,11 @@ export function RunsView() {
   const { query } = useStore(currentLocation);
   const me = meOf(useStore(session));
   const filters = readRunFilters(query);
-  // The filters for which more runs are requested.
+  // The query of the address for which the user has asked for more runs.
   const [wide, setWide] = useState<string>();
   const limit = wide === query ? mostRuns : firstRuns;
   const { value, problem, isLoading, reload } = useJson<RunList>(listPath(filters, limit));
-  // The first runs stay visible during the read of more.
+  // While the page reads more runs, it shows the first ones.
   const latest = useRef<{ query: string; list: RunList }>(undefined);
   if (value !== undefined) latest.current = { query, list: value };
   const shown = latest.current?.query === query ? latest.current.list : undefined;
@@ -116,7 +116,7 @@ function RunFilterForm({ filters }: { filters: RunFilters }) {
   useEffect(() => setAgent(filters.agent), [filters.agent]);
   useEffect(() => setText(filters.text), [filters.text]);
   const show = (change: Partial<RunFilters>): void => {
-    // Two changes may come before the form is drawn again.
+    // `filters` may be outdated, because two changes may come before the form is drawn again.
     const before = readRunFilters(currentLocation.get().query);
     navigate(hrefOf(`/runs${writeRunFilters({ ...before, ...change })}`), { replace: true });
   };
@@ -127,7 +127,7 @@ function RunFilterForm({ filters }: { filters: RunFilters }) {
         {...search}
         value={text}
         change={setText}
-        // At Enter, and when the field loses the focus.
+        // The browser sends this event at Enter, and when the field loses the focus.
         onChange={() => show({ text: text.trim() })}
       />
       <SelectField

@@ -18,7 +18,7 @@ export function StartRunView() {
   const [fields, setFields] = useState(noStartFields);
   const [wrong, setWrong] = useState<Wrong>();
   const [isBusy, setBusy] = useState(false);
-  // The key of retries, so that the same form starts one run only.
+  // The idempotency key of retries, so that the same form starts only one run.
   const key = useRef(newMessageId());
   if (me !== undefined && !me.roles.includes('starter')) return <NeedsRole title="Start a run" role="starter" />;
   const mayLoosen = me?.roles.includes('operator') === true;
@@ -114,7 +114,7 @@ export function StartRunView() {
   );
 }
 
-/** The agents as suggestions of a field: those of the worker if the gateway knows them, else those of the newest runs. */
+/** Suggests agents for a field: those of the worker if the gateway knows them, else those of the newest runs. */
 export function KnownAgents({ id }: { id: string }) {
   const { value } = useJson<AgentList>('/agents');
   return (
