@@ -80,7 +80,7 @@ export async function decideAs(
   decision: Decision,
   workflowId?: string,
 ): Promise<Receipt> {
-  return noted(gateway, person.id, decision, () =>
+  return sendLogged(gateway, person.id, decision, () =>
     sendAs(gateway, person, (sign) => gateway.client.decide(withReviewerName(decision, person), { workflowId, sign })),
   );
 }
@@ -94,7 +94,7 @@ export async function decideAllAs(
   const receipts = await sendAllAs(gateway, person, requests, (some, sign) =>
     gateway.client.decideAll(some, withReviewerName(decision, person), { sign }),
   );
-  for (const { requestId, code } of receipts) noteEnded(gateway, person.id, { ...decision, requestId }, code);
+  for (const { requestId, code } of receipts) logEnded(gateway, person.id, { ...decision, requestId }, code);
   return receipts;
 }
 
@@ -105,11 +105,11 @@ export async function decideFor(
   decision: Decision,
   workflowId?: string,
 ): Promise<Receipt> {
-  return noted(gateway, who, decision, () => gateway.client.decide(decision, { workflowId }));
+  return sendLogged(gateway, who, decision, () => gateway.client.decide(decision, { workflowId }));
 }
 
 /** Calls `send`. If the run has ended, this logs the decision. It throws what `send` throws. */
-async function noted(
+async function sendLogged(
   gateway: Pick<GatewayContext, 'log'>,
   who: string,
   decision: Decision,
@@ -118,12 +118,12 @@ async function noted(
   try {
     return await send();
   } catch (error) {
-    if (isProblemError(error)) noteEnded(gateway, who, decision, error.code);
+    if (isProblemError(error)) logEnded(gateway, who, decision, error.code);
     throw error;
   }
 }
 
-function noteEnded(
+function logEnded(
   { log }: Pick<GatewayContext, 'log'>,
   who: string,
   { requestId, approved }: Pick<Decision, 'requestId' | 'approved'>,

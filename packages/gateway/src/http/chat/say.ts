@@ -175,11 +175,11 @@ function newestOf(past: readonly Message[]): Message[] {
   const first =
     past.findLastIndex((each) => (bytes += Buffer.byteLength(JSON.stringify(each)) + 1) > mostKeptBytes) + 1;
   const from = past.findIndex(({ role }, index) => index >= first && role === 'user');
-  return from === -1 ? [] : past.slice(from).map(toldAgain);
+  return from === -1 ? [] : past.slice(from).map(withoutFileData);
 }
 
 /** Replaces the data of a message's files by a text that names them, so that the next session does not repeat it. */
-function toldAgain(message: Message): Message {
+function withoutFileData(message: Message): Message {
   if (message.role !== 'user') return message;
   const { files = [], ...said } = message;
   const [data, addresses] = [true, false].map((isData) =>

@@ -24,7 +24,7 @@ export function personOfClaims(settings: OpenIdSettings, sources: readonly Claim
   if (name === undefined) throw unidentified(`its claim '${idClaim}' ${problem}`);
   const values = valuesOf(sources, rolesClaim);
   const granted = roles.filter((role) => settings.roles[role]?.some((each) => each === '*' || values.includes(each)));
-  const called = calledOf(sources, name);
+  const called = displayNameOf(sources, name);
   return {
     id: name,
     ...(called !== undefined && { name: called }),
@@ -58,7 +58,7 @@ const nameClaims = ['name', 'preferred_username', 'email'];
 const longestName = 100;
 
 /** A person's display name; undefined if no claim says more than the id. */
-function calledOf(sources: readonly Claims[], id: string): string | undefined {
+function displayNameOf(sources: readonly Claims[], id: string): string | undefined {
   const found = nameClaims.flatMap((claim) => sources.map((claims) => claims[claim]));
   const called = found.find((value) => typeof value === 'string' && value.trim() !== '');
   return typeof called !== 'string' || called === id

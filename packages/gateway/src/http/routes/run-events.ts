@@ -73,7 +73,7 @@ export function runEventRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
           over.abort();
           leave();
         });
-        return send(events, stream, gateway);
+        return sendEvents(events, stream, gateway);
       });
     } catch (error) {
       leave();
@@ -82,7 +82,7 @@ export function runEventRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   });
 }
 
-async function send(events: AsyncIterable<RunEvent>, stream: SseStream, { log }: GatewayContext): Promise<void> {
+async function sendEvents(events: AsyncIterable<RunEvent>, stream: SseStream, { log }: GatewayContext): Promise<void> {
   try {
     for await (const event of events) if (!(await stream.send(frameOfEvent(event)))) return;
     if (!stream.signal.aborted) await stream.send(sseFrame('end', {}));

@@ -43,7 +43,7 @@ export function defineRoute<const Name extends RouteName, const Config extends R
     operationId: operationIdOf(name),
     security: securityOf(permissions[name]),
     // The middleware of `config` checks signatures of bodies, so it runs before the body is parsed.
-    middleware: [require(permissions[name]), ...[config.middleware ?? []].flat(), ...readersOf(config)],
+    middleware: [requirePermission(permissions[name]), ...[config.middleware ?? []].flat(), ...readersOf(config)],
   };
   return createRoute(route) as unknown as DefinedRoute<Name, Config>;
 }
@@ -69,7 +69,7 @@ function operationIdOf(name: string): string {
 }
 
 /** Refuses senders without the permission: with 401 if they have no credential, with 403 if they lack the role. */
-function require(permission: Permission): MiddlewareHandler<HttpEnv> {
+function requirePermission(permission: Permission): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
     if (permission === 'anyone') return next();
     const principal = context.get('principal');
