@@ -26,7 +26,7 @@ export interface GatewayContext {
   readonly push?: PushApp;
   readonly undoMs: number;
   readonly chatWaitMs: number;
-  /** Temporal's UI, such as `http://127.0.0.1:8233`. */
+  /** The address of Temporal's UI, such as `http://127.0.0.1:8233`. */
   readonly temporalUi?: string;
   /** What the worker beside the gateway declares; undefined if it is not known. */
   readonly worker: () => KnownWorker | undefined;

@@ -32,7 +32,7 @@ export interface GatewayOptions {
   channels?: Readonly<Record<string, Channel>>;
   /** Receives the answers of Slack users (docs/slack.md). Needs `publicUrl` and `sessionKey` in `identity`. */
   slack?: ChatApp;
-  /** Receives browsers' subscriptions (docs/web-push.md). Needs an `identity` with which browsers can sign in. */
+  /** Receives browsers' subscriptions to web push (docs/web-push.md). Needs an `identity` for signing in by browser. */
   push?: PushApp;
   /** Origins whose pages may use the API with a bearer token, such as `https://app.example.com`. Default: none. */
   cors?: readonly string[];
@@ -103,7 +103,7 @@ export interface Gateway {
 
 const headersTimeout = 10_000;
 const requestTimeout = 30_000;
-/** In milliseconds. Longer than proxies keep idle connections: if the gateway closed first, requests would break. */
+/** How long an idle connection stays open, in milliseconds. Requests would break if it were shorter than at proxies. */
 const keepAliveTimeout = 75_000;
 /** The gateway closes a connection that has no traffic for this time. Streams send a heartbeat, so they stay open. */
 const stalledTimeout = 300_000;

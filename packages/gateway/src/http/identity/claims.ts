@@ -96,7 +96,7 @@ const longest = 200;
 
 /**
  * The name of a person, normalized to NFC because policies compare names in NFC; or why a text cannot be a name. Any
- * script is valid. Text that mixes scripts, or that looks like the name of a group or a channel, is not.
+ * script is valid, but no mix of scripts, and nothing that looks like the name of a group or a channel.
  */
 export function personName(
   value: unknown,

@@ -28,14 +28,14 @@ export function createIdentityService(
     throw new ProblemError({ code: 'unauthenticated', message });
   }
 
-  /** The principal of a token of the identity file, or of a JWT of the provider. Throws `unauthenticated` else. */
+  /** The principal of a token of the identity file, or of a JWT of the provider. Otherwise throws `unauthenticated`. */
   async function bearerOf(header: string): Promise<Principal> {
     const token = /^Bearer +([\w.~+/-]+=*) *$/i.exec(header)?.[1];
     if (token === undefined) {
       const message = 'The header Authorization must be: Bearer TOKEN.';
       throw new ProblemError({ code: 'unauthenticated', message });
     }
-    // This looks in the identity file first, because a token of the file may look like a JWT.
+    // The identity file comes first, because one of its tokens may look like a JWT.
     const entry = findToken(tokens, token);
     if (entry === undefined && provider !== undefined && token.split('.').length === 3) {
       return principalOf(await provider.verify(token), 'jwt');

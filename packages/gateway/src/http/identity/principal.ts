@@ -30,7 +30,7 @@ export interface Principal {
 
 /** Authenticates the sender of a request. Throws a `ProblemError` (`unauthenticated`) for an invalid credential. */
 export interface Authenticator {
-  /** Undefined: the request has no credential. */
+  /** The sender of a request; undefined if the request has no credential. */
   authenticate(request: Request): Promise<Principal | undefined>;
   /** The page on which a browser signs in. Absent if there is no such page. */
   readonly loginUrl?: string;

@@ -85,8 +85,8 @@ export function principalOf(person: NamedPerson & { actsForOthers?: boolean }, v
 export type CookieName = 'session' | 'login';
 
 /**
- * Reads and writes the cookies of a gateway. `secure`: browsers reach the gateway by https. The prefix `__Host-` then
- * prevents that another host or a plain http connection sets a cookie. `SameSite` is `Lax`, not `Strict`, because the
+ * Reads and writes the cookies of a gateway. `secure`: browsers reach the gateway by https. Then the prefix `__Host-`
+ * keeps other hosts and plain http connections from setting a cookie. `SameSite` is `Lax`, not `Strict`, because the
  * identity provider, which is another site, sends the browser back by a link.
  */
 export function createCookies(secure: boolean) {

@@ -10,7 +10,7 @@ export type Sort = (typeof sorts)[number];
 
 /** The filters and the order of a list of open requests. An empty string matches everything. */
 export interface OpenQuery {
-  /** Absent: the first tab that has requests. */
+  /** The tab to list. Absent: the first tab that has requests. */
   tab?: Tab;
   tool: string;
   agent: string;

@@ -67,7 +67,7 @@ export function approvalRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv>
     });
 }
 
-/** How the delivery of an open request stands; empty if the workflow of its channels does not answer at once. */
+/** Whether channels have delivered an open request. Empty if the workflow of the channels does not answer at once. */
 async function onChannels(
   session: Session,
   { requestId, workflowId, settled, channels }: ApprovalDetails,

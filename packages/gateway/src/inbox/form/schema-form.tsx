@@ -194,7 +194,7 @@ function Control({ node, marks, change }: ControlProps) {
 }
 
 function TextControl({ node, marks, change }: Omit<ControlProps, 'node'> & { node: TextNode }) {
-  // This does not change while the user types, because replacing the element would lose the focus.
+  // `isLong` stays the same while the user types, because replacing the element would lose the focus.
   const [isLong] = useState(node.kind === 'json' || node.text.length > longestLine || /[\r\n]/.test(node.text));
   const write = (event: { currentTarget: { value: string } }): void =>
     change({ ...node, text: event.currentTarget.value });

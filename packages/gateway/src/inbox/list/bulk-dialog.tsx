@@ -275,7 +275,7 @@ export interface BulkItem {
   leftOut?: string;
 }
 
-/** Why the gateway would refuse an answer; undefined as far as the row says. */
+/** Why the gateway would refuse an answer, as far as the row says; undefined if it would accept one. */
 export function whyLeftOut({ waitsFor }: InboxRow): string | undefined {
   return waitsFor === 'others' ? 'it waits for others' : undefined;
 }

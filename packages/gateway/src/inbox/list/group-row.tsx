@@ -12,7 +12,7 @@ interface GroupProps {
   isUnfolded: boolean;
   unfold: () => void;
   isSelected: boolean;
-  /** Selects all rows of the group. Absent, as `answer`: the user cannot answer. */
+  /** Selects all rows of the group. If the user cannot answer, this and `answer` are absent. */
   toggle?: () => void;
   answer?: (answer: 'approve' | 'deny') => void;
 }

@@ -8,7 +8,7 @@ import type { RowGroup } from './filters.ts';
 
 interface ListKeys {
   groups: readonly RowGroup[];
-  /** Selects rows, or deselects them. Absent, as `answer`: the user cannot answer. */
+  /** Selects rows, or deselects them. If the user cannot answer, this and `answer` are undefined. */
   toggle: ((rows: readonly InboxRow[]) => void) | undefined;
   /** Opens the dialog that answers the selection; without a selection, these rows. */
   answer: ((answer: 'approve' | 'deny', rows: readonly InboxRow[]) => void) | undefined;

@@ -60,7 +60,7 @@ export function foundCommands(commands: readonly Command[], query: string): Comm
     .filter((word) => word !== '');
   const found = commands.filter(({ text }) => words.every((word) => text.toLowerCase().includes(word)));
   const id = query.trim();
-  // If commands match, the query counts as an id only with a digit, a slash or a hyphen.
+  // If commands match, a query counts as an id only if it has a digit, a slash or a hyphen.
   const mayBeId = id !== '' && !/\s/.test(id) && (found.length === 0 || /[\d/-]/.test(id));
   const path = `/runs/${encodeURIComponent(id.toWellFormed())}`;
   const run: Command = { id: 'run', group: 'Go to', text: `Run ${boundedText(id)}`, path };

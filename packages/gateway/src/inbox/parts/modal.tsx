@@ -30,7 +30,7 @@ export function Modal({ title, hidesTitle = false, onClose, children }: ModalPro
         event.preventDefault();
         onClose();
       }}
-      // At a second Escape, a browser closes the dialog without asking. It is opened again: `onClose` decides.
+      // At a second Escape, a browser closes the dialog itself. This opens it again: the prop `onClose` decides.
       onClose={() => {
         dialog.current?.showModal();
         onClose();

@@ -138,7 +138,7 @@ async function sendAttempt(attempt: Attempt, about: About): Promise<void> {
   }
 }
 
-/** Why an approval must not be sent: the request is settled or has changed. Undefined also if it cannot be read. */
+/** Why an approval must not be sent: the request is settled or has changed. Undefined if not, or if a read fails. */
 async function whyNotSent(ids: RequestIds, seen: Seen): Promise<string | undefined> {
   try {
     const { request } = await getJson<ApprovalView>(requestPath(ids));

@@ -8,7 +8,7 @@ export type StoppedRequest = Pick<
 
 export interface StopChoice {
   denies: boolean;
-  /** True: if `denies` is true, too, later calls of the same tools in these runs are also denied. */
+  /** True: later calls of the same tools in these runs are denied, too. It has no effect unless `denies` is true. */
   deniesLater: boolean;
   run: 'goes_on' | 'close' | 'cancel';
   reason: string;

@@ -44,7 +44,7 @@ async function ask(): Promise<void> {
     try {
       const me = await getJson<Me>('/me');
       if (lastId !== undefined && lastId !== me.id) {
-        // This drops delayed answers, which would be sent in the name of the other person.
+        // Setting the state drops delayed answers, which would otherwise be sent in the name of the other person.
         session.set({ state: 'unknown' });
         location.reload();
       }
