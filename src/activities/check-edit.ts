@@ -2,12 +2,11 @@ import { Context } from '@temporalio/activity';
 import type { Assessor } from '../agents/advisor.ts';
 import { isActivity, type Registry } from '../agents/registry.ts';
 import type { Caller } from '../contract.ts';
-import type { Assessment } from '../core/assess/assessment.ts';
+import type { ArgumentFacts } from '../core/assess/argument-facts.ts';
 import { type GatedDefinition, gatedValues } from '../core/policy/gated-activity.ts';
-import type { Redaction, RedactionSettings } from '../core/redact/redaction.ts';
+import type { RedactionSettings } from '../core/redact/redaction.ts';
 import type { KeptValue } from '../core/redact/kept-values.ts';
 import { restorePlaceholders } from '../redact/restore-placeholders.ts';
-import type { ShellSplit } from '../core/shell/parts.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { assessCalls } from './assess-calls.ts';
 import { checkCalls, describeCalls } from './check-calls.ts';
@@ -31,15 +30,9 @@ export interface CheckEditInput {
 /** `problem`: why the arguments cannot run, with the place. */
 export type CheckEditResult = CheckedArguments | { problem: string };
 
-export interface CheckedArguments {
+export interface CheckedArguments extends ArgumentFacts {
   /** The arguments parsed by the tool's schema, with the original values in the place of placeholders. */
   args: JsonObject;
-  shell?: ShellSplit & { argument: string };
-  sentence?: string;
-  assessment?: Assessment;
-  redaction?: Redaction;
-  /** Why the second gate would refuse the edited call now, by the ceiling of this worker. Absent: it would not. */
-  cannotStart?: string;
   /** True: placeholders in the edit were replaced by their original values, if there were any. */
   restored?: true;
 }

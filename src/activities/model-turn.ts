@@ -1,11 +1,10 @@
 import type { Revoked } from '../core/people/revoked.ts';
 import type { Caller, JournalEntry } from '../contract.ts';
 import type { KeptMessage, ProviderTurn } from '../contract/provider-turn.ts';
-import type { ShellSplit } from '../core/shell/parts.ts';
-import type { Assessment } from '../core/assess/assessment.ts';
+import type { ArgumentFacts } from '../core/assess/argument-facts.ts';
 import type { ModelUsage } from '../core/base/model-answer.ts';
 import type { SizeLimits } from '../core/base/size-limits.ts';
-import type { Redaction, RedactionSettings } from '../core/redact/redaction.ts';
+import type { RedactionSettings } from '../core/redact/redaction.ts';
 import type { Json, JsonObject, ToolDefinition } from '../core/base/tool-call.ts';
 
 export type { KeptMessage } from '../contract/provider-turn.ts';
@@ -54,26 +53,13 @@ export interface CallModelResult {
 }
 
 /** A tool call as the model asked for it: either `args`, or `problem` with `raw`. */
-export interface ModelCall {
+export interface ModelCall extends ArgumentFacts {
   /** The model's id; unique only within its turn. */
   id: string;
   /** The name as the model wrote it, at most 128 characters. There may be no tool of this name. */
   tool: string;
   /** The arguments by the tool's schema, without unknown keys. Exactly these are shown, hashed and executed (I8). */
   args?: JsonObject;
-  /**
-   * The split of the call's shell command, which is in argument `argument`. Absent if there is none. If it is absent,
-   * or the run recorded another subject, the gate uses `notSplit` (I2).
-   */
-  shell?: ShellSplit & { argument: string };
-  /** One sentence about the call by the tool's own `describe`, of at most 300 characters. */
-  sentence?: string;
-  /** The assessment of the built-in assessors and the worker's own; absent if they give none. */
-  assessment?: Assessment;
-  /** What reviewers do not see of `args`. Absent: the arguments were not searched. */
-  redaction?: Redaction;
-  /** Why the second gate of the worker that made this turn would refuse the call. Absent: it would not. */
-  cannotStart?: string;
   /** Replaces `args` in the transcript if there are none: the arguments, or the start of their text. */
   raw?: Json;
   /** The sentence that the model gets instead of a result: `Error: …`. */

@@ -4,18 +4,31 @@
  */
 import { isObject } from '../core/base/json.ts';
 import type { ToolDefinition } from '../core/base/tool-call.ts';
+import { fits, type Shape } from '../core/base/shape.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
 import type { Ledger } from '../core/ledger/ledger.ts';
 import { readSetPolicy } from '../core/messages/control.ts';
 import type { GateConfig } from '../core/policy/gate-config.ts';
 import type { Mode } from '../core/policy/modes.ts';
 import { inheritedBeside } from '../core/policy/nesting.ts';
+import { policyShape } from '../core/policy/policy-shape.ts';
 import type { Policy, PolicyLayers } from '../core/policy/policy.ts';
 import type { AgentConfig, RunConfig } from '../core/policy/run-config.ts';
 import { changeRunSide, type PolicyChange } from '../core/policy/run-side.ts';
 import type { Fact, HistoryEvent } from './history-event.ts';
 
 type Config = RunConfig | GateConfig;
+
+const agentShape = { 'run?': policyShape, 'tools?': [{}] } satisfies Shape;
+/** Anyone who may write to the namespace can complete an activity with another result, which the run ignores (I5d). */
+const configShape: Shape = {
+  ...agentShape,
+  policyDigest: 'string',
+  'ceiling?': policyShape,
+  'parents?': [policyShape],
+  'handoffs?': [agentShape],
+  'gated?': [{}],
+};
 
 /** The state that one execution passes to the next. `activities/verify-carried.ts` verifies it before a run uses it. */
 export interface CarriedPast {
@@ -81,17 +94,17 @@ export class RecordedPolicies {
     if (activity.kind !== 'config' && activity.kind !== 'policy' && activity.kind !== 'parents') return 'none';
     const result = objectIn(given);
     if (activity.kind === 'config') {
-      if (result['policyDigest'] === undefined) return 'none';
+      if (!fits(result, configShape)) return 'none';
       this.#setConfig(result as unknown as Config);
     } else if (activity.kind === 'parents') {
       // The result has policies only if the message came from the calling run.
-      if (!Array.isArray(result['policies'])) return 'none';
+      if (!fits(result['policies'], [policyShape])) return 'none';
       const parents = inheritedBeside(this.config?.ceiling, result['policies'] as Policy[]);
       this.inherited.push(parents);
       this.changed.parents = parents;
     } else {
       // An invalid policy document gives a problem in place of a policy.
-      if (result['policy'] === undefined) return 'none';
+      if (!fits(result['policy'], policyShape)) return 'none';
       const policy = result['policy'] as Policy;
       this.policies.push(policy);
       this.changed.change = { policy };

@@ -1,7 +1,9 @@
 import type { EvidenceCall } from '../../audit/evidence.ts';
+import { checkedArguments } from '../../core/assess/argument-facts.ts';
 import type { Assessment } from '../../core/assess/assessment.ts';
 import { callDigest } from '../../core/base/digest.ts';
 import { isObject } from '../../core/base/json.ts';
+import { fits } from '../../core/base/shape.ts';
 import { refusedBySecondGate, type Json, type JsonObject, type ToolDefinition } from '../../core/base/tool-call.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import type { ActivityEnd, ClaimedPermit, HistoryEvent } from '../../events/history-event.ts';
@@ -32,7 +34,8 @@ export class EvidenceCalls {
   #isAgentRun = false;
   /** The calls of each turn of the model, by the number of the turn. */
   readonly #turns = new Map<number, readonly EvidenceArguments[]>();
-  readonly #edits: { tool: unknown; parsed: EvidenceArguments }[] = [];
+  /** Arguments that an activity was given, by a reviewer's edit or for a call that may have run, and its result. */
+  readonly #edits: { tool: unknown; written: unknown; parsed: EvidenceArguments; atMs: number }[] = [];
   /** The tools that changed after the ruling on a call and before its start. */
   readonly #changes: { atMs: number; permit: ClaimedPermit; change: ChangedTool }[] = [];
   /** The arguments of activities behind the gate; `values` are positional arguments of a guarded activity. */
@@ -68,8 +71,9 @@ export class EvidenceCalls {
     if (activity.kind === 'model' && 'calls' in result) {
       const { turn } = (isObject(activity.input) ? activity.input : {}) as { turn?: number };
       this.#turns.set(turn ?? NaN, result['calls'] as EvidenceArguments[]);
-    } else if (activity.kind === 'edit' && 'args' in result) {
-      this.#edits.push({ tool: activity.given['tool'], parsed: result });
+    } else if (activity.kind === 'edit' && fits(result, checkedArguments)) {
+      const { tool, args: written } = activity.given;
+      this.#edits.push({ tool, written, parsed: result, atMs: Date.parse(at) });
     }
   }
 
@@ -141,8 +145,9 @@ export class EvidenceCalls {
     return known.toReversed();
   }
 
-  #given({ callId = '' }: JournalEntry, definition: ToolDefinition): EvidenceArguments[] {
+  #given({ callId = '', by, at }: JournalEntry, definition: ToolDefinition): EvidenceArguments[] {
     if (!this.#isAgentRun) return this.#passed(callId, definition);
+    if (by === 'unknown') return this.#sent(callId).map((sent) => this.#lookedAt(definition, sent, Date.parse(at)));
     const [turn, index, again] = callId.split('.');
     if (again === undefined) {
       const call = this.asked(callId);
@@ -159,6 +164,16 @@ export class EvidenceCalls {
     return this.#started.flatMap(({ permit, values: [args] }) => {
       return permit.callId === callId && isObject(args) ? [{ args }] : [];
     });
+  }
+
+  /** Returns the newest facts about the arguments of a call that may have run; the arguments alone if a look failed. */
+  #lookedAt({ name, definition }: ToolDefinition, sent: EvidenceArguments, untilMs: number): EvidenceArguments {
+    const digest = digestOf(name, sent.args, definition);
+    const found = this.#edits.findLast(({ tool, written, atMs }) => {
+      const isSame = isObject(written) && digestOf(name, written as JsonObject, definition) === digest;
+      return tool === name && atMs <= untilMs && isSame;
+    });
+    return { ...found?.parsed, ...sent };
   }
 
   /** Returns the arguments with which a guarded activity was started, or was refused because it had changed. */

@@ -4,12 +4,11 @@
  * which every caller handles. This happens before the SDK sees the result: a check after it would move what follows.
  */
 import { type ActivateInput, ActivityFailure, type WorkflowOutboundCallsInterceptor } from '@temporalio/workflow';
-import type { CheckedArguments } from '../../activities/check-edit.ts';
 import type { CallModelResult, ModelCall } from '../../activities/model-turn.ts';
 import type { SentMessage } from '../../channels/activities/call-channel.ts';
 import type { LookedChannel, LookedRequest } from '../../channels/activities/look-at-requests.ts';
 import { activityNames, type Receipt } from '../../contract.ts';
-import { assessmentShape } from '../../core/assess/assessment.ts';
+import { argumentFacts, checkedArguments } from '../../core/assess/argument-facts.ts';
 import type { ProblemCode } from '../../core/base/problem.ts';
 import { either, fits, oneOf, type Shape, type ShapeOf } from '../../core/base/shape.ts';
 import { risks, severities } from '../../core/base/tool-call.ts';
@@ -18,8 +17,6 @@ import type { GateConfig } from '../../core/policy/gate-config.ts';
 import type { GatedDefinition } from '../../core/policy/gated-activity.ts';
 import { policyShape } from '../../core/policy/policy-shape.ts';
 import type { AgentConfig, RunConfig } from '../../core/policy/run-config.ts';
-import { redactionShape } from '../../core/redact/redaction.ts';
-import { shellShape } from '../../core/shell/parts.ts';
 import { payloadConverter } from './payload-converter.ts';
 import { runLocal } from './run-local.ts';
 
@@ -73,15 +70,6 @@ const config = {
   } satisfies ShapeOf<ChannelRoutes>,
 } satisfies ShapeOf<RunConfig & GateConfig>;
 
-/** What an activity finds out about arguments. */
-const found = {
-  'shell?': (value) => fits(value, { argument: 'string' }) && fits(value, shellShape),
-  'sentence?': 'string',
-  'assessment?': assessmentShape,
-  'redaction?': redactionShape,
-  'cannotStart?': 'string',
-} satisfies ShapeOf<CheckedArguments & ModelCall>;
-
 const channel = { name: 'string', delayMs: 'number' } satisfies ShapeOf<LookedChannel>;
 
 /** The results on whose form workflow code relies. Other results are read where they are used. */
@@ -96,7 +84,15 @@ const shapes: Readonly<Record<string, Shape>> = {
   [activityNames.loadGate]: { ...config, gated: [definition] } satisfies ShapeOf<GateConfig>,
   [activityNames.callModel]: {
     text: 'string',
-    calls: [{ id: 'string', tool: 'string', 'args?': {}, 'problem?': 'string', ...found } satisfies ShapeOf<ModelCall>],
+    calls: [
+      {
+        id: 'string',
+        tool: 'string',
+        'args?': {},
+        'problem?': 'string',
+        ...argumentFacts,
+      } satisfies ShapeOf<ModelCall>,
+    ],
     usage: {},
     'model?': 'string',
     finishReason: 'string',
@@ -105,7 +101,7 @@ const shapes: Readonly<Record<string, Shape>> = {
     'outputProblem?': 'string',
     'contextSummary?': 'string',
   } satisfies ShapeOf<CallModelResult>,
-  [activityNames.checkEdit]: either({ problem: 'string' }, { problem: absent, args: {}, ...found }),
+  [activityNames.checkEdit]: either({ problem: 'string' }, { problem: absent, ...checkedArguments }),
   [activityNames.arbitrate]: { '*': instant },
   [activityNames.readPolicy]: either({ policy: policyShape }, { policy: absent, problem: 'string' }),
   [activityNames.readParents]: either({ isForged: oneOf(true) }, { policies: [policyShape], atMs: instant }),
