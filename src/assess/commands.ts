@@ -117,9 +117,11 @@ function isUnknown({ parts, uncertain }: ShellSplit): boolean {
   if (uncertain.some((reason) => unknowable.has(reason))) return true;
   const containers = new Set(parts.map(({ within }) => within));
   return parts.some(({ reduced, wrapper, within }, index) => {
+    // What a part starts is judged where it is a part of its own.
     if (containers.has(index)) return false;
     const startsNothing = wrapper !== undefined && (within === undefined || wrapper !== parts[within]?.wrapper);
     const [program = ''] = reduced.toLowerCase().split(' ', 1);
+    // A wrapper in which no command was found may start any program, and so may a name that is no plain one.
     if (startsNothing || !nameOfProgram.test(program)) return true;
     if (databaseClients.has(program)) return uncertain.some((reason) => textFromElsewhere.has(reason));
     return interpreters.has(program.replace(/[\d.]{1,20}$/, ''));
@@ -181,6 +183,7 @@ function commandOf(words: readonly string[]): string {
   return `command:${words.join(' ')}`;
 }
 
+/** The finding of a row that a command matches and, if the row has `files`, those about the paths of its operands. */
 function findingsOf(row: CommandRow, words: readonly string[], named: readonly string[]): Finding[] {
   const { severity, reason, reversible, recommend, files } = row;
   const operands = files === undefined ? [] : named;

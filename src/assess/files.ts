@@ -126,6 +126,7 @@ export function assessFiles({ tool, fields, readsOnly }: CallView): Finding[] {
   ];
 }
 
+/** The findings of `pathRows` about one path. A row that says nothing of deletion rates it as a change. */
 export function assessPath(written: string, use: FileUse): Finding[] {
   const path = readPath(written);
   return pathRows.flatMap((row): Finding[] => {

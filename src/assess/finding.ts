@@ -13,6 +13,7 @@ export interface Finding {
   recommend?: string;
 }
 
+/** The finding as an assessment. Unless the finding says otherwise, its effect counts as reversible. */
 export function assessmentOf({ severity, reason, affected, reversible, recommend }: Finding): Assessment {
   return {
     severity,

@@ -51,7 +51,8 @@ export function assessMoney({ tool, fields, readsOnly }: CallView): Finding[] {
       !holdsWord(words, currencyWords),
   );
   if (!isMoneyTool && (currencies.length === 0 || amounts.length === 0)) return [];
-  // Of several currencies, the most valuable counts, so that a weak one does not make an amount look small.
+  // Of several currencies, the most valuable counts, so that a weak one does not make an amount look small. Without
+  // any, the minimum is Infinity, and below the amount counts as dollars.
   const scale = Math.min(...currencies.map(({ value }) => scaleOf(value)));
   const affected = fields
     .filter(({ words, value }) => typeof value === 'string' && holdsWord(words, accountWords))
@@ -87,7 +88,7 @@ function amountOf({ value, words }: ArgumentField): number | undefined {
   return Math.abs(number) / (holdsWord(words, minorWords) ? 100 : 1);
 }
 
-/** Reads `1,234.50`, `1.234,50 €`, `USD 1'000` and `$-5`; `1.234` is read as 1234. */
+/** The size of an amount in a text: `1,234.50`, `1.234,50 €`, `USD 1'000`, `$-5`; undefined if the text is none. */
 export function readAmount(text: string): number | undefined {
   if (text.length > 40) return undefined;
   const bare = text.trim().replace(/^[A-Za-z]{3}\b|\b[A-Za-z]{3}$|[$€£¥₩₹+\s'_-]/gu, '');

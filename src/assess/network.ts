@@ -132,7 +132,7 @@ export function assessAddress(address: string, sends: boolean): Finding[] {
   });
 }
 
-/** The address that a field holds, if any. A bare host becomes an `https:` address. */
+/** The address that a field holds, in a list; empty if it holds none. A bare host becomes an `https:` address. */
 function addressOf({ words, value }: ArgumentField): string[] {
   if (typeof value !== 'string') return [];
   const text = value.trim();
@@ -140,6 +140,7 @@ function addressOf({ words, value }: ArgumentField): string[] {
   if (text === '') return [];
   if (isNamed(words, hostWords)) return [`https://${text}`];
   if (!isNamed(words, addressWords)) return [];
+  // scp and git write `user@host:path`.
   const [, remote] = /^[\w.-]+@([\w.-]+):(?!\d+(\/|$))/.exec(text) ?? [];
   if (remote !== undefined) return [`ssh://${remote}`];
   if (text.startsWith('//')) return [`https:${text}`];
@@ -176,6 +177,7 @@ export function hostKind(host: string): HostKind {
   return /(^|\.)xn--/.test(name) ? 'disguised' : 'public';
 }
 
+/** The kind of an IPv4 address by its four numbers. Addresses for shared, test and multicast use count as private. */
 function addressKind4([first = 0, second = 0, third = 0, fourth = 0]: number[]): HostKind {
   if (metadataHosts.has(`${first}.${second}.${third}.${fourth}`)) return 'metadata';
   if (first === 127 || first === 0) return 'loopback';

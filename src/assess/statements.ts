@@ -13,6 +13,7 @@ const queryFields = new Set('query queries'.split(' '));
 /** If a tool's name has one of these words, its `query` is a database query; otherwise it may be a web search. */
 const runningWords = new Set('run execute exec query'.split(' '));
 
+/** Assesses the statements in a call: all texts of a database tool, else the arguments named for statements. */
 export function assessDatabases({ tool, fields }: CallView): Finding[] {
   const isDatabase = holdsWord(tool, databaseTools);
   const runsQueries = isDatabase || holdsWord(tool, runningWords);

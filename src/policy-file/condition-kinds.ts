@@ -81,6 +81,7 @@ interface Reading {
   done: ReadonlyMap<Expression, Outcome>;
 }
 
+/** The outcome of one part, by its kind. `done`: the outcomes of parts that were inferred before. */
 function inferOutcome(part: Expression, reading: Reading): Outcome {
   const { scope, report, done } = reading;
   const { exprKind } = part;
@@ -165,6 +166,7 @@ function partsWithout(part: Expression | undefined, variable: string): Expressio
   return reads(part, variable) ? partsOf(part).flatMap((each) => partsWithout(each, variable)) : [part];
 }
 
+/** True if a part reads this variable. */
 function reads(part: Expression, variable: string): boolean {
   const { exprKind } = part;
   if (exprKind.case === 'identExpr') return exprKind.value.name === variable;
@@ -220,6 +222,7 @@ function isNoBoolean(of: Outcome): boolean {
   return !mayBe(of, 'true') && !mayBe(of, 'false') && !onlyFails(of);
 }
 
+/** One outcome or the other. What is known of a value stays only if both have it in common. */
 function either(one: Outcome, other: Outcome): Outcome {
   const kinds = new Set([...one.kinds, ...other.kinds]);
   return {
@@ -320,6 +323,7 @@ function haveKindInCommon(one: Outcome, other: Outcome): boolean {
   return [...one.kinds].some((kind) => kind !== 'failure' && mayBe(other, kind));
 }
 
+/** The outcome of `of[index]`. */
 function indexed(of: Outcome, index: Outcome): Outcome {
   const found: Outcome[] = [];
   // The library takes `true` as the index 1 and `false` as 0.

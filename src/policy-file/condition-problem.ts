@@ -125,6 +125,7 @@ function partsWithin(source: string): Expression[] {
   return expression === undefined ? [] : within(expression);
 }
 
+/** What the types of both sides tell: that they always differ, or the argument that is compared with a type. */
 function equalityOf(operator: '==' | '!=', sides: [Expression, Expression]): Equality {
   const [one, other] = sides.map((side) => typeOf(outcomeOf(side))) as [Type, Type];
   const isNull = one === 'null' || other === 'null';

@@ -124,12 +124,16 @@ function matchingWarnings({ name, kind, rules, parts, match }: RulesOfTool, comp
   ];
 }
 
-/** The work that the gate counts for each character of an argument. `field`: its name; empty for the subject. */
+/**
+ * The work that the gate counts for each character of an argument. Work is proportional to the length of a text, so a
+ * call with one character in this argument, and none in the others, is matched. `field`: its name; empty: the subject.
+ */
 function workPerCharacter(
   match: (call: LayerCall) => unknown,
   { field, fields, isCommand, agent }: { field: string; fields: string[]; isCommand: boolean; agent: string },
 ): number {
   const text = 'x';
+  // An empty text counts no work. The argument named '' is what `name:args` patterns see, unless it is a command.
   const args = { ...Object.fromEntries(fields.map((each) => [each, ''])), '': '', [field]: text };
   const call = {
     tool: '',
@@ -140,6 +144,7 @@ function workPerCharacter(
   };
   const ready = readyCall(call, { agent });
   let charged = 0;
+  // Never refuses, so that the work of all rules is counted.
   const afford = (work: number): boolean => {
     charged += work;
     return true;
@@ -174,6 +179,7 @@ function usualSteps(part: Expression | undefined): number {
     const list = iterRange?.exprKind;
     const rounds = list?.case === 'listExpr' ? list.value.elements.length : usualItems;
     const weight = weightOf(loopStep) + weightOf(loopCondition);
+    // The prices here are those of core/match/condition-cost.ts.
     const round = Math.max(4, weight / 5) + usualSteps(loopStep) + usualSteps(loopCondition);
     return usualSteps(iterRange) + usualSteps(accuInit) + usualSteps(result) + rounds * round;
   }

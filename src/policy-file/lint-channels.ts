@@ -88,6 +88,7 @@ function possibleChannels(
       (agent === undefined || route.agent === undefined || globsOverlap(route.agent, agent)) &&
       (route.tool === undefined || globsOverlap(route.tool, tool)),
   );
+  // A request may meet none of these routes, and at most all of them.
   const ofRequests = [[], matching.flatMap(({ channels }) => channels)];
   return [
     ...(unresolved ? Object.values(routes.reviewers ?? {}).flat() : []),
@@ -105,6 +106,7 @@ export function lateSteps({ ask }: Rule, policy: Policy, of: 'ceiling' | 'agent'
   if (ask === undefined) return [];
   const layer: 'ceiling' | 'run' = of === 'ceiling' ? 'ceiling' : 'run';
   const asked = { ask: { always: 'call' as const, by: [{ ...ask, rule: null, layer }] } };
+  // The time-out by this policy alone: if it is longer, the ceiling shortens it.
   const ownMs = limitsOf({ [layer]: policy }, asked).timeoutMs;
   const { timeoutMs } = limitsOf({ ...(layer === 'run' && ceiling && { ceiling }), [layer]: policy }, asked);
   if (timeoutMs === null) return [];

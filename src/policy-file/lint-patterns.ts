@@ -171,6 +171,7 @@ function withoutRuns(glob: string): string {
   return glob.replaceAll(/\*{2,}/g, '*');
 }
 
+/** Warns about a glob that is the JSON of an object, such as `pay:{"to":"ann"*`. */
 function jsonWarnings(glob: string): string[] {
   const [, member, value = ''] = /^\{\s*"([^"]+)"\s*:\s*"?([^"{}]*)/s.exec(glob) ?? [];
   if (member === undefined) return [];
@@ -209,6 +210,7 @@ function alternativesIn(glob: string): string[] {
   return words.split('|').map((word) => glob.replace(group, () => word));
 }
 
+/** The first mistake in the name or the glob of one argument, in a list; empty if there is none. */
 function argumentWarnings(name: string, glob: string): string[] {
   const shown = name.trim();
   if (shown !== name) return [`has '${name}' in args, and a blank is part of the name: write ${shown}`];
@@ -237,6 +239,7 @@ function commandWarnings(rest: string, allows: boolean): string[] {
   return found;
 }
 
+/** Warns about a character that looks like a blank or like another letter. */
 function letterWarnings(glob: string): string[] {
   const blank = strangeBlank.exec(glob)?.[0];
   if (blank !== undefined) return [`has the character ${codePoint(blank)}, which looks like a blank or like nothing`];

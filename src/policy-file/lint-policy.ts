@@ -198,6 +198,7 @@ function typeTest(name: string, kind: string): string {
   return kind === 'text' ? `test args.${name}.matches(…)` : `match it with args`;
 }
 
+/** The warning about a rule that a later one, `over`, always overrides. */
 function shadowed(rule: CompiledRule, over: CompiledRule): string {
   if (over.action === 'deny' && rule.ask?.always !== undefined && rule.ask.always !== false) {
     return `rule ${rule.id} offers grants for calls that rule ${over.id} denies: a grant never touches a deny`;

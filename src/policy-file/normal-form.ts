@@ -59,6 +59,7 @@ export function absenceOf({ from, until, deputy }: { from: string; until: string
 
 type KeyDocument = Exclude<NonNullable<PolicyDocument['reviewer_keys']>[string], string>;
 
+/** The keys of reviewers. A key that is written as a text is a public key without further rights. */
 function keysOf(keys: NonNullable<PolicyDocument['reviewer_keys']>): NonNullable<Policy['reviewerKeys']> {
   const entries = Object.entries(keys).map(([id, key]) => {
     const {
@@ -161,6 +162,7 @@ function normalName(name: string, schema: unknown): string {
   return durationOf(unwrapped(schema)) === undefined ? camel : `${camel}Ms`;
 }
 
+/** The normal form of one value, by its schema: durations in milliseconds, and maps as in `normalMembers`. */
 function normalValue(wrapped: unknown, value: unknown): unknown {
   const schema = unwrapped(wrapped);
   if (durationOf(schema) !== undefined) return durationMs(value as string);

@@ -130,6 +130,7 @@ function isUnder(path: readonly PropertyKey[], outer: readonly PropertyKey[]): b
   return path.length >= outer.length && outer.every((key, index) => key === path[index]);
 }
 
+/** The problems of ids that an earlier rule has. */
 function repeatedIds(document: PolicyDocument): ShapeProblem[] {
   const first = new Map<string, readonly PropertyKey[]>();
   return placedRules(document).flatMap(({ rule: { id }, path }) => {
@@ -206,6 +207,7 @@ function exampleProblems(document: PolicyDocument): ShapeProblem[] {
           ? { tool, args: { subject: example }, risk: 'write' as const, subject: 'subject' }
           : { tool, args: example, risk: 'write' as const };
       const { subjects, facts } = readyCall(call, { agent: agent ?? '' });
+      // `named`: the example is a call of a tool that the rule names, even by a glob.
       const matched = ruleMatches({ rule: compiled!, named: true }, subjects, facts);
       if (matched === expected) return [];
       const fault =

@@ -16,7 +16,7 @@ export function restorePlaceholders(
 ): { args: JsonObject } | { problem: string } {
   const shown = kept.flatMap(({ placeholders }) => placeholders.map(([placeholder]) => placeholder));
   const known = placeholdersNamed(names, shown);
-  const isInItsPlace = placesOf(edited);
+  const isInItsPlace = placeTest(edited);
   const byPath = new Map(kept.map((value) => [JSON.stringify(value.path), value]));
   try {
     return { args: restored(edited, []) as JsonObject };
@@ -98,8 +98,11 @@ function match(written: readonly string[], placeholders: KeptValue['placeholders
   return originals.length === written.length ? originals : undefined;
 }
 
-/** Tells whether an item of a list is in its place. Items have no names, so one that moved cannot be identified. */
-function placesOf(edited: JsonObject): (item: NonNullable<KeptValue['item']>) => boolean {
+/**
+ * Returns a function that tells whether an item of a list is in its place and unchanged. Items have no names, so one that
+ * moved cannot be identified. The function digests each item once.
+ */
+function placeTest(edited: JsonObject): (item: NonNullable<KeptValue['item']>) => boolean {
   const digests = new Map<string, string | undefined>();
   const digestAt = (path: Path): string | undefined => {
     const key = JSON.stringify(path);
@@ -111,6 +114,7 @@ function placesOf(edited: JsonObject): (item: NonNullable<KeptValue['item']>) =>
   };
   return ({ path, shownDigest, listLength }) => {
     const list = valueAt(edited, path.slice(0, -1));
+    // A longer list has new items. In a shorter one, an equal item could have moved up to this place.
     return Array.isArray(list) && list.length >= listLength && digestAt(path) === shownDigest;
   };
 }

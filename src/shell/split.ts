@@ -58,6 +58,7 @@ export function splitShell(command: string): ShellSplit {
   return split.result();
 }
 
+/** Collects the parts of one command, and the reasons why these may not be exactly what runs. */
 class Splitter {
   readonly #parts: ShellPart[] = [];
   readonly #uncertain = new Set<Uncertainty>();
@@ -125,6 +126,7 @@ class Splitter {
     this.#words([plainWord('time'), ...[first.name, ...first.args].map(shellWord)], depth, within);
   }
 
+  /** Adds the doubt of a redirection, unless it only joins or closes descriptors, as `2>&1` does. */
   #redirect({ operator, target }: Redirect): void {
     if (operator === '<') this.#uncertain.add('redirection from a file');
     else if (!(operator === '>&' || operator === '<&') || !/^(\d+-?|-)$/.test(target?.text ?? '')) {
@@ -163,6 +165,7 @@ class Splitter {
     }
   }
 
+  /** Adds the doubt of a builtin that assigns, and visits the substitutions that it runs even in quotes. */
   #builtin(name: string, args: ShellWord[], depth: number, within: Place | undefined): void {
     const sets = name === 'printf' && args[0]?.text.startsWith('-v');
     if (assigningBuiltins.has(name) || sets) this.#uncertain.add('assignment');

@@ -65,6 +65,7 @@ function withoutEqualLines(change: Text): Fitted | undefined {
   };
 }
 
+/** The first rows of a table, as many as fit; undefined if the first row does not. */
 function firstRows(change: Table, bytes: number): Fitted | undefined {
   let left = bytes - jsonBytes({ ...change, rows: [] });
   const tooLarge = change.rows.findIndex((row) => (left -= jsonBytes(row) + 1) < 0);

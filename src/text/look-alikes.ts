@@ -107,6 +107,7 @@ function known(character: string): Known {
   return { passes: passesForAscii(character), script, looksLatin: lookOf.has(character) };
 }
 
+/** Where a character can be taken for an ASCII one. */
 function passesForAscii(character: string): Known['passes'] {
   if (character <= '\x7f') return 'never';
   if (character === 'ı') return 'in identifiers';

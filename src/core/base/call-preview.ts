@@ -58,6 +58,7 @@ export function readChanges(value: unknown): { changes: Change[] } | { problem: 
   return { changes };
 }
 
+/** Reads the change at `place`, a text or a table, or says in one sentence what is wrong with it. */
 function readChange(place: string, change: unknown): Read<Change> {
   if (!isObject(change)) return { problem: `${place}: expected an object, not ${kindOf(change)}` };
   const { kind, name } = change;
@@ -75,6 +76,7 @@ function readText(place: string, name: string, { before, after }: Record<string,
   return { value: { kind: 'text', name, before: before as string | null, after: after as string | null } };
 }
 
+/** Reads a change of a table: each row has one cell for each column, before and after, or null for no row. */
 function readTable(place: string, name: string, { columns, rows }: Record<string, unknown>): Read<Change> {
   if (!Array.isArray(columns) || columns.length === 0 || !columns.every(isWellFormed)) {
     return { problem: `${place}.columns: expected a list of texts` };

@@ -16,7 +16,7 @@ export function canonicalJson(value: Json): string {
   return written.text;
 }
 
-/** Like `canonicalJson`, but never throws. */
+/** The text that `canonicalJson` gives, or the problem for which it would throw. Never throws. */
 export function writeCanonicalJson(value: Json): { text: string } | { problem: string } {
   const problem = canonicalJsonProblem(value);
   // After this check, canonicalize never returns undefined.

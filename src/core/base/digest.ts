@@ -24,6 +24,7 @@ export function definitionDigest(tool: {
   pinned?: JsonObject;
 }): string {
   const { name, description = '', schema = {}, pinned } = tool;
+  // The names are in the order of canonical JSON, which is written here without sorting.
   const more = pinned === undefined ? '' : `"pinned":${canonicalJson(pinned)},`;
   return sha256Hex(
     `{"description":${canonicalJson(description)},"name":${canonicalJson(name)},${more}"schema":${canonicalJson(schema)}}`,

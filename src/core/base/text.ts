@@ -6,6 +6,7 @@ export function byteLength(text: string): number {
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);
     bytes += unit < 0x80 ? 1 : unit < 0x800 ? 2 : 3;
+    // Half a surrogate pair: both halves together have four bytes.
     if (unit >= 0xd800 && unit < 0xdc00) {
       bytes += 1;
       index++;
@@ -59,7 +60,7 @@ export function nfc(text: string | null | undefined): string | undefined {
   return !mayChange.test(text) || hasLongMarks(text) ? text : text.normalize('NFC');
 }
 
-/** The text in NFKC, with the same exception as `nfc`. */
+/** The text in NFKC. A text in which too many combining marks follow each other stays as it is. */
 export function nfkc(text: string): string {
   return hasLongMarks(text, compatibleMarks) ? text : text.normalize('NFKC');
 }
@@ -112,6 +113,7 @@ function replaceUnsafe(text: string, isUnsafe: (character: string) => boolean, e
     } else {
       escapedText += character;
       if (isMark) marksLeft -= 1;
+      // A mark after one of these has no letter that it could belong to.
       else marksLeft = character === ' ' || character === '"' || character === '\n' ? 0 : marksPerLetter;
     }
   }

@@ -166,6 +166,7 @@ function valuesIn({ shownArguments, notShown, sentence, shown }: ApprovalSummary
   return shownArguments === undefined ? {} : { shownArguments, notShown, sentence, shown };
 }
 
+/** The members of a row about people: who is asked, who can approve at that time, and why no votes can. */
 function peopleOf(record: RequestRecord, { directories, nowMs }: People): RowPeople {
   const { request, delegations, votes } = record;
   const { ceiling } = directories;

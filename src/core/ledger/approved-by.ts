@@ -61,6 +61,7 @@ function inAllIds(people: readonly Approver[], directories: Directories): Approv
   const distinct = new Map(
     [...written, ...others.map((reviewerId) => ({ reviewerId }))].map((each) => [JSON.stringify(each), each]),
   );
+  // An approver with neither an id nor a key can be revoked by neither.
   distinct.delete('{}');
   return [...distinct.values()];
 }

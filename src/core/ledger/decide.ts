@@ -54,6 +54,10 @@ export interface DecideCommand {
   edit?: CheckedEdit;
 }
 
+/**
+ * Applies a decision about a request: refuses it, keeps its vote, or settles the request. A decision that was sent before
+ * changes nothing, and gets its receipt again.
+ */
 export function decide(ledger: Ledger, command: DecideCommand, directories: Directories): Reduction {
   const { atMs, decision, voter = { identity: 'anonymous' }, edit } = command;
   const { requestId, approved } = decision;
@@ -174,6 +178,7 @@ function decideEdited(
   return { ...carriedOn, receipt };
 }
 
+/** Keeps the vote on a request that needs further votes. The receipt says how many it has and needs. */
 function keepVote(
   ledger: Ledger,
   voted: RequestRecord,
@@ -220,6 +225,7 @@ function closeByVotes(
   };
 }
 
+/** Settles the request by this vote. The receipt names the outcome. */
 function close(
   ledger: Ledger,
   voted: RequestRecord,

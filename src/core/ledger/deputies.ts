@@ -22,14 +22,14 @@ export function deputiesOf(record: Asked, directories: Directories, atMs: number
   if (away.length === 0) return [];
   const asked = lastPanelOf(record, directories);
   const { keyOf = personKey, requirements } = asked;
-  const isAsked = requirements.map(({ directory, reviewers, oneOfEach }) =>
+  const reviewerTests = requirements.map(({ directory, reviewers, oneOfEach }) =>
     isAmong(directory, [...reviewers, ...oneOfEach], keyOf),
   );
   const deputyOf = new Map(away.map(({ id, deputy }) => [keyOf(id), deputy]));
   const given: Deputized[] = [];
   // If no votes can approve the request, a delegation cannot make that worse, and may make it better.
   let isShort = shortageIn(asked, []) !== undefined;
-  const seated = away.filter(({ id }) => isAsked.some((isReviewer) => isReviewer(keyOf(id)))).slice(0, mostTried);
+  const seated = away.filter(({ id }) => reviewerTests.some((isReviewer) => isReviewer(keyOf(id)))).slice(0, mostTried);
   for (const { id, deputy, untilAt } of seated) {
     if (given.length >= mostDeputies) break;
     const to = presentDeputy(deputy, deputyOf, keyOf);

@@ -25,7 +25,10 @@ export interface EarlierAccount {
 
 const mostAccounts = 10;
 
-/** Compares a request's accounts with those of requests settled before it. Later ones would change a card in use. */
+/**
+ * For each account in a request: the last request about the same one that was settled before, or `before: null` if the
+ * account is new. Requests settled later are left out, because they would change a card that people are reading.
+ */
 export function earlierAccountsOf(ledger: Ledger, asked: RequestRecord): EarlierAccount[] {
   const accounts = accountsIn(asked.request.arguments, asked.redaction).slice(0, mostAccounts);
   if (accounts.length === 0) return [];
@@ -80,6 +83,7 @@ function maskOf(
   if (spans.length === 0) return 'shown';
   const [[start, end, placeholder]] = spans as [(typeof spans)[number]];
   const isWhole = spans.length === 1 && text.slice(start, end).trim() === text.trim();
+  // Only a placeholder with ` · ` ends in a digest, and so stands for one value.
   return isWhole && placeholder.includes(' · ') ? 'masked' : undefined;
 }
 

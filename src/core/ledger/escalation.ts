@@ -26,6 +26,7 @@ export function escalatedBy(record: Pick<RequestRecord, 'terms' | 'request'>, at
   const openedMs = openedAtMs(record);
   const namesAt = (waitedMs: number): string[] => requirements.flatMap((each) => reviewersAt(each, waitedMs));
   const taken = requirements.flatMap(({ escalate }) => escalate).map(({ afterMs }) => afterMs);
+  // At -1 ms no step has added reviewers, not even one that is due after 0 ms.
   const asked = new Set([...namesAt(-1), ...requirements.flatMap(({ oneOfEach }) => oneOfEach)]);
   return [...new Set(taken)]
     .filter((afterMs) => afterMs <= atMs - openedMs)
@@ -56,6 +57,7 @@ export function stepsDue(record: RequestRecord, atMs: number): DueStep[] {
     .toSorted((one, other) => one.dueMs - other.dueMs);
 }
 
+/** All escalations of a request, and its warning before the deadline, whether they are due or not. */
 function plannedSteps(record: RequestRecord): DueStep[] {
   const { terms, deadlineMs } = record;
   const openedMs = openedAtMs(record);

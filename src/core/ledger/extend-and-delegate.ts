@@ -39,6 +39,7 @@ export interface DelegateCommand {
 
 const maxDelegations = 50;
 
+/** Moves the deadline of an open request to a later time, at most to `latestMs`; or refuses to. */
 export function extend(ledger: Ledger, command: ExtendCommand, directories: Directories): Reduction {
   const { atMs, requestId, untilMs, latestMs, voter, reason } = command;
   const found = answerable(ledger, requestId, atMs, voter, directories);

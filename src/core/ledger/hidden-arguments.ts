@@ -20,6 +20,7 @@ import { byteLength } from '../base/text.ts';
 /** What reviewers see in the place of a glob that could spell a hidden value. */
 export const hiddenText = '[HIDDEN]';
 
+/** The request without all texts that could show a value of its arguments, for a policy that hides arguments. */
 export function hideInRequest<Request extends ApprovalRequest>(request: Request): Request {
   const { arguments: args, shown, replaces } = request;
   return {
@@ -120,6 +121,7 @@ export function hiddenNames({ redaction, editedRedaction }: RequestRecord): stri
   return [...new Set([redaction, editedRedaction].flatMap((each) => redactedNames(each?.values ?? [])))];
 }
 
+/** The assessment with its texts redacted. `withoutValues`: removes what is hidden of the arguments from a text. */
 function redactInAssessment(assessment: Assessment, withoutValues: (text: string) => string): Assessment {
   const redacted = (texts: string[]): string[] => texts.map((text) => redactSecrets(withoutValues(text)));
   const { reasons, affectedResources, recommendations, fromWorker } = assessment;
@@ -195,6 +197,7 @@ function inPreview(preview: CallPreview, change: (text: string) => string): Call
   };
 }
 
+/** The cell with `change` applied to its texts, names and numbers. A number that changes becomes a text. */
 function inCell(value: Json, change: (text: string) => string): Json {
   if (typeof value === 'string') return change(value);
   if (typeof value === 'number') {

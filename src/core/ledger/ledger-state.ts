@@ -129,6 +129,7 @@ export interface Reduction {
   receipt?: Receipt;
 }
 
+/** The ledger of a run that begins. `engine`: the version of the ruling that the run keeps. */
 export function emptyLedger(engine: number): Ledger {
   return {
     seq: 0,
@@ -178,6 +179,7 @@ export function withOutcome({ outcomes }: Pick<Ledger, 'outcomes'>, call: CallOu
   return outcomes.map((each) => (each === before ? { ...call, ran: ranSince(before, call.ran) } : each));
 }
 
+/** The counts of the run with `more` added to them. */
 export function counted({ counts }: Pick<Ledger, 'counts'>, more: Partial<Ledger['counts']>): Ledger['counts'] {
   const { calls = 0, asks = 0, denials = 0, irreversible = 0 } = more;
   return {

@@ -193,6 +193,7 @@ function rule(ledger: Ledger, command: RuleCommand): Reduction {
   );
 }
 
+/** Settles an open request without a decision: its deadline has passed (`expire`), or its run no longer needs it. */
 function lapse(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'expire' | 'cancel' }>): Reduction {
   const { kind, atMs, requestId, reason } = command;
   const record = findOpen(ledger, requestId);
@@ -276,6 +277,7 @@ function bind(ledger: Ledger, { requestId, bound }: Extract<LedgerCommand, { kin
   return unchanged(withRequest(ledger, { ...record, bound: before === 'pending' || isSame ? bound : 'unknown' }));
 }
 
+/** Records reminders, escalations and warnings that are sent now. `reviewers`: all who are asked from now on. */
 function step(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'step' }>): Reduction {
   const { atMs, requestId, steps, reviewers } = command;
   const record = findOpen(ledger, requestId);
@@ -306,6 +308,7 @@ function revoke(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'revoke'
   );
 }
 
+/** Records that a message changed the policy. `operatorMs`: when an operator signed it, if it loosened something. */
 function policy(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'policy' }>): Reduction {
   const { atMs, policyDigest, voter, reason, operatorMs = ledger.operatorMs } = command;
   return journaled(unchanged({ ...ledger, operatorMs }), atMs, {
@@ -328,6 +331,7 @@ function heard(ledger: Ledger, atMs: number): Reduction {
     : journaled(unchanged({ ...ledger, denied }), atMs, { kind: 'heard' });
 }
 
+/** Keeps the receipt of a message by its id, so that a retry of the message gets the same receipt. */
 function answer(
   ledger: Ledger,
   { messageId, contentDigest, receipt }: Extract<LedgerCommand, { kind: 'answer' }>,

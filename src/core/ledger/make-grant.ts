@@ -176,12 +176,14 @@ export function useGrant<Granting extends Pick<Ledger, 'grants'>>(
   return { ...ledger, grants };
 }
 
+/** Settles the open requests that the new grant answers, before their deadlines and as long as it has uses. */
 function settleAnswered(made: Reduction, grantId: string, atMs: number, directories: Directories): Granted {
   let reduction = made;
   const settled: Granted['settled'] = [];
   for (const record of made.ledger.open) {
     const grant = grantOver(reduction.ledger, record, directories, atMs);
     if (grant?.grantId !== grantId || (record.deadlineMs !== null && atMs > record.deadlineMs)) continue;
+    // A denial that covers the call comes first, even if its authors are no reviewers of this request.
     const answer = (grant.approved ? denialOver(reduction.ledger, record, atMs) : undefined) ?? grant;
     const settlement: Settlement = {
       outcome: 'superseded',

@@ -61,7 +61,7 @@ export function withoutRevoked(record: RequestRecord, directories: Directories):
   return isUnchanged ? record : { ...record, votes, delegations: [...delegations] };
 }
 
-/** As `panelOf`, with all reviewers that escalation can add. */
+/** The panel of a request after its last escalation, with all reviewers that its steps can add. */
 export function lastPanelOf(record: Asked, directories: Directories): Panel {
   return panelOf(record, directories, Infinity);
 }
@@ -71,6 +71,7 @@ export function personKeyOfRun({ ceiling }: Pick<Directories, 'ceiling'>): Perso
   return personKeyIn(ceiling);
 }
 
+/** The directories of a run's policies. Keys of reviewers and revocations count only in the operator's policy. */
 export function directoriesOf({ ceiling, parents = [], run }: PolicyLayers): Directories {
   return {
     ceiling: ceiling?.directory,

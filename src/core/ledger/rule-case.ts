@@ -65,6 +65,7 @@ export interface Case {
   limits: Limits;
 }
 
+/** Compiles the policies of a run, for the rulings on all its calls. */
 export function compileRules(policies: PolicyLayers): RunRules {
   return {
     policies,
@@ -98,6 +99,7 @@ export function ruleCase(
   const rule = (grants: readonly Grant[]): Ruling => {
     const before = evaluate(layers, ruled, { ...context, assessment: unraised, grants }, meter);
     if (assessment === unraised) return before;
+    // A rule may allow only calls of the raised severity: the raise must not loosen the ruling.
     return stricterRuling(before, evaluate(layers, ruled, { ...context, assessment, grants }, meter));
   };
   const bare = rule([]);
@@ -112,6 +114,7 @@ export function ruleCase(
     grant.approved &&
     isOfDefinition(grant, definition) &&
     grantAnswers(grant, record, directories, atMs);
+  // Grants answer only what the policies ask about.
   const grants = isAsked(bare.action) && !peopleOnly ? ledger.grants.filter(isAnswering) : [];
   const granted = grants.length > 0 ? rule(grants) : bare;
   const wasDenied = isDeniedBefore(ledger.denied, digest);

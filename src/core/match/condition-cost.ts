@@ -17,7 +17,7 @@ const costOfSum = 2;
 
 /** Pays for a call of a function before it runs; throws if the budget does not suffice. */
 export function payFor(name: string, values: readonly CelValue[], budget: ConditionBudget): void {
-  /** The steps that this call takes on its values, beside the steps to compute them. */
+  /** The steps that this call takes on its values, beside the steps to compute them; 0.1 is the least of most calls. */
   function costOfCall(): number {
     const all = (cost: (value: CelValue) => number): number =>
       values.reduce<number>((sum, value) => sum + cost(value), 0.1);
@@ -48,6 +48,7 @@ export function payFor(name: string, values: readonly CelValue[], budget: Condit
     }
   }
 
+  /** The steps to read a value by its length. `deep`: with all values in it, as a comparison reads them. */
   function sizeOf(value: CelValue, deep: boolean): number {
     if (typeof value === 'string') return value.length / 1_000;
     if (isCelList(value)) {

@@ -80,6 +80,7 @@ export function compileCondition(source: string): Condition | { problem: string 
       sums = sumOf;
       try {
         const { args } = variables;
+        // Most conditions compare one argument with a constant, which takes the library twenty times as long.
         const answer = plain !== undefined && isCelMap(args) ? plain(args, given) : undefined;
         const result = answer ?? evaluator(variables as Record<string, CelInput>);
         // The library turns thrown errors into values, so only the budget shows that it ran out.
@@ -94,7 +95,10 @@ export function compileCondition(source: string): Condition | { problem: string 
   };
 }
 
-/** Checks names, and adds a budget step to each loop. Returns the first bad name's problem, as a clause. */
+/**
+ * Checks the names in an expression, and changes it in place: each round of a loop pays for itself, and `has` fails on
+ * what is no object. Returns the problem of the first bad name, as a clause.
+ */
 function prepare(expression: Expression, variables: ReadonlySet<string>): string | undefined {
   const { exprKind } = expression;
   const all = (parts: (Expression | undefined)[], names = variables): string | undefined => {

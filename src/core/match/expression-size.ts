@@ -3,6 +3,7 @@
  * written out: `[a-f0-9]{64}` is 64 classes. Compiles nothing, so it is cheap for any text.
  */
 export function expressionSize(source: string): number {
+  // After `\Q`, signs stand for themselves, which the scan below does not read: assume the most.
   if (source.includes('\\Q')) return source.length * mostCopies;
   /** For each open group: its size so far, and the size of its last piece. */
   const open = [{ size: 0, last: 0 }];
@@ -58,9 +59,11 @@ function escapeEnd(source: string, index: number): number {
   return end === -1 ? source.length : end + 1;
 }
 
+/** The index after the `]` that closes a character class; `index` is after its `[`. */
 function classEnd(source: string, index: number): number {
   let at = index;
   if (source[at] === '^') at += 1;
+  // In first position, a closing bracket is a member of the class.
   if (source[at] === ']') at += 1;
   while (at < source.length && source[at] !== ']') {
     if (source[at] === '\\') at += 1;

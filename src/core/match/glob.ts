@@ -45,6 +45,7 @@ export function compileGlob(source: string): Glob | { problem: string } {
   const { wildcards, onlyStars, hasStars } = translated;
   const [first, ...rest] = translated.literals;
   const glob = { source: normal, wildcards, hasStars, literals: [separator + first!, ...rest] };
+  // If all wildcards are stars, the order of the literals alone decides: see `globMatches`.
   if (onlyStars) return glob;
   // Compiled at the first match: minimatch takes longer than everything above, and most globs are only checked.
   let matcher: Minimatch | undefined;
@@ -154,11 +155,12 @@ export function listSubject(text: string, items: readonly GlobSubject[]): GlobSu
  */
 export type ListReading = 'any' | 'every';
 
-/** Like `globMatches`, but reads a list by its elements. */
+/** Whether a glob matches the text or, if it is a list, its elements as `reading` says; or why that is undecided. */
 export function readingMatches(glob: Glob, subject: GlobSubject, reading: ListReading): boolean | { problem: string } {
   const whole = globMatches(glob, subject);
   if ('problem' in subject || subject.list === undefined || typeof whole === 'object') return whole;
   const { items } = subject.list;
+  // One element with this answer decides for the list: a match for `any`, a mismatch for `every`.
   const decided = reading === 'any';
   if (decided ? whole : items.length === 0 || (whole && !glob.hasStars)) return whole;
   let result: boolean | { problem: string } = !decided;

@@ -97,7 +97,7 @@ export function affordable(
   return { problem: 'the arguments are too long for so many rules' };
 }
 
-/** Like `affordable`, for a match that has been charged already. */
+/** Matches a glob for whose work `maxRulingWork` has made room already, and adds the work to the meter of the step. */
 export function metered(
   glob: Glob,
   subject: GlobSubject,
@@ -127,7 +127,7 @@ export function partSubjects(subjects: CallSubjects, subject: string | undefined
   return withSubject(subjects, subject, globSubject(text));
 }
 
-/** Like `partSubjects`, for a text that is prepared already. */
+/** The subjects in which `name:args` patterns and globs on the subject see `part`, a prepared text. */
 export function withSubject(subjects: CallSubjects, subject: string | undefined, part: GlobSubject): CallSubjects {
   return { ...subjects, args: () => part, field: (name) => (name === subject ? part : subjects.field(name)) };
 }

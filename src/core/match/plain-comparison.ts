@@ -19,7 +19,7 @@ const comparisons = new Map<string, (one: Constant, other: Constant) => boolean>
   ['_>=_', (one, other) => one >= other],
 ]);
 
-/** The comparison that an expression makes, if it compares one argument with a constant; else undefined. */
+/** Compiles an expression that compares one argument with a constant; undefined for any other expression. */
 export function plainComparison({ exprKind }: Expression): PlainComparison | undefined {
   if (exprKind.case !== 'callExpr') return undefined;
   const { function: name, args: operands } = exprKind.value;
@@ -32,9 +32,11 @@ export function plainComparison({ exprKind }: Expression): PlainComparison | und
   if (constant === undefined || path === undefined) return undefined;
   return (args, budget) => {
     const value = valueAt(args, path);
+    // In CEL, a missing argument is an error, and so is an order of values of different types.
     if (typeof value !== typeof constant) return undefined;
     const left = flipped ? constant : (value as Constant);
     const right = flipped ? (value as Constant) : constant;
+    // The price of the same comparison by the library: see `payFor`.
     budget.left -= 0.1 + cost(left) + cost(right);
     return compare(left, right);
   };
@@ -61,6 +63,7 @@ function pathOf({ exprKind }: Expression): string[] | undefined {
   return before && [...before, exprKind.value.field];
 }
 
+/** The value at a path of the arguments; undefined if it is missing or cannot be converted. */
 function valueAt(args: CelMap, path: readonly string[]): CelValue | undefined {
   let value: CelValue | undefined = args;
   try {

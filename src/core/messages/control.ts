@@ -94,6 +94,7 @@ const longestPolicy = 400_000;
 const longestContent = 100_000;
 const insteadOfContent = ['retry', 'stop'] as const;
 
+/** Reads message `extend`, or says what is wrong with its form. */
 export function readExtend(value: unknown): Read<ExtendMessage> {
   const fields = readFields(value, 'an extension', ['requestId', 'until']);
   if ('problem' in fields) return fields;
@@ -105,6 +106,7 @@ export function readExtend(value: unknown): Read<ExtendMessage> {
   return { message: { requestId, until: until as string, ...(signed as ControlMessage) } };
 }
 
+/** Reads message `delegate`, or says what is wrong with its form. */
 export function readDelegate(value: unknown): Read<DelegateMessage> {
   const fields = readFields(value, 'a delegation', ['requestId', 'to', 'from']);
   if ('problem' in fields) return fields;
@@ -120,6 +122,7 @@ function isPerson(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '' && !value.startsWith('group:');
 }
 
+/** Reads message `revoke`, or says what is wrong with its form. */
 export function readRevoke(value: unknown): Read<RevokeMessage> {
   const fields = readFields(value, 'a revocation', ['grants']);
   if ('problem' in fields) return fields;
@@ -130,7 +133,7 @@ export function readRevoke(value: unknown): Read<RevokeMessage> {
   return { message: { grants, ...(signed as ControlMessage) } };
 }
 
-/** Reads all but the policy document, which an activity reads. */
+/** Reads message `setPolicy`, or says what is wrong with its form. An activity reads the policy document in it. */
 export function readSetPolicy(value: unknown): Read<SetPolicyMessage> {
   const fields = readFields(value, 'a change of policy', ['policy', 'mode', 'channels']);
   if ('problem' in fields) return fields;
@@ -152,6 +155,7 @@ export function readSetPolicy(value: unknown): Read<SetPolicyMessage> {
   return { message: { ...(fields.message as SetPolicyMessage), ...(signed as ControlMessage) } };
 }
 
+/** Reads message `message`: text and files, or `retry` or `stop` in their place; or says what is wrong. */
 export function readUserMessage(value: unknown): Read<UserMessage> {
   const fields = readFields(value, 'a message of the user', ['content', 'files', ...insteadOfContent]);
   if ('problem' in fields) return fields;
@@ -268,7 +272,7 @@ export function decisionDigest(decision: ParsedDecision): string {
   return jsonDigest(withoutProof(content) as unknown as Json);
 }
 
-/** As `decisionDigest`, for any other message. `name` is the name of its signal. */
+/** Identifies the content of a message that is no decision. Of its signature only the key counts. `name`: its signal. */
 export function contentDigest(name: string, message: ControlMessage): string {
   return jsonDigest({ name, message: withoutProof(message) } as unknown as Json);
 }

@@ -111,6 +111,7 @@ export function isRequestId(value: unknown): value is string {
 
 export const requestIdSentence = `'requestId' must be the 32 hex characters of the request`;
 
+/** What is wrong with one member of a decision; undefined if nothing is. An unknown member is wrong, too. */
 function fieldProblem(key: string, field: unknown): Problem | undefined {
   switch (key) {
     case 'requestId':
@@ -138,6 +139,7 @@ function fieldProblem(key: string, field: unknown): Problem | undefined {
   }
 }
 
+/** What is wrong with a member that is unknown, or must be text: those in `decisionBounds`. */
 function textProblem(key: string, field: unknown): Problem | undefined {
   if (!Object.hasOwn(decisionBounds, key)) return invalid(`unknown field '${key.slice(0, 40)}'`).problem;
   if (typeof field !== 'string') return invalid(`'${key}' must be text, not ${kindOf(field)}`).problem;
@@ -156,6 +158,7 @@ function jsonProblem(key: keyof typeof longestJson, field: unknown): Problem | u
   return { code: 'too_large', message: `'${key}' is longer than ${longestJson[key]} characters of JSON` };
 }
 
+/** What is wrong with the scope of an `always`; undefined if nothing is. */
 function scopeProblem(scope: unknown): Problem | undefined {
   if (!isObject(scope)) {
     return invalid(`'always' must be true, false or { kind, match, expiresIn, uses }, not ${kindOf(scope)}`).problem;
@@ -187,6 +190,7 @@ function isFiniteDuration(value: unknown): boolean {
   return 'durationMs' in parsed && parsed.durationMs !== null;
 }
 
+/** What is wrong with the globs of an `always`; undefined if nothing is. */
 function matchProblem(match: unknown): Problem | undefined {
   const fields = isObject(match) ? Object.entries(match) : [];
   if (fields.length === 0 || fields.length > maxMatches) {

@@ -38,7 +38,7 @@ export function verifiedSender(
   return refused(`the signature is not that of key '${keyId}' over this message to '${workflowId}' in '${namespace}'`);
 }
 
-/** Like `verifiedSender`, without the costly check of the signature itself. */
+/** The sender by the name and by the owner of the key, or a refusal. Does not check the costly signature itself. */
 export function claimedSender(
   { message, action }: Pick<Addressed, 'action'> & { message: SentMessage },
   ceiling: Pick<Policy, 'reviewerKeys' | 'directory' | 'revoked'> | undefined,

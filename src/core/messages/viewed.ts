@@ -37,6 +37,7 @@ const members = {
   batch: wholeNumber(1, viewedBounds.batch),
 } satisfies Record<keyof Viewed, [string, (value: unknown) => boolean]>;
 
+/** What is wrong with a decision's `viewed`, as a clause; undefined if nothing is. Unknown members are wrong, too. */
 export function viewedProblem(viewed: unknown): string | undefined {
   if (typeof viewed !== 'object' || viewed === null || Array.isArray(viewed)) {
     return `'viewed' must be an object { ${Object.keys(members).join(', ')} }, each of them optional`;

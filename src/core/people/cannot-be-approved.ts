@@ -8,7 +8,7 @@ export function cannotBeApproved(panel: Panel, votes: readonly Ballot[]): string
   return why && `${why} Deny it: a new run needs a policy with more reviewers.`;
 }
 
-/** As `cannotBeApproved`, without the last sentence, which advises to deny. */
+/** Why no votes can approve a request, as sentences without the advice to deny it; undefined if some can. */
 export function whyNotApproved(panel: Panel, votes: readonly Ballot[]): string | undefined {
   const shortage = shortageIn(panel, votes);
   if (shortage === undefined) return undefined;

@@ -106,6 +106,7 @@ export function channelTimeoutMs({ channels }: ChannelRoutes, names: readonly st
   return names.length === 0 || longest === Infinity ? undefined : longest;
 }
 
+/** The channels of one reviewer. A group without channels of its own has those of its members. */
 function routeOf(
   { reviewers = {} }: ChannelRoutes,
   name: string,
@@ -120,6 +121,7 @@ function routeOf(
   );
 }
 
+/** The channels listed under a name, in any spelling of it; undefined if there are none. */
 function listedUnder(
   reviewers: Record<string, readonly string[]>,
   name: string,

@@ -21,6 +21,7 @@ export function delegationProblem(
   const denied = entitlement(panel, from, false);
   if (denied !== undefined) return denied;
   const seats = new Seats(panel.delegations, keyOf);
+  // If `to` has given their own seat away, this one goes on to the same holder.
   const holder = seats.holderOf(keyOf(to));
   const holderName = holder === keyOf(to) ? nfc(to) : seats.nameOf(holder);
   if (holder === id) return invalid(`'${name}' would only delegate this request to themselves`);
@@ -44,6 +45,7 @@ export function delegationProblem(
 export function takeBackProblem(panel: Panel, votes: readonly Ballot[], from: Voter): Problem | undefined {
   const { keyOf = personKey, delegations } = panel;
   const name = nfc(from.reviewerId) ?? '';
+  // The panel as it would be: may `from` decide with the seat?
   const before = { ...panel, delegations: withDelegation(delegations, { from: name, to: name }, keyOf) };
   const denied = entitlement(before, from, false);
   if (denied !== undefined) return denied;

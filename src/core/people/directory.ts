@@ -124,6 +124,7 @@ interface DirectoryIndex {
 const emptyIndex: DirectoryIndex = { personOf: new Map(), keysIn: new Map() };
 const indexes = new WeakMap<Directory, Map<PersonKey, DirectoryIndex>>();
 
+/** The index of a directory under a key function. Made once for each pair of these, and kept. */
 function directoryIndex(directory: Directory | undefined, keyOf: PersonKey): DirectoryIndex {
   if (directory === undefined) return emptyIndex;
   const before = indexes.get(directory) ?? new Map<PersonKey, DirectoryIndex>();
@@ -156,7 +157,7 @@ function directoryIndex(directory: Directory | undefined, keyOf: PersonKey): Dir
 }
 
 const aliased = new WeakMap<object, Map<PersonKey, PersonKey>>();
-/** Maps a key function that knows further ids of people to one that compares groups, which have no such ids. */
+/** For each function of `personKeyIn`: the key function without further ids, which compares names of groups. */
 const spelling = new WeakMap<PersonKey, PersonKey>();
 
 function groupKeyOf(keyOf: PersonKey): PersonKey {
@@ -164,8 +165,8 @@ function groupKeyOf(keyOf: PersonKey): PersonKey {
 }
 
 /**
- * Compares names by a directory: an id in `also` has its person's key. Only the operator's directory may list such ids:
- * otherwise, the author of a run could take another person's seat.
+ * Returns a key function that knows a directory: each id in `also` has the key of its person. Only the operator's
+ * directory may list such ids: otherwise, the author of a run could take another person's seat.
  *
  * @example
  * const directory = { people: { ann: { groups: [], keys: [], also: ['u-17'] } } };
@@ -193,6 +194,7 @@ export function personKeyIn(
   };
   const now = persons.size === 0 ? keyOf : inPeople;
   before.set(keyOf, now);
+  // Groups have no further ids, so `groupKeyOf` compares their names by the function without them.
   spelling.set(now, keyOf);
   return now;
 }

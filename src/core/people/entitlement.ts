@@ -212,7 +212,7 @@ export function shortageIn(panel: Panel, votes: readonly Ballot[]): Shortage | u
   return shortageOf(panel, seats, countedVotes(panel, seats, votes));
 }
 
-/** As `shortageIn`, for votes that are counted already. A requirement without names can always be met. */
+/** The first requirement that no further votes can meet beside those in `voted`. One without names can be met. */
 function shortageOf(panel: Panel, seats: Seats, voted: ReadonlyMap<string, boolean>): Shortage | undefined {
   const { keyOf = personKey, revoked } = panel;
   const revokedPeople = revoked === undefined ? new Set<string>() : peopleIn(revoked, keyOf);
@@ -227,6 +227,7 @@ function shortageOf(panel: Panel, seats: Seats, voted: ReadonlyMap<string, boole
         for (const owner of membersOfOne(directory, name, panel.keyOf)) {
           if (found.size >= most) return [...found];
           const holder = seats.holderOf(owner);
+          // A vote stays: an approval counts, and after a denial its author cannot approve.
           const mayVote = voted.get(holder) ?? maySign(panel, holder);
           if (mayVote && !revokedPeople.has(holder) && canApproveBy(panel, seats.seatOf(owner))) found.add(holder);
         }
@@ -336,6 +337,7 @@ export function maxMatching<Place, Person>(
   return places.filter((_, place) => fill(place, new Set())).length;
 }
 
+/** The first items that are wanted, at most `most`. */
 function firstOf<Item>(items: Iterable<Item>, most: number, isWanted: (item: Item) => boolean): Item[] {
   const found: Item[] = [];
   for (const item of items) {

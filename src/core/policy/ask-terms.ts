@@ -31,7 +31,7 @@ export interface EscalationStep {
   to: readonly string[];
 }
 
-/** Durations in milliseconds. */
+/** What a request demands of its reviewers, merged from the rules that ask. Durations in milliseconds. */
 export interface AskTerms {
   /** The wait; null: for ever, if a ceiling permits it. The longest counts if the call runs at the deadline. */
   timeoutMs: number | null;
@@ -184,7 +184,7 @@ function namesReviewers({ reviewers, quorum, oneOfEach }: AskSettings): boolean 
   return reviewers !== undefined || quorum !== undefined || oneOfEach !== undefined;
 }
 
-/** The requirements that demand more than one approval by anyone, each once; if there are none, one by anyone. */
+/** The distinct requirements that name people or need several approvals; if there are none, one approval by anyone. */
 function requirementsOf(asking: Asking): Requirement[] {
   const all = asking.map(
     ({ layer, parent, reviewers = [], quorum = 1, oneOfEach = [], escalate = [] }): Requirement => ({

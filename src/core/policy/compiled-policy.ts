@@ -128,6 +128,7 @@ export function compileLayers({ ceiling, parents, run }: PolicyLayers): Compiled
   };
 }
 
+/** Compiles one rule, and its condition at the first use. */
 function compileRule(rule: RunSideRule, id: string, layer: CompiledRule['layer']): CompiledRule {
   const { action, reason, ask, agent, when, args = {} } = rule;
   let condition: Condition | Problem | undefined;
@@ -206,6 +207,7 @@ function withArgumentName(argument: string | undefined, matched: true | Problem)
   return { problem: `${which}: ${matched.problem}` };
 }
 
+/** Whether a rule's condition holds, or why that is unknown. Evaluated once for all parts of a command. */
 export function holds(rule: CompiledRule, condition: Condition | Problem, facts: RuleFacts): boolean | Problem {
   if ('problem' in condition) return condition;
   const known = facts.held?.get(rule);
@@ -232,6 +234,7 @@ interface CandidateIndex<Candidate> {
 const fewestIndexed = 16;
 const keyLength = 4;
 
+/** The index of rules for one tool; undefined if it would save nothing. Where it gives undefined, try each rule. */
 export function indexCandidates<Candidate extends Patterned>(
   candidates: readonly Candidate[],
 ): CandidateIndex<Candidate> | undefined {
@@ -259,6 +262,8 @@ export function indexCandidates<Candidate extends Patterned>(
       // The JSON of a list does not contain the texts of its elements: quotes in them are escaped.
       if ('problem' in text || text.list !== undefined) return undefined;
       const { mapped } = text;
+      // In a longer text, finding the fours takes longer than trying each rule. And too much work is a problem of its
+      // rule, which must not be left out.
       if (mapped.length > candidates.length || mapped.length * longest > maxMatchWork) return undefined;
       const found = [...always];
       const seen = new Set<number>();

@@ -76,6 +76,7 @@ export function grantFor(grants: readonly Grant[], call: GrantedCall, widest: Al
       widest !== false &&
       grantKinds.indexOf(grant.scope.kind) <= grantKinds.indexOf(widest) &&
       isValid(grant, call) &&
+      // Kind `arguments` matches as a rule with its globs would, or covers the one command that its glob spells.
       (grant.scope.kind === 'arguments' && !isExactCommand(grant, call)
         ? matchesAsRule(grant, call)
         : matchesScope(grant, call) &&

@@ -73,6 +73,7 @@ function notApproving({ name, timeoutMs }: AdvisorSettings): AdvisorSettings {
   return { name, ...(timeoutMs !== undefined && { timeoutMs }) };
 }
 
+/** The strictest answers of all parts of a call. If a command has too many parts, no rule can be evaluated. */
 function answersOf(policy: CompiledPolicy, call: LayerCall): readonly LayerAnswer[] {
   const { all, argsLength, index } = policy.candidates(call.subjects);
   const { length } = call.shell?.parts ?? [];

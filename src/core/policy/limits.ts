@@ -91,6 +91,7 @@ function timeoutOf(layers: PolicyLayers, asking: Asking): number | null {
 
 type Asking = NonNullable<Ruling['ask']>['by'];
 
+/** Each policy with its own asking rules. The rules of the agent belong to the policy of the run. */
 function byLayer({ ceiling, parents = [], run }: PolicyLayers, asking: Asking): { policy: Policy; by: Asking }[] {
   const all = [
     { policy: ceiling, by: asking.filter(({ layer }) => layer === 'ceiling') },

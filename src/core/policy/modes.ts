@@ -90,6 +90,7 @@ export function applyMode(
   return { action: applied, decided: !own || applied !== action };
 }
 
+/** What a cell of the table makes of `action`, the answer of the rule or of the risk default: see `Cell`. */
 function actionOf(
   cell: Exclude<Cell, 'keep'>,
   action: Action,

@@ -17,7 +17,7 @@ export interface OneRule {
 const asks = { read_only: 'ask', write: 'ask', destructive: 'ask' } as const;
 const unknown = 'rule  cannot be evaluated: ';
 
-/** Compiles a rule on first use. */
+/** Returns functions that match a rule as an allow rule and as a deny rule. They compile it at their first use. */
 export function oneRule({ pattern = '*', args }: BareRule): OneRule {
   const made: { allow?: CompiledPolicy; deny?: CompiledPolicy } = {};
   const answer = (action: 'allow' | 'deny', call: LayerCall): LayerAnswer => {
@@ -30,6 +30,7 @@ export function oneRule({ pattern = '*', args }: BareRule): OneRule {
     denies: (call) => {
       const { action, reason } = answer('deny', call);
       if (action !== 'deny') return false;
+      // Only a rule that cannot be evaluated has a reason here: `unknown`, and then the problem.
       return reason === undefined ? true : { problem: reason.slice(unknown.length) };
     },
   };

@@ -19,7 +19,11 @@ export interface MatchedCall {
   argsLength: number;
 }
 
-/** One matcher for each part of a command; a single one for any other call, and for a command that is not text. */
+/**
+ * Returns a matcher for each part of a command, and one more for the raw text if the split is uncertain or empty. For
+ * any other call, and for a command that is not text, it returns a single one. What a matcher compares depends on the
+ * rule, by the list in shell/parts.ts: an ask or a deny with the part and the raw text, an allow with the part alone.
+ */
 export function partMatchers({ subject, shell, subjects: unbounded, facts, argsLength }: MatchedCall): PartMatcher[] {
   const subjects = boundedSubjects(unbounded, argsLength);
   const matched = new Map<Candidate, Match>();
@@ -42,6 +46,7 @@ export function partMatchers({ subject, shell, subjects: unbounded, facts, argsL
   };
   const matchStrictly = (candidate: Candidate, texts: string[]): Match =>
     firstMatch([...texts.map((text) => () => textMatch(candidate, text)), () => whole(candidate)]);
+  // The exception for allow rules: only wrappers and their options make the split uncertain.
   const isOfWrapper = (reason: Uncertainty): boolean => reason === 'wrapper program' || reason === 'unknown option';
   const onlyWrapped = uncertain.length > 0 && uncertain.every(isOfWrapper);
   const wrapped = onlyWrapped ? new WrappedParts(parts) : undefined;
@@ -49,6 +54,7 @@ export function partMatchers({ subject, shell, subjects: unbounded, facts, argsL
   const ofParts = parts.map((part, index): PartMatcher => (candidate) => {
     if (candidate.rule.action !== 'allow') return matchStrictly(candidate, [part.text, part.reduced]);
     const globs = subjectGlobs(candidate.rule, subject);
+    // A rule without a glob on the command matches every part, however uncertain the split is.
     if (globs.length === 0 || uncertain.length === 0) {
       const spelled = globs.every(({ wildcards }) => wildcards === 0);
       return textMatch(candidate, spelled ? part.text : allowedText(part));
@@ -66,6 +72,7 @@ export function partMatchers({ subject, shell, subjects: unbounded, facts, argsL
   if (uncertain.length === 0 && ofParts.length > 0) return ofParts;
   const missing = incompleteSplit(shell);
   const unseen: GlobSubject = { problem: `the command could not be split completely (${missing})` };
+  // The raw text is one more part, so that no allow rule covers what the split may have missed.
   const ofRawText: PartMatcher = (candidate) => {
     if (missing !== undefined && candidate.rule.action !== 'allow') {
       // The parts that are missing from the split may or may not match.

@@ -90,7 +90,7 @@ const ibanLengths = new Map(
     .map((each) => [each.slice(0, 2), Number(each.slice(2))]),
 );
 
-/** The length of the IBAN that a match begins with, spaces included; 0 if it begins with none. */
+/** The length of the IBAN that `match` begins with, spaces included; 0 for none. `next`: the character behind it. */
 export function isIban(match: string, next: string): number {
   const length = ibanLengths.get(match.slice(0, 2)) ?? 0;
   let [end, found] = [0, ''];

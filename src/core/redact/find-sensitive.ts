@@ -44,6 +44,7 @@ export function findSensitive(text: string, kinds: readonly string[] = sensitive
   return taken.inOrder();
 }
 
+/** The text with a placeholder in the place of each span. Spans are in order, and do not overlap. */
 export function withPlaceholders(text: string, spans: readonly Span[]): string {
   let [redacted, from] = ['', 0];
   for (const [start, end, placeholder] of spans) {

@@ -112,6 +112,7 @@ function longTexts(args: JsonObject, values: readonly RedactedValue[]): HiddenTe
 /** The length from which a hidden text is replaced wherever it occurs. Shorter ones occur everywhere. */
 export const leastHidden = 4;
 
+/** A text that reviewers do not see, and the search for it in other texts. */
 export class HiddenText {
   /** The path of the value that holds it, as JSON. */
   readonly path: string;

@@ -35,6 +35,7 @@ export function keptValues(
   const itemOf = itemsOf(shown);
   const kept = leavesOf(args).flatMap(({ path, value, text }): KeptValue[] => {
     const placeholders: [string, string][] = [];
+    // What looks like a placeholder in the call itself stands for itself.
     const takeWritten = (from: number, end: number): void => {
       for (const [written] of text.slice(from, end).matchAll(known)) placeholders.push([written, written]);
     };

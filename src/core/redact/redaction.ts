@@ -104,6 +104,7 @@ export function marksOf({ kinds, patterns, also }: RedactionSettings): Omit<Reda
   };
 }
 
+/** The parts of one value to hide, by its name or by its text. Names in `also` have none of the exemptions. */
 function spansOf({ path, value, text }: Leaf, { settings, findMore, command }: FindOptions): readonly Span[] {
   const { kinds, also } = settings;
   const names = path.filter((key) => typeof key === 'string');
@@ -141,6 +142,7 @@ export function redactedArguments<Value extends Json>(args: Value, values: reado
   return copy as Value;
 }
 
+/** Replaces the spans of one value within `root`. A path without a text or a number is skipped. */
 function replaceAt(root: Json, { path, spans }: RedactedValue): void {
   const [leaf] = leavesOf(valueAt(root, path) ?? null);
   const holder = valueAt(root, path.slice(0, -1));
