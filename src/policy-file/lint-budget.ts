@@ -18,7 +18,7 @@ import type { PolicyWarning } from './lint-names.ts';
 import { expressionOf } from './condition-kinds.ts';
 import { textOf } from './condition-constants.ts';
 
-/** Commands with so many parts, and arguments of so many characters, should be cheap enough for a tool's rules. */
+/** Usual sizes of calls: the parts of a command, and the characters of an argument. Rules must be able to read them. */
 const usualParts = 128;
 const usualLength = 4_000;
 /** Usual sizes of the lists and texts that conditions read. */

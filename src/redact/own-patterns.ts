@@ -5,7 +5,7 @@ import { expressionSize } from '../core/match/expression-size.ts';
 import { tooMuch, valuePlaceholder } from '../core/redact/kinds.ts';
 import type { OwnPattern } from '../core/redact/redaction.ts';
 
-/** Longest piece of a text that is searched at once: after each match, RE2 may search the rest of the piece again. */
+/** The longest piece of a text that RE2 gets: after each match, it may search the rest of the piece again. */
 const pieceLength = 20_000;
 /** How far pieces overlap. Longer matches may be missed at the end of a piece. */
 const overlap = 1_000;

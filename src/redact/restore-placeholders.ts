@@ -59,7 +59,7 @@ export function restorePlaceholders(
         `${place}: ${first} keeps its value only if ${where} is otherwise unchanged and nothing is taken from its list: write the value`,
       );
     }
-    const chosen = placed(
+    const chosen = originalsOf(
       written.map(([placeholder]) => placeholder),
       placeholders,
     );
@@ -82,14 +82,14 @@ export function restorePlaceholders(
 class Misplaced extends Error {}
 
 /** The originals of the remaining placeholders; undefined if some are new, moved, or could be one of several. */
-function placed(written: readonly string[], placeholders: KeptValue['placeholders']): string[] | undefined {
+function originalsOf(written: readonly string[], placeholders: KeptValue['placeholders']): string[] | undefined {
   const [earliest, latest] = [match(written, placeholders), match(written.toReversed(), placeholders.toReversed())];
   if (earliest === undefined || latest === undefined) return undefined;
   const isOne = earliest.every((original, index) => original === latest[written.length - 1 - index]);
   return isOne ? earliest : undefined;
 }
 
-/** The first way in which `written` is a subsequence of the placeholders. */
+/** The originals of `written`, each of the first placeholder that fits in order; undefined if some do not fit. */
 function match(written: readonly string[], placeholders: KeptValue['placeholders']): string[] | undefined {
   const originals: string[] = [];
   for (const [placeholder, original] of placeholders) {
@@ -99,8 +99,8 @@ function match(written: readonly string[], placeholders: KeptValue['placeholders
 }
 
 /**
- * Returns a function that tells whether an item of a list is in its place and unchanged. Items have no names, so one that
- * moved cannot be identified. The function digests each item once.
+ * Returns a function that tells whether an item of a list is in its place and unchanged. Items have no names, so one
+ * that moved cannot be identified. The function digests each item once.
  */
 function placeTest(edited: JsonObject): (item: NonNullable<KeptValue['item']>) => boolean {
   const digests = new Map<string, string | undefined>();

@@ -38,6 +38,7 @@ const ideographicStop = '。';
 const lookOf = tableOf(tables);
 const latinLookOf = tableOf(latinTable);
 
+/** Maps each letter in `from` to the one at the same place in `to`. */
 function tableOf(rows: readonly (readonly [from: string, to: string])[]): ReadonlyMap<string, string> {
   return new Map(
     rows.flatMap(([from, to]) => {

@@ -125,7 +125,7 @@ export function escapeText(text: string): string {
   return replaceUnsafe(text, (character) => character === '\\' || unseen.test(character), escapeCodePoint);
 }
 
-/** Like `escapeText`, but keeps backslashes. It is idempotent, but different texts can give the same result. */
+/** Makes one line as `escapeText` does, but keeps backslashes: different texts can give one line. Idempotent. */
 export function escapeUnseen(text: string): string {
   return replaceUnsafe(text, (character) => unseen.test(character), escapeCodePoint);
 }

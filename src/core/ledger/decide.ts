@@ -55,8 +55,8 @@ export interface DecideCommand {
 }
 
 /**
- * Applies a decision about a request: refuses it, keeps its vote, or settles the request. A decision that was sent before
- * changes nothing, and gets its receipt again.
+ * Applies a decision about a request: refuses it, keeps its vote, or settles the request. A decision that was sent
+ * before changes nothing, and gets its receipt again.
  */
 export function decide(ledger: Ledger, command: DecideCommand, directories: Directories): Reduction {
   const { atMs, decision, voter = { identity: 'anonymous' }, edit } = command;

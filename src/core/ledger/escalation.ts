@@ -72,7 +72,7 @@ function plannedSteps(record: RequestRecord): DueStep[] {
   return [...escalations, warning];
 }
 
-/** The first reminder after the steps already taken. */
+/** When the next reminder is due: the first one after the steps that were taken. Null without reminders. */
 function nextReminderMs(record: RequestRecord): number | null {
   const { remindMs } = record.terms;
   if (remindMs === null) return null;

@@ -33,7 +33,7 @@ export const sentences = {
   notStartedAgain: (why: string): string => `${sentences.unknownOutcome} It is not started again. ${why}`,
   /** The sentence does not say `Error`, because a model would then repeat the call. */
   resultNotGiven: (problem: string): string => `${resultNotGivenStart} (${problem}); do not repeat it`,
-  /** The sentence does not say `Error` either. */
+  /** This sentence does not say `Error` either, because a model would then repeat the call. */
   resultWithheld: (reason: string): string => `the tool ran; what it gave is withheld (${reason}); do not repeat it`,
   failed: (message: string): string => `Error: ${message}`,
 } as const;

@@ -272,7 +272,7 @@ export function decisionDigest(decision: ParsedDecision): string {
   return jsonDigest(withoutProof(content) as unknown as Json);
 }
 
-/** Identifies the content of a message that is no decision. Of its signature only the key counts. `name`: its signal. */
+/** Identifies the content of a message other than a decision. Its signature counts by the key. `name`: its signal. */
 export function contentDigest(name: string, message: ControlMessage): string {
   return jsonDigest({ name, message: withoutProof(message) } as unknown as Json);
 }

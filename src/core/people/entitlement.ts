@@ -236,7 +236,7 @@ function shortageOf(panel: Panel, seats: Seats, voted: ReadonlyMap<string, boole
     };
     const able = possible(reviewers.length > 0 ? reviewers : oneOfEach, Math.max(quorum, oneOfEach.length));
     if (able.length < quorum) return { requirement, able };
-    // As in `maxMatching`, more candidates than there are places make no difference.
+    // More candidates than there are places make no difference: the places cannot take all of them.
     const candidates = new Map(oneOfEach.map((name) => [name, new Set(possible([name], oneOfEach.length))]));
     const people = new Set([...candidates.values()].flatMap((ids) => [...ids]));
     const placed = maxMatching(oneOfEach, [...people], (name, id) => candidates.get(name)!.has(id));

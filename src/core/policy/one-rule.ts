@@ -30,7 +30,7 @@ export function oneRule({ pattern = '*', args }: BareRule): OneRule {
     denies: (call) => {
       const { action, reason } = answer('deny', call);
       if (action !== 'deny') return false;
-      // Only a rule that cannot be evaluated has a reason here: `unknown`, and then the problem.
+      // This rule has no reason of its own: if there is one, it is `unknown` and the problem of the evaluation.
       return reason === undefined ? true : { problem: reason.slice(unknown.length) };
     },
   };

@@ -26,7 +26,7 @@ export function assessRecorded(
 ): Assessment {
   const matched = matchAll(call, rules, meter).filter(({ match, isUnread }) => match !== 'no' || isUnread);
   const all = matched.flatMap(({ rule, match }) => (match === 'no' ? [] : [assessmentOfRule(rule, match, call.args)]));
-  return joinAssessments([base(call, matched), ...all, ...recorded]);
+  return joinAssessments([assessmentByRisk(call, matched), ...all, ...recorded]);
 }
 
 /** `part`: the rule matches only a part of what would run, so it may raise the severity, not lower it. */
@@ -68,7 +68,7 @@ export function matchAsRule(rule: CompiledAssessRule, call: LayerCall): Pick<Mat
 }
 
 /** The assessment by risk. A rule that matches and lowers it makes it `safe`, or as severe as unread rules. */
-function base(call: AssessedCall, matched: readonly Matched[]): Assessment {
+function assessmentByRisk(call: AssessedCall, matched: readonly Matched[]): Assessment {
   const standard = defaultAssessment(call.risk);
   const lowering = matched.filter(({ rule, match }) => match === 'all' && !rule.raiseOnly).map(({ rule }) => rule);
   const unread = matched.filter(({ isUnread }) => isUnread).map(({ rule }) => rule);

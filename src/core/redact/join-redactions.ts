@@ -52,7 +52,7 @@ export function withoutHidden(text: string, args: JsonObject, values: readonly R
 
 const cutMark = '…';
 
-/** If the text was cut within a hidden text, replaces the beginning of that hidden text. */
+/** If the text was cut in the middle of a hidden text, replaces the beginning of it that is left at the end. */
 function withoutBeginning(text: string, hidden: readonly HiddenText[]): string {
   if (!text.endsWith(cutMark)) return text;
   const end = text.length - cutMark.length;

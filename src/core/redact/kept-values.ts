@@ -53,7 +53,7 @@ export function keptValues(
   return byteLength(JSON.stringify(kept)) <= mostBytes ? kept : [namesOnly(kept)];
 }
 
-/** Keeps only the kinds of the placeholders, without values. The empty path is that of no text. */
+/** The placeholders without originals and digests. No text has the empty path, so none of them can be restored. */
 function namesOnly(kept: readonly KeptValue[]): KeptValue {
   const all = new Set(
     kept.flatMap(({ placeholders }) => placeholders.map(([placeholder]) => withoutDigest(placeholder))),
