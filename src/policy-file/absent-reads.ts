@@ -6,7 +6,7 @@ import type { Outcome, Scope } from './condition-kinds.ts';
 import { expressionOf, failure, mapOf, mayBe, outcomeOf, variables } from './condition-kinds.ts';
 import { indexOf, textOf, type Expression } from './condition-constants.ts';
 
-/** A clause that continues `rule ID` for each member that may be missing. `isRequired`: every call has the argument. */
+/** A clause after `rule ID` for each member without which a deny or an ask counts. `isRequired`: every call has it. */
 export function absentReads(
   { when, args = {}, action }: Rule,
   isRequired: (argument: string) => boolean = () => false,

@@ -105,6 +105,7 @@ function possibleChannels(
 export function lateSteps({ ask }: Rule, policy: Policy, of: 'ceiling' | 'agent' | 'run', ceiling?: Policy): string[] {
   if (ask === undefined) return [];
   const layer: 'ceiling' | 'run' = of === 'ceiling' ? 'ceiling' : 'run';
+  // A ruling in which this rule alone asks, as `limitsOf` reads it.
   const asked = { ask: { always: 'call' as const, by: [{ ...ask, rule: null, layer }] } };
   // The time-out by this policy alone: if it is longer, the ceiling shortens it.
   const ownMs = limitsOf({ [layer]: policy }, asked).timeoutMs;

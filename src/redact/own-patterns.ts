@@ -23,8 +23,8 @@ export function patternProblem(pattern: string): string | undefined {
 }
 
 /**
- * Finds the patterns' matches, in their order. The result counts its work: use one for all texts of a call. A text
- * beyond the bounds is one span. A pattern that does not compile hides every text: policies are checked when they load.
+ * Returns a search for matches of the patterns, which counts its work: use one for all texts of a call. A text beyond
+ * the bounds is one span. A pattern that does not compile hides every text: policies are checked when they load.
  */
 export function findOwn(patterns: readonly OwnPattern[]): FindMore | undefined {
   if (patterns.length === 0) return undefined;

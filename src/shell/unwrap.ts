@@ -221,7 +221,7 @@ function optionValue(args: ShellWord[], at: number): InnerScript[] {
   return [{ text: text.replace(/^exec=/, ''), last }];
 }
 
-/** What `git` runs by a subcommand or its configuration; undefined if nothing. */
+/** What `git` runs by its configuration or a subcommand, and itself without global options; undefined if nothing. */
 function contentsOfGit(form: Wrapper, args: ShellWord[]): Contents | undefined {
   if (args.length === 1 && /^(-v|--version|--help)$/.test(args[0]!.text)) return undefined;
   const { scripts, operands, unknownAt } = readOptions(form, args, false);
@@ -254,7 +254,7 @@ function configured(settings: InnerScript[]): InnerScript[] {
   return settings.map(({ text, last }) => ({ text: text.replace(/^[\w.-]+=/, '').replace(/^!/, ''), last }));
 }
 
-/** After an unknown option, the command may begin at any word that is not an option. */
+/** After an unknown option, a command may begin at any word without a dash, and shell text be that word or the rest. */
 function guess(form: Wrapper, rest: ShellWord[], scripts: InnerScript[], program?: ShellWord): Contents {
   const places = rest.flatMap(({ text }, index) => (text.startsWith('-') ? [] : [index]));
   const tried = places.slice(0, maxGuesses).map((index) => rest.slice(index));

@@ -196,7 +196,7 @@ export function looksLike(text: string): string {
   return look + text.slice(longestLook);
 }
 
-/** The scripts that are odd in a word: those that do not belong to it, or all if all letters look Latin. */
+/** Returns whether a script is odd in a word: one that does not belong to it, or any if all letters look Latin. */
 function oddLetters(
   text: string,
   of: (character: string) => Known,

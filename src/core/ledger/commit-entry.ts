@@ -46,7 +46,7 @@ export function runTag({ namespace, workflowId, firstRunId }: CommittedRun): str
   return jsonDigest([namespace, workflowId, firstRunId].map(wellFormed));
 }
 
-/** Returns the salts of entries' members, derived from the run's secret (64 hex digits). No salt reveals another. */
+/** Returns a function for the salts of entries' members, by the run's secret (64 hex digits). None reveals another. */
 export function saltsOf(secret: string): (seq: number, member: string) => string {
   const keyed = hmac.create(sha256, hexToBytes(secret));
   return (seq, member) => {

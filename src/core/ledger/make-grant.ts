@@ -221,6 +221,7 @@ function scopeOf(
   const match = Object.assign({}, ...matches) as Record<string, string>;
   const scope = { kind: 'arguments', match } as const;
   const merged = matches.every((one) => Object.entries(one).every(([name, glob]) => match[name] === glob));
+  // The grant is tried on the call that was asked about, which it must answer, too.
   const candidates = [{ grantId: '', tool, approved: true, scope }];
   const call = grantedCall(record, undefined);
   const { undeclared } = call.ready;

@@ -108,7 +108,7 @@ export function metered(
   return readingMatches(glob, subject, reading);
 }
 
-/** The subjects with their arguments' text charged once, at its first use, for `argsLength` characters of patterns. */
+/** The subjects, in which the first use of the arguments' text charges for all patterns: `argsLength` characters. */
 export function boundedSubjects(subjects: CallSubjects, argsLength: number): CallSubjects {
   let bounded: GlobSubject | undefined;
   return {

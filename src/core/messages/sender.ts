@@ -94,7 +94,7 @@ function signedFor(
   return { voter: { reviewerId: nfc(name), identity: 'verified', keyId }, operator: false };
 }
 
-/** Tells whether the person of a key can sign: with a key of the operator's policy, or through a gateway's key. */
+/** Returns a function that tells, by a person key, whether that person can sign: with an own key, or a gateway's. */
 export function canSign(
   {
     ceiling: directory,

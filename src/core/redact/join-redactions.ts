@@ -65,7 +65,7 @@ function withoutBeginning(text: string, hidden: readonly HiddenText[]): string {
   return text;
 }
 
-/** Returns `withoutHidden` for all texts and numbers of `value`; undefined if that would take too long. */
+/** Returns a function that hides the hidden texts in any text of `value`; undefined if that would take too long. */
 export function hiderIn(
   value: Json,
   args: JsonObject,

@@ -61,7 +61,7 @@ function namesOnly(kept: readonly KeptValue[]): KeptValue {
   return { path: [], placeholders: [...all].map((placeholder) => [placeholder, placeholder] as const) };
 }
 
-/** Returns a function that finds a value's item of a list. It digests each item once: some hold thousands of values. */
+/** Returns a function that finds the item of a list that a value is in. It digests an item only once: some are long. */
 function itemsOf(shown: JsonObject): (path: Path) => KeptValue['item'] {
   const items = new Map<string, KeptValue['item']>();
   return (path) => {
