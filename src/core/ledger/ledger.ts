@@ -193,7 +193,7 @@ function rule(ledger: Ledger, command: RuleCommand): Reduction {
   );
 }
 
-/** Settles an open request without a decision: its deadline has passed (`expire`), or its run no longer needs it. */
+/** Settles an open request without a new decision: its deadline has passed (`expire`), or the run withdraws it. */
 function lapse(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'expire' | 'cancel' }>): Reduction {
   const { kind, atMs, requestId, reason } = command;
   const record = findOpen(ledger, requestId);
