@@ -100,6 +100,7 @@ export function approvalQueue(client: CountersignClient, options: QueueOptions =
   const readNew = async (row: ApprovalSummary): Promise<ApprovalDetails | undefined> => {
     const key = requestKey(row);
     if (returned.has(key) || (unread.get(key) ?? 0) > performance.now()) return undefined;
+    // Mark it before the read, so that a concurrent `next` does not return it, too.
     returned.add(key);
     try {
       const request = await client.approvals.get(row.requestId, { workflowId: row.workflowId });

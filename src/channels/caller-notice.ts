@@ -33,6 +33,7 @@ const longestReason = 500;
 const longestPerson = 200;
 const mostNames = 5;
 
+/** The notice that the run waits for a decision on a request. */
 export function waitingNotice(request: ChannelRequest, nowMs: number, clock: ReaderClock): CallerNotice {
   const { agentName, toolName, deadline } = request;
   const until = deadline === null ? 'without a deadline' : `until ${deadlineText(deadline, nowMs, clock)}`;
@@ -46,6 +47,7 @@ export function waitingNotice(request: ChannelRequest, nowMs: number, clock: Rea
   };
 }
 
+/** The notice of how a request was settled. */
 export function outcomeNotice(request: ChannelRequest, settlement: Settlement, clock: ReaderClock): CallerNotice {
   const { reason = '', settledAt } = settlement;
   const reasonLine = reason.trim() === '' ? [] : [`Reason: ${bounded(reason, longestReason)}`];
@@ -105,7 +107,7 @@ function outcomeWords({ outcome, runs, by }: Settlement, who: string): [title: s
     case 'denied_by_policy':
     case 'refused':
     case 'cached':
-      // Only a call without a request has these outcomes.
+      // A request never has these outcomes: they are for calls that were decided without a request.
       return ['Decided', `It was decided${who}: ${runsOrNot}`];
   }
 }
@@ -117,6 +119,7 @@ function callShown({
   argumentNames = Object.keys(args),
   shownArguments,
 }: ChannelRequest): string {
+  // Cut the text before and after escaping, as escapes are longer.
   const text = visibleLine(shortened(argumentsText({ argumentNames, shownArguments }), longestCall));
   return argumentNames.length === 0 ? shownName(toolName) : `${shownName(toolName)}(${shortened(text, longestCall)})`;
 }

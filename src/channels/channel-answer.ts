@@ -47,6 +47,7 @@ export function parseAnswer(
   const parsed = parseDecision({ ...members, ...named, ...shown, requestId });
   if ('problem' in parsed) {
     const { message, code } = parsed.problem;
+    // An answer has `userMessages`, which a decision has inside `viewed`.
     return { problem: { code, message: message.replace("'viewed.", "'") } };
   }
   const { requestId: _, viewed, ...answer } = parsed.decision;
@@ -121,7 +122,7 @@ export function exceeds(severity: Severity, cap: Severity): boolean {
 
 const mostRecent = 10_000;
 
-/** The ids of messages that this process sent recently, so that a retry does not send them again. */
+/** Creates a set that keeps the last 10,000 ids: of sent messages, so that a retry does not send them again. */
 export function recentIds(): Pick<Set<string>, 'add' | 'has'> {
   const ids = new Set<string>();
   return {

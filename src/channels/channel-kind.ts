@@ -28,6 +28,7 @@ export function durationBetween(least: string, most: string, example: string): z
   );
 }
 
+/** `problemOf` returns what is wrong with a duration, if anything. It gets undefined for `never` and other texts. */
 function durationShapeBy(problemOf: (durationMs: number | undefined) => string | undefined): z.ZodType<number, string> {
   return z.string().transform((text, context) => {
     const durationMs = msOf(text);
@@ -53,7 +54,7 @@ export function readPem(path: string, member: string): string {
 }
 
 /**
- * Throws `policy_invalid` unless an optional package is installed. Loading takes time, so the first message loads it.
+ * Throws `policy_invalid` unless an optional package is installed. Does not load the package: the first message does.
  */
 export function requirePackage(name: string, what: string): void {
   try {
@@ -133,6 +134,7 @@ export class ChannelBuilder {
     return made;
   }
 
+  /** Returns the names of the entries to which others refer. */
   needed(): Set<string> {
     return new Set([...this.#needs.values()].flatMap((names) => [...names]));
   }

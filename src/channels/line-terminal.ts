@@ -62,9 +62,11 @@ export class LineTerminal {
   async use<Answer>(signal: AbortSignal, ask: (asking: Asking) => Promise<Answer>): Promise<Answer | undefined> {
     signal.throwIfAborted();
     const stopped = Promise.withResolvers<never>();
+    // An abort while nothing awaits this promise must not be an unhandled rejection.
     stopped.promise.catch(() => undefined);
     const stop = (): void => stopped.reject(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
+    // Wait for the calls before this one, and let later calls wait for it.
     const before = this.#last;
     const done = Promise.withResolvers<void>();
     this.#last = before.then(() => done.promise);

@@ -181,6 +181,7 @@ async function problemsOfChannels(
   return shaped.success ? (await readEntries(shaped.data, kinds)).problems : [];
 }
 
+/** Reads the file if `source` is one line with the ending of a file name. Otherwise `source` is the text itself. */
 function loadChannelSource(source: string): { text: string; file: string } {
   if (!/^[^\n]+\.(ya?ml|json)$/.test(source)) return { text: source, file: 'channels' };
   if (existsSync(source)) return { text: readFileSync(source, 'utf8'), file: source };
@@ -204,6 +205,7 @@ async function setUpOf(
     }
   }
   if (problems.length > 0) throw shapeError(placed, problems);
+  // By default, a channel to which another refers gets no requests of its own.
   const needed = builder.needed();
   const own = Object.entries(channels).flatMap(([name, { quiet_hours: hours }]): [string, QuietHours | false][] =>
     hours === undefined ? [] : [[name, hours && quietHoursOf(hours)]],

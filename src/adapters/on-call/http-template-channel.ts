@@ -109,6 +109,7 @@ export function httpTemplateChannel(options: HttpTemplateOptions): Channel {
     ...(steps !== undefined && { steps }),
     reach: (signal) => sender.reach(new URL(asHost(notify.url)), signal),
     test: async ({ key, signal }) => {
+      // The test request belongs to no run, so link to the inbox itself.
       const link = origin === undefined ? undefined : `${origin}/inbox/`;
       const request = testRequest(key);
       const outcome = { outcome: 'cancelled', runs: false, reason: testText } as const;
@@ -167,6 +168,7 @@ function checkMessage(name: 'notify' | 'settled', template: SettledTemplate, sec
   }
 }
 
+/** Fills the template of the body, and returns it with its content type. Undefined for a template without a body. */
 function contentOf({ body, form, text }: HttpTemplate, values: JsonObject): { type: string; body: string } | undefined {
   if (body !== undefined) return { type: 'application/json', body: JSON.stringify(fillTemplate(body, values)) };
   if (text !== undefined) return { type: 'text/plain; charset=utf-8', body: fillText(text, values) };

@@ -107,7 +107,7 @@ function filterOf(written: string): ((text: string) => string) | undefined {
 }
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
-/** More characters than any escape has. */
+/** More characters than any escape has, so that `cutText` recognizes an escape that goes past the limit. */
 const margin = 16;
 
 /**
@@ -119,6 +119,7 @@ export function cutText(text: string, most: number): string {
   const head = text.slice(0, most + margin);
   let end = 0;
   for (const unit of unitsOf(head)) {
+    // Not `>`, to leave room for `…`.
     if (end + unit.length >= most) break;
     end += unit.length;
   }
@@ -229,6 +230,7 @@ export interface TemplateFacts {
   isShort?: boolean;
 }
 
+/** The names that the body may use: the request, why the message is sent, and the secrets. */
 export function knownInBody(message: 'notify' | 'settled', secrets: readonly string[]): Known {
   const own = message === 'notify' ? ['step.kind', 'step.to'] : settlementMembers.map((each) => `settlement.${each}`);
   const deep = [...requestMembers.map((each) => `request.${each}`), ...own, ...always];
@@ -246,6 +248,7 @@ export function knownOutside(secrets: readonly string[]): Known {
   return { deep: [], whole: [...own, ...secrets.map((each) => `secrets.${each}`)] };
 }
 
+/** The values of placeholders, by the first part of their names. With `isShort`, long texts are left out. */
 export function templateValues({
   inboxUrl = '',
   sent = null,

@@ -84,7 +84,10 @@ export function callerMessage(
   };
 }
 
-/** The message is kept until the deadline; for a day if it reports a settlement, or if there is no deadline. */
+/**
+ * How a push service delivers a message. It keeps the message until the request's deadline; for a day if there is none,
+ * or if the message reports a settlement. Only messages about open requests of high severity are urgent.
+ */
 export function deliveryOf(
   { workflowId, requestId, deadline, assessment: { severity } }: ChannelRequest,
   isSettled: boolean,
@@ -101,6 +104,7 @@ export function deliveryOf(
   };
 }
 
+/** The members that each message about a request has. A caller's message replaces the tag and the URL. */
 function common(request: ChannelRequest, origin: string, key: string): Pick<PushMessage, 'tag' | 'url' | 'key'> {
   const url = inboxUrl(origin, request);
   return {

@@ -30,7 +30,7 @@ const kind = 'push-subscriptions';
 const mostPerPerson = 10;
 /** Subscriptions expire because a person's groups change. The open inbox renews the subscription. */
 const lifetimeMs = 30 * 24 * 3_600_000;
-/** The most characters of a person's groups, because the length of a sealed text is limited. */
+/** The most characters of a person's groups; of more, none is stored. The length of a sealed text is limited. */
 const mostGroups = 3_000;
 
 /**
@@ -121,7 +121,8 @@ const readsAtOnce = 4;
 
 /**
  * Returns the browsers of the people that a step asks, by name, group or delegation; without names, of all subscribers.
- * Leaves out people whose approval would not count; for reminders also voters. Throws `policy_invalid` for too many.
+ * Leaves out people whose approval would not count. Reminders and warnings also leave out people who have voted. Throws
+ * `policy_invalid` for too many browsers.
  */
 export async function audienceOf(
   request: ChannelRequest,
@@ -155,6 +156,7 @@ export async function reachedBefore(
   return named.length === marks.length ? named : once([...named, ...(await subscriptions.all()).filter(isReached)]);
 }
 
+/** Returns the browsers of the run's caller, also those stored under another id of the same person. */
 export async function browsersOfCaller(
   { callerUserId, people = {} }: ChannelRequest,
   subscriptions: Subscriptions,
@@ -184,6 +186,7 @@ async function subscribed(
   const others = Object.entries(request.people ?? {}).filter(([id]) => people.includes(keyOf(id)));
   const ids = [...people, ...others.flatMap(([, { also = [] }]) => also)].map((id) => personKey(id));
   const named = await inParallel([...new Set(ids)], readsAtOnce, (person) => subscriptions.of(person));
+  // Only the list of all subscriptions finds the members of a group.
   const needsAll = names.length === 0 || people.length < names.length;
   const all = needsAll ? await subscriptions.all() : [];
   const wanted = all.filter((each) => names.length === 0 || isOneOf(directoryOf(each), each.person, names, keyOf));

@@ -96,6 +96,7 @@ export function webPushChannel(options: WebPushOptions): Channel {
       const id = `${key} ${subscription.endpoint}`;
       try {
         signal.throwIfAborted();
+        // A browser that got the message from an earlier attempt counts as reached.
         if (!sentIds.has(id) && (await sendMessage(settings, subscription, push, signal)) === 'gone') {
           gone.push(subscription);
           return [];
@@ -127,7 +128,7 @@ export function webPushChannel(options: WebPushOptions): Channel {
     const push = { message, ...deliveryOf(request, false) };
     const { marks, failed, failure } = await sendAll(audience, subscriptions, context, push);
     const reached = [...new Set([...marksOf(context.sent), ...marks])].slice(-mostMarks);
-    // A retry sends the message again to browsers that have it. They show it once, by its key.
+    // A retry in another process sends the message again to browsers that have it. They show it once, by its key.
     if (failure !== undefined) throw marks.length === 0 ? failure : new PartlySent({ reached, failed }, failure);
     return { reached, failed };
   }
@@ -147,7 +148,10 @@ export function webPushChannel(options: WebPushOptions): Channel {
     if (failure !== undefined && !isEnough) throw failure;
   }
 
-  /** Returns the browsers of the caller; none if a message to the reviewers reaches one of them, too. */
+  /**
+   * Returns the browsers of the caller. None if one of these browsers gets the message to the reviewers, because one
+   * message to a person is enough. With `callers: 'only'`, there is no message to the reviewers.
+   */
   async function browsersToNotify(request: ChannelRequest, subscriptions: Subscriptions): Promise<Subscription[]> {
     const own = await browsersOfCaller(request, subscriptions);
     if (callers === 'only' || own.length === 0) return own;

@@ -35,6 +35,7 @@ export interface WebPushSettings extends Pick<WebPushOptions, 'subject' | 'publi
 
 const curve = 'prime256v1';
 
+/** Validates the options. Throws `policy_invalid`, and a `DefinitionError` for an unknown option. */
 export function webPushSettings(options: WebPushOptions): WebPushSettings {
   const keys = { subject: true, publicKey: true, privateKey: true } as const;
   const sending = { gatewayUrl: true, allowAddresses: true, ca: true, callers: true } as const;

@@ -112,6 +112,7 @@ function postSigned(
   return exchange({ method: 'POST', url, headers, body, signal }, agents, requestTimeoutMs);
 }
 
+/** Polls for the answer to a request. Skips the answer that the run has refused, which the receiver may still send. */
 async function poll(
   settings: WebhookSettings,
   { requestId, digest }: ChannelRequest,
@@ -134,7 +135,7 @@ async function poll(
     const given = signatureOf(incoming.headers);
     const isChecked = isSigned || given['webhook-signature'] !== undefined;
     if (isChecked) verify(keys, given, incoming.text);
-    // A signature only proves the sender. These members tie the answer to the request.
+    // A signature only proves the sender, and a shared URL names no request. Then the answer itself must name it.
     const named = isChecked ? (['requestId', 'digest'] as const) : isShared ? (['requestId'] as const) : [];
     const answer = readAnswer(incoming.text, { requestId, digest, named });
     return answerDigest(answer) === refused?.digest ? undefined : answer;
@@ -148,6 +149,7 @@ async function poll(
   return untilAnswer(askTwice, intervalMs, signal);
 }
 
+/** Verifies an answer that was posted to the gateway, and converts it to a decision. Throws a `ProblemError`. */
 function receive({ keys }: WebhookSettings, { channel, requestId, headers, body }: PostedAnswer): Decision {
   const id = verify(keys, headers, body);
   const { reviewerId = `channel:${channel}`, ...answer } = readAnswer(body, {

@@ -146,6 +146,7 @@ function filledIn(template: string, requestId: string): URL {
   return new URL(template.replaceAll(placeholder, encodeURIComponent(requestId)));
 }
 
+/** Parses an http or https URL. Only that of a proxy may have a user and a password. Throws `policy_invalid`. */
 function webUrl(text: string, member: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const hasPassword = member !== 'proxy' && (url?.username !== '' || url.password !== '');
@@ -160,6 +161,7 @@ function isThisMachine(url: URL): boolean {
   return host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
+/** Throws `policy_invalid` for an invalid header, and for one that the operator must not set. */
 function checkHeader(name: string, value: string): void {
   try {
     validateHeaderName(name);

@@ -67,6 +67,7 @@ const maxSentBytes = 4_000;
 /** How often an activity heartbeats, in milliseconds. By heartbeats it learns that it is cancelled. */
 const heartbeatMs = 1_000;
 
+/** Creates the activities that call this worker's channels. Each first reads the present requests from the run. */
 export function createChannelCalls(
   set: ChannelSet | undefined,
   { session, requestsOf, waiting }: { session: () => Session; requestsOf: RequestsOfRun; waiting: WaitingAnswers },
@@ -115,6 +116,7 @@ export function createChannelCalls(
         );
         const records = recordsOf(session());
         let { sent } = call;
+        // One call for all requests with `batch`, otherwise one for each, with what the call before it returned.
         for (const settled of channel.batch === true ? [news] : news.map((each) => [each])) {
           const [request] = settled;
           if (request === undefined) continue;
@@ -201,8 +203,8 @@ function isExpired({ deadline }: ChannelRequest): boolean {
 }
 
 /**
- * Returns the step to show. An escalation keeps only names that are reviewers of the request, because a signal can
- * contain any. Undefined if no name is left, or if the model has received the user's message meanwhile.
+ * Returns the step to show. An escalation keeps only names that are reviewers of the request, because anyone can signal
+ * other names. Undefined if no name is left, or if the model has received the user's message meanwhile.
  */
 function stepToShow(step: ChannelStep, { reviewers, userMessages }: ChannelRequest): ChannelStep | undefined {
   if (step.kind === 'user_wrote' && userMessages === undefined) return undefined;
@@ -211,6 +213,7 @@ function stepToShow(step: ChannelStep, { reviewers, userMessages }: ChannelReque
   return to.length === 0 ? undefined : { kind: step.kind, to };
 }
 
+/** Calls `notify`. If it reached only some recipients, returns what it sent and why the rest failed, for the retry. */
 async function sentMessage(channel: Channel, request: ChannelRequest, context: NotifyContext): Promise<SentMessage> {
   try {
     return sentOf(await channel.notify?.(request, context), context.sent);
@@ -223,6 +226,7 @@ async function sentMessage(channel: Channel, request: ChannelRequest, context: N
   }
 }
 
+/** Returns the channel's result, or the one `before` if it returned nothing. Throws if the result is too large. */
 function sentOf(result: Json | void, before: Json | undefined): LastSent {
   const sent = result === undefined || result === null ? before : result;
   if (sent === undefined) return {};

@@ -63,7 +63,7 @@ export type LookAtRequests = (input: LookInput) => Promise<LookedRequest[]>;
 
 /**
  * The activity `countersign.lookAtRequests`: reads the state of requests from the run, and the capabilities of their
- * channels from the worker. The workflow relies on these, because anyone can signal or start it.
+ * channels from the worker. The workflow relies on these and not on its input, because anyone can signal or start it.
  */
 export function createLookAtRequests(
   set: ChannelSet | undefined,
@@ -190,7 +190,7 @@ export function createRequestsOfRun(session: () => Session, workflowTypes: reado
     }
     const found = await queryRequests(session(), run, requestIds);
     if (run.status.name === 'RUNNING') return found;
-    // A closed run can no longer settle its requests, so report the open ones as cancelled.
+    // A closed run can no longer settle its requests, so report the open ones as cancelled. The others keep `settled`.
     const settledAt = new Date().toISOString();
     const settled = { outcome: 'cancelled', runs: false, reason: 'the run has ended', settledAt } as const;
     return found.map((details) => ({ settled, ...details }));
@@ -225,7 +225,7 @@ async function describeRun(
 
 type Answer = (ApprovalDetails | null)[];
 
-/** Queries a run for all requests, and repeats the query for those that did not fit into the answer. */
+/** Queries a run for requests by id, and repeats the query for those that did not fit into the answer. */
 async function queryRequests(
   session: Session,
   { workflowId, runId, status }: WorkflowExecutionDescription,
@@ -246,7 +246,7 @@ async function queryRequests(
     }
     return found;
   } catch (error) {
-    // The run ended before its first task, so it has no requests. An open run can cause the same error.
+    // The run ended before its first task, so it has no requests. An open run can cause this error, too: check that.
     if (isProblemError(error) && error.code === 'run_closed' && status.name !== 'RUNNING') return [];
     throw error;
   }

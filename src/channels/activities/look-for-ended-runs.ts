@@ -60,8 +60,8 @@ interface ChannelsOfRun {
 }
 
 /**
- * Reads a row of the list: a workflow of channels and its run's id. Undefined for a workflow of another id, and if this
- * worker cannot decode the memo.
+ * Reads a row of the list: a workflow of channels and its run's id. Undefined if the workflow's id is not that of the
+ * channels of this run, because anyone may write a memo, and if this worker cannot decode the memo.
  */
 async function channelsOf(session: Session, { execution, memo }: Listed): Promise<ChannelsOfRun | undefined> {
   const channelsId = execution?.workflowId ?? '';
@@ -82,8 +82,8 @@ async function runningOf(session: Session, workflowIds: readonly string[]): Prom
 }
 
 /**
- * Signals the workflow of an ended run's channels, with the ids of the requests that it still tracks. After it has read
- * that they are settled, it tracks none and gets no further signal.
+ * Signals the workflow of an ended run's channels, with the ids of the requests that this workflow still tracks. It
+ * then reads that they are settled, and stops tracking them, so the next check signals nothing.
  */
 async function signalEndOfRun(session: Session, { channelsId, run }: ChannelsOfRun): Promise<void> {
   try {
@@ -102,6 +102,7 @@ async function signalEndOfRun(session: Session, { channelsId, run }: ChannelsOfR
   }
 }
 
+/** True if the execution exists and has not closed. The server answers this at once, without the visibility index. */
 async function isOpen(session: Session, workflowId: string): Promise<boolean> {
   try {
     const describe = () => session.client.workflow.getHandle(workflowId).describe();

@@ -29,8 +29,8 @@ export class WaitingAnswers {
   readonly #waiting = new Map<string, { stop: AbortController; over: Promise<void> }>();
 
   /**
-   * Returns the answer, or throws `CompleteAsyncError` after `quickMs`. A later call with the same `key` stops this
-   * one.
+   * Returns the answer if it comes within `quickMs`. Otherwise throws `CompleteAsyncError`, which frees the slot, and
+   * completes the activity later. A later call with the same `key` stops this one.
    */
   async answer(key: string, resolve: Resolve): Promise<ChannelAnswer> {
     const { cancellationSignal, info } = Context.current();
@@ -76,9 +76,11 @@ async function report({ taskToken, server, answer, stop }: Waiting): Promise<voi
   await send().catch(() => undefined);
 }
 
+/** Reports an error of the call. If `failed` is the signal that stopped the call, its reason decides what to report. */
 async function reportFailure(server: AsyncCompletionClient, taskToken: Uint8Array, failed: unknown): Promise<void> {
   if (!(failed instanceof AbortSignal)) return server.fail(taskToken, failureOf(failed));
   const { reason } = failed;
+  // The server does not know this attempt any more, or a later attempt has taken its place: there is nothing to report.
   if (reason instanceof ActivityNotFoundError) return undefined;
   if (reason instanceof ActivityCancelledError) return server.reportCancellation(taskToken);
   // The worker shuts down, or the activity was paused or reset.

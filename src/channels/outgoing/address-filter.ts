@@ -155,6 +155,7 @@ export function addressRefused(host: string, address: string): ProblemError {
   return new ProblemError({ code: 'forbidden', message });
 }
 
+/** Returns agents that are chosen by a URL's protocol. They refuse an IP address in a URL as the filter does. */
 function choose(filter: AddressFilter, plain: http.Agent, secure: http.Agent): FilteredAgents {
   return {
     filter,
@@ -210,6 +211,7 @@ export async function checkAddress(
   throw policyInvalid(addressRefused(host, refused).message);
 }
 
+/** Resolves a host name. Returns no address if that fails or takes too long: each connection is checked again. */
 async function addressesOf(host: string, lookup: LookupFunction): Promise<string[]> {
   const { promise, resolve } = Promise.withResolvers<string[]>();
   const timer = setTimeout(() => resolve([]), longestMs);
