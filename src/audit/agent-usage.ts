@@ -45,6 +45,7 @@ export function agentUsage(runs: readonly UsingRun[]): AgentUsage[] {
   return [...rows.values()].sort((one, other) => tokensOf(other) - tokensOf(one));
 }
 
+/** Adds what a run used to the row of its agent. */
 function withRun(row: AgentUsage, { usage, cost }: NonNullable<UsingRun['used']>): AgentUsage {
   const costs = cost === undefined ? undefined : withCost(row.costs, cost);
   const isKnown = costs !== undefined && cost!.unpriced === undefined;
@@ -118,6 +119,7 @@ export function policyInForce(runs: readonly RecordingRun[]): PolicyInForce {
   for (const { startedAt, ceiling } of newestFirst) {
     if (ceiling === null) continue;
     const { digest } = ceiling;
+    // The runs come newest first, so `lastAt` is that of the first one, and each further one is earlier.
     const known = all.get(digest) ?? { digest, firstAt: startedAt, lastAt: startedAt, runs: 0 };
     all.set(digest, { ...known, firstAt: startedAt, runs: known.runs + 1 });
   }

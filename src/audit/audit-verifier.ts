@@ -44,6 +44,7 @@ export class AuditVerifier {
     this.#options = options;
   }
 
+  /** Checks the next line of the file. `problem` says why its text could not be read. */
   take(read: { text: string } | { problem: string }): void {
     const number = ++this.#lines;
     if (this.#ended)
@@ -54,13 +55,14 @@ export class AuditVerifier {
     }
     const { line } = found;
     if (number === 1) this.#checkFirstLine(line);
+    // Look the run up first, because its last line removes it.
     const workflowId = 'run' in line ? this.#runs.get(line.run)?.run.workflowId : undefined;
     const wrong = this.#dispatch(line);
     if (wrong !== undefined) this.#addFinding(number, wrong, workflowId);
     const wasWhole = this.#chain?.broken === undefined;
     this.#chain?.take(number, line);
     if (wasWhole && this.#chain?.broken !== undefined) this.#brokenAt = placeOf(line);
-    this.#last = describe(line);
+    this.#last = nameOfLine(line);
   }
 
   /** Returns the verdict. Call this after the last line. */
@@ -114,6 +116,7 @@ export class AuditVerifier {
     return this.#options.publicKey ?? this.#export?.publicKey;
   }
 
+  /** Checks a line by its kind, and where it is in its run. Returns what is wrong, if anything. */
   #dispatch(line: SealedLine): RunFinding | undefined {
     if (line.line === 'export') {
       return this.#lines === 1 ? undefined : { kind: 'foreign', message: 'another export begins here' };
@@ -192,7 +195,7 @@ function placeOf(line: SealedLine): { workflowId?: string; seq?: number } {
   return line.line === 'entry' ? { workflowId: line.workflowId, seq: line.entry.seq } : {};
 }
 
-function describe(line: SealedLine): string {
+function nameOfLine(line: SealedLine): string {
   const { size } = line.proof;
   return line.line === 'entry' ? `line ${size}, entry ${line.entry.seq} of run '${line.workflowId}'` : `line ${size}`;
 }
@@ -246,6 +249,7 @@ class ChainCheck {
     return broken;
   }
 
+  /** Checks a line. After a break, it only looks for the line that was missing there. */
   take(number: number, line: SealedLine): void {
     const { proof } = line;
     if (this.#broken !== undefined) {

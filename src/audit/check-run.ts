@@ -71,6 +71,7 @@ export class RunCheck {
     }
     const wrong = this.#outOfOrder(seq);
     if (wrong !== undefined && wrong.kind !== 'deleted') return wrong;
+    // Go on after missing entries, although the tree cannot be computed any more.
     if (wrong !== undefined) this.#isWhole = false;
     this.#lastSeq = seq;
     return wrong ?? this.#commit(line) ?? this.#differsFromOlder(seq);
@@ -116,6 +117,7 @@ export class RunCheck {
     return undefined;
   }
 
+  /** Returns a finding if `seq` is not the number of the next entry. */
   #outOfOrder(seq: number): RunFinding | undefined {
     const expected = this.#lastSeq + 1;
     if (seq === expected) return undefined;

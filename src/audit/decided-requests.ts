@@ -45,6 +45,7 @@ export function decidedRequests(
     .sort((one, other) => timeOf(other.settledAt) - timeOf(one.settledAt));
 }
 
+/** Returns the settled requests of a run, from its journal. */
 function ofRun({ workflowId, ended, directory, ...run }: CountedRun & { workflowId: string }, readerId: string) {
   const entries = run.entries.filter(isWellFormedEntry);
   const openings = new Map(entries.flatMap((entry) => (entry.kind === 'opened' ? [[entry.requestId, entry]] : [])));

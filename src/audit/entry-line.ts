@@ -66,6 +66,7 @@ function shownContext({ message, ...context }: EntryContext, withheld: ReadonlyS
   return { ...context, message: withheld.has('sender') || sender === undefined ? place : { ...place, sender } };
 }
 
+/** Computes the leaf of an entry in the run's tree, or says why the line gives none. Withheld members have hashes. */
 export function leafOfLine(
   tag: string,
   { entry, salts = {}, withheld = {} }: Pick<EntryLine, 'entry' | 'salts' | 'withheld'>,

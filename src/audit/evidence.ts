@@ -150,6 +150,7 @@ function addPart(evidence: RunEvidence, { part, key, value }: EvidencePart): boo
   }
   if (!isObject(value)) return false;
   if (part === 'policy' || part === 'call' || part === 'context') {
+    // An assignment to the key `__proto__` would add no member.
     Object.defineProperty(evidence[byDigest[part]], key, { value, enumerable: true, configurable: true });
     return true;
   }

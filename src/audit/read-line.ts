@@ -67,6 +67,7 @@ const shapes: Readonly<Record<SealedLine['line'], Readonly<Record<string, Check>
   end: { runs: isCount, entries: isCount },
 };
 
+/** Returns what is wrong with the members that the verifier reads, if anything. */
 function shapeProblem(value: unknown): string | undefined {
   if (!isObject(value)) return 'it is not a JSON object';
   const { line, proof } = value;

@@ -110,6 +110,7 @@ function entitledSentence(entries: readonly EntryLine[]): string {
   return asked.map((line) => `${memberText(line, 'to')} (${text(line.entry.kind)} ${text(line.entry.at)})`).join('; ');
 }
 
+/** The rows of one answer: who decided, when and how, and what that person was shown. */
 function answerRows(line: EntryLine): (readonly [string, string])[] {
   const { entry, context } = line;
   const { channel, card, durationMs, batch } = (entry['viewed'] ?? {}) as Record<string, Json>;

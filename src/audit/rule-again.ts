@@ -51,6 +51,7 @@ export function ruleAgain(recorded: RecordedRuling): { answer: Case; verdict: Ve
   return { answer, verdict: verdictOf(recorded, answer, digest, atMs) };
 }
 
+/** Returns the verdict that the journal records. `standing` is the state before the entry. */
 export function verdictOfEntry(standing: Standing, entry: JournalEntry): Verdict {
   const { kind, outcome = '', rule, layer, severity, reason, grantId, runs, by, byId, to } = entry;
   if (kind === 'opened') return { answer: 'asked', rule, layer, severity, reason };
@@ -93,11 +94,16 @@ function verdictOnCall(recorded: RecordedRuling, { ruling, assessment, limits }:
   return { answer: answers[action], ...facts };
 }
 
+/**
+ * Returns the verdict on an approval with edited arguments. As in the gate (`decideEdited`), the edited call runs if
+ * the policies allow it, and also if they ask about it with the demands on reviewers that the request already had.
+ */
 function verdictOnEdit(recorded: RecordedRuling, answer: Case, digest: string, atMs: number): Verdict {
   const { entry, standing } = recorded;
   const request = openRequestOf(standing, entry);
   const edit = { atMs, requestId: entry.requestId ?? '' };
   const verdict = verdictOnCall({ ...recorded, edit }, answer, digest, atMs);
+  // Without the request's terms there is nothing to compare, so its demands count as the same.
   const isSame = request?.terms === undefined || sameDemands(answer.terms, request.terms);
   const runs = verdict.answer === 'allowed' || (verdict.answer === 'asked' && isSame);
   return runs ? { answer: 'runs as edited' } : verdict;
@@ -110,7 +116,7 @@ function verdictOnReruled({ entry, call, standing }: RecordedRuling, { ruling, t
   return { answer: 'asked', rule, reason: whyAsked(ruling, call.risk), to: reviewersOf(terms, atMs - openedMs) };
 }
 
-/** Returns the verdict on an open request that changed policies or a new grant settled. */
+/** Returns the verdict on an open request that was settled without an answer, by a change of policies or a grant. */
 function verdictOnSuperseded(
   { entry, call, rules, standing }: RecordedRuling,
   { ruling }: Case,
@@ -149,6 +155,7 @@ export function isRuling(
   return outcome === 'approved' && request !== undefined && digest !== undefined && digest !== request.digest;
 }
 
+/** Returns the entries that record a ruling, in order. `start` is the state before them if earlier ones are lost. */
 export function rulingsOf(entries: readonly JournalEntry[], start?: Standing): JournalEntry[] {
   const open = (start?.open ?? []).map(({ requestId, digest }) => ({ requestId, digest }));
   return orderedEntries(entries).filter((entry) => {

@@ -69,6 +69,7 @@ export function openRequestOf({ open }: Standing, { requestId }: JournalEntry): 
 
 /** True if this irreversible call was already counted, before its tool or preview changed. */
 export function isCountedBefore({ running }: Standing, { callId = '' }: JournalEntry): boolean {
+  // The gate asks about such a call again as `TURN.INDEX.2`, then `TURN.INDEX.3`.
   const [turn, index, again = '1'] = callId.split('.');
   const earlier = again === '2' ? `${turn}.${index}` : `${turn}.${index}.${Number(again) - 1}`;
   return running.some((each) => each.callId === earlier);
@@ -114,6 +115,7 @@ function afterOpened(standing: Standing, entry: JournalEntry, ruled: Ruled | und
     ...onlyPeople(standing, entry),
     ...(by === 'edit' && { isEdit: true as const }),
   };
+  // A request that follows another one is about a call that was already counted.
   const more = { calls: byId == null && !wasStarted ? 1 : 0, asks: 1, irreversible: isCounted ? 0 : irreversible };
   const counting = wasStarted ? standing : withShareOf(standing, callId, ruled);
   return { ...counting, open: [...standing.open, request], counts: counted(standing, more) };
@@ -165,6 +167,7 @@ function afterSettled(standing: Standing, entry: JournalEntry, ruled: Ruled | un
   const granted = useGrant(standing, by === 'grant' ? byId : editedBy);
   const used = withSettledShare(granted, entry, isEdit ? ruled : undefined);
   const isRunning = runs && !isEdit && settled?.isEdit !== true && was > 0;
+  // A call that does not run counts as irreversible no more, unless it may have run before.
   const closed = {
     ...used,
     open: used.open.filter((each) => each !== settled),

@@ -141,6 +141,7 @@ class Verifier {
   /** Evaluates a ruling again and compares it with the journal. `why` is the reason if they cannot be compared. */
   #compared({ recorded, args }: Found, entry: AuditedEntry, evidence: Evidence): Outcome {
     const why = this.#gap ?? notReRuled(recorded, { ofCounts: this.#isCountVague, ofSums: this.#isSumVague });
+    // Evaluate the ruling even if it cannot be compared, because the state after it depends on the result.
     const again = ruleAgain(recorded);
     const { call, context, standing } = recorded;
     const { definition } = call;

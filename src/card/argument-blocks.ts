@@ -60,6 +60,7 @@ function isIndex(part: string | undefined): boolean {
   return part !== undefined && /^\[\d+\]$/.test(part);
 }
 
+/** Lays out the members of a value: a list of short values, a table of flat objects, or a group of anything else. */
 function groupOf(fields: readonly CardField[], name: string, depth: number): ArgumentBlock {
   const isList = fields.every((field) => isIndex(pathOf(field)[depth]));
   if (isList && fields.every((field) => pathOf(field).length === depth + 1 && isShort(field)))
@@ -75,6 +76,7 @@ function isShort({ value }: CardField): boolean {
   return !isCut(value) && value.text.length <= longestCell && !value.text.includes('\n');
 }
 
+/** Builds a table from the fields of a list. Undefined for one row, too many columns, or if a value would get lost. */
 function tableOf(fields: readonly CardField[], name: string, depth: number): ArgumentBlock | undefined {
   const columns = new Map<string, ArgumentColumn>();
   const rows = new Map<string, Map<string, CardField>>();

@@ -40,6 +40,7 @@ interface Place {
   depth: number;
 }
 
+/** Adds to `result` the fields of an object's members, and warnings about keys that look alike. */
 function addMembers(value: JsonObject, place: Place, bounds: CardBounds, result: ArgumentFields): void {
   const keys = Object.keys(value);
   warnOfLookAlikes(keys, place.name, result);
@@ -56,6 +57,7 @@ function addMembers(value: JsonObject, place: Place, bounds: CardBounds, result:
   }
 }
 
+/** Adds to `result` the field of a value. A list or an object gets fields for its members instead, up to a depth. */
 function addValue(value: Json, place: Place, beside: Beside, bounds: CardBounds, result: ArgumentFields): void {
   if (result.fields.length >= bounds.fields) {
     result.left += 1;

@@ -47,6 +47,7 @@ const lineKinds = { '+': 'added', '-': 'removed', ' ': 'same', '\\': 'place' } a
 
 function diffLines(before: string, after: string): { kind: DiffLine['kind']; text: string }[] {
   const patch = structuredPatch('', '', before, after, '', '', { context: 3, maxEditLength: mostEdits });
+  // There is no patch if the texts differ in more than `mostEdits` lines.
   if (patch === undefined) {
     const whole = (kind: 'added' | 'removed', text: string) => text.split('\n').map((line) => ({ kind, text: line }));
     return [...whole('removed', before), ...whole('added', after)];
@@ -72,6 +73,7 @@ function tableChange({ name, columns, rows }: Change & { kind: 'table' }, bounds
   };
   const cellOf = (before: Json | undefined, after: Json | undefined): TableRow['cells'][number] => {
     const cell = { before: textOf(before), after: textOf(after) };
+    // The values differ, but only in a part that was cut.
     const isHidden = cell.before === cell.after && JSON.stringify(before) !== JSON.stringify(after);
     return isHidden ? { ...cell, after: `${cell.after} [changes where it is hidden]` } : cell;
   };

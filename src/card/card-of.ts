@@ -239,6 +239,7 @@ function cardAnswers(request: CardRequest, always: OfferedAlways | undefined, of
   return [...answers, { name: 'respond', effect: 'It does not run. The model gets your text as its result.' }, nobody];
 }
 
+/** Returns a sentence about what the deadline does to the call. */
 function ifNobodyAnswers({ requestedAt, deadline, onTimeout = 'deny', replaces }: CardRequest): string {
   if (deadline === null) return 'The call waits for ever.';
   const [fromMs, toMs] = [instantMs(requestedAt), instantMs(deadline)];
@@ -267,6 +268,7 @@ export function misleading(
   return [...texts.flatMap(textWarnings), ...fields.flatMap(({ warnings = [] }) => warnings)];
 }
 
+/** Adds to a field the warnings about its name and its value. */
 export function withWarnings(field: CardField): CardField {
   const { name, format, value } = field;
   const shown = value.text + (value.end ?? '');
@@ -310,6 +312,7 @@ function hostWarning(name: string, shown: string): string[] {
   return end === undefined || end.includes('\\') ? [] : [`'${name}' has an address that leads to a host of ${end}.`];
 }
 
+/** Warns of characters that pass for others, and of invisible ones. Both are shown as escapes. */
 function warningsOf(name: string, shown: string): string[] {
   // Read each escape once: a text may have a million of them.
   const escapes = [...new Set(shown.match(visibleEscape))].map(fromVisible);
@@ -359,6 +362,7 @@ function cutNotice(
   return isWithheld ? 'Part of this request is hidden.' : undefined;
 }
 
+/** Says how much of a change is shown. Empty if all is. */
 function partOfChange(change: CardChange): string[] {
   if (change.kind === 'table') {
     const { name, rows, hiddenRows, cutCells } = change;

@@ -119,6 +119,7 @@ export function editText(before: JsonObject, after: JsonObject): string {
     .join(', ');
 }
 
+/** Returns rows about the settlement of a request. `asked` are the arguments that the request was about. */
 export function settledRows(
   settled: NonNullable<CardRequest['settled']>,
   asked: JsonObject,

@@ -59,6 +59,7 @@ export function inline(line: CardText): string {
   return line.hidden === undefined ? line.text : `${line.text}…${hiddenNote(line)}…${line.end}`;
 }
 
+/** Cuts the middle out of a visible text beyond `most` characters. An escape counts as one character. */
 function cut(shown: string, most: number): CardText {
   if (shown.length <= most) return { text: shown };
   const units = charactersOf(shown);
@@ -132,6 +133,7 @@ export function wrapText(
   return line === undefined ? lines : [...lines, line];
 }
 
+/** Breaks a text after blanks, and keeps these at the ends of lines. Longer words are broken, too. */
 function wholeLines(text: string, most: number, columnsOf: (text: string) => number): string[] {
   const lines: string[] = [];
   let line = '';

@@ -39,6 +39,7 @@ function readNumber(
   if (format === 'duration') return readDuration(words, value);
   if (format === 'date') return readEpoch(words, value);
   if (format !== 'money' || Math.abs(value) >= 1e15) return undefined;
+  // The argument's name may say that the amount is in cents.
   const isMinor = words.some((word) => word === 'cents' || word === 'cent' || word === 'minor');
   const amount = isMinor ? value / 100 : value;
   const digits = String(amount);
@@ -97,6 +98,7 @@ const authority = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i;
 /** Matches texts that browsers also read as URLs, although slashes are missing or ignored characters are inserted. */
 const isLoose = /^\s|[\t\n\r]|^(?:https?|wss?|ftp):(?!\/\/[^/\\])|^[/\\]{2}/i;
 
+/** Names the host of a URL, because other parts of a URL can look like one. */
 function readUrl(text: string): string | undefined {
   const found = authority.exec(text)?.[1];
   if (isLoose.test(text) || found?.includes('\\') === true) return 'programs do not agree on the host of this address';
@@ -118,6 +120,7 @@ function punycode(host: string): string {
   return /(?:^|\.)xn--/i.test(host) ? ', which is written with other letters than it shows (punycode)' : '';
 }
 
+/** Returns where a path with `..` leads; undefined for a path without it. */
 function readPath(text: string): string | undefined {
   const parts = text.split('/');
   if (!parts.includes('..')) return undefined;

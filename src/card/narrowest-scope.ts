@@ -44,6 +44,7 @@ export function scopeSteps(asked: AskedAlways): RequestedScope[] {
   return [{ kind: 'call' }, ...exact, ...(asked.terms.widest === 'tool' ? [{ kind: 'tool' } as const] : [])];
 }
 
+/** Returns for each argument a glob that matches only its value. Undefined if that is impossible for one of them. */
 function exactMatch(args: JsonObject): Record<string, string> | undefined {
   const names = Object.keys(args);
   if (names.length === 0 || names.length > most.fields) return undefined;
@@ -61,6 +62,7 @@ export function scopeCovers(scope: RequestedScope, asked: AskedAlways, args: Jso
   const text = command === undefined ? undefined : args[command.argument];
   const shell = typeof text === 'string' ? splitShell(text) : notSplit;
   const declared = { args, ...(command !== undefined && { subject: command.argument, shell, beside: command.beside }) };
+  // Digests are only compared with each other here, so two words can replace them.
   const digest = canonicalJson(args) === canonicalJson(asked.args) ? 'same' : 'other';
   // A grant does not depend on the risk of a call.
   const ready = readyCall({ tool, risk: 'unknown', ...declared }, {});

@@ -227,6 +227,7 @@ export function slackMessages(
   for (const group of groups) {
     let block: RichElement[] | undefined;
     for (const element of group.flatMap(fittingElements)) {
+      // 60 is more than the JSON of a new block around the element takes.
       const length = JSON.stringify(element).length + 60;
       if (used + length > longestMessage || blocks.length === mostBlocks) {
         messages.push({ text: fallbackText(title), blocks });

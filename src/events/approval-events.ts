@@ -91,6 +91,7 @@ export class ApprovalEvents {
     const { requestId = '', callId = '', toolName = '', reason = null, reviewerId = null } = entry;
     const { reviewerName, identity, by, byId } = entry;
     if (this.#settled.has(requestId)) return [];
+    // If no payload has the entry that opened the request, this entry supplies the facts of the request.
     const known = this.#open.get(requestId) ?? { opened: entry, isAnnounced: false };
     const grantId = beside.find((each) => each.kind === 'grant' && each.requestId === requestId)?.grantId;
     this.#open.delete(requestId);
@@ -194,6 +195,7 @@ function eventRequest(
   const callId = opened?.callId ?? '';
   const by = opened?.kind === 'opened' ? opened.by : undefined;
   const isReplacing = by === 'edit' || by === 'definition' || by === 'preview' || by === 'unknown';
+  // A call with an unknown outcome may have been allowed without a request.
   const byId = by === 'unknown' ? (opened?.byId ?? undefined) : (opened?.byId ?? '');
   const replaces = isReplacing ? { ...(byId !== undefined && { requestId: byId }), by } : undefined;
   const known = by === 'edit' ? undefined : facts.calls.get(callId);
@@ -247,10 +249,15 @@ function reviewersCopy({ arguments: args, redaction }: KnownCall, facts: RunFact
   return redaction === undefined || facts.mayHideMore ? undefined : redactedArguments(args, redaction.values);
 }
 
-/** Search many more characters than are shown, so that the cut does not hide the rest of a secret from the search. */
+/**
+ * The most characters of a context summary that are searched for secrets. Many more are searched than are shown: a
+ * secret at the end of the shown characters is recognized only as a whole.
+ */
 const mostSearched = 4_000;
+/** The most characters of a context summary in an event. */
 const mostShown = 500;
 
+/** Returns the context summary as reviewers see it. Empty if it is unknown which parts of it a policy hides. */
 function summaryOf(facts: RunFacts, asked: KnownCall | undefined, copy: JsonObject | undefined): string {
   const { contextSummary } = facts;
   if (!facts.redacts && !facts.mayHideMore) return contextSummary.slice(0, mostShown);
@@ -260,6 +267,7 @@ function summaryOf(facts: RunFacts, asked: KnownCall | undefined, copy: JsonObje
   return redactText(withoutHidden(contextSummary.slice(0, mostSearched), args, values), kinds).slice(0, mostShown);
 }
 
+/** Returns the arguments; if they may not be shown, what the memo says of their names and size. */
 function argumentsOf(copy: JsonObject | undefined, row: OpenRequest['row']): Arguments {
   if (copy !== undefined) return { arguments: copy, shown: 'all' };
   const { argumentNames, argumentBytes } = row ?? {};

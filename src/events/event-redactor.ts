@@ -216,18 +216,21 @@ class TailRedactor {
       const shown = this.#shownOf(this.#written);
       // If less may be shown than before, the last part may extend a secret: keep what is shown until the next.
       const isLess = shown !== undefined && this.#shown.startsWith(shown);
+      // What was shown cannot be taken back, so all further text must continue it.
       this.#hasLost = shown === undefined || (!isLess && !shown.startsWith(this.#shown));
       if (!this.#hasLost && !isLess) this.#shown = shown!;
     }
     return this.#shown === '' ? undefined : tokenTail(attempt, this.#shown);
   }
 
+  /** Redacts the part of a text that can be shown before the rest is known. Undefined if none can. */
   #shownOf(text: string): string | undefined {
     const spans = this.#redactor.spansOf(text);
     if (spans === undefined) return undefined;
     const { settings } = this.#redactor.policies;
     if (settings === undefined) return text;
     const end = settledEnd(text, settings.patterns.length > 0, this.#redactor.secrets.beginsAt(text));
+    // A secret that goes past the end may grow: show nothing of it.
     const cut = spans.find(([start, until]) => start < end && until > end)?.[0] ?? end;
     const whole = spans.filter(([, until]) => until <= cut);
     return withPlaceholders(text.slice(0, cut), whole);
@@ -245,7 +248,10 @@ const longestQuote = 1_000;
 const openKey = /-{1,5}(?:BEGIN [A-Z0-9 ]{0,60})?-{0,5}$/;
 const longestKeyLine = 100;
 
-/** Returns the length of the beginning of a text that no continuation can turn into a part of a secret. */
+/**
+ * Returns the length of the longest beginning of a text that no continuation can turn into a part of a secret; the end
+ * of the text may still become one. `secretAt` is where that end may begin a secret that is already known.
+ */
 function settledEnd(text: string, hasOwnPatterns: boolean, secretAt: number): number {
   if (hasOwnPatterns) return Math.max(0, Math.min(secretAt, text.length - longestOfOwnPattern));
   const indexOf = (expression: RegExp, start: number): number => {
@@ -261,7 +267,7 @@ function settledEnd(text: string, hasOwnPatterns: boolean, secretAt: number): nu
   );
 }
 
-/** Use a loop: a regular expression that ends with `$` takes quadratic time here. */
+/** Finds the last word by a loop, because a regular expression that ends with `$` takes quadratic time here. */
 function lastWordStart(text: string): number {
   let start = text.length;
   while (start > 0 && !beforeWord.test(text[start - 1]!)) start -= 1;

@@ -60,6 +60,7 @@ export class HiddenByPolicies {
     return config !== undefined && 'gated' in config ? config.gated : undefined;
   }
 
+  /** Adds what the policies in the next event hide. A policy that cannot be read hides everything. */
   learn({ what }: HistoryEvent): void {
     const taken = this.#policies.take(what);
     try {
@@ -85,6 +86,7 @@ export class HiddenByPolicies {
       this.#settings = joinSettings(this.#settings, redactionSettings(layers));
       this.#hidesArguments ||= !limitsOf(layers).includeArguments;
     }
+    // The first policies always count, because version 0 means that none is known.
     if (JSON.stringify([this.#settings, this.#hidesArguments]) !== before || this.#version === 0) this.#version += 1;
   }
 }

@@ -74,6 +74,10 @@ export function projectJournal(entries: readonly JournalEntry[], ended = false):
   };
 }
 
+/**
+ * Updates the outcomes of calls, by call id, with a journal entry. A settlement by an edit gives no outcome, because
+ * another request replaces the settled one and the call stays open.
+ */
 export function takeOutcome(outcomes: Map<string, CallOutcome>, entry: JournalEntry): void {
   const { kind, callId = '', requestId = '', toolName = '', outcome, runs, ran, code, resultOf } = entry;
   const known = outcomes.get(callId);
@@ -81,7 +85,6 @@ export function takeOutcome(outcomes: Map<string, CallOutcome>, entry: JournalEn
   if (kind === 'ruling' && outcome !== undefined) {
     const settled = { callId, toolName, outcome, ran: ranNow };
     outcomes.set(callId, { ...settled, ...(resultOf !== undefined && { resultOf }) });
-    // If another request replaces this one, the call is not settled yet.
   } else if (kind === 'settled' && outcome !== undefined && !isReplaced(entry)) {
     outcomes.set(callId, { callId, toolName, requestId, outcome, ran: ranNow });
   } else if (kind === 'ran' && ran !== undefined && known !== undefined) {

@@ -97,6 +97,7 @@ export function readStructuredOutput(value: unknown): { structuredOutput?: JsonO
   return structuredOutput === undefined ? {} : { structuredOutput };
 }
 
+/** Reads a call of the model. If it has no `args`, then `raw` is what the model wrote, or the start of that. */
 function readCall(value: unknown): ReadCall {
   const { tool, args, raw, assessment, redaction } = objectIn(value) ?? {};
   const call = { toolName: typeof tool === 'string' ? tool : '', arguments: (args ?? raw ?? {}) as Json };

@@ -90,6 +90,7 @@ export class RecordedPolicies {
     return 'more';
   }
 
+  /** Reads the policies in the result of an activity that loads or reads some. Other results have none. */
   #takeResult(activity: Extract<Fact, { kind: 'ended' }>['activity'], given: unknown): 'none' | 'more' {
     if (activity.kind !== 'config' && activity.kind !== 'policy' && activity.kind !== 'parents') return 'none';
     const result = objectIn(given);

@@ -42,6 +42,7 @@ export class RunProjection {
     this.#gap = gap;
   }
 
+  /** Returns the events of the next history event in the execution `runId`: gaps, approvals, and the transcript. */
   add(runId: string, event: HistoryEvent): RecordedEvent[] {
     const { eventId, at, what, unread = 0 } = event;
     if (what?.kind === 'started') this.#isAgentRun = what.isAgentRun;

@@ -48,6 +48,7 @@ export class TranscriptEvents {
       const stops = entries.filter(({ kind, digest }) => kind === 'message' && digest === stopDigest);
       return stops.map(() => itemEvent({ type: 'turn_ended', turn: this.#turn, stopped: true }));
     }
+    // A custom workflow has no model call at which the outcomes are deleted.
     this.#outcomes.clear();
     return entries.flatMap(({ kind, callId = '', toolName = '', outcome, reason }) => {
       if (kind !== 'ruling' || outcome === 'allowed' || this.#facts.calls.has(callId)) return [];
@@ -88,6 +89,7 @@ export class TranscriptEvents {
     const { agent: agentName = this.#agentName ?? '', turn = 0, messages } = input ?? {};
     this.#model = { scheduledEventId, call: { turn, activityId } };
     this.#turn = turn;
+    // The results among these messages are of the turn before, so read them before its calls are deleted.
     const drafts = messages === undefined ? [] : this.#newMessages(messages);
     this.#facts.calls.clear();
     Object.assign(this.#facts, { redacts: input?.redacts ?? true, mayHideMore: false });
@@ -98,6 +100,7 @@ export class TranscriptEvents {
     return [...drafts, itemEvent({ type: 'handoff', from, to: agentName })];
   }
 
+  /** Returns the events of messages without events. Results name no call: they are in the order of the turn's calls. */
   #newMessages(messages: readonly ModelMessage[]): EventDraft[] {
     const fresh = messages.slice(this.#known ?? messages.length);
     this.#known = messages.length;
@@ -182,6 +185,7 @@ export class TranscriptEvents {
     }
   }
 
+  /** Returns the result of a call whose activity has ended, unless the run may start the call again. */
   #toolEnded({ callId, reconciles }: ClaimedPermit, end: ActivityEnd): EventDraft[] {
     const call = this.#facts.calls.get(callId);
     const ended = toolEnd(end);
@@ -209,6 +213,7 @@ export class TranscriptEvents {
     return this.#answer(call, { content: output, isError: false, ran: 'yes' });
   }
 
+  /** Returns the event of a call's result; none if there was one, because the input of a model call repeats results. */
   #answer(call: KnownCall, { content, isError, ran, withheld, resultOf }: RecordedToolEnd): EventDraft[] {
     if (call.isAnswered) return [];
     call.isAnswered = true;

@@ -154,7 +154,7 @@ export function emailChannel(options: EmailOptions): Channel {
     return found && recipientOf(...found);
   }
 
-  /** Returns the caller, unless a mail to the reviewers reaches the caller, too. */
+  /** Returns the caller; none if the caller's address gets the mail to the reviewers, because one mail is enough. */
   function callerToNotify(request: ChannelRequest): Recipient[] {
     const caller = callerOf(request);
     if (caller === undefined) return [];
@@ -241,6 +241,7 @@ export function emailChannel(options: EmailOptions): Channel {
     const recipients = recipientsOf(request, step, people, shared);
     const sending = await sendAll(recipients, context, async ({ reviewer, timeZone }, isReply, isShort) => {
       const clock = { timeZone };
+      // Only the severity decides whether a mail has an answer link: one that is short because of its size has it, too.
       const mayAnswer = reviewer !== undefined && leftOut(request, false) === undefined;
       const link = mayAnswer ? await linkFor(request, reviewer) : undefined;
       return mailContent({
@@ -296,7 +297,7 @@ function sealsOf(key: string, publicUrl: string, namespace = connectionSettings(
   return createSeals({ linkSecret: createSecretKey(Buffer.from(key)), publicUrl, namespace });
 }
 
-/** Throws `policy_invalid` for a name that cannot be that of a person, and for an invalid address. */
+/** Returns the people by name. Throws `policy_invalid` for a name that is not a person's, and an invalid address. */
 function peopleOf(people: Readonly<Record<string, string | MailedPerson>>): Map<string, MailedPerson> {
   return new Map(
     Object.entries(people).map(([name, person]) => {

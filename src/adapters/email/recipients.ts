@@ -46,6 +46,7 @@ export function recipientsOf(
     ...waitedFor.map(([reviewer, person]) => recipientOf(reviewer, person)),
     ...shared.map((address) => ({ address })),
   ];
+  // A reminder may have no recipient, because all who were asked may have voted. Any other mail must have one.
   if ((isRepeated ? asked : waitedFor).length + shared.length === 0) {
     if (asked.length > 0) {
       throw policyInvalid('No mail was sent: the channel has no address of a reviewer whose approval would count.');

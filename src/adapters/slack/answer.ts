@@ -28,7 +28,7 @@ export interface Reply {
 const longestText = 2_500;
 const timeoutMs = 10_000;
 
-/** Sends a reply in the channel, where only the person who clicked sees it. */
+/** Sends a reply that only the person who clicked sees: in the channel, or if Slack refuses that, by `responseUrl`. */
 export async function sendReply(
   settings: SlackSettings,
   { channel, account: { user }, responseUrl }: Pick<Interaction, 'channel' | 'account' | 'responseUrl'>,
@@ -116,6 +116,7 @@ export async function answerInteraction(
   }
 }
 
+/** Approves a request. If its severity is above the channel's cap, replies that it cannot be approved here. */
 async function approve(
   interaction: Interaction,
   person: LinkedPerson,
@@ -187,6 +188,7 @@ async function submit(
   return decide(interaction, person, context, { approved: true, modifiedArguments: read.value });
 }
 
+/** Sends the person's answer to the run, and returns a reply about its receipt. */
 async function decide(
   { shown, triggerId }: Interaction,
   person: LinkedPerson,

@@ -129,6 +129,7 @@ export function modalFor(name: ModalName, asked: Asked): object | undefined {
   });
 }
 
+/** Reads the answer from a modal, with the data that `modal` stored in it. Undefined if these are invalid. */
 export function readModal({
   callback_id: modal,
   private_metadata: memory,

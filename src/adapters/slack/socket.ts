@@ -51,6 +51,7 @@ export async function openSocket(
   });
   const closed = Promise.withResolvers<string | undefined>();
   let reason: string | undefined;
+  // The package ends the connection after an error. Without a listener, the event would also end the process.
   client.on('error', () => undefined);
   client.on('ws_message', (data: unknown) => {
     reason ??= endReason(data);
@@ -119,7 +120,10 @@ function endReason(data: unknown): string | undefined {
   }
 }
 
-/** A logger that writes nothing, because errors are thrown, and the package's lines may contain texts of people. */
+/**
+ * A logger that writes nothing, because log lines of `@slack/socket-mode` may contain texts of people. The log is not
+ * needed, because `start` rejects if there is no connection.
+ */
 const silent = {
   debug: ignore,
   info: ignore,
@@ -213,6 +217,7 @@ async function handleEnvelope(
   if (type !== 'interactive') return ack().catch(() => undefined);
   return handler.handle(body, own, gateway, async (acknowledgement) => {
     if (acknowledgement === undefined) return ack();
+    // The handler then sends the text to the person as a message.
     if (takesBody !== true) throw new Error('Slack takes no body here');
     return ack(acknowledgement);
   });

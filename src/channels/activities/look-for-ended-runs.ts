@@ -102,7 +102,7 @@ async function signalEndOfRun(session: Session, { channelsId, run }: ChannelsOfR
   }
 }
 
-/** True if the execution exists and has not closed. The server answers this at once, without the visibility index. */
+/** True if the execution exists and has not closed. This asks the server, because the visibility index may lag. */
 async function isOpen(session: Session, workflowId: string): Promise<boolean> {
   try {
     const describe = () => session.client.workflow.getHandle(workflowId).describe();
