@@ -138,7 +138,10 @@ class Verifier {
     }
   }
 
-  /** Evaluates a ruling again and compares it with the journal. `why` is the reason if they cannot be compared. */
+  /**
+   * Evaluates a ruling again and compares it with the journal. The result has `why` if they cannot be compared, or if a
+   * grant of which not all is known may explain the difference.
+   */
   #compared({ recorded, args }: Found, entry: AuditedEntry, evidence: Evidence): Outcome {
     const why = this.#gap ?? notReRuled(recorded, { ofCounts: this.#isCountVague, ofSums: this.#isSumVague });
     // Evaluate the ruling even if it cannot be compared, because the state after it depends on the result.

@@ -121,6 +121,7 @@ function fieldName(key: string, longest: number = longestWords): string {
   return /^[^ .[\]"]+$/.test(key) ? shown : `"${shown.replaceAll('"', '\\u{0022}')}"`;
 }
 
+/** Adds a warning for each key that looks like an earlier one, although its characters differ. */
 function warnOfLookAlikes(keys: readonly string[], place: string, result: ArgumentFields): void {
   const seen = new Map<string, string>();
   for (const key of keys) {

@@ -13,7 +13,7 @@ export interface TokenTail {
 
 const maxTailBytes = 8_192;
 
-/** Returns the end of the answer so far. It waits with a first half of a surrogate pair until the second is there. */
+/** Returns the end of the answer so far. It leaves out the first half of a surrogate pair until it has the second. */
 export function tokenTail(attempt: number, text: string): TokenTail {
   const end = isFirstHalf(text.charCodeAt(text.length - 1)) ? text.length - 1 : text.length;
   let offset = end;

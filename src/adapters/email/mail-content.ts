@@ -93,6 +93,7 @@ export function stepNotice(step: ChannelStep['kind'], request: ChannelRequest, c
   return `The agent ${visibleText(request.agentName)} asks whether it may do something.${more[step]}`;
 }
 
+/** The sentences with which a mail about a settled request begins. */
 export function settledNotice(
   settlement: Settlement,
   request: Pick<ChannelRequest, 'people'>,

@@ -86,7 +86,7 @@ export function callerMessage(
 
 /**
  * How a push service delivers a message. It keeps the message until the request's deadline; for a day if there is none,
- * or if the message reports a settlement. Only messages about open requests of high severity are urgent.
+ * or if the message reports a settlement. Only open requests of high or critical severity are urgent.
  */
 export function deliveryOf(
   { workflowId, requestId, deadline, assessment: { severity } }: ChannelRequest,
@@ -104,7 +104,7 @@ export function deliveryOf(
   };
 }
 
-/** The members that each message about a request has. A caller's message replaces the tag and the URL. */
+/** The members that all messages about a request have. `callerMessage` overrides `tag` and `url`. */
 function common(request: ChannelRequest, origin: string, key: string): Pick<PushMessage, 'tag' | 'url' | 'key'> {
   const url = inboxUrl(origin, request);
   return {

@@ -302,8 +302,8 @@ const spellings: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * Reads an answer strictly. Throws a `ProblemError` (`invalid_decision`, `too_large`, `digest_mismatch`) for invalid
- * JSON, a duplicate or unknown member, and an answer about another request or call.
+ * Reads an answer, and adds the `digest` if it is given. Throws a `ProblemError` (`invalid_decision`, `too_large`,
+ * `digest_mismatch`) for invalid JSON, a duplicate or unknown member, and an answer about another request or call.
  */
 export function readAnswer(text: string, { requestId, digest, named }: AnsweredRequest): ChannelAnswer {
   const read = readJson(text, { root: 'answer', refusedKeys: ['__proto__'] });

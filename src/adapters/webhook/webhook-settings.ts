@@ -105,6 +105,7 @@ export async function webhookSettings(options: WebhookOptions): Promise<WebhookS
   const polls = options.poll ?? (pollUrl !== undefined || callbackUrl === undefined);
   if (!polls && pollUrl !== undefined) throw policyInvalid(`'poll_url' needs 'poll: true'.`);
   if (pollIntervalMs < leastIntervalMs) throw policyInvalid(`'poll_interval' must be at least 500ms.`);
+  // Validate the URL with an id in place of the placeholder.
   const pollBase = pollUrl === undefined ? url : webUrl(pollUrl.replaceAll(placeholder, 'id'), 'poll_url');
   await checkAddress(url, { filter, lookup, proxy });
   if (polls && pollBase.hostname !== url.hostname) await checkAddress(pollBase, { filter, lookup, proxy });

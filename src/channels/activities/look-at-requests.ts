@@ -246,7 +246,7 @@ async function queryRequests(
     }
     return found;
   } catch (error) {
-    // The run ended before its first task, so it has no requests. An open run can cause this error, too: check that.
+    // The run ended before its first task, so it has no requests. Check that, as an open run may cause this error, too.
     if (isProblemError(error) && error.code === 'run_closed' && status.name !== 'RUNNING') return [];
     throw error;
   }
