@@ -75,8 +75,8 @@ export function projectJournal(entries: readonly JournalEntry[], ended = false):
 }
 
 /**
- * Updates the outcomes of calls, by call id, with a journal entry. A request that another one replaces gives no outcome,
- * because the call is not settled yet.
+ * Updates the outcomes of calls, by call id, with a journal entry. A request that another one replaces gives no
+ * outcome, because the call is not settled yet.
  */
 export function takeOutcome(outcomes: Map<string, CallOutcome>, entry: JournalEntry): void {
   const { kind, callId = '', requestId = '', toolName = '', outcome, runs, ran, code, resultOf } = entry;
