@@ -36,6 +36,7 @@ export function assessCalls(calls: readonly ModelCall[], options: AssessCallsOpt
   return Promise.all(calls.map((call) => assessCall(call, options)));
 }
 
+/** The call with its joined assessment; unchanged if it cannot run, or if no assessor gives one. */
 async function assessCall(call: ModelCall, options: AssessCallsOptions): Promise<ModelCall> {
   const tool = options.toolNamed(call.tool);
   if (tool === undefined || call.args === undefined) return call;
@@ -51,6 +52,7 @@ async function assessCall(call: ModelCall, options: AssessCallsOptions): Promise
   return all.length === 0 ? call : { ...call, assessment: joinAssessments(all) };
 }
 
+/** Asks one assessor. If it throws, takes too long or answers in another form, the answer is that of `failed`. */
 async function ask(
   assessor: Assessor,
   name: string,

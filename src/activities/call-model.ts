@@ -57,6 +57,7 @@ export function boundCalls(
     const mostBytes = limits.turnBytes - (calls.length - 1 - index) * refusedBytes;
     const bytes = Buffer.byteLength(JSON.stringify(call));
     const travels = bytes < thresholdBytes ? bytes : referenceBytes;
+    // The limit that this call would pass; undefined if the call fits.
     const most =
       turnBytes + bytes > mostBytes
         ? limits.turnBytes

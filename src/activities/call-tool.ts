@@ -77,6 +77,7 @@ function toolContext(context: Context, permit: CallIdentity): ToolContext {
   return { signal, idempotencyKey, workflowId, callId, agent, caller, log };
 }
 
+/** The tool's `checkResult`, bound to one call; undefined if the tool has none. */
 function checkOf(tool: Tool, args: JsonObject, toTool: ToolContext): Check | undefined {
   if (tool.checkResult === undefined) return undefined;
   const { idempotencyKey: _, signal: cancellation, ...call } = toTool;
@@ -86,6 +87,7 @@ function checkOf(tool: Tool, args: JsonObject, toTool: ToolContext): Check | und
     runCheck((signal) => tool.checkResult!(structuredClone(result), { ...about, isError, signal }), cancellation);
 }
 
+/** The result for the model, or a sentence if it cannot be written. Throws if the check withholds it. */
 async function givenResult(tool: Tool, result: unknown, maxBytes: number, check: Check | undefined): Promise<unknown> {
   const read = readResult(result ?? null, maxBytes);
   if ('problem' in read) return sentences.resultNotGiven(read.problem);
@@ -98,6 +100,7 @@ async function givenResult(tool: Tool, result: unknown, maxBytes: number, check:
   throw withheld(end, !isRepeatable(tool) || 'refused' in end);
 }
 
+/** The result as JSON, or why it cannot be recorded. */
 function readResult(result: unknown, maxBytes: number): { json: string } | { problem: string } {
   let json: string | undefined;
   try {

@@ -39,6 +39,7 @@ export async function checkCalls(
   return calls;
 }
 
+/** The arguments of one call as its tool takes them; or the arguments as written, and why they cannot run. */
 async function checkCall(
   call: RawCall,
   finishReason: string,

@@ -85,6 +85,7 @@ function checkGatedEdit(
   return 'problem' in values ? values : { args, ...redacted(args, activity, redact) };
 }
 
+/** The edit with the original values in place of the placeholders that reviewers were shown. */
 function restore(
   args: JsonObject,
   kept: readonly KeptValue[] | undefined,

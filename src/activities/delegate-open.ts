@@ -58,6 +58,7 @@ export function createDelegateOpen(session: () => Session): DelegateOpen {
   };
 }
 
+/** The delegation that this workflow carries out. Throws if the workflow's id does not belong to `by`. */
 function readOwn(input: unknown, workflowId: string, startedMs: number): StandingInput {
   try {
     const standing = readStanding(input, startedMs);
@@ -93,6 +94,7 @@ export async function delegateNew(
       noted();
       if (receipt === undefined) continue;
       const isLater = isTransient(receipt.code);
+      // After a problem that may pass, this look sends the run nothing more.
       spentMs.set(workflowId, isLater ? Infinity : spent + Date.now() - sentAtMs);
       if (isLater) continue;
       tried.add(key);

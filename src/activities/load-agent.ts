@@ -168,6 +168,7 @@ function reachableFrom(first: Agent, registry: Registry): Agent[] {
   return [...found].slice(1);
 }
 
+/** The input of a run, checked against its shape. Throws for the first problem, with its place. */
 function checkInput(input: unknown): RunInput {
   const parsed = runInputShape.safeParse(input);
   if (parsed.success && parsed.data.session === true && parsed.data.parent !== undefined) {
@@ -183,6 +184,7 @@ function checkInput(input: unknown): RunInput {
   throw refused('arguments_invalid', `${place}: ${issue.message}`);
 }
 
+/** Throws for the first file that the agent does not accept. */
 function checkFiles(input: RunInput['input'], { name, files: taken }: Agent, fileBytes: number): void {
   if (typeof input === 'string') return;
   for (const [index, each] of input.entries()) {
@@ -194,6 +196,7 @@ function checkFiles(input: RunInput['input'], { name, files: taken }: Agent, fil
   }
 }
 
+/** The policy that a starter gave to a run. Throws `policy_invalid` for its first problem. */
 export function runPolicy(document: object, ceiling: Policy | undefined): Policy {
   const { maxTimeoutMs } = ceiling?.approval ?? {};
   const read = readRunPolicy(document, {

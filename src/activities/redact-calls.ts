@@ -10,6 +10,7 @@ import type { CallModelInput, CallModelResult, ModelCall } from './model-turn.ts
 /** The longest part of a text beside the calls that is searched. Reviewers see only its beginning. */
 const mostSearched = 4_000;
 
+/** Adds to each call that can run what reviewers do not see of its arguments; without settings, nothing. */
 export function redactCalls(
   calls: readonly ModelCall[],
   toolNamed: (name: string) => Pick<Tool, 'subject' | 'shellSubject'> | undefined,

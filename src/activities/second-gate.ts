@@ -393,6 +393,7 @@ export function noteUngatedCall({ untilMs }: UngatedWindow): void {
   });
 }
 
+/** When this execution started; infinity if the server does not say, so that it counts as new. */
 async function executionStartedAtMs(): Promise<number> {
   const { connection, options } = getClient();
   const { workflowExecutionInfo } = await connection.workflowService.describeWorkflowExecution({
@@ -416,6 +417,7 @@ export const separatePermit: ActivityInboundCallsInterceptor = {
     const [first] = received.args;
     if (!(first instanceof Permitted)) return next({ ...received, args });
     permits.set(Context.current(), first.permit);
+    // The gate adds an empty argument to a call without arguments, to carry the permit.
     const hasNone = args.length === 1 && args[0] === undefined;
     return next({ ...received, args: hasNone ? [] : args });
   },

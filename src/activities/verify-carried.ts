@@ -39,6 +39,7 @@ function isComplete({ started, before }: RecordedPast): boolean {
   return started.workflowType != null && (before !== undefined || !started.continuedExecutionRunId);
 }
 
+/** Reads from the server what `pastProblem` compares. */
 async function recordedPast(execution: Execution): Promise<RecordedPast> {
   const started = (await firstEvent(execution))?.workflowExecutionStartedEventAttributes ?? {};
   const { runId } = execution;

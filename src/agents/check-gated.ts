@@ -29,6 +29,7 @@ export function checkGated(gated: GatedActivities): ReadonlyMap<string, GatedDef
   );
 }
 
+/** Throws a `DefinitionError` for an invalid declaration of one gated activity. */
 function checkOne(place: string, declared: GatedActivities[string]): void {
   checkOptions(place, declared, gatedActivityOptions);
   const fail: Fail = failAt(place);
@@ -77,6 +78,7 @@ export interface UngatedWindow {
   untilMs: number;
 }
 
+/** Reads the window of a declaration; undefined if it has none. Throws a `DefinitionError` for half a window. */
 export function ungatedWindow(
   place: string,
   { gatedSince, ungatedUntil }: Pick<GatedActivity, 'gatedSince' | 'ungatedUntil'>,

@@ -198,6 +198,7 @@ export interface FileOptions {
 const defaultMaxFiles = 10;
 const hostShape = /^(?:\*|(?:\*\.)?[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,10})$/;
 
+/** Reads the option `files`, with its defaults. Throws a `DefinitionError` for wrong values. */
 function takenFiles(place: string, options: FileOptions): TakenFiles {
   checkOptions(place, options, ['types', 'maxBytes', 'maxFiles', 'hosts']);
   const fail: Fail = failAt(place);

@@ -207,6 +207,7 @@ function heartbeatTimeout(place: string, heartbeat: ToolOptions<ToolSchema>['hea
 const defaultTimeoutMs = 10_000;
 const longestPreviewMs = 600_000;
 
+/** Reads the options about a tool's preview, with their defaults. Without `preview`, the others are refused. */
 export function readPreview<Preview>(
   place: string,
   { preview, previewTimeoutMs, bind }: { preview?: Preview; previewTimeoutMs?: number; bind?: 'preview' },

@@ -70,6 +70,7 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
   return makeWorker(await withChannels(options));
 }
 
+/** Makes the worker and its connection, which is closed when the worker has ended or cannot be made. */
 async function makeWorker(options: WithChannels): Promise<CountersignWorker> {
   const { plugins = [], taskQueue = defaultTaskQueue, shutdownGraceTime = '10s' } = options;
   const forceMs = msToNumber(options.shutdownForceTime ?? msToNumber(shutdownGraceTime) + afterGraceMs);
@@ -112,7 +113,7 @@ async function makeWorker(options: WithChannels): Promise<CountersignWorker> {
 /** The time from the end of the grace to a forced end. By default, that is after 20 s: Kubernetes kills after 30 s. */
 const afterGraceMs = 10_000;
 
-/** Rejects `forceMs` after the worker's `shutdown` is called, as Temporal does after a signal or a failure. */
+/** Rejects `forceMs` after a call of the worker's `shutdown`. Temporal calls it, too, after a signal or a failure. */
 function overdue(worker: Worker, forceMs: number, ended: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     const shutdown = worker.shutdown.bind(worker);
@@ -207,6 +208,7 @@ function installLogger(level: LogLevel, logger: Logger = defaultLogger(level)): 
   }
 }
 
+/** Connects to the server. Throws a `ProblemError` that names the address. */
 async function connectNative(
   settings: Omit<ReturnType<typeof connectionSettings>, 'namespace'>,
   namespace: string,

@@ -123,6 +123,7 @@ export class CountersignPlugin extends SimplePlugin {
     return super.configureReplayWorker({ ...options, dataConverter });
   }
 
+  /** Adds the converter, the interceptors and the shared modules to the workflow bundle. */
   override configureBundler(options: BundleOptions): BundleOptions {
     requireOneSdk(options.workflowsPath);
     const configured = super.configureBundler(options);
@@ -149,6 +150,7 @@ export class CountersignPlugin extends SimplePlugin {
     throw refusal.error;
   }
 
+  /** Runs the worker, warns of channels that cannot send, and in the end closes what its activities have opened. */
   async #runToEnd(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
     const hasEnded = new AbortController();
     // The worker does not wait for this check: a receiver may be slow, or come back.

@@ -42,8 +42,8 @@ export interface PluginOptions extends ChannelOptions {
    */
   attributes?: AttributeNameOptions;
   /**
-   * Removes comments, the text of sources and their absolute paths from the workflow bundle, which every worker holds
-   * in memory. Default: false; `createWorker` and `bundleWorkflows` do it if they bundle `agentRun` alone.
+   * Makes the workflow bundle smaller, which every worker holds in memory: removes its comments, and from its source map
+   * the text of the sources. Default: false, except in `createWorker` if it has no `workflowsPath`: there it is true.
    */
   leanBundle?: boolean;
 }

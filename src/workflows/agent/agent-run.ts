@@ -93,7 +93,7 @@ class AgentRun {
     this.#gate.endChecks();
   }
 
-  /** Runs turns until the run ends, and returns its result. Rejects to continue as new. */
+  /** Runs turns until the run ends, and returns its result. To continue as new, it rejects, as Temporal requires. */
   async toEnd(state: RunState): Promise<RunResult> {
     this.#loaded = state;
     const limits = new LimitCheck(state, this.#gate);
@@ -115,10 +115,11 @@ class AgentRun {
       if (this.#session.awaitsUser) await this.#untilMessage();
       // Every path from here writes a command: it calls the model or ends the execution.
       this.#gate.noteGrowth();
-      // Set this only before a turn: a run that an override pins to its version would continue as new again at once.
+      // Set this only before a turn: a run that an override pins to its version would otherwise never stop continuing.
       this.#leavesVersion = this.#session.isSession && this.#gate.isOutdated;
       if (this.#gate.closing !== undefined) return this.#end('closed', lastText(this.#state.messages, 'assistant'));
       if (this.#session.moveToTranscript()) this.#gate.userHeard();
+      // Each new message of a session's user allows `maxTurns` more.
       const turns = this.#state.turn - (this.#state.askedAfterTurn ?? 0);
       if (turns >= this.#state.config.maxTurns) return this.#end('limit', `Stopped after ${turns} turns`);
       const { transcriptBytes } = this.#limits;
@@ -155,7 +156,7 @@ class AgentRun {
     throw error;
   };
 
-  /** Waits until the user of a session writes or the run is closed. The wait itself writes no command. */
+  /** Waits, without a command, until the session's user writes or the run is closed. May continue as new instead. */
   async #untilMessage(): Promise<void> {
     const goesOn = (): boolean => !this.#session.awaitsUser || this.#gate.closing !== undefined;
     const leaves = (): boolean =>
@@ -210,7 +211,7 @@ class AgentRun {
     return answer;
   }
 
-  /** Runs the calls that may run and waits for the others, until every call of the turn has an answer. */
+  /** Runs the calls that may run and waits for the others, until each has an answer. A handoff then takes effect. */
   async #finish(calls: TurnCalls): Promise<void> {
     while (!calls.areAnswered) {
       // Decide whether to continue as new before waiting. Once that is decided, start nothing new (I11).
@@ -301,6 +302,7 @@ class AgentRun {
     return withoutFileData(shownTranscript(this.#loaded?.messages ?? []));
   }
 
+  /** The answer of query `run`. In a continued execution it throws until the carried state is verified. */
   #status(): RunStatus {
     this.#gate.requirePast();
     return runStatus({

@@ -40,7 +40,7 @@ export class LimitCheck {
     return asking === undefined ? [] : this.#gate.approversOf(asking.requestId);
   }
 
-  /** At a limit, asks a person or returns why the run ends. Call it between turns, in a step with a command. */
+  /** At a limit, opens a request or returns why the run ends. Call it between turns, in a step with a command. */
   check(): string | undefined {
     const { allowedFrom } = this.#spending;
     const reached = reachedLimit(runLimitsOf(this.#gate.policies), this.#used, allowedFrom, this.#isCostUnknown);
@@ -48,7 +48,7 @@ export class LimitCheck {
     return reached.asks ? this.#ask(reached) : this.#stopReason(reached);
   }
 
-  /** Applies the answer. Returns why the run ends, if it does. With a `problem`, an approval counts no more. */
+  /** Applies the answer. Returns why the run ends, if it does. `problem`: why an approval does not count any more. */
   takeSettled(problem?: string): string | undefined {
     const spending = this.#spending;
     const { requestId, callId, limit } = spending.asking!;
@@ -58,6 +58,7 @@ export class LimitCheck {
     if (outcome === 'cancelled') return undefined;
     if (!runs) return this.#stopReason(limit, this.#gate.sentence(requestId));
     if (problem !== undefined) {
+      // The limit is still reached, so the next `check` asks again.
       this.#gate.finished(callId, 'no');
       return undefined;
     }
@@ -120,6 +121,7 @@ export class LimitCheck {
     return undefined;
   }
 
+  /** What reviewers read: what the run has used, and how much more an approval allows. */
   #requestSentence({ measure, amount, isUnknown }: ReachedLimit): string {
     const more = amountText(measure, amount, this.#prices);
     if (isUnknown === true) {

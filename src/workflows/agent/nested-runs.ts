@@ -158,6 +158,7 @@ export class NestedRuns {
   }
 }
 
+/** The end of the call for a nested run that returned a result, with the tokens and the cost of the nested run. */
 function answerOf(agent: string, result: unknown, resultBytes: number): ToolEnd {
   if (isUndecodable(result)) return unknown;
   const ended = (result ?? {}) as Partial<RunResult>;
@@ -168,6 +169,7 @@ function answerOf(agent: string, result: unknown, resultBytes: number): ToolEnd 
   };
 }
 
+/** The answer for the model. Only a completed run's output is a result; every other status gives an error. */
 function answerTo(agent: string, { status, output, finish }: Partial<RunResult>, resultBytes: number): ToolEnd {
   if (typeof output !== 'string') return unknown;
   if (byteLength(output) > resultBytes) return failed(agent, `its answer has more than ${resultBytes} bytes`);
@@ -187,13 +189,14 @@ const unknown: ToolEnd = { content: sentences.unknownOutcome, isError: true, ran
 
 const neverBegan = ['agent_unknown', 'arguments_invalid', 'policy_invalid', 'too_large'];
 
+/** The end of the call for a nested run that could not start, failed, or was cancelled. */
 function endOf(agent: string, error: unknown): ToolEnd {
   if (error instanceof WorkflowExecutionAlreadyStartedError) {
     return notStarted(`there is a run '${error.workflowId}' already`);
   }
   const cause = error instanceof ChildWorkflowFailure ? error.cause : error;
   if (cause instanceof CancelledFailure) {
-    // The outcome is unknown here: only the journal of the nested run says what it had done by then.
+    // Without a `ChildWorkflowFailure`, the nested run never started. Otherwise only its journal says what it had done.
     const ran = error === cause ? 'no' : 'unknown';
     return { content: sentences.cancelled(`the run of agent '${agent}' was cancelled`), isError: true, ran };
   }

@@ -33,6 +33,7 @@ export function heldAgain(
   const { modelCallId, tool, unknownStarts, mayHaveRun } = each;
   const { callId, args } = each.call;
   const changes = (each.changes ?? 0) + 1;
+  // The id of the first request, without the number that each change of the tool appends.
   const first = callId.split('.', 2).join('.');
   const requested: ModelCall =
     'problem' in checked
@@ -86,6 +87,7 @@ function hold(
   return { modelCallId, tool, written, notice, ...before, state: 'held', held: again };
 }
 
+/** What the new request says about the one it replaces. Absent if there was none and the call cannot have run. */
 function replacedBy(
   by: NonNullable<ApprovalRequest['replaces']>['by'],
   asked: AskedBefore | undefined,

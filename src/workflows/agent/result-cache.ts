@@ -8,6 +8,7 @@ import { type KeptResults, type RunState, type StartableCall, agentOf } from './
 
 const resultsKept = 100;
 
+/** The kept result of an equal call by the same agent; undefined if there is none, or if its scope is over. */
 export function earlierResult(state: RunState, tool: ToolDefinition, digest: string): EarlierResult | undefined {
   const { results, messages, askedAfterTurn = 0 } = state;
   if (!isCached(tool) || results?.agent !== agentOf(state).agent) return undefined;
@@ -16,6 +17,7 @@ export function earlierResult(state: RunState, tool: ToolDefinition, digest: str
   const message = found && messages[found.place];
   if (found === undefined || message?.role !== 'tool') return undefined;
   const { callId, from } = found;
+  // A call id begins with the call's turn.
   const isBeforeUser = Number.parseInt(callId, 10) <= askedAfterTurn;
   if (tool.cache === 'run' && isBeforeUser) return undefined;
   return { callId, content: message.content.slice(from) };
@@ -41,6 +43,7 @@ export function keepResult(
   }: { index: number; digest: string } & Pick<StartableCall, 'call' | 'notice'>,
 ): void {
   const { turn, messages, results } = state;
+  // A call of the same turn may have changed something before or after this result was read.
   if (!isCached(tool) || results?.changedInTurn === turn) return;
   const { agent } = agentOf(state);
   const before = results?.agent === agent ? results.calls.filter((each) => each.digest !== digest) : [];

@@ -148,6 +148,7 @@ export function spentOf({ config, spending }: Pick<RunState, 'config' | 'spendin
 
 type SpentByRun = Pick<RunResult, 'nestedUsage' | 'cost'>;
 
+/** The tool with this definition, as any agent of the run has it now or had it before a change. */
 export function recordedTool(
   { config, former = [] }: RunState,
   tool: string,

@@ -13,6 +13,7 @@ interface StatusParts {
   nested: Pick<RunStatus, 'nested'>;
 }
 
+/** Builds the answer of query `run`. */
 export function runStatus({ input, gate, state, ended, awaitsMessage, nested }: StatusParts): RunStatus {
   const { turn = 0, executions = 1, usage = { inputTokens: 0, outputTokens: 0 }, failedTurn } = state ?? {};
   const { counts, open, outcomes, refused } = gate.ledger;
@@ -27,6 +28,7 @@ export function runStatus({ input, gate, state, ended, awaitsMessage, nested }: 
     counts: { ...counts, open: open.length, refused: refused.total },
     ...(open.length > 0 && { waitingFor: open.map((record) => withNames(waitingFor(record), gate)) }),
     ...(awaitsMessage && { awaitsMessage }),
+    // `turn` counts only the model calls that succeeded.
     ...(failedTurn !== undefined && { failedTurn: { ...failedTurn, turn: turn + 1 } }),
     outcomes,
     ...nested,

@@ -111,6 +111,7 @@ export async function reconcileCall(
     }
     return { content: typeof result === 'string' ? result : JSON.stringify(result), isError: false, ran: 'yes' };
   } catch (error) {
+    // A result that `checkResult` withholds proves that the tool ran. No other failure proves anything.
     const withheld = endOf(error, tool);
     return withheld.withheld === undefined ? unknown : withheld;
   }
@@ -134,6 +135,7 @@ export async function lookAtUnsettled(
   }
 }
 
+/** What a failed activity says about its tool: whether the tool ran, and the sentence for the model. */
 function endOf(error: unknown, tool: string): ToolEnd {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START') {

@@ -56,6 +56,7 @@ function isFromParent(parent: Partial<ParentOfRun> | null): boolean {
   return above !== undefined && Array.isArray(lineage) && lineage.at(-1) === above;
 }
 
+/** The state of a run before its first turn. */
 export function startOf({ input }: RunInput, config: RunConfig): RunState {
   return {
     config,
@@ -73,6 +74,7 @@ export function continuedInput({ parent, input, ...rest }: RunInput): RunInput {
   return { ...rest, input: inputWithoutData, ...(parent !== undefined && { parent: { ...parent, policies: [] } }) };
 }
 
+/** The gate's options for the agent in charge, as recorded. Changed policies of the parents are kept in `state`. */
 export function gateOptionsOf(state: RunState, { caller, metadata }: RunInput, lineage: string[]): GateOptions {
   const { ceiling, ceilingLines, parents, engine, auditSalt, continueAsNewAfter, attributes, routes } = state.config;
   const { agent, run } = agentOf(state);
@@ -97,8 +99,8 @@ export function gateOptionsOf(state: RunState, { caller, metadata }: RunInput, l
 
 /**
  * The failure to throw for an error that ends a run: one sentence, its code, and the last journal entries, which this
- * takes from the gate. Returns a cancellation unchanged, and an error that is no failure of Temporal, too: that is a
- * defect of the code, and the task is retried until a deploy fixes it.
+ * function takes from the gate. Returns a cancellation unchanged. It also returns an error unchanged that is no failure
+ * of Temporal: such an error is a defect of the code, and the task is retried until a deploy fixes it.
  */
 export function failureOfRun(error: unknown, gate: Gate): unknown {
   if (!(error instanceof TemporalFailure) || isCancellation(error)) return error;

@@ -4,6 +4,7 @@ import { saidText, withoutData } from '../../core/base/user-files.ts';
 import { unfinishedOf } from '../../core/base/model-answer.ts';
 import type { TurnCall } from './run-state.ts';
 
+/** The model's answer as the transcript keeps it. Arguments stay as the model wrote them. */
 export function keptAnswer(
   { text, providerTurn, outputProblem }: CallModelResult,
   calls: readonly TurnCall[],

@@ -47,11 +47,12 @@ export class TurnCalls {
     this.#limits = limits;
   }
 
-  /** Passes every call that the model requested through the gate, at once (I1). */
+  /** Begins a turn: every call that the model requested passes the gate (I1) before the first of them starts. */
   admitAll(modelCalls: readonly ModelCall[], turn: number, contextSummary: string): void {
     this.#nested.newTurn();
     if (this.#tools.consideredCancelled) this.#tools = new CancellationScope();
     this.#state.calls = [];
+    // The rulings on all calls of a turn share one limit of work.
     const meter = { work: 0 };
     for (const [index, requested] of modelCalls.entries()) {
       this.#state.calls.push(this.#admitInTurn(requested, `${turn}.${index + 1}`, contextSummary, meter));
@@ -139,13 +140,14 @@ export class TurnCalls {
     };
   }
 
+  /** Passes those held calls through the gate that need not wait any longer for advisors or for earlier calls. */
   #admitHeld(): void {
     const { calls } = this.#state;
     const meter = { work: 0 };
     for (const [index, each] of calls.entries()) {
       if (each.state !== 'held' || each.held.consultation !== undefined) continue;
       const { held, notice, changes, unknownStarts, mayHaveRun } = each;
-      // A call that was ruled on before does not wait for its turn again.
+      // A call that was ruled on before does not wait for the earlier calls of its turn again.
       if (!passesAtOnce(each) && calls.slice(0, index).some(isUnanswered)) continue;
       const admitted = this.#admit(held, meter);
       const known = { notice, changes, unknownStarts, mayHaveRun };
@@ -154,6 +156,7 @@ export class TurnCalls {
     }
   }
 
+  /** Refuses a call that cannot run, or passes it through the gate. Returns the call in its next state. */
   #admit(held: HeldCall['held'], meter: RulingMeter): TurnCall {
     const { requested, callId, contextSummary, again, replaces, advice } = held;
     const turnCall = {
@@ -191,6 +194,7 @@ export class TurnCalls {
     return answered(turnCall, admission.content, admission.isError);
   }
 
+  /** The call after the settlement of its request: ready to start, or answered. Unchanged while none is settled. */
   #settled(each: TurnCall): TurnCall {
     if (each.state !== 'asked') return each;
     const settlement = this.#gate.settlement(each.requestId);
@@ -216,6 +220,7 @@ export class TurnCalls {
     });
   }
 
+  /** Starts an approved call. If no second gate will check its approval, a worker checks it before. */
   #start(index: number, each: StartableCall): void {
     const tool = admittedTool(this.#state, each);
     if (tool === undefined) return;
@@ -225,7 +230,7 @@ export class TurnCalls {
     this.#afterCheck(index, each, approvedBy, () => this.#startNow(index, each, tool));
   }
 
-  /** Calls `go` once an activity has confirmed that the approval still counts; at once if there is none to check. */
+  /** Calls `go` once a worker has confirmed that the approval still counts; without a check if no person approved. */
   #afterCheck(index: number, each: AskedCall | StartableCall, approvedBy: Approver[], go: () => void): void {
     const check = this.#gate.revocationOf(approvedBy);
     if (check === undefined) return go();
@@ -245,6 +250,7 @@ export class TurnCalls {
         else if (problem === undefined) go();
         else {
           const ran = each.mayHaveRun ? 'unknown' : 'no';
+          // A reviewer's response is a result, which is withheld from the model.
           this.#gate.finished(each.call.callId, ran, each.state === 'asked' ? (problem as string) : undefined);
           this.#state.calls[index] = notStarted(each, sentences.failed(problem as string), true);
         }
@@ -363,7 +369,7 @@ export class TurnCalls {
     return requestId === undefined ? undefined : { requestId, redaction: this.#gate.redactionOf(requestId) };
   }
 
-  /** The other agent takes over at the next turn; this agent keeps the other calls of this turn. */
+  /** Makes agent `target` take over at the next turn, and answers the call. Only the first handoff of a turn counts. */
   #handOver(each: StartableCall, target: string): TurnCall {
     const isFirst = this.#state.next === undefined;
     this.#state.next ??= target;

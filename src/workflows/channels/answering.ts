@@ -253,6 +253,7 @@ export class Answering {
     }
   }
 
+  /** Sends an answer until the run has checked it. Each repetition is a decision with an id of its own. */
   async #sendUntilChecked(question: Question, answer: ChannelAnswer): Promise<Receipt> {
     const { request } = question;
     for (const backoff = new Backoff(); ; await sleep(backoff.next())) {

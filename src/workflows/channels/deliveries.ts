@@ -44,7 +44,7 @@ export class Deliveries {
   readonly #requests = new Map<string, Tracked>();
   readonly #messages: ChannelMessages;
   readonly #answering: Answering;
-  /** Requests to look at, with the steps that were announced. */
+  /** Requests whose state is to be read from the run, with the steps that signals have announced of each. */
   readonly #pending = new Map<string, AnnouncedStep[]>();
   #lookMs = firstLookMs;
   /** The name of the search attribute for tags. Absent: there is none, or its name is not known yet. */
@@ -64,6 +64,7 @@ export class Deliveries {
     this.note({ requestIds: requests.map(({ requestId }) => requestId) });
   }
 
+  /** Notes requests, and perhaps a step of theirs, for the next look at the run, which then comes soon. */
   note({ requestIds, step }: ChangedSignal): void {
     for (const requestId of requestIds) {
       const steps = this.#pending.get(requestId);
@@ -99,6 +100,7 @@ export class Deliveries {
     }));
   }
 
+  /** Whether no channel could be notified of a request (`undelivered`), or until when all its messages wait. */
   #deliveryState({ requestId, channels, asked }: Tracked): Pick<Delivered, 'undelivered' | 'heldUntil'> {
     const progress = channels.map((name) =>
       asked.includes(name) ? this.#messages.progress(requestId, name) : 'failing',
@@ -163,6 +165,7 @@ export class Deliveries {
     for (const requestId of this.#requests.keys()) this.#pending.set(requestId, []);
   }
 
+  /** Reads the requests that wait from the run. Follows those that are open, and ends the others. */
   async #look(): Promise<void> {
     const pending = new Map([...this.#pending].toSorted(this.#trackedFirst).slice(0, mostAtOnce));
     for (const requestId of pending.keys()) this.#pending.delete(requestId);
@@ -192,6 +195,7 @@ export class Deliveries {
   readonly #trackedFirst = ([one]: [string, unknown], [other]: [string, unknown]): number =>
     Number(this.#requests.has(other)) - Number(this.#requests.has(one));
 
+  /** Tracks an open request as the run shows it now, and queues what its channels have not received yet. */
   #follow(looked: LookedRequest, announced: AnnouncedStep[]): void {
     const { requestId, deadlineMs = null, userMessages = 0, names, channels, tagsName } = looked;
     this.#tagsName = tagsName;
@@ -226,6 +230,7 @@ export class Deliveries {
     tracked.asked = tracked.asked.filter((name) => !untold.includes(name));
   }
 
+  /** Returns the announced steps that are due and new, and notes them as taken. */
   #take(tracked: Tracked, announced: readonly AnnouncedStep[]): AnnouncedStep[] {
     const nowMs = clock.nowMs + clockDifferenceMs;
     const fresh = announced
@@ -236,6 +241,7 @@ export class Deliveries {
     return fresh;
   }
 
+  /** Queues the request for a channel that does not have it yet, and then the steps. */
   #notify({ requestId, asked }: Tracked, channel: LookedChannel, steps: readonly DueStep[]): void {
     if (!asked.includes(channel.name)) {
       asked.push(channel.name);

@@ -14,6 +14,7 @@ const { [activityNames.delegateOpen]: delegateOpen } = proxyActivities<{
   summary: 'Delegate what is open for a person',
 });
 
+/** The workflow that delegates what is open for a person, by one activity, until the delegation ends. */
 export async function standingDelegation(input: unknown): Promise<void> {
   if (isUndecodable(input)) {
     // The error fails the task, which the server retries: another worker may have the key or the codec.

@@ -169,14 +169,15 @@ export function admitCall(
   return { kind: 'asked', requestId: record.request.requestId };
 }
 
-/** Settles a call that must not run and needs no ruling: unknown tool, bad arguments, a limit. */
+/** Records that a call is refused without a ruling, such as for bad arguments, and returns `content` for the model. */
 export function refuseCall(
   state: GateState,
   active: ActivePolicies,
   { callId, toolName, content }: { callId: string; toolName: string; content: string },
 ): Admission {
   const { policies, redaction } = active;
-  // The sentence may quote the arguments, so the journal gets it redacted.
+  // The sentence may quote the arguments, so the journal gets it redacted. It gets none if a policy has patterns of its
+  // own, because workflows cannot apply them.
   const redacted = redaction === undefined ? content : redactText(content.slice(0, 2_000), redaction.kinds);
   const reason = state.showsArguments && !(redaction?.patterns.length ?? 0) ? redacted.slice(0, 500) : undefined;
   state.apply({ kind: 'rule', atMs: clock.nowMs, callId, toolName, outcome: 'refused', reason });
@@ -199,7 +200,7 @@ function digestOf({ args }: ToolCall, { name, definition }: ToolDefinition): str
   }
 }
 
-/** The split command, if the tool has one. `notSplit`, which no allow rule matches, for another argument's split. */
+/** The split of the tool's command; undefined without one. A missing split is `notSplit`: no allow rule matches it. */
 function shellOf({ subject, shellSubject }: ToolDefinition, { shell }: CallFacts): ShellSplit | undefined {
   if (shellSubject !== true) return undefined;
   return shell !== undefined && shell.argument === subject ? shell : notSplit;

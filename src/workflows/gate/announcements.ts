@@ -52,6 +52,7 @@ export class Announcements implements ScheduledTask {
     this.#state = state;
     this.#inFlight = inFlight;
     this.#active = active;
+    // Before the gate has its policies, nothing is announced.
     this.#unheard = () => (active() === undefined ? 0 : (session?.unheard.length ?? 0));
   }
 
@@ -77,9 +78,10 @@ export class Announcements implements ScheduledTask {
   run(): void {
     const changed = this.#changed();
     if (changed.length > 0) this.#announce([...new Set([...changed, ...this.#missed.keys()])]);
-    else if (this.isDue) this.#waitOrGiveUp();
+    else if (this.isDue) this.#startWait();
   }
 
+  /** Starts one announcement, and notes the present state of all requests as announced. */
   #announce(requestIds: string[]): void {
     const before = new Map(requestIds.map((id) => [id, this.#missed.get(id) ?? this.#announced.get(id)]));
     this.#missed.clear();
@@ -90,7 +92,7 @@ export class Announcements implements ScheduledTask {
     this.#state.noteCommand();
   }
 
-  /** Sends one announcement. If it fails, it is repeated: at once, or after `mostFailures` with a wait. */
+  /** Sends one announcement. A failed one is repeated, from `mostFailures` failures in a row on only after a wait. */
   async #send(before: ReadonlyMap<string, string | undefined>): Promise<void> {
     const { workflowId } = workflowInfo();
     const requestIds = [...before.keys()];
@@ -107,7 +109,8 @@ export class Announcements implements ScheduledTask {
     this.#pending -= 1;
   }
 
-  #waitOrGiveUp(): void {
+  /** Starts the wait before the requests in `#missed` are announced again. */
+  #startWait(): void {
     this.#isWaiting = true;
     void this.#announceLater();
     this.#state.noteCommand();
@@ -122,6 +125,7 @@ export class Announcements implements ScheduledTask {
     this.#missed.clear();
   }
 
+  /** Restores what was announced of these requests before, so that `#changed` returns them again. */
   #forget(before: ReadonlyMap<string, string | undefined>): void {
     for (const [requestId, announced] of before) {
       if (announced === undefined) this.#announced.delete(requestId);
@@ -130,6 +134,7 @@ export class Announcements implements ScheduledTask {
     this.#seen = undefined;
   }
 
+  /** The ids of the requests that differ from what was announced of them; empty if the run has no channels. */
   #changed(): string[] {
     const active = this.#active();
     if (active?.options.routes === undefined) return [];

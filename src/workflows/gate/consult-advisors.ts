@@ -15,7 +15,7 @@ export interface Consultation extends Pick<ConsultInput, 'advisors' | 'subject' 
   about: Omit<ConsultInput['call'], 'args'>;
 }
 
-/** Asks advisors about a call. Rejects only if cancelled: any other error leaves the call to reviewers. */
+/** Asks advisors about a call. Rejects only if cancelled: another error becomes failed advice, so reviewers decide. */
 export async function consultAdvisors(
   { callId, args }: Pick<ToolCall, 'callId' | 'args'>,
   { advisors, about, subject, shellSubject }: Consultation,

@@ -55,7 +55,7 @@ export class Gate {
   #change: PolicyChange | undefined;
   #active: ActivePolicies | undefined;
 
-  /** Registers the handlers at once, before any policy is known. Call `setPolicies` before the first `admit`. */
+  /** Registers the handlers while no policy is known yet. Call `setPolicies` before the first `admit`. */
   constructor({ refuseUnknownSignals, session }: Pick<MessageEffects, 'refuseUnknownSignals' | 'session'>) {
     if (!activations().installed) throw misused(needsPlugin);
     this.#state = new GateState();
@@ -97,6 +97,7 @@ export class Gate {
     options.onParents?.(parents);
   }
 
+  /** Puts policies in force. The first call also lets the queue pass the messages that waited for them. */
   #enforce(options: GateOptions, change: PolicyChange | undefined): void {
     // First what may throw, so that nothing is half changed.
     this.#active = new ActivePolicies(options, change);
@@ -145,7 +146,7 @@ export class Gate {
     return !this.#messages.inFlight.isEmpty || !this.#messages.queue.isEmpty;
   }
 
-  /** Reads the history's length. Call it only if the activation writes a command: a replay merges others (I12). */
+  /** Reads the history's length. Call it only in an activation with a command: a replay may merge any other (I12). */
   noteGrowth(): void {
     this.#state.noteGrowth();
   }

@@ -42,6 +42,7 @@ export class Previews implements ScheduledTask {
     return this.#state.ledger.open.some((record) => this.#isUnasked(record));
   }
 
+  /** Requests the missing previews, and drops those of settled requests. A preview is kept when it arrives. */
   run(): void {
     const unasked = this.#state.ledger.open.filter((record) => this.#isUnasked(record));
     if (unasked.length === 0) return;

@@ -49,6 +49,7 @@ export function answerQueries(
   active: () => ActivePolicies | undefined,
   session: Pick<UserMessageHandler, 'unheard'> | undefined,
 ): void {
+  // Grants with the names of the people who gave them, then the tools that are denied for good.
   setHandler(grantsQuery, () => {
     state.requirePast();
     const { ledger, showsArguments } = state;
@@ -100,6 +101,7 @@ export function answerQueries(
     return answer;
   }
 
+  /** What a full request has beyond its row in the list. A settled request has only its schema. */
   function extras(
     found: RequestRecord | SettledRequest,
     { shown, redacted, settled }: ApprovalDetails,

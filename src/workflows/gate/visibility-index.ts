@@ -44,6 +44,7 @@ export class VisibilityIndex {
     return this.#names !== undefined && this.#state.ledger.open !== this.#indexedRequests;
   }
 
+  /** If the open requests have changed, writes the search attributes, the memo and the details in Temporal's UI. */
   run(): void {
     const names = this.#names;
     if (names === undefined || !this.isDue) return;
@@ -115,7 +116,7 @@ export class VisibilityIndex {
     this.#committed = head.journalHead?.size ?? 0;
   }
 
-  /** The memo for continue-as-new, which by itself does not carry what this execution wrote to its memo. */
+  /** The memo of the next execution. Continue-as-new does not carry what this execution wrote to its memo by itself. */
   memo(): Record<string, unknown> {
     const kept = Object.entries(workflowInfo().memo ?? {}).filter(
       ([name, value]) => name !== journalMemoName && !isUndecodable(value),
@@ -127,7 +128,10 @@ export class VisibilityIndex {
 const mostListed = 10;
 const longestText = 200;
 
-/** The text under "User Metadata" in Temporal's UI, whose markdown keeps line breaks and renders no nested lists. */
+/**
+ * The text that Temporal's UI shows on the page of the run, under "User Metadata". Its markdown keeps line breaks and
+ * renders no nested lists.
+ */
 export function currentDetails({ open }: Ledger): string {
   const [first] = open;
   if (first === undefined) return 'No approval is pending.';
@@ -135,7 +139,7 @@ export function currentDetails({ open }: Ledger): string {
   const many = open.length > 1;
   return [
     `### ${open.length} approval${many ? 's' : ''} pending`,
-    ...open.slice(0, mostListed).map((record, index) => describe(record, many ? `${index + 1}. ` : '')),
+    ...open.slice(0, mostListed).map((record, index) => paragraphAbout(record, many ? `${index + 1}. ` : '')),
     ...(open.length > mostListed
       ? [`… and ${open.length - mostListed} more: \`countersign approvals\` lists them all.`]
       : []),
@@ -149,8 +153,8 @@ export function currentDetails({ open }: Ledger): string {
   ].join('\n\n');
 }
 
-/** A request as a paragraph of that text. `number`: its place in the list, such as `2. `; empty for the only one. */
-function describe(record: RequestRecord, number: string): string {
+/** The paragraph about one request in `currentDetails`. `number`: its place, such as `2. `; empty for the only one. */
+function paragraphAbout(record: RequestRecord, number: string): string {
   const { request, terms } = record;
   const { toolName, riskLevel, reason, deadline, requestId, digest } = request;
   const runsAtEnd = terms.onTimeout === 'allow';
@@ -201,7 +205,7 @@ function span(escaped: string): string {
   return `\`${escaped.replaceAll('`', "'")}\``;
 }
 
-/** The task that writes the gate's commands. If none is due but one is needed (I12), it writes the journal. */
+/** The task that runs all outputs. If they write no command where one is needed (I12), it writes the journal. */
 export function outputsOf(
   state: GateState,
   { queue, deadlines }: Messages,

@@ -197,6 +197,7 @@ function admit(
   throw refusal(admission.content, { toolName: activity.name, outcome: admission.outcome });
 }
 
+/** Waits for the settlement, and returns the call to run, with any edit. Throws if the call may not run. */
 async function approvedCall(
   { gate, activity, hasEnded }: GatedCall,
   own: CallUnderWay,

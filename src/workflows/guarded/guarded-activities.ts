@@ -44,6 +44,7 @@ interface Guarded {
 
 const ofRun = (): { guarded?: Guarded } => runLocal('guarded', () => ({}));
 
+/** The gated activities of this run, created at the first call. Throws if the run has another gate. */
 export function guardedBy(gate: Gate): Guarded {
   const guarded = (ofRun().guarded ??= {
     gate,
@@ -58,6 +59,7 @@ export function guardedBy(gate: Gate): Guarded {
   throw ApplicationFailure.nonRetryable('A workflow can have only one ApprovalGate', 'internal');
 }
 
+/** Records the declarations, by which `guardOutbound` recognizes gated activities. Returns `activities` unchanged. */
 export function guardActivities<Activities extends object>(
   gate: Gate,
   activities: Activities,
@@ -77,6 +79,7 @@ export function guardActivities<Activities extends object>(
   return activities;
 }
 
+/** Passes each call of a gated activity through the gate. Other activities are scheduled as usual. */
 export const guardOutbound: WorkflowOutboundCallsInterceptor = {
   scheduleActivity(input, next) {
     const { guarded } = ofRun();
@@ -130,6 +133,7 @@ export async function endGuarded<Result>(running: Promise<Result>): Promise<Resu
   }
 }
 
+/** Ends the gate after its last messages: cancels open requests and writes the rest of the journal. */
 async function close(reason: string): Promise<void> {
   const { guarded } = ofRun();
   if (guarded?.config === undefined) return;

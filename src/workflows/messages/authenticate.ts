@@ -60,6 +60,7 @@ export function authenticate(
   return verifiedSender({ action, message: sent, namespace, workflowId }, ...trusted(ceiling, state));
 }
 
+/** The ceiling with the people and keys that this run knows as revoked, and how it compares people's names. */
 function trusted(
   ceiling: Policy | undefined,
   { directories }: Pick<GateState, 'directories'>,

@@ -1,4 +1,4 @@
-/** Message `decide`: a reviewer's answer to one request, with or without edited arguments. */
+/** How the pipeline treats message `decide`: a reviewer's answer to one request, with or without edited arguments. */
 import { decideName, activityNames } from '../../contract.ts';
 import type { Receipt } from '../../core/ledger/approval.ts';
 import { parseDecision, type ParsedDecision } from '../../core/messages/decision.ts';
@@ -37,6 +37,7 @@ export function decideMessages(
       return 'problem' in parsed ? parsed : { message: parsed.decision };
     },
     concerns: ({ requestId }) => [requestId],
+    // Without a recorded time, an approval is late.
     undatedAtMs: ({ requestId, approved }) => (approved ? Number.POSITIVE_INFINITY : inTimeIfRuns(state, requestId)),
     preview: (decision, { voter }, atMs) => {
       const receipt = state.preview({ kind: 'decide', atMs, decision, voter });
@@ -58,7 +59,7 @@ export function decideMessages(
     },
   };
 
-  /** True for an approval or a response by a card without the user's newest messages. A denial needs no newer card. */
+  /** True for an approval or response whose card lacked the user's newest messages. A denial counts from any card. */
   function isOutdated({ requestId, approved, response, viewed, decisionId }: ParsedDecision): boolean {
     const seen = viewed?.userMessages;
     if (seen === undefined || seen >= userMessageCount() || (!approved && response === undefined)) return false;
@@ -128,7 +129,10 @@ const checkEditActivity = proxyActivities<{ [activityNames.checkEdit]: CheckEdit
 
 type Decided = Pick<DecideCommand, 'decision' | 'voter' | 'atMs'>;
 
-/** Checks an edit. Meanwhile its request cannot expire, nor the run continue as new; other decisions may settle it. */
+/**
+ * The lookup by which a worker checks edited arguments. Until it returns, the request cannot expire and the run cannot
+ * continue as new, but other decisions may settle the request.
+ */
 export function checkEdit(
   state: GateState,
   policies: () => ActivePolicies,
@@ -167,6 +171,7 @@ export function checkEdit(
     const { args, shell, sentence, assessment, redaction: seen, cannotStart } = checked;
     const digest = callDigest({ tool, args, definition: ruled.definition });
     const found = requestOf(state.ledger, requestId);
+    // An edit that changes nothing is a plain approval. The ledger answers a decision that came too late.
     if (digest === request.digest || found === undefined || 'settlement' in found) return answer();
     const split = splitOfEdit(ruled, shell);
     const call = { tool, args, risk, ...ruled, shell: split, digest };

@@ -30,7 +30,7 @@ export function earlierReceipt({ ledger }: GateState, { id, digest }: MessageIde
   return earlier.contentDigest === digest ? earlier.receipt : misusedId(id);
 }
 
-/** Keeps the receipt of a message that changed something, for its retries. */
+/** Keeps the receipt of a message that changed something, for its retries. Decisions are kept as votes instead. */
 export function keepReceipt(state: GateState, { id, digest }: MessageIdentity, receipt: Receipt): void {
   if (receipt.accepted && !id.startsWith(`${decideName}:`)) {
     state.apply({ kind: 'answer', messageId: id, contentDigest: digest, receipt });

@@ -22,7 +22,10 @@ interface Queued extends Received {
 /** The most messages that wait. To apply them takes about a second; a task that takes five is retried for ever. */
 export const maxWaiting = 10_000;
 
-/** Messages that are not applied yet, in the order of history: within an activation, signals by event, then updates. */
+/**
+ * Messages that are not applied yet, in the order in which they apply: by activation, then signals by the id of their
+ * history event, then updates.
+ */
 export class MessageQueue {
   readonly #messages: Queued[] = [];
   /** The index of the next message in `#messages`. Removing each message from the front would take quadratic time. */
@@ -55,8 +58,10 @@ export class MessageQueue {
     return this.#needsCommand;
   }
 
+  /** Inserts a message at its place in that order. */
   add(message: Received): void {
-    // A handler that is registered late gets all buffered signals of its name at once, so sort by event id.
+    // A handler that is registered late gets all buffered signals of its name together, so sort by event id. Updates have
+    // none: they come last.
     const order = Number(message.eventId || Number.MAX_SAFE_INTEGER);
     const queued = { ...message, activation: activations().number, order };
     let index = this.#messages.length;
@@ -86,6 +91,7 @@ export class MessageQueue {
     return this.#messages.length - this.#first >= maxWaiting;
   }
 
+  /** Removes the first message and returns it; undefined if none waits. */
   next(): Received | undefined {
     const message = this.#messages[this.#first];
     if (message === undefined) return undefined;

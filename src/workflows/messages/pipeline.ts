@@ -119,6 +119,7 @@ export class MessagePipeline implements ScheduledTask {
     if (foreseen.code !== undefined) {
       return this.#answer(received, foreseen, undefined, this.#late(kind, message, sender, foreseen));
     }
+    // A message that `#checkSender` has put back was authenticated before.
     const proven =
       received.checked === undefined ? authenticate(kind.name, message, this.#ceiling(), this.#state) : sender;
     if ('problem' in proven) return this.#answer(received, refused(requestIdOf(message), proven.problem));
@@ -186,6 +187,7 @@ export class MessagePipeline implements ScheduledTask {
     return misusedId(identity.id);
   }
 
+  /** Answers with the earlier receipt, or together with the message in flight of which this one is a retry. */
   #answerAs(received: Received, earlier: Receipt | { inFlight: string }): void {
     if (!('inFlight' in earlier)) return this.#answer(received, earlier);
     const first = this.#inFlight.find(earlier.inFlight)!;
@@ -196,6 +198,7 @@ export class MessagePipeline implements ScheduledTask {
     };
   }
 
+  /** Starts the lookup of a message, and answers the message with its result. */
   #lookUp(received: Received, lookup: Lookup, requestId: string, identity: MessageIdentity | undefined): void {
     this.#state.noteCommand();
     this.#state.lookups++;

@@ -42,7 +42,7 @@ const readPolicy = proxyActivities<{ [activityNames.readPolicy]: ReadPolicy }>({
 /** The most characters of a problem: it may quote the document, which may be long. */
 const maxProblemLength = 1_000;
 
-/** The work of compiling a changed policy, in units of `RulingMeter`: for each change, and for each rule. */
+/** The work of compiling a changed policy, in units of `RulingMeter`: per change, rule, and character of a condition. */
 const workOfChange = 500_000;
 const workOfRule = 5_000;
 const workOfCharacter = 250;
@@ -139,7 +139,7 @@ export function setPolicyMessages(
   }
 }
 
-// Message `revoke`: ends some or all grants of the run, and lifts the denials of a tool.
+/** Message `revoke`: ends some or all grants of the run, and lifts the denials of a tool. */
 
 export function revokeMessages(state: GateState, policies: () => ActivePolicies): MessageKind<RevokeMessage> {
   return {
@@ -170,7 +170,7 @@ export function revokeMessages(state: GateState, policies: () => ActivePolicies)
     return [...ledger.grants.filter(({ grantId }) => grants.includes(grantId)), ...lifted];
   }
 
-  /** Why the sender may not revoke these grants. To revoke a denial loosens the policy; other revocations do not. */
+  /** A problem if the sender may not revoke these grants. Only lifting a denial loosens the policy. */
   function lifting(message: RevokeMessage, sender: Sender, atMs: number): { operatorMs?: number } | Problem {
     if (namedBy(message).every(({ approved }) => approved)) return {};
     return loosening(message, sender, policies().policies.ceiling, state.ledger, atMs);

@@ -51,6 +51,7 @@ export interface Messages {
   pipeline: MessagePipeline;
 }
 
+/** Builds the parts through which messages pass, and registers a handler for each kind of message. */
 export function receiveMessages(
   state: GateState,
   { policies, change, inherit, close, session, problemOfSender, refuseUnknownSignals }: MessageEffects,
@@ -64,6 +65,7 @@ export function receiveMessages(
   const ceiling = (): Policy | undefined => policies().policies.ceiling;
   const pipeline = new MessagePipeline({ state, queue, inFlight, recorded, deadlines, ceiling, problemOfSender });
   const signalsAndUpdates: MessageKind<unknown>[] = [
+    // Without a session, no message of a user can be newer than a card.
     decideMessages(state, inFlight, policies, () => session?.unheard.length ?? 0),
     extendMessages(state, policies),
     delegateMessages(state),
@@ -72,6 +74,7 @@ export function receiveMessages(
     ...(session === undefined ? [] : [userMessages(state, session, noteChange)]),
   ];
   const parentsChanged = parentsChangedMessages(state, policies, inherit);
+  // No updates: a closed run ends without time to answer, and a parent, as a workflow, can send only signals.
   const signals = [closeMessages(state, close), ...(parentsChanged === undefined ? [] : [parentsChanged])];
   for (const kind of [...signalsAndUpdates, ...signals]) registerSignal(kind, queue);
   for (const kind of signalsAndUpdates) registerUpdate(kind, queue, pipeline, state);
@@ -169,7 +172,7 @@ function throwAllRefused(receipts: Receipt[]): void {
   throw ApplicationFailure.create({ message, type, nonRetryable: true, details: receipts });
 }
 
-// Signal `close`: cancels everything open, and tells the workflow to end.
+/** Signal `close`: cancels everything open. `onClose` then makes the workflow end. */
 
 export function closeMessages(state: GateState, onClose: () => void): MessageKind<CloseMessage> {
   return {

@@ -44,6 +44,7 @@ export class RecordedTimes {
         for (const eventId of eventIds) {
           const recordedAtMs = recorded[eventId];
           this.#atMs.set(eventId, recordedAtMs ?? Number.POSITIVE_INFINITY);
+          // The server's time of an earlier event: the run's clock must not be behind it.
           if (recordedAtMs !== undefined) clock.prove(recordedAtMs);
         }
         return acceptable;

@@ -25,9 +25,9 @@ const longestStartMs = 500;
 const withdrawableMs = 5_000;
 
 /**
- * Notes whether a workflow task brought the events of this activation, or possibly a query. They are a task's if it
- * started after the previous task, and just now. If it started long ago, right after a replay, its start may be that of
- * a failed attempt, unless history has grown by exactly one task. Throws if a query brought the events of the previous
+ * Notes whether a workflow task brought the events of this activation, or possibly a query. A task did if its start is
+ * later than that of the previous task, and recent. A start long ago, right after a replay, may be that of a failed
+ * attempt, unless history has grown by exactly one task. Throws if a query brought the events of the previous
  * activation: history has then grown by fewer events than a task leaves or, after a failed attempt, by more. The server
  * then sends the task again with all of history.
  */

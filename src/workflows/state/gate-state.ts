@@ -137,6 +137,7 @@ export class GateState {
     return this.#ledger;
   }
 
+  /** Applies a command to the ledger, and keeps its entries for the journal. Returns its receipt, if it has one. */
   apply(command: LedgerCommand): Receipt | undefined {
     const { ledger, entries, receipt } = reduce(this.#ledger, command, this.directories);
     this.#ledger = ledger;
@@ -254,6 +255,7 @@ export class GateState {
     this.#grown = growth();
     const { historyEvents = Infinity } = this.#active?.options.continueAsNewAfter ?? {};
     const { historyLength, historySize } = workflowInfo();
+    // A lost attempt adds events, with which the next attempt may continue as new (sandbox/untaken-events.ts).
     const isNear = [historyEvents, hintedEvents].some(
       (most) => most > historyLength && most <= historyLength + eventsOfLostAttempts,
     );

@@ -93,6 +93,7 @@ export function recordRequest(active: ActivePolicies, call: CallToAsk): RequestR
   };
 }
 
+/** The replaced request as reviewers see it: changes of its preview may quote arguments, so they are redacted. */
 function shownReplaces(
   replaces: NonNullable<ApprovalRequest['replaces']>,
   args: JsonObject,

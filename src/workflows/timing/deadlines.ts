@@ -31,6 +31,7 @@ export class Deadlines {
     this.#timer = new DeadlineTimer(onFired);
   }
 
+  /** Notes which open requests are past their deadline at `nowMs`, and forgets the others. */
   look(nowMs: number): void {
     const overdue = new Map<string, number>();
     for (const { request, deadlineMs } of this.#state.ledger.open) {
@@ -111,6 +112,7 @@ class DeadlineTimer {
     void scope.run(() => this.#fire(running, summary));
   }
 
+  /** Waits for the time of the timer, and then proves it to the clock. A cancelled timer does neither. */
   async #fire(running: { atMs: number }, summary: string): Promise<void> {
     try {
       await sleep(Math.max(1, running.atMs - clock.nowMs), { summary });
@@ -127,7 +129,7 @@ class DeadlineTimer {
 
 /** The longest text of a call, in UTF-16 units: the timeline of Temporal's UI is about 130 letters wide. */
 const longestCall = 72;
-/** The most bytes of that text as JSON. The server refuses summaries over 400 bytes, and a codec adds to them. */
+/** The most bytes of a call's text as JSON. The server refuses summaries over 400 bytes, and a codec adds to them. */
 const callBytes = 130;
 /** The command line finds a request by the beginning of its id. */
 const idStart = 8;
@@ -147,6 +149,7 @@ export function timerSummary(open: readonly RequestRecord[]): string {
     : `${call} and ${open.length - 1} more · ${until} · countersign approvals`;
 }
 
+/** The beginning of a call's text that keeps to `longestCall` and `callBytes`. */
 function cut(text: string): string {
   if (text.length <= longestCall && jsonBytes(text) <= callBytes) return text;
   let kept = '';
@@ -188,6 +191,7 @@ export class EscalationSteps {
     return missed.length === 0 ? undefined : missed;
   }
 
+  /** Records the steps that are due now, and notifies people of each. */
   take(requests: readonly RequestRecord[]): void {
     const atMs = clock.nowMs;
     for (const record of requests) {
