@@ -82,7 +82,7 @@ export function createConsultAdvisors(advisors: Readonly<Record<string, Advisor>
   };
 }
 
-/** Asks an advisor that is a model. An answer that is no JSON object becomes `noAnswer`, which no reader accepts. */
+/** Asks an advisor that is a model. For an answer that is no JSON object it returns `noAnswer`, a failed advice. */
 async function askAdvisor(
   { model, instructions }: ModelAdvisor,
   call: AdvisedCall,

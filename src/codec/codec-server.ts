@@ -126,8 +126,10 @@ async function decodeEach(codec: PayloadCodec, payloads: Payload[]): Promise<Pay
   );
 }
 
+/** True if the header is the given text, or if the given function returns true. An error of it refuses. */
 async function isAuthorized(request: IncomingMessage, authorize: CodecServerOptions['authorize']): Promise<boolean> {
   if (typeof authorize === 'string') {
+    // `timingSafeEqual` needs values of one length.
     const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
     return timingSafeEqual(digestOf(request.headers.authorization ?? ''), digestOf(authorize));
   }

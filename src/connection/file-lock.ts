@@ -53,6 +53,7 @@ async function tryCreate(path: string): Promise<boolean> {
   }
 }
 
+/** The process that holds the lock; undefined if none does any more. `dead`: it has left the lock behind. */
 async function holderOf(path: string): Promise<{ processId: string; dead: boolean } | undefined> {
   try {
     const [text, { mtimeMs }] = await Promise.all([readFile(path, 'utf8'), stat(path)]);
@@ -67,6 +68,7 @@ async function holderOf(path: string): Promise<{ processId: string; dead: boolea
 
 function isAlive(processId: number): boolean {
   try {
+    // Signal 0 only checks whether the process exists. EPERM: it exists, and another user owns it.
     process.kill(processId, 0);
     return true;
   } catch (error) {

@@ -144,6 +144,7 @@ export function attributeNamesOf(
   throw new ProblemError({ code: 'internal', message: `${where}: ${names}${remedy}.` });
 }
 
+/** Reads pairs such as `ids=MyIds,tags=off,due=MyDue`. `attributeNames` checks what it returns. */
 function readAttributeOptions(text: string): AttributeNameOptions {
   const pairs = text.split(',').filter((pair) => pair.trim() !== '');
   return Object.fromEntries(

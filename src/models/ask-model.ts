@@ -221,7 +221,8 @@ export class TurnBuilder {
         this.#write(part);
         break;
       case 'tool-input-delta':
-        // Arguments are counted while they stream, so that endless ones are rejected before they fill the memory.
+        // Arguments count while they stream, so that endless ones are rejected before they fill the memory. They come
+        // again with the whole call, so each of the two counts half.
         this.#countArguments(part.delta.length / 2);
         break;
       case 'tool-call':
@@ -277,6 +278,7 @@ export class TurnBuilder {
     if (step === 'end') this.#open.delete(key);
   }
 
+  /** Returns the turn. Throws if the answer broke off. Leaves `parts` out if text and calls say the same. */
   finish(): RawTurn {
     const { usage, finishReason } = this.#finish ?? { finishReason: 'interrupted' };
     if (usage === undefined || finishReason === 'interrupted' || finishReason === 'error') {
@@ -326,6 +328,7 @@ function ranElsewhere(tool: string): ModelFailure {
   );
 }
 
+/** The provider's counts of tokens as whole numbers; 0 for a missing one. */
 function toUsage(usage: LanguageModelV4Usage): ModelUsage {
   const tokens = (total: number | undefined): number =>
     typeof total === 'number' && Number.isFinite(total) && total > 0 ? Math.round(total) : 0;

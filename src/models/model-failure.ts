@@ -183,7 +183,7 @@ export function refusesRequest(error: unknown): error is APICallError {
   return APICallError.isInstance(error) && refusals.has(error.statusCode ?? 0);
 }
 
-/** Returns, for example, `answer.choices: expected array, received string; it begins {"choices":"x"}`. */
+/** What cannot be read in a model's answer, such as `answer.choices: expected array`; undefined for other errors. */
 export function unreadableAnswer(error: unknown): string | undefined {
   if (APICallError.isInstance(error)) return unreadableAnswer(error.cause);
   if (JSONParseError.isInstance(error)) {

@@ -102,6 +102,7 @@ function toStream({ content, finishReason, usage }: Played): ReadableStream<Lang
   ]);
 }
 
+/** The error that a provider throws for this HTTP status or, without one, for a server that does not answer. */
 function failure(error: NonNullable<ScriptedTurn['error']>): APICallError {
   const { status, retryAfterMs } = error;
   return new APICallError({

@@ -82,6 +82,7 @@ function toProviderMessage(message: KeptMessage, ids: readonly string[], provide
   }
 }
 
+/** A message of the user with each file at its place in the text, or the reason why it is left out. */
 function userContent({ content, files = [] }: SaidByUser, whyNot: WhyNot): UserContent {
   let from = 0;
   const parts = files.flatMap((file): UserContent => {
@@ -147,6 +148,7 @@ class CallIds {
   /** The new ids of the calls of the last turn that have no answer yet, by the id in the transcript. */
   #open = new Map<string, string[]>();
 
+  /** The new ids of an answer's calls, or of the one call that a tool's message answers. */
   of(message: Message, place: number): string[] {
     switch (message.role) {
       case 'user':

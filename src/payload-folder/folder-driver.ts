@@ -43,6 +43,7 @@ export class FolderDriver implements StorageDriver {
     return Promise.all(claims.map(({ claimData }) => this.#retrieve(claimData, abortSignal)));
   }
 
+  /** Writes a payload to its file, and returns the reference that stands for it in history. */
   async #store(payload: Payload): Promise<Reference> {
     const content = PayloadMessage.encode(payload).finish();
     if (content.length > maxFileBytes) {

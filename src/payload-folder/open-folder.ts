@@ -32,6 +32,7 @@ export function openPayloadFolder(folder: string, namespace: string): PayloadFol
   }
 }
 
+/** The key of a folder; undefined if the folder has none yet. Throws if its file holds something else. */
 function readKey(path: string): Buffer | undefined {
   try {
     const text = readFileSync(join(path, keyFile), 'utf8');

@@ -42,8 +42,8 @@ export interface PluginOptions extends ChannelOptions {
    */
   attributes?: AttributeNameOptions;
   /**
-   * Makes the workflow bundle smaller, which every worker holds in memory: removes its comments, and from its source map
-   * the text of the sources. Default: false, except in `createWorker` if it has no `workflowsPath`: there it is true.
+   * Makes the workflow bundle smaller, which every worker holds in memory: removes its comments, and in its source map
+   * the text and the absolute paths of sources. Default: false; in `createWorker` without `workflowsPath`, true.
    */
   leanBundle?: boolean;
 }

@@ -115,7 +115,7 @@ class AgentRun {
       if (this.#session.awaitsUser) await this.#untilMessage();
       // Every path from here writes a command: it calls the model or ends the execution.
       this.#gate.noteGrowth();
-      // Set this only before a turn: a run that an override pins to its version would otherwise never stop continuing.
+      // Set this only before a turn. Else a run that an override pins to its version would continue as new for ever.
       this.#leavesVersion = this.#session.isSession && this.#gate.isOutdated;
       if (this.#gate.closing !== undefined) return this.#end('closed', lastText(this.#state.messages, 'assistant'));
       if (this.#session.moveToTranscript()) this.#gate.userHeard();

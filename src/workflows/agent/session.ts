@@ -141,6 +141,7 @@ export class UserSession implements UserMessageHandler {
     delete state.stopped;
     const { pendingMessages = [], messages, turn } = state;
     if (pendingMessages.length === 0) return false;
+    // A run may have carried texts without an id from an earlier version.
     const said = pendingMessages.map((each) =>
       typeof each === 'string' ? ({ role: 'user', content: each } as const) : each,
     );

@@ -100,7 +100,7 @@ export class Deliveries {
     }));
   }
 
-  /** Whether no channel could be notified of a request (`undelivered`), or until when all its messages wait. */
+  /** Whether no channel could be notified of a request (`undelivered`), or until when its first message waits. */
   #deliveryState({ requestId, channels, asked }: Tracked): Pick<Delivered, 'undelivered' | 'heldUntil'> {
     const progress = channels.map((name) =>
       asked.includes(name) ? this.#messages.progress(requestId, name) : 'failing',

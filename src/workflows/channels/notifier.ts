@@ -14,7 +14,7 @@ const { [activityNames.channelNotify]: notifyOnce } = proxyActivities<Calls>({
   retry: { maximumAttempts: 1 },
 });
 
-/** A later call about a step. The server retries it until it succeeds: retries add no history, and no slot waits. */
+/** A later call about a step. The server retries it until it succeeds. Retries add no history, and occupy no slot. */
 const { [activityNames.channelNotify]: notifyPatiently } = proxyActivities<Calls>({
   ...timeouts,
   retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '2m' },

@@ -62,7 +62,7 @@ export function gateRefusal(error: unknown): GateRefusal | undefined {
     : undefined;
 }
 
-/** Whether the activity ran, by the error of its call: `unknown` unless a worker has reported it. */
+/** Whether the activity ran, as far as the error of its call proves it; otherwise `unknown`. */
 export function ranOf(error: unknown): Ran {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START') return 'no';

@@ -28,13 +28,13 @@ interface Activations {
   abandoned: Set<string>;
   /** The history length at the last activation that brought events. Undefined if that activation was a replay. */
   takenLength?: number | undefined;
-  /** The number of commands since that activation that leave one event each. */
+  /** The number of commands since the activation of `takenLength` that leave one event each. */
   written: number;
   /** True if a query, not a task, may have brought the events of the last activation. */
   isAhead: boolean;
   /** True if the last activation was the first one after a replay, and brought new events. */
   isFirst: boolean;
-  /** True if a query followed that activation: it may have brought those events, and a failed attempt's. */
+  /** True if a query followed the activation of `isFirst`, and may have brought its events and a failed attempt's. */
   isQueried: boolean;
   /** The number of the last activation in which a few more events would have made the run continue as new. */
   nearlyOutgrown?: number;

@@ -1,7 +1,7 @@
 /**
- * Anyone who may write to the namespace can complete an activity with any result. One that no worker gives would make
- * workflow code throw, and the workflow task fail again for ever (I5). So it counts as the failure of its activity,
- * which every caller handles. This happens before the SDK sees the result: a check after it would move what follows.
+ * Anyone who may write to the namespace can complete an activity with any result. A result that no worker gives would
+ * make workflow code throw, and its task fail again for ever (I5). So it counts as a failure of the activity, which
+ * every caller handles. This happens before the SDK sees the result: a later check would change the order of the rest.
  */
 import { type ActivateInput, ActivityFailure, type WorkflowOutboundCallsInterceptor } from '@temporalio/workflow';
 import type { CallModelResult, ModelCall } from '../../activities/model-turn.ts';
@@ -144,10 +144,10 @@ type Job = NonNullable<ActivateInput['activation']['jobs']>[number];
 /** `RETRY_STATE_NON_RETRYABLE_FAILURE` of Temporal's API. */
 const notRetried = 2;
 
-/** In the place of the worker that failed the activity. */
+/** What such a failure has in place of the identity of a worker. */
 const identity = 'malformed result';
 
-/** True if an activity failed because its result is malformed: nothing else says that it cannot be done. */
+/** True if an activity failed only because its result was malformed: made again, it may succeed. */
 export function isMalformed(error: unknown): boolean {
   return error instanceof ActivityFailure && error.identity === identity;
 }

@@ -40,6 +40,7 @@ export function recordRequest(active: ActivePolicies, call: CallToAsk): RequestR
   const redaction = redact === undefined ? call.redaction : redactionFor(call, redact);
   const isHidden = !limits.includeArguments || (redact !== undefined && redaction === undefined);
   const { agent, caller, metadata } = active.options;
+  // One millisecond before the opening, so that a step that is due then is not taken yet.
   const waiting = { terms, delegations: [], stepsTakenUntilMs: atMs - 1 };
   const timeoutMs = Math.min(
     terms.timeoutMs ?? Infinity,
