@@ -22,6 +22,7 @@ export function redactCalls(
   );
 }
 
+/** What reviewers do not see of the arguments of one call, also by the policies' own patterns. */
 export function redactCall(
   args: JsonObject,
   tool: Pick<Tool, 'subject' | 'shellSubject'> | undefined,

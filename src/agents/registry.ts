@@ -47,6 +47,7 @@ export function createRegistry(input: { agents: readonly Agent[]; tools?: readon
   if (twice !== undefined) throw usedTwice(twice);
   const toolsOf = new Map<Agent, readonly Tool[]>();
   const addAgent = (agent: Agent): void => {
+    // Agents may hand over to each other, so a known one ends the recursion.
     if (toolsOf.has(agent)) return;
     if (agents.has(agent.name)) throw usedTwice(agent.name);
     agents.set(agent.name, agent);

@@ -9,8 +9,8 @@ const pollIntervalMs = 500;
 
 /**
  * Runs `work` while it holds the lock file `path`. If another process holds it, calls `onWait` once with the id of that
- * process, and waits. A lock counts as left behind if its process is dead or, on another machine, if its file was not
- * touched for 30 s. Then two waiters may both proceed, so the lock only saves duplicate work.
+ * process, and waits. A lock counts as left behind if its file was not touched for 30 s or, on this machine, if its
+ * process is dead. Two waiters may both remove such a lock and proceed, so the lock only saves duplicate work.
  */
 export async function withFileLock<T>(
   path: string,

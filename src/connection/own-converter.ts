@@ -2,7 +2,7 @@ import type { DataConverter } from '@temporalio/common';
 import { ProblemError } from '../core/base/problem.ts';
 import { modulePath } from './module-path.ts';
 
-/** Workflows and clients load the first one; a worker outside its workflows loads the second, which reads permits. */
+/** Workflows and clients load `own`; a worker outside its workflows loads `ownOfWorkers`, which reads permits. */
 const own = modulePath('workflows/sandbox/payload-converter');
 const ownOfWorkers = modulePath('worker/payload-converter');
 

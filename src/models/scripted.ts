@@ -172,7 +172,7 @@ export type Script = readonly ScriptedTurn[] | Readonly<Record<string, readonly 
 export function readScript(fileOrScript: string | Script): Map<string, readonly ScriptedTurn[]> {
   const place = typeof fileOrScript === 'string' ? fileOrScript : 'scriptedModel';
   const found = script.safeParse(typeof fileOrScript === 'string' ? readYaml(fileOrScript) : fileOrScript);
-  if (!found.success) throw new DefinitionError(`${place}: ${describe(found.error.issues[0])}`);
+  if (!found.success) throw new DefinitionError(`${place}: ${sentenceOf(found.error.issues[0])}`);
   if (Array.isArray(found.data)) return new Map([['default', found.data]]);
   const scripts = new Map(Object.entries(found.data));
   if (!scripts.has('default')) throw new DefinitionError(`${place}: expected a list of turns named 'default'`);
@@ -189,12 +189,12 @@ function readYaml(path: string): unknown {
 }
 
 /** Describes an issue. For a union it describes the deepest issue, which names the wrong turn of a list. */
-function describe(issue: z.core.$ZodIssue | undefined, above: readonly PropertyKey[] = []): string {
+function sentenceOf(issue: z.core.$ZodIssue | undefined, above: readonly PropertyKey[] = []): string {
   if (issue === undefined) return 'expected a list of turns';
   const path = [...above, ...issue.path];
   if (issue.code === 'invalid_union') {
     const deepest = issue.errors.flat().toSorted((a, b) => b.path.length - a.path.length)[0];
-    if (deepest !== undefined && deepest.path.length > 0) return describe(deepest, path);
+    if (deepest !== undefined && deepest.path.length > 0) return sentenceOf(deepest, path);
   }
   if (path.length === 0) return 'expected a list of turns, or lists of turns by first user message';
   return `${path.map(String).join('.')}: ${issue.message.replace(/\s+/g, ' ')}`;

@@ -222,7 +222,7 @@ export class Deliveries {
     }
   }
 
-  /** Takes a request from channels: they must not answer it, and get later messages only if they got the request. */
+  /** Ends the part of these channels: they must not answer, and get later messages only if they got the request. */
   #removeFrom(tracked: Tracked, channels: readonly string[]): void {
     this.#answering.stop(tracked, channels);
     const untold = this.#messages.drop(tracked.requestId, channels);

@@ -177,7 +177,7 @@ export class ChannelMessages {
     return [...this.#later].some(isSame) || this.#notifier.repeats(requestId, channel);
   }
 
-  /** Sends a step once it is due and its request is sent. It waits outside the queue, which must go on. */
+  /** Sends a step once it is due and its request is sent. It waits outside the queue, so that it delays no call. */
   async #queueLater(later: Later): Promise<void> {
     if (this.#later.size >= mostLater) return;
     this.#later.add(later);

@@ -57,14 +57,14 @@ export function answerQueries(
     const denied = now === undefined ? [] : deniedTools(ledger, limitsOf(now.policies));
     const { ceiling } = state.directories;
     const keyOf = personKeyOfRun({ ceiling });
-    const named = (grant: Grant): Grant => {
+    const withNames = (grant: Grant): Grant => {
       const by = grant.by?.map((each) => {
         const name = each.reviewerId === undefined ? undefined : personOf(ceiling, each.reviewerId, keyOf)?.name;
         return name === undefined ? each : { ...each, reviewerName: name };
       });
       return by === undefined ? grant : { ...grant, by };
     };
-    return [...ledger.grants.map((grant) => shownGrant(named(grant), showsArguments)), ...denied];
+    return [...ledger.grants.map((grant) => shownGrant(withNames(grant), showsArguments)), ...denied];
   });
   setHandler(policyQuery, () => {
     state.requirePast();
@@ -137,7 +137,7 @@ export function answerQueries(
       ...(votes.length > 0 && { votes }),
       ...(delegations.length > 0 && { delegations: delegations.map(shownDelegation) }),
     };
-    const named = (approvers: readonly string[] = []): Pick<ApprovalDetails, 'people'> => {
+    const peopleOf = (approvers: readonly string[] = []): Pick<ApprovalDetails, 'people'> => {
       const given = delegations.flatMap(({ from, to }) => [from, to]);
       const voters = [...votes, ...(settled === undefined ? [] : [settled])].map(({ reviewerId }) => reviewerId);
       const ids = [request.callerUserId, ...request.reviewers, ...given, ...voters, ...approvers];
@@ -145,7 +145,7 @@ export function answerQueries(
       const people = namesIn(ceiling?.people, ids, personKeyOfRun({ ceiling }));
       return people === undefined ? {} : { people };
     };
-    if (settled !== undefined) return { ...shown, settled, ...named() };
+    if (settled !== undefined) return { ...shown, settled, ...peopleOf() };
     const channels = active()?.channelsOf(found) ?? [];
     const panel = panelOf(found, state.directories, clock.nowMs);
     const { have, need } = tally(panel, found.votes);
@@ -159,7 +159,7 @@ export function answerQueries(
       ...counting,
       ...(escalated.length > 0 && { escalated }),
       ...(why !== undefined && { cannotBeApproved: why }),
-      ...named(approvers),
+      ...peopleOf(approvers),
       ...(channels.length > 0 && { channels }),
     };
   }

@@ -60,8 +60,8 @@ export class MessageQueue {
 
   /** Inserts a message at its place in that order. */
   add(message: Received): void {
-    // A handler that is registered late gets all buffered signals of its name together, so sort by event id. Updates have
-    // none: they come last.
+    // A handler that is registered late gets all buffered signals of its name together, so sort by event id. An update
+    // has none, and comes last.
     const order = Number(message.eventId || Number.MAX_SAFE_INTEGER);
     const queued = { ...message, activation: activations().number, order };
     let index = this.#messages.length;

@@ -42,7 +42,7 @@ const readPolicy = proxyActivities<{ [activityNames.readPolicy]: ReadPolicy }>({
 /** The most characters of a problem: it may quote the document, which may be long. */
 const maxProblemLength = 1_000;
 
-/** The work of compiling a changed policy, in units of `RulingMeter`: per change, rule, and character of a condition. */
+/** The work of compiling a changed policy, in units of `RulingMeter`: per change, rule, and condition's character. */
 const workOfChange = 500_000;
 const workOfRule = 5_000;
 const workOfCharacter = 250;
@@ -185,8 +185,8 @@ function revocation({ grants, reason }: RevokeMessage, { voter }: Sender, atMs: 
 const longestAheadMs = 600_000;
 
 /**
- * If the ceiling names operators, only they may loosen what a run may do (I10). Each of their messages counts once: one
- * that was signed no later than the last is refused. `operatorMs`: when this message was signed.
+ * A problem if the sender may not loosen what a run may do (I10): if the ceiling names operators, only they may. Each
+ * of their messages counts once, so one signed no later than the last is refused. `operatorMs`: when it was signed.
  */
 export function loosening(
   message: ControlMessage,
@@ -233,7 +233,7 @@ interface ParentsChanged {
   eventId: string;
 }
 
-/** Handles the signal; undefined without a parent. `inherit` puts the run under the parents' new policies. */
+/** Handles `parentsChanged`; undefined without a parent. `inherit` puts the run under the parents' new policies. */
 export function parentsChangedMessages(
   state: GateState,
   policies: () => ActivePolicies,

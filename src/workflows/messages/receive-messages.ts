@@ -94,7 +94,7 @@ export function registerSignal(kind: MessageKind<unknown>, queue: MessageQueue):
   });
 }
 
-/** Registers a message as an update. A refusal fails it: without any event if the validator foresees the refusal. */
+/** Registers a kind of message as an update. A refused one fails, without any event if the validator foresees it. */
 export function registerUpdate(
   kind: MessageKind<unknown>,
   queue: MessageQueue,
@@ -131,7 +131,7 @@ export function registerUpdate(
 
 const tooMany = `more than ${maxWaiting} messages came at once: send it again`;
 
-/** Temporal silently buffers a signal without a handler. Count it as refused instead. */
+/** Counts each signal that has no handler as refused. Temporal alone would keep it for a later handler, silently. */
 export function rejectUnknownSignals(queue: MessageQueue): void {
   setDefaultSignalHandler((_name, ...payloads) => {
     const unread = payloads.find((each) => isUndecodable(each) || ArrayBuffer.isView(each));

@@ -250,7 +250,7 @@ export class GateState {
     return this.#writtenIn === activations().number;
   }
 
-  /** Reads the history's length. Call it only if the activation writes a command: a replay may merge others (I12). */
+  /** Reads the history's length. Call it only in an activation with a command: a replay may merge any other (I12). */
   noteGrowth(): void {
     this.#grown = growth();
     const { historyEvents = Infinity } = this.#active?.options.continueAsNewAfter ?? {};
