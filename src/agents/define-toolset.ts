@@ -125,7 +125,7 @@ export class OpenToolsets {
     return problems.flat();
   }
 
-  /** Lists one toolset. The `problem` of one that fails, or that names a tool outside its own prefix. */
+  /** Lists one toolset. Returns a `problem` if that fails, or if the name of a tool lacks the toolset's prefix. */
   async #list(name: string, options: { fresh: boolean }): Promise<ToolsetListing | { problem: string }> {
     try {
       const listing = await this.#opened(name).list(options);

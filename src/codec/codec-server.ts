@@ -126,7 +126,7 @@ async function decodeEach(codec: PayloadCodec, payloads: Payload[]): Promise<Pay
   );
 }
 
-/** True if the header is the given text, or if the given function returns true. An error of it refuses. */
+/** True if the request's header is the text `authorize`, or if the function `authorize` returns true. Never rejects. */
 async function isAuthorized(request: IncomingMessage, authorize: CodecServerOptions['authorize']): Promise<boolean> {
   if (typeof authorize === 'string') {
     // `timingSafeEqual` needs values of one length.

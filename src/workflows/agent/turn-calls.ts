@@ -47,7 +47,7 @@ export class TurnCalls {
     this.#limits = limits;
   }
 
-  /** Begins a turn: every call that the model requested passes the gate (I1) before the first of them starts. */
+  /** Begins a turn: every call of the model's answer passes the gate (I1), or is held, before any of them starts. */
   admitAll(modelCalls: readonly ModelCall[], turn: number, contextSummary: string): void {
     this.#nested.newTurn();
     if (this.#tools.consideredCancelled) this.#tools = new CancellationScope();
@@ -194,7 +194,7 @@ export class TurnCalls {
     return answered(turnCall, admission.content, admission.isError);
   }
 
-  /** The call after the settlement of its request: ready to start, or answered. Unchanged while none is settled. */
+  /** The call after the settlement of its request: ready to start, or answered. Unchanged without a settlement. */
   #settled(each: TurnCall): TurnCall {
     if (each.state !== 'asked') return each;
     const settlement = this.#gate.settlement(each.requestId);

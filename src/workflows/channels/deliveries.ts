@@ -165,7 +165,7 @@ export class Deliveries {
     for (const requestId of this.#requests.keys()) this.#pending.set(requestId, []);
   }
 
-  /** Reads the requests that wait from the run. Follows those that are open, and ends the others. */
+  /** Reads the state of the pending requests from the run. Follows those that are open, and ends the others. */
   async #look(): Promise<void> {
     const pending = new Map([...this.#pending].toSorted(this.#trackedFirst).slice(0, mostAtOnce));
     for (const requestId of pending.keys()) this.#pending.delete(requestId);
@@ -222,7 +222,7 @@ export class Deliveries {
     }
   }
 
-  /** Ends the part of these channels: they must not answer, and get later messages only if they got the request. */
+  /** Detaches a request from channels: they must not answer it, and get later messages only if they got the request. */
   #removeFrom(tracked: Tracked, channels: readonly string[]): void {
     this.#answering.stop(tracked, channels);
     const untold = this.#messages.drop(tracked.requestId, channels);

@@ -158,7 +158,7 @@ export class ChannelMessages {
     for (const each of this.#messages) if (isCollecting(each) && !this.#timed.has(each)) void this.#sendWhenDue(each);
   }
 
-  /** Reports a step of a request to a channel, now or after the channel's delay, or leaves it out as one too many. */
+  /** Reports a step of a request to a channel, now or after its delay. Skips steps that people do not need. */
   remind(requestId: string, { name: channel, delayMs }: LookedChannel, step: DueStep): void {
     const message = this.#messageOf(requestId, channel);
     if (message === undefined) return;

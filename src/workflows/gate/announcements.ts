@@ -92,7 +92,7 @@ export class Announcements implements ScheduledTask {
     this.#state.noteCommand();
   }
 
-  /** Sends one announcement. A failed one is repeated, from `mostFailures` failures in a row on only after a wait. */
+  /** Sends one announcement. A failed one is made again at once or, after `mostFailures` in a row, after a wait. */
   async #send(before: ReadonlyMap<string, string | undefined>): Promise<void> {
     const { workflowId } = workflowInfo();
     const requestIds = [...before.keys()];

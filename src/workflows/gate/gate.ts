@@ -97,7 +97,7 @@ export class Gate {
     options.onParents?.(parents);
   }
 
-  /** Puts policies in force. The first call also lets the queue pass the messages that waited for them. */
+  /** Puts policies in force. The first call also opens the queue, in which messages have waited for them. */
   #enforce(options: GateOptions, change: PolicyChange | undefined): void {
     // First what may throw, so that nothing is half changed.
     this.#active = new ActivePolicies(options, change);

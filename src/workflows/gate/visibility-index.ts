@@ -116,7 +116,7 @@ export class VisibilityIndex {
     this.#committed = head.journalHead?.size ?? 0;
   }
 
-  /** The memo of the next execution. Continue-as-new does not carry what this execution wrote to its memo by itself. */
+  /** The memo of the next execution. Continue-as-new alone does not carry what this execution wrote to its memo. */
   memo(): Record<string, unknown> {
     const kept = Object.entries(workflowInfo().memo ?? {}).filter(
       ([name, value]) => name !== journalMemoName && !isUndecodable(value),

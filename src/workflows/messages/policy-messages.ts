@@ -140,7 +140,6 @@ export function setPolicyMessages(
 }
 
 /** Message `revoke`: ends some or all grants of the run, and lifts the denials of a tool. */
-
 export function revokeMessages(state: GateState, policies: () => ActivePolicies): MessageKind<RevokeMessage> {
   return {
     name: messageNames.revoke,

@@ -173,7 +173,6 @@ function throwAllRefused(receipts: Receipt[]): void {
 }
 
 /** Signal `close`: cancels everything open. `onClose` then makes the workflow end. */
-
 export function closeMessages(state: GateState, onClose: () => void): MessageKind<CloseMessage> {
   return {
     name: messageNames.close,

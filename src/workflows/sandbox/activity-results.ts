@@ -144,7 +144,7 @@ type Job = NonNullable<ActivateInput['activation']['jobs']>[number];
 /** `RETRY_STATE_NON_RETRYABLE_FAILURE` of Temporal's API. */
 const notRetried = 2;
 
-/** What such a failure has in place of the identity of a worker. */
+/** The failure of a malformed result has this in place of the identity of a worker. */
 const identity = 'malformed result';
 
 /** True if an activity failed only because its result was malformed: made again, it may succeed. */
