@@ -70,6 +70,7 @@ export function boundCalls(
   });
 }
 
+/** The call with a sentence for the model in place of its arguments. `most`: the bytes that it would exceed. */
 function refused({ id, tool, args, raw }: ModelCall, most: number): ModelCall {
   const written = args ?? raw ?? {};
   const bytes = Buffer.byteLength(JSON.stringify(written));

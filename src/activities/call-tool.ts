@@ -121,6 +121,7 @@ function leftInMidCall(tool: Tool): ApplicationFailure {
   return outcomeUnknown(tool, `tool '${tool.name}' was cut off while it ran`);
 }
 
+/** The failure of a call whose outcome is unknown. It is retried only if the tool may be repeated. */
 function outcomeUnknown(tool: Tool, message: string): ApplicationFailure {
   const nonRetryable = !isRepeatable(tool);
   return ApplicationFailure.create({

@@ -100,6 +100,7 @@ async function askAdvisor(
 
 const noAnswer = 'no JSON object';
 
+/** The format of a model's advice, for servers with structured output. */
 function answerFormat(): LanguageModelV4CallOptions['responseFormat'] {
   const schema: JsonObject = {
     type: 'object',

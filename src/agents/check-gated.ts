@@ -45,6 +45,7 @@ function checkOne(place: string, declared: GatedActivities[string]): void {
   checkPositiveInteger(`${place}: heartbeat.timeoutMs`, heartbeat.timeoutMs, longestMs);
 }
 
+/** Throws unless `names`, if they are given, are different names of arguments. */
 function checkNames(place: string, names: unknown): void {
   if (names === undefined) return;
   const fail: Fail = failAt(place);
@@ -58,6 +59,7 @@ function checkNames(place: string, names: unknown): void {
   fail('arguments must be different names');
 }
 
+/** Throws unless `subject`, if it is given, names an argument: any text, or a shell command. */
 function checkSubject(place: string, subject: unknown, names: readonly string[] | undefined): void {
   if (subject === undefined) return;
   const fail: Fail = failAt(place);
@@ -94,6 +96,7 @@ export function ungatedWindow(
   fail('ungatedUntil must be later than gatedSince');
 }
 
+/** Reads an instant. A date alone stands for its first moment in UTC. */
 function readInstant(place: string, text: unknown): number {
   const isDate = typeof text === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(text);
   const atMs = instantMs(isDate ? `${text}T00:00Z` : text);

@@ -128,10 +128,7 @@ export class VisibilityIndex {
 const mostListed = 10;
 const longestText = 200;
 
-/**
- * The text that Temporal's UI shows on the page of the run, under "User Metadata". Its markdown keeps line breaks and
- * renders no nested lists.
- */
+/** The text under "User Metadata" on a run's page in Temporal's UI. Its markdown keeps line breaks but nests no list. */
 export function currentDetails({ open }: Ledger): string {
   const [first] = open;
   if (first === undefined) return 'No approval is pending.';

@@ -19,6 +19,7 @@ import { plainPayloadConverter } from '../../codec/plain-payload-converter.ts';
 import { isExcess, isStrict, maxSignalBytes } from './strict-payloads.ts';
 
 class BrandingPayloadConverter implements PayloadConverter {
+  /** Writes a value; a permit goes into the metadata. Throws only failures of Temporal, which do not block the task. */
   toPayload(value: unknown): Payload {
     if (isUndecodable(value)) throw unwritable('a value that could not be decoded cannot be sent on');
     try {
