@@ -128,7 +128,7 @@ export class VisibilityIndex {
 const mostListed = 10;
 const longestText = 200;
 
-/** The text under "User Metadata" on a run's page in Temporal's UI. Its markdown keeps line breaks but nests no list. */
+/** The text under "User Metadata" on a run's page of Temporal's UI. Markdown keeps line breaks and nests no lists. */
 export function currentDetails({ open }: Ledger): string {
   const [first] = open;
   if (first === undefined) return 'No approval is pending.';
