@@ -93,6 +93,7 @@ function madeTool(tool: ListedTool, { server, trusted, attemptMs, call }: ToolSe
       timeoutMs: attemptMs,
       execute: (args, context) => call(name, args, context),
     });
+    // Its result is not needed: this throws for a definition that nests too deep for a digest.
     definitionDigest({ name, description, schema: made.schema, pinned });
     return made;
   } catch {

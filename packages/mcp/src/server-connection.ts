@@ -62,6 +62,7 @@ export class ServerConnection {
     await Promise.all(this.#ending);
   }
 
+  /** Opens a connection after `waitMs`. Rejects if it does not open in time, which delays the next attempt. */
   async #connect(waitMs: number, timeoutMs: number): Promise<Client> {
     const { signal } = this.#closing;
     const client = new Client({ name: 'countersign', version: '0.1.0' }, { capabilities: {} });
@@ -86,6 +87,7 @@ export class ServerConnection {
     return client;
   }
 
+  /** Notes a failure, and when the next connection may open: at once after the first, then after doubling delays. */
   #failed(failure: string): void {
     const delayMs = this.#failures === 0 ? 0 : Math.min(firstDelayMs * 2 ** (this.#failures - 1), longestDelayMs);
     this.#opening = undefined;
@@ -148,6 +150,7 @@ class StdioTransport extends StdioClientTransport {
   }
 }
 
+/** Creates the transport to a process or a URL. It starts and connects nothing yet. */
 function openTransport(options: McpServerOptions): Transport {
   if ('command' in options) {
     const { command, args = [], env, cwd, stderr = 'ignore' } = options;

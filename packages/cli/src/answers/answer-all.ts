@@ -20,7 +20,7 @@ export interface AnswerAllOptions extends DecisionOptions {
 
 const limitByDefault = 100;
 
-/** Shows the open requests, asks, and answers exactly these. Sets exit code 1 if one was left out or refused. */
+/** Lists the open requests, asks once, and answers exactly these. Sets exit code 1 if one was left out or refused. */
 export async function answerAll(
   client: CountersignClient,
   output: Output,
@@ -108,6 +108,7 @@ async function freeze(
 /** A request that was read, or is left out. `hidden`: the reason why not all arguments are shown. */
 type Read = (FrozenRequest & { hidden?: string }) | LeftOut;
 
+/** Takes a request as the list shows it, which may lack arguments. Needs no worker. */
 async function asListed(row: ApprovalSummary): Promise<Read> {
   const { requestId, workflowId, digest, shown, notShown = row.argumentNames } = row;
   const names = notShown.map((name) => `'${name}'`).join(', ');
@@ -115,6 +116,7 @@ async function asListed(row: ApprovalSummary): Promise<Read> {
   return { requestId, workflowId, digest, row, text: visibleLine(argumentsText(row)), hidden };
 }
 
+/** Reads a request with all its arguments. It is left out if it is settled meanwhile or its run has a problem. */
 async function asRead(client: CountersignClient, row: ApprovalSummary): Promise<Read> {
   const { requestId, workflowId } = row;
   try {
@@ -134,6 +136,7 @@ async function asRead(client: CountersignClient, row: ApprovalSummary): Promise<
   }
 }
 
+/** Renders the requests with numbers, and below them those that are left out, with the reasons. */
 function renderFrozen(output: Output, { requests, leftOut }: FrozenSet, nowMs: number): string {
   const shown = requests.map(({ row, text }, index) =>
     [

@@ -67,6 +67,7 @@ function addAnswer(command: Command, approved: boolean, always: string): void {
 function refuseMixed(name: string, requestId: string | undefined, options: AnswerOptions): void {
   const { all = false, tool, agent, limit, yes, always, digest } = options;
   if (all === (requestId !== undefined)) {
+    // After a missing argument, `parse` tries again: --json may have taken the id for its value.
     const Mistake = all ? UsageError : MissingArgumentError;
     throw new Mistake(`Say which request: its id, or --all for every one that waits, as in countersign ${name} --all.`);
   }
@@ -137,6 +138,7 @@ interface AlwaysOptions {
   uses?: number;
 }
 
+/** Adds `--always`, and the flags that say how far it goes. `what`: the text of its help. */
 function withAlways(command: Command, what: string): Command {
   return command
     .addOption(

@@ -13,6 +13,7 @@ interface ExtendOptions extends ClientFlags, ReviewerOptions, SignerOptions {
   for?: string;
 }
 
+/** Adds the command that moves the deadline of a request, to an instant or by a duration. */
 export function addExtend(command: Command): void {
   withClientFlags(command)
     .option('--until <instant>', 'its new deadline, in UTC, such as 2030-01-31T12:00:00Z')
@@ -36,6 +37,7 @@ export function addExtend(command: Command): void {
   });
 }
 
+/** Returns the instant `moreMs` after a request's deadline, and its run. Throws for a request without a deadline. */
 async function afterDeadline(
   client: CountersignClient,
   requestId: string,

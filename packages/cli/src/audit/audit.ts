@@ -42,6 +42,7 @@ export function addAudit(audit: Command): void {
   addAuditVerify(audit);
 }
 
+/** Prints the audit as JSON lines or CSV, or writes a report in HTML. With --follow, Ctrl-C completes the export. */
 async function exportAudit(run: string | undefined, flags: ExportOptions): Promise<void> {
   const { query, html, csv, separator, follow, interval, sign, redact, withhold } = flags;
   if ((run === undefined) === (query === undefined)) {
@@ -80,6 +81,7 @@ async function exportAudit(run: string | undefined, flags: ExportOptions): Promi
   });
 }
 
+/** Reads the value of --withhold. Refuses members that every export shows. */
 function memberList(text: string): string[] {
   const names = text.split(',').map((name) => name.trim());
   const plain = names.find((name) => plainMembers.includes(name));
@@ -107,6 +109,7 @@ function addAuditVerify(audit: Command): void {
     .action(verifyFile);
 }
 
+/** Verifies an export, with flags also against an older one and the server's history, and prints the verdict. */
 async function verifyFile(file: string, flags: VerifyOptions): Promise<void> {
   const { verifyAudit } = await import('countersign/audit');
   const { key, since, live } = flags;
@@ -142,6 +145,7 @@ function report(output: Output, { heads, ...verdict }: AuditVerdict): void {
     return;
   }
   output.line(`${output.style('red', 'The export does not verify')}. ${firstFinding(verdict)}`);
+  // The first finding is in the line above.
   for (const { line, kind, message } of verdict.findings.slice(1, 20)) {
     output.line(`  line ${line}: ${kind}: ${escapeText(message)}`);
   }

@@ -23,6 +23,7 @@ export function withServerOptions(command: Command): Command {
   return command;
 }
 
+/** Adds the options of a command with a client: the common ones, the codec server and the module. */
 export function withClientFlags(command: Command, fields?: readonly string[]): Command {
   return withCommonOptions(command, fields)
     .addOption(

@@ -58,6 +58,7 @@ export function withConnection(command: Command): Command {
 
 /** Throws a usage error before connecting, if the flag or its variable is not an address. */
 export function requireAddress({ address = process.env['TEMPORAL_ADDRESS'] }: ConnectionOptions): void {
+  // An address without a port is accepted.
   const [, port = '1'] = /:(\d+)$/.exec(address ?? '') ?? [];
   if (address === undefined || (!/[\s/]/.test(address) && Number(port) >= 1 && Number(port) <= 65_535)) return;
   throw new UsageError(`'${address}' is not an address: write HOST:PORT, such as 127.0.0.1:7233.`);

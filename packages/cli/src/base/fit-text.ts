@@ -2,7 +2,7 @@ import stringWidth from 'string-width';
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** Cuts a text to this many columns and adds an ellipsis: between words, unless that loses half of it. */
+/** Cuts a text to this many columns, with an ellipsis: after a word, unless that loses half of what fits. */
 export function truncate(text: string, columns: number): string {
   if (stringWidth(text) <= columns) return text;
   let kept = '';

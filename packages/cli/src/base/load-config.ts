@@ -24,6 +24,7 @@ export async function loadConfig(path: string | undefined): Promise<WorkerOption
   return (await loadWorkerModule(path)).options;
 }
 
+/** Loads a worker module, checks its options, and makes the names of its files paths. Throws `UsageError`. */
 export async function loadWorkerModule(path: string | undefined): Promise<WorkerModule> {
   const file = configFile(path);
   if (file === undefined) {
@@ -67,8 +68,10 @@ export async function loadPolicySource(path: string | undefined): Promise<string
 
 /** Resolves a file name against the folder of the module, unless only the current folder has the file. */
 function besideModule<Source>(file: string, source: Source): Source | string {
+  // source.includes('\n')) || A text with line breaks is a policy itself.
   if (typeof source !== 'string' || source.includes('\n')) return source;
   const besideIt = resolve(dirname(file), source);
+  // A missing file counts as one beside the module. Any other line may be a policy, and stays.
   const isName = /\.(ya?ml|json)$/.test(source) && !existsSync(source);
   return existsSync(besideIt) || isName ? besideIt : source;
 }

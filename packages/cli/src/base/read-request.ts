@@ -5,7 +5,10 @@ import { UsageError } from './output.ts';
 /** A request. If no worker answers, it is the row of the list, and `why` is the error. */
 export type ReadRequest = { details: ApprovalDetails } | { row: ApprovalSummary; why: Error };
 
-/** Reads a request. Throws as `client.approvals.get`, but `no_worker` only if the list does not have it, either. */
+/**
+ * Reads a request or, without a worker, its row in the list. Throws as `client.approvals.get` does, except that
+ * `no_worker` means that the list does not have the request, either.
+ */
 export async function readRequest(
   client: CountersignClient,
   requestId: string,

@@ -51,6 +51,7 @@ export async function* byteLines(stream: AsyncIterable<Buffer>, longest: number 
   let length = 0;
   const take = (piece: Buffer): void => {
     length += piece.length;
+    // The rest of a line that is too long is counted and skipped.
     if (length <= longest) held.push(piece);
     else held = [];
   };

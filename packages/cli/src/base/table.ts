@@ -25,6 +25,7 @@ export function renderTable(
   );
   const room = output.width - gap.length * (head.length - 1);
   const mayBeCut = (column: number): boolean => !whole.includes(head[column]!);
+  // Columns that may be cut shrink to 8 first, then all columns; if the table is still too wide, the same with 4.
   const widths = [8, 4].reduce(
     (wide, least) => shrink(shrink(wide, least, room, mayBeCut), least, room, () => true),
     natural,

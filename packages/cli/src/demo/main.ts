@@ -74,6 +74,7 @@ async function runDemo({ yes, json, keep }: DemoOptions): Promise<number> {
   const shown = show();
   for (const each of [shown, ended.promise]) each.catch(() => undefined); // the first result counts
   try {
+    // With --keep, Ctrl-C after the end of the run is no interruption: the run decides the exit code.
     const exitCode = await Promise.race([shown, ended.promise, interrupted.then((code) => (isOver ? shown : code))]);
     if (exitCode === interruptedExitCode && !json) process.stdout.write('\n');
     await cleanUp.run();

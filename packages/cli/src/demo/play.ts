@@ -107,6 +107,7 @@ export async function play(options: PlayOptions): Promise<RunResult> {
     const [request] = (await client.approvals.list({ workflowId })).approvals;
     if (request === undefined) continue;
     await narrator.catchUp();
+    // What the run did before this request has been reported now.
     if (!killed) await killWorker(options, request.requestId);
     killed = true;
     await settleRequest(request, options);
@@ -174,6 +175,7 @@ async function readRun(client: CountersignClient, workflowId: string): Promise<S
     for (const event of events) {
       const scheduled = event.activityTaskScheduledEventAttributes;
       if (scheduled?.activityType?.name === activityNames.callModel) modelCalls.add(String(event.eventId));
+      // This event names its activity only by the event that scheduled it.
       const completed = event.activityTaskCompletedEventAttributes;
       if (completed != null && modelCalls.has(String(completed.scheduledEventId))) {
         const answer = defaultPayloadConverter.fromPayload<CallModelResult>(completed.result!.payloads![0]!);

@@ -67,6 +67,7 @@ export async function startStage({ cleanUp, onEnd }: StageOptions): Promise<Stag
   };
 }
 
+/** Starts `countersign dev` and follows its events. `onEnd`: called when it ends, or its worker does without a kill. */
 function startDev(env: NodeJS.ProcessEnv, onEnd: (error: Error) => void) {
   const words = ['packages/cli/src/main.ts', 'dev', 'examples/tidy/agent.ts', '--json'];
   const freePorts = ['--port', '--ui-port', '--gateway-port'].flatMap((port) => [port, '0']);
@@ -107,6 +108,7 @@ function startDev(env: NodeJS.ProcessEnv, onEnd: (error: Error) => void) {
   return { child, ready: ready.promise, worker: worker.promise, killWorker };
 }
 
+/** Calls `onEnd` when the child ends, with the last line that it wrote to standard error as the reason. */
 function endWithReason(child: BoundChild, onEnd: (error: Error) => void): void {
   let lastWords = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (lastWords = (lastWords + text).slice(-keptOutput)));

@@ -52,6 +52,7 @@ export function signalGroup(child: BoundChild, signal: NodeJS.Signals): void {
 /** Windows has neither process groups nor a shell for the watchdog; only the `exit` handler works there. */
 const hasGroups = process.platform !== 'win32';
 
+/** Starts the watchdog for the group of `pid`. Returns a function that ends the watchdog. */
 function watch(pid: number): () => void {
   if (!hasGroups) return () => undefined;
   const watchdog = spawn('/bin/sh', ['-c', watchdogScript, 'sh', String(pid)], {
@@ -60,6 +61,7 @@ function watch(pid: number): () => void {
   });
   // Without a shell, the `exit` handler still ends the child, except after `kill -9` of this process.
   watchdog.on('error', () => undefined);
+  // Neither the watchdog nor its pipe may keep this process alive.
   watchdog.unref();
   (watchdog.stdin as unknown as { unref(): void }).unref();
   return () => watchdog.kill('SIGKILL');

@@ -129,6 +129,7 @@ export async function startDevServer(options: DevServerOptions = {}): Promise<De
     try {
       return await launch(binary, port, uiPort, settings);
     } catch (error) {
+      // Another process can take a port before the server listens on it: then other free ports are tried.
       if (attempt === freePortTries || !lostPort(error as Error)) throw error;
     }
   }

@@ -25,6 +25,7 @@ const usualAddress = '127.0.0.1:7233';
 export type DevEvent =
   WorkerEvent | { event: 'ready'; url: string; address: string; namespace: string; uiUrl: string | null };
 
+/** Adds the command that runs server, worker and inbox in one, until Ctrl-C or until one of them fails for good. */
 export function addDev(command: Command): void {
   const port = wholeNumber(0, 65_535);
   withServerOptions(command)
@@ -141,6 +142,7 @@ async function writeBundle(home: string): Promise<string> {
   return path;
 }
 
+/** Starts the gateway, on a client with the codecs of the module. `beside`: what it shows besides requests. */
 async function startInbox(
   module: string,
   options: DevOptions & { address: string },
@@ -157,6 +159,7 @@ async function startInbox(
   return gateway;
 }
 
+/** Prints an event of the worker: a sentence for people, JSON for programs. */
 function tellWorkerEvent(event: WorkerEvent, output: Output): void {
   if (!output.forPeople) return output.json(event);
   switch (event.event) {

@@ -38,6 +38,7 @@ export class ReloadingWorker {
     return this.#declared;
   }
 
+  /** Starts a worker, and the next one whenever it is needed, until `stop`. */
   async run(): Promise<void> {
     try {
       for (;;) {
@@ -67,12 +68,14 @@ export class ReloadingWorker {
     outdated.catch(() => undefined); // aborted
     const loaded = await Promise.race([next.loaded, outdated.then(() => undefined)]);
     loading.abort();
+    // A file changed while the worker was loading: it is outdated already.
     if (loaded === undefined) {
       next.kill();
       return files;
     }
     if ('failed' in loaded) {
       next.kill();
+      // A change of the files that only the previous worker needs also leads to the next attempt.
       if (this.#serving !== undefined) files.addOf(this.#serving.files);
       this.#tell({ event: 'broken', message: loaded.failed, kept: this.#serving !== undefined });
       return files;
@@ -86,7 +89,7 @@ export class ReloadingWorker {
     return files;
   }
 
-  /** Waits until files change or a worker was killed. A worker that ends by itself also counts, unless it ends soon. */
+  /** Waits until the next worker is needed: files change, or this one was killed or ends by itself, unless soon. */
   async #untilNeeded(files: WatchedFiles): Promise<void> {
     const waiting = new AbortController();
     const changed = files.changed(AbortSignal.any([waiting.signal, this.#stopping.signal]));

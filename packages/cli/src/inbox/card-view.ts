@@ -23,6 +23,7 @@ export interface CardView {
   grants?: readonly Grant[];
 }
 
+/** Renders a request as a card, the grants that its decision made and, while it is open, commands to answer it. */
 export function renderCard(
   output: Output,
   request: ApprovalDetails,

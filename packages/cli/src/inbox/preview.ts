@@ -52,6 +52,7 @@ export async function previewCard({ channel, all, policy: file, json }: PreviewO
   else output.line(rendered(card, channel, all === true, output));
 }
 
+/** Returns the card in the format of the channel. */
 function rendered(card: Card, channel: PreviewOptions['channel'], all: boolean, output: Output): string {
   switch (channel) {
     case 'terminal':
@@ -203,7 +204,7 @@ async function readArguments(text: string, input: JsonObject, schema: JsonObject
     return { value: {}, warnings: [refused("'args' is missing")], written: text.trim() };
   }
   const value = input['args']!;
-  // These are several if the key is duplicate.
+  // A duplicate key gives several members.
   const written = isObject(input) ? writtenMembers(text).filter(({ key }) => key === 'args') : [];
   const problems = written.flatMap(({ value: each }) => {
     const read = readJson(each, { root: 'args' });
@@ -233,7 +234,7 @@ function exactly(written: string): JsonObject | undefined {
   }
 }
 
-/** Returns how arguments break the schema; undefined if they fit, or the schema cannot be read. */
+/** Returns how arguments break the schema, or why it cannot be read; undefined if they fit. */
 async function schemaProblem(args: JsonObject, schema: JsonObject): Promise<string | undefined> {
   if (Object.keys(schema).length === 0) return undefined;
   const { z } = await import('zod');
@@ -279,7 +280,7 @@ function isText(value: Json): value is string {
   return typeof value === 'string';
 }
 
-/** Reads the changes that a tool's `preview` returns, or the state of a preview without changes. */
+/** Reads the member `preview`: changes, as a tool's `preview` returns them, or the state `pending` or `failed`. */
 function readPreview(value: Json | undefined): { preview: CallPreview } | { problem: string } | { none: true } {
   if (value === undefined) return { none: true };
   const { state, message, changes = null } = isObject(value) ? value : { state: 'ready', changes: value };

@@ -42,7 +42,7 @@ interface Known {
   channels: KnownChannels | string;
 }
 
-/** Loads a module. Most checks need none. */
+/** Loads what a check with --module compares the policy with. */
 async function knownIn(module: string): Promise<Known> {
   const { agents = [], tools, gated = {} } = await loadConfig(module);
   const names = knownNames(createRegistry({ agents, tools }), checkGated(gated));
@@ -56,6 +56,7 @@ async function knownIn(module: string): Promise<Known> {
   }
 }
 
+/** Returns the warnings in the order of lines. Only with a module, they are also about names and channels. */
 function warningsAbout({ policy, lines = [] }: ParsedPolicy, owner: Owner, known: Known | undefined): Finding[] {
   const names = known === undefined ? [] : lintNames(policy, owner, known.names);
   return [

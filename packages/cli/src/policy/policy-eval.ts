@@ -49,6 +49,7 @@ async function* readCases(file: string): AsyncGenerator<Buffer> {
 export async function applyPolicy(named: readonly string[], options: ApplyOptions): Promise<void> {
   const { mode, channels, all = false, query, dryRun, yes } = options;
   const isOfMany = all || query !== undefined;
+  // With --all or --query no run is named, so the only word is the file.
   const [workflowId, file] = isOfMany ? [undefined, ...named] : named;
   if (isOfMany && named.length > 1)
     throw new UsageError('With --all or --query, name a policy file at most, and no run.');
@@ -88,6 +89,7 @@ export function readCase(line: string): PolicyCase {
   return typeof call === 'string' ? { id: id.value, error: call } : { id: id.value, call };
 }
 
+/** Returns the call in the fields of a line, or the problem with them. */
 function readCall(fields: Fields): DescribedCall | string {
   const [tool, risk, subject, agent, sums, mode] = (['tool', 'risk', 'subject', 'agent', 'sums', 'mode'] as const).map(
     (name) => fields[name]?.value,

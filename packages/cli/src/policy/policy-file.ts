@@ -17,6 +17,7 @@ export async function readFileText(file: string, what: string): Promise<string> 
   });
 }
 
+/** Reads and parses a policy file. Problems of its content are returned; an unreadable file is a usage error. */
 export async function readPolicyFile(
   file: string,
   owner: Owner,

@@ -23,6 +23,7 @@ interface Preset {
   text: string;
 }
 
+/** Writes a preset to a file, which must not exist yet without --force. With --list, only prints the presets. */
 export async function initPolicy(file: string | undefined, options: InitOptions, output: Output): Promise<void> {
   const presets = readPresets();
   if (options.list === true) return list(presets, output);

@@ -79,6 +79,7 @@ async function* decoded(input: AsyncIterable<Buffer | string>): AsyncGenerator<s
     }
   };
   for await (const chunk of input) yield decode(Buffer.from(chunk as Buffer));
+  // Without bytes, this throws for a character that the end of the input cuts off.
   yield decode();
 }
 

@@ -78,6 +78,7 @@ export function searchOf(line: string): Search | undefined {
   return text.startsWith('/') ? { search: text.slice(1).trim() } : undefined;
 }
 
+/** Asks what happens to a request. Keys that only show more, or note a comment, lead to the question again. */
 export async function askAnswer(context: Context, shown: ShownRequest): Promise<ReviewAnswer | OtherAnswer> {
   const { questions, output } = context;
   const { print } = questions;
@@ -188,6 +189,7 @@ function whyNotApprove(
   return request.always === undefined ? noAlways(request) : undefined;
 }
 
+/** Asks for what an "always" or an edit needs besides the key. Undefined: the reviewer goes back. */
 async function askMore(
   context: Context,
   choice: 'always' | 'edit',
@@ -201,6 +203,7 @@ async function askMore(
   return modifiedArguments && { approved: true, modifiedArguments };
 }
 
+/** Opens the editor until the reviewer approves the shown changes. Undefined: nothing is approved. */
 async function askArguments({ questions, output }: Context, before: JsonObject): Promise<JsonObject | undefined> {
   const editor = editorCommand(process.env);
   if (editor === undefined) {

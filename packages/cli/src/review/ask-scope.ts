@@ -44,7 +44,7 @@ async function askKind({ print, text }: Questions, request: ApprovalDetails): Pr
   }
 }
 
-/** Asks for a pattern for each argument; the proposed one matches only the present value. */
+/** Asks for a pattern for each argument; the proposed one matches only the present value. Undefined after `.`. */
 async function askPatterns(
   { print, text }: Questions,
   exact: Readonly<Record<string, string>>,
@@ -97,6 +97,7 @@ async function printCovered(
   } catch (error) {
     if (!isProblemError(error)) throw error;
     print(output.style('yellow', escapeText(error.message)));
+    // The past calls only inform: without them, the reviewer can still confirm.
     return true;
   }
 }

@@ -173,6 +173,7 @@ async function readRequest(client: CountersignClient, { requestId, workflowId }:
   }
 }
 
+/** Ends the questions about a request, which has changed. Without a text, the list shows the reason. */
 class Change {
   readonly text: string | undefined;
   constructor(text?: string) {
@@ -180,6 +181,7 @@ class Change {
   }
 }
 
+/** Returns what has changed since the request was shown; undefined for nothing. */
 function changeOf(now: Read, before: ApprovalDetails | undefined): Change | undefined {
   // While no worker answers, the shown content counts as unchanged.
   if ('why' in now) return isOutage(now.why) ? new Change() : undefined;
@@ -190,6 +192,7 @@ function changeOf(now: Read, before: ApprovalDetails | undefined): Change | unde
     : new Change('The request has changed: look again.');
 }
 
+/** Asks, and polls meanwhile. At a change, the questions end, its text is printed, and the result is undefined. */
 async function untilChange(
   { asking, output }: Review,
   changeNow: () => Promise<Change | undefined>,
@@ -271,6 +274,7 @@ function sendDelegation(client: CountersignClient, row: ApprovalSummary, to: str
   return resultOf(toolName, true, () => client.delegate(message, { workflowId, ...signerOf(sender) }));
 }
 
+/** Sends a message. A refusal becomes a result, too, and the reviewer sees the request again. */
 async function resultOf(toolName: string, isDone: boolean, send: () => Promise<Receipt>): Promise<SendResult> {
   try {
     const { message } = await send();

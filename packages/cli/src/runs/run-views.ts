@@ -35,6 +35,7 @@ import { renderFields, renderTable } from '../base/table.ts';
 import { type ClientFlags, nextCommand } from '../base/command-line.ts';
 import { truncate } from '../base/fit-text.ts';
 
+/** Renders a run: its state, calls, open requests and result. `edits`: what an edit changed, by request id. */
 export function renderRun(
   output: Output,
   view: RunView,
@@ -199,6 +200,7 @@ export function eventPrinter(
       return;
     }
     const message = event.type === 'RunItemEvent' && event.item.type === 'message' ? event.item : undefined;
+    // Then the message is on the screen already, from its parts.
     const isShown = message !== undefined && message.content === streamed;
     if (streamed !== undefined) output.write('\n');
     streamed = undefined;
@@ -216,7 +218,7 @@ function stream(output: Output, { delta, offset, hidden }: RawResponseEvent, sho
   if (isNew) output.write(label(output, 'model', 'bold'));
   if (hidden !== undefined) output.write(output.style('dim', `(${hidden} characters before this are not shown) `));
   output.write(escapeLines(delta));
-  // Text that is not on the screen must not count as shown.
+  // After hidden characters, the NUL makes the text unequal to the message, which is then printed as a whole.
   const before = isNew ? '' : shown;
   return hidden === undefined ? before + delta : `${before}\u0000${delta}`;
 }
@@ -243,6 +245,7 @@ export function renderEvent(output: Output, event: RecordedEvent, options: Clien
   }
 }
 
+/** Renders a message, a call, its result, or a step of the run. */
 function renderItem(output: Output, item: RunItem, options: ClientFlags): string {
   switch (item.type) {
     case 'message': {
@@ -344,6 +347,7 @@ export async function editsOf(
   const { entries } = await client.journal(workflowId);
   const asked = new Map(entries.filter(({ kind }) => kind === 'opened').map((each) => [each.requestId, each.digest]));
   for (const { kind, outcome, requestId = '', digest } of entries) {
+    // outcome !== 'approved' || An edited call is settled with another digest than it was opened with.
     if (kind !== 'settled' || outcome !== 'approved' || asked.get(requestId) === digest) continue;
     edits.set(requestId, (await editOf(client, { decision: 'approved', requestId, workflowId })) ?? '');
   }

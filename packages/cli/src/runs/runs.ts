@@ -39,6 +39,7 @@ const workerGraceMs = 5_000;
 /** The time between two reads of open requests, in milliseconds. Reading adds nothing to the history. */
 const lookEveryMs = 1_000;
 
+/** Adds the command that starts a run. Unless detached, it shows the open requests, and at the end the result. */
 export function addRun(command: Command): void {
   withClientFlags(command, jsonFields.result)
     .option('--input <text>', 'the input of the agent; - reads standard input')
@@ -141,6 +142,7 @@ async function followSession(
   });
 }
 
+/** Calls `show` once for each request of the run, until `stop` aborts. */
 async function watchRequests(
   client: CountersignClient,
   handle: RunHandle,
@@ -171,6 +173,7 @@ function printable(
   return { workflowId, status, output, finish, structuredOutput, usage, nestedUsage, cost, outcomes };
 }
 
+/** Passes each answer of the model, and the failure of each turn, to `show`, until `signal` aborts. */
 async function watchAnswers(
   client: CountersignClient,
   workflowId: string,
@@ -302,6 +305,7 @@ interface WatchOptions extends ClientFlags {
   tokens: boolean;
 }
 
+/** Adds the command that prints a run's events until it ends. Ctrl-C prints the command that goes on from there. */
 export function addWatch(command: Command): void {
   withClientFlags(command, jsonFields.event)
     .option('--after <id>', 'go on after this event, also when the run is over')

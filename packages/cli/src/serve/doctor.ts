@@ -5,6 +5,7 @@ import { type ClientFlags, withClient, withClientFlags } from '../base/command-l
 import { loadChannels } from '../base/load-config.ts';
 import { printMarked, processOutput, exitCodeOf, UsageError, type Output } from '../base/output.ts';
 
+/** Adds the command that checks channels, server and workers. A server that does not answer is reported as a check. */
 export function addDoctor(command: Command): void {
   withClientFlags(command)
     .option('--task-queue <name>', 'where runs start (default: that of the module, else countersign)')

@@ -31,6 +31,7 @@ export function addGateway(command: Command): void {
   withSigner(command, 'sign the decisions of signed-in reviewers with this private key').action(serveGateway);
 }
 
+/** Runs the gateway until the process is interrupted, and prints its address. */
 async function serveGateway(flags: GatewayFlags): Promise<void> {
   const { host, port, identity: file, undo, temporalUi, cors = [], trustedProxy: trustedProxies } = flags;
   // This comes before loading and connecting, so that an early Ctrl-C stops these, too.

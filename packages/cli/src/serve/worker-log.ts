@@ -27,6 +27,7 @@ export class WorkerLog extends DefaultLogger {
     this.#options = options;
   }
 
+  /** Logs beside a question on the terminal, without disturbing it. New requests are shown at every level. */
   override log(level: LogLevel, message: string, fields?: Record<string | symbol, unknown>): void {
     if (message !== waitingMessage) {
       if (severities.indexOf(level) >= severities.indexOf(this.level)) {

@@ -27,6 +27,7 @@ export function addWorker(command: Command): void {
     });
 }
 
+/** Runs a worker with the options of the module and of the command line, until a signal stops it. */
 async function runWorker({ options: config }: WorkerModule, options: WorkerCommandOptions): Promise<void> {
   const output = processOutput(options);
   const { createWorker } = await import('countersign/worker');
