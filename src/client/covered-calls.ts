@@ -25,7 +25,7 @@ export interface CoveredCalls {
   looked: number;
 }
 
-/** The numbers of runs that are read, that are listed, and that are read at the same time. */
+/** The most runs whose calls are read, the most that are listed to find these, and those read at the same time. */
 const runsRead = 20;
 const runsListed = 100;
 const runsAtOnce = 4;

@@ -66,6 +66,7 @@ export async function* audit(
     await sleep(intervalMs, undefined, { signal }).catch(() => undefined);
     found = await findRuns(session, scope);
   }
+  // The runs that go on get their head now, after their last new lines.
   for (const open of runs.filter(({ isClosed }) => !isClosed)) {
     const run = await fetchAuditedRun(session, open.workflowId, open.runId);
     for (const line of open.lines.part(run, true)) yield counted(line);
@@ -223,6 +224,9 @@ export class RunLines {
     };
   }
 
+  /**
+   * Yields lines for the entries before `seq` that are not exported: retention has removed them, or they are missing.
+   */
   *#gap(seq: number, before: TreeState | undefined): Generator<AuditLine> {
     const first = this.#lastSeq + 1;
     if (seq === first) return;
@@ -235,6 +239,7 @@ export class RunLines {
     if (next < seq) yield { line: 'gap', run: this.#number, first: next, last: seq - 1, why: 'missing' };
   }
 
+  /** Yields the activities that were not exported yet: each once it has ended, and those still open at the end. */
   *#ran({ activities }: AuditedRun, isLast: boolean): Generator<AuditLine> {
     for (const activity of activities) {
       const key = `${activity.runId} ${activity.scheduledEventId}`;

@@ -55,6 +55,7 @@ export async function fetchAuditedRun(session: Session, workflowId: string, runI
   return auditedRun(session.namespace, workflowId, await fetchRun(session, workflowId, runId));
 }
 
+/** Collects the facts for an audit from the executions of a run, oldest first. */
 export function auditedRun(
   namespace: string,
   workflowId: string,
@@ -113,6 +114,7 @@ function sentIn({ runId, events }: ReadExecution): Sent[] {
   });
 }
 
+/** Returns the decisions in a message, which has one decision or a list; none for any other message. */
 function decisionsIn({ message: { name, value }, place }: Sent): AuditedRun['messages'] {
   if (name !== 'decide') return [];
   return [value].flat().flatMap((decision) => {

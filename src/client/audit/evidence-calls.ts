@@ -55,6 +55,7 @@ export class EvidenceCalls {
     }
   }
 
+  /** Keeps what an event tells about calls: model calls, edits, started tools, and tools that had changed. */
   #take({ what, at }: HistoryEvent): void {
     if (what?.kind === 'started') this.#isAgentRun = what.isAgentRun;
     if (what?.kind !== 'scheduled' && what?.kind !== 'ended') return;
@@ -120,6 +121,7 @@ export class EvidenceCalls {
     return found?.args !== undefined || record === undefined ? found : (this.ofRecord(record) ?? found);
   }
 
+  /** Finds the definition and the arguments whose digest is that of the entry. */
   #new(entry: JournalEntry, tools: readonly ToolDefinition[]): EvidenceCall | undefined {
     const { toolName = '', digest = '' } = entry;
     const definitions = this.#definitions(toolName, tools, Date.parse(entry.at));

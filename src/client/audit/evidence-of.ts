@@ -35,6 +35,7 @@ export function evidenceOf(
   for (const entry of entries) {
     const { seq } = entry;
     const found = timeline.at(entry);
+    // Every entry moves the timeline; only rulings need evidence.
     if (!asked.has(entry)) continue;
     const limits = found.layers && runLimitsOf(found.layers);
     const call = calls.of(entry, timeline.toolsOf(found.agent), limits);

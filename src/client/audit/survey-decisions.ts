@@ -119,6 +119,7 @@ function factsOf(executions: readonly ReadExecution[]): Omit<SurveyedRun, 'workf
   };
 }
 
+/** Returns the usage that the result of a run reports, and whether another run called it. */
 function usageOf(executions: readonly ReadExecution[]): Pick<SurveyedRun, 'used' | 'isNested'> {
   const begin = executions[0]?.events[0]?.what;
   const lineage = begin?.kind === 'started' ? readRunInput(begin.input)?.lineage : undefined;

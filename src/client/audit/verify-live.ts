@@ -18,6 +18,7 @@ export class LiveComparison {
     this.#session = session;
   }
 
+  /** Keeps a line of the export, if a later export of the run would repeat it. Call it for each line, in order. */
   take(text: string): void {
     this.#lines += 1;
     const read = readLine(text);
@@ -36,6 +37,7 @@ export class LiveComparison {
     if (key !== undefined) run.lines.set(key, { line: this.#lines, leaf: lineLeaf(line), seq });
   }
 
+  /** Reads the runs from the server, and returns where their histories differ from the export. */
   async end(): Promise<{ findings: AuditFinding[]; notes: string[] }> {
     const findings: AuditFinding[] = [];
     const notes: string[] = [];
@@ -61,6 +63,7 @@ export class LiveComparison {
     return undefined;
   }
 
+  /** Makes the lines of the run again, and reports each exported line that is gone or different. */
   #compare({ number, workflowId, lines }: ExportedRun, run: AuditedRun): AuditFinding[] {
     const live = new Map<string, string>();
     for (const line of new RunLines(number, this.#withheld).part(run, true)) {

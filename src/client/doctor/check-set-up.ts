@@ -33,7 +33,7 @@ export interface CheckOptions {
 
 const dayMs = 86_400_000;
 
-/** Checks what runs and clients need; without the namespace, no more. Returns problems as findings. */
+/** Checks what runs and clients need. Without the server or its namespace, it leaves out the checks that need them. */
 export async function checkSetUp(
   session: Session,
   taskQueue: string,
@@ -146,6 +146,7 @@ async function checkClock(session: Session): Promise<CheckOutcome> {
 
 /** Compares `serverMs`, which the server recorded between `beforeMs` and `afterMs` of this machine's clock. */
 function clockOutcome(serverMs: number, beforeMs: number, afterMs: number): CheckOutcome {
+  // Positive if this clock is ahead, negative if it is behind; 0 for a time between the two readings.
   const aheadMs = Math.max(0, beforeMs - serverMs) || Math.min(0, afterMs - serverMs);
   if (Math.abs(aheadMs) <= toleratedMs) return fine("This machine's clock agrees with the server's.");
   const by = formatDuration(Math.round(Math.abs(aheadMs) / 1_000) * 1_000);

@@ -72,6 +72,7 @@ export async function checkVersions(session: Session, isClockRight: boolean): Pr
   return fine('Every Worker Deployment Version to which a run that asks something is pinned has a worker.');
 }
 
+/** Returns the problem that no worker has this version, with the command that moves the waiting runs elsewhere. */
 function versionGone(
   session: Session,
   { deploymentName, buildId }: PinnedVersion,
@@ -79,6 +80,7 @@ function versionGone(
 ): CheckOutcome {
   const version = `${deploymentName}:${buildId}`;
   const query = `TemporalWorkerDeploymentVersion="${version}" AND ExecutionStatus="Running"`;
+  // A query cannot quote a version with `"` or `\`: then the command names one run.
   const hasMany = workflowIds.length > 1 && !/["\\]/.test(version);
   const command = hasMany
     ? moveCommand(session, '--query', query)
@@ -127,6 +129,7 @@ function policyName(policy: string): string {
   return policy === 'none' ? 'no policy of the operator' : `policy ${policy}`;
 }
 
+/** Finds a worker that rules with another engine than this version. Only own identities of workers are unknown. */
 function compareEngines(own: number, taskQueue: string, identities: readonly string[]): CheckOutcome {
   const engines = identities.map((identity) => ({ identity, found: workerFacts(identity) }));
   const other = engines.find(({ found }) => found !== undefined && found.engine !== own);

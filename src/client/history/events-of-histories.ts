@@ -33,6 +33,7 @@ export async function eventsOfHistories(texts: readonly string[]): Promise<Recor
   });
 }
 
+/** Reads an exported history: an object with `events`, or only their list. Throws `invalid_message`. */
 function readHistory(text: string): Event[] {
   try {
     const value: unknown = JSON.parse(text);

@@ -177,6 +177,7 @@ export async function fetchHistoryChain(session: Session, workflowId: string, la
           const history = await client.workflow.getHandle(workflowId, found).fetchHistory();
           return { workflowId, runId: found, events: history.events ?? [] };
         } catch (error) {
+          // Retention may have removed an earlier execution; the last one must exist.
           if (runId !== undefined && grpcStatusOf(error) === grpcStatus.NOT_FOUND) return undefined;
           throw error;
         }
@@ -228,6 +229,7 @@ export function decodeHistory(session: Session, events: readonly Event[]): Promi
   return decodeWith((payloads) => decodePayloads(session, payloads), events);
 }
 
+/** Decodes all payloads of the events in place. Returns the number of those that `decode` marks as unread. */
 export async function decodeWith(
   decode: (payloads: Payload[]) => Promise<Payload[]>,
   events: readonly Event[],

@@ -54,6 +54,7 @@ export class HistoryReader {
     };
   }
 
+  /** Returns the fact in an event; undefined if it has none for readers of a run. */
   #fact(event: Event): Fact | undefined {
     const started = event.workflowExecutionStartedEventAttributes;
     if (started != null) return this.#started(started);
@@ -167,6 +168,7 @@ export class HistoryReader {
     return this.#begun.get(id) ?? { scheduledEventId: id, kind: 'other' };
   }
 
+  /** Returns the message of Countersign that a signal or an update brought; undefined for every other event. */
   #message(event: Event): RecordedMessage | undefined {
     const signal = event.workflowExecutionSignaledEventAttributes;
     const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest;

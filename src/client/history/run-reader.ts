@@ -125,6 +125,7 @@ export class RunReader {
     this.#next = undefined;
   }
 
+  /** Returns the run events of an event; none while events repeat what came before a reset. */
   #project(event: HistoryEvent): RecordedEvent[] {
     this.redactor?.learn(event);
     const events = this.#projection.add(this.#place.runId, event);

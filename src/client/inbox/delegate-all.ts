@@ -80,6 +80,7 @@ export function soundDelegation(delegation: DelegationOfAll): DelegationOfAll {
   if (typeof by !== 'string' || by.trim() === '' || by.startsWith('group:')) {
     throw invalidMessage(`'by' must be the name of one person: whose requests are they?`);
   }
+  // The id stands for that of any request.
   const read = readDelegate({ requestId: '0'.repeat(32), by, to, reason });
   if ('problem' in read) throw new ProblemError(read.problem);
   if (isSamePerson(by, to)) throw invalidMessage(`'${by}' would only delegate to themselves`);

@@ -40,6 +40,7 @@ async function* datedBatches(
   if (after === undefined) {
     const knownMs = lastEnds.get(session);
     if (knownMs === undefined) {
+      // Without an earlier search, one page in the server's order is a sample of the deadlines, or the whole inbox.
       const page = await waitingRuns(session, { pageSize: size });
       if (page.nextPageToken.length === 0) {
         yield { runs: inOrder(page.runs), from: { spanMs: 0 }, isLast: true };
@@ -76,6 +77,7 @@ async function* datedBatches(
   }
 }
 
+/** Yields the runs without a deadline, in pages of the server from `firstToken` on. */
 async function* undatedBatches(session: Session, size: number, firstToken: string): AsyncGenerator<Batch> {
   let token = firstToken;
   for (;;) {
@@ -134,7 +136,10 @@ export const lastInstantMs = 253_402_300_799_000;
 const mostCounts = 60;
 const growth = 8;
 
-/** Finds an instant up to which `least` to `most` runs are due, or more at one millisecond; else undefined. */
+/**
+ * Finds an instant up to which `least` to `most` runs are due, or more at one millisecond; else undefined. Steps until
+ * one instant has too few and another too many, then narrows the range between them.
+ */
 export async function findDue(search: DueSearch): Promise<number | undefined> {
   const { count, least, most, perRunMs } = search;
   const wanted = Math.ceil((least + most) / 2);
@@ -192,6 +197,7 @@ export function writeCursor(cursor: InboxCursor): string {
 export function readCursor(text: string): InboxCursor {
   const cursor = parse(text);
   const { run, request, dueMs, spanMs, token } = cursor;
+  // A cursor has either a deadline with its span, or a token.
   const isDated = isInstant(dueMs) && isInstant(spanMs);
   if (typeof run === 'string' && typeof request === 'string' && isDated !== (typeof token === 'string')) {
     return cursor as unknown as InboxCursor;

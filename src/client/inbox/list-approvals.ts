@@ -64,6 +64,7 @@ export async function listApprovals(session: Session, filter: ApprovalFilter = {
       list.more += missing + Math.max(0, wanted.length - room);
       list.approvals.push(...wanted.slice(0, room));
       if (unread !== undefined && room > 0) list.unread.push(unread);
+      // If the run does not fit, the next page begins after the last row that does, or after the run before.
       const isCut = wanted.length > room || (unread !== undefined && room === 0);
       if (isCut && room > 0) list.next = placeIn(batch, run, wanted[room - 1]!.requestId);
       else if (isCut) list.next ??= placeIn(batch, runs[index - 1] ?? run);
@@ -167,6 +168,7 @@ async function* onlyRun(session: Session, workflowId: string): AsyncGenerator<Ba
 
 /** Compares rows by deadline. Equal rows of a run stay in the order in which its calls were made. */
 function byDeadline(one: ApprovalSummary, other: ApprovalSummary): number {
+  // `~` comes after every instant, so a request without a deadline comes last.
   const [first, second] = [one, other].map((row) => `${row.deadline ?? '~'} ${row.requestedAt} ${row.workflowId}`);
   return first === second ? 0 : first! < second! ? -1 : 1;
 }

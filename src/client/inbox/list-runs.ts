@@ -89,6 +89,7 @@ export async function* listRuns(session: Session, filter: RunFilter = {}): Async
   }
 }
 
+/** Makes a row of the list. Only an agent run has members from its first events. */
 async function listed(session: Session, row: Row, redacted: boolean): Promise<ListedRun> {
   const execution = executionIdOf(row);
   const isRun = row.type?.name === workflowType;
@@ -141,6 +142,7 @@ export async function startOf(
   if (before !== undefined) return before;
   const { start, isFinal } = (await readStart(session, execution, redacted)) ?? {};
   if (start === undefined) return {};
+  // A start that may still change, or that has a long name, is not kept.
   if (key === undefined || isFinal === false || (start.agent?.length ?? 0) > longestKnown) return start;
   known.set(key, start);
   if (known.size > mostKnown) known.delete(known.keys().next().value!);
@@ -190,6 +192,7 @@ function shownTask(input: unknown, policies: HiddenByPolicies): string {
   return texts.hidesAll ? '' : taskOf(input, (text) => texts.text(text));
 }
 
+/** Returns the first words of the first user message, with placeholders for secrets and personal data. */
 function taskOf(input: unknown, redact = (text: string): string => text): string {
   const messages: unknown[] = Array.isArray(input) ? input : [{ role: 'user', content: input }];
   const first = messages.find((each) => isObject(each) && each['role'] === 'user');
@@ -205,8 +208,8 @@ function taskOf(input: unknown, redact = (text: string): string => text): string
 const mostNamed = 100;
 
 /**
- * Finds the run with this id, or with an id that begins so (4 characters or more); for a nested run, all from the first
- * `/` on follows the beginning. Throws `run_not_found` for none, and for several, which it lists.
+ * Finds the run with this id, or the only one whose id begins with it (4 characters or more). In the id of a nested
+ * run, only the part before the first `/` may be shortened. Throws `run_not_found` for none and for several.
  */
 export async function runNamed(session: Session, named: string): Promise<string> {
   try {

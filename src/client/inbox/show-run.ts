@@ -69,6 +69,7 @@ export async function showRun(session: Session, workflowId: string): Promise<Run
   return {
     workflowId,
     workflowType: described.type,
+    // If the run has ended, `ending` has the status, unless the run failed.
     status: isOpen ? (run?.status ?? (rows.length + more > 0 ? 'waiting' : 'running')) : 'failed',
     taskQueue: described.taskQueue,
     startedAt: described.startTime.toISOString(),

@@ -83,7 +83,7 @@ export function standingDelegations(session: Session): StandingDelegations {
   };
 }
 
-/** Delegates the open requests. `until` starts a workflow for later ones; if it cannot start, nothing is sent. */
+/** Delegates the open requests. With `until`, also starts a workflow for later ones; if one runs, nothing is sent. */
 export async function delegateAllUntil(
   session: Session,
   taskQueue: string,
@@ -98,6 +98,7 @@ export async function delegateAllUntil(
   return { ...all, standing: await startStanding(session, taskQueue, input) };
 }
 
+/** Starts the workflow. Throws `already_started` if the person has one by now. */
 async function startStanding(session: Session, taskQueue: string, input: StandingInput): Promise<StandingDelegation> {
   const workflowId = standingDelegationId(input.by);
   const start = {

@@ -110,6 +110,7 @@ export async function closeRun(session: Session, workflowId: string, message: Cl
   }
 }
 
+/** Signs a message, if there is a key, and delivers it. */
 async function sendControl(
   session: Session,
   workflowId: string,
@@ -122,6 +123,7 @@ async function sendControl(
   return deliverControl(session, workflowId, name, message, { timeoutMs });
 }
 
+/** Delivers one message, and returns its receipt. Throws a refusal. */
 async function deliverControl(
   session: Session,
   workflowId: string,

@@ -178,7 +178,10 @@ export interface CommonDecision extends Pick<
   Decision,
   'approved' | 'reason' | 'reviewerId' | 'reviewerName' | 'viewed'
 > {
-  /** An id that makes a retry safe: the same requests and answer get the first receipts. At most 160 characters. */
+  /**
+   * An id that makes a retry safe: with it, the same requests and answer get the receipts of the first attempt again.
+   * At most 160 characters.
+   */
   decisionId?: string;
 }
 

@@ -65,6 +65,7 @@ interface Judged {
   isSilent: boolean;
 }
 
+/** Finds out which of the workflows have the request: asks each, unless the only one lists it in its memo. */
 async function judge(session: Session, requestId: string, claims: readonly Claim[]): Promise<Judged[]> {
   const [first] = claims;
   // The run confirms the request itself, by the update or query that follows.

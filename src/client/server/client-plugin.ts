@@ -79,6 +79,7 @@ export class CountersignClientPlugin implements ClientPlugin {
   }
 }
 
+/** Adds the interceptor after the others, in the place of one that an earlier call has added. */
 function withAskPast(given: ClientInterceptors | undefined, askPast: AskPast): ClientInterceptors {
   const { workflow = [] } = given ?? {};
   if (Array.isArray(workflow)) {
@@ -114,6 +115,7 @@ export class AskPast implements WorkflowClientInterceptor {
       try {
         return { value: await ask(input, next) };
       } catch (error) {
+        // A closed run may never process its last events: the next attempt finds that out.
         if (isNotTakenYet(error)) ask = askIfOpen;
         else if (!isNotTakenUp(error)) throw error;
         refusal = error;

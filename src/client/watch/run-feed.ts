@@ -89,10 +89,12 @@ export class RunFeed {
     const reader = this.#reader;
     if (reader === undefined || !this.#hasRead(reader, place)) return 'behind';
     const index = this.#events.findIndex((each) => reader.isAfter(each.place, place));
+    // Dropped events may have followed the place, too.
     if (index === 0 && this.#dropped > 0) return 'dropped';
     return this.#dropped + (index === -1 ? this.#events.length : index);
   }
 
+  /** Adds a viewer of streamed text, which is read only while there is one. The result removes the viewer. */
   watchTokens(): () => void {
     this.#tokenViewers += 1;
     if (!this.#polls) void this.#pollTokens();
@@ -128,6 +130,7 @@ export class RunFeed {
     }
   }
 
+  /** Keeps an event, and drops the oldest ones beyond the limits. */
   #add(event: RecordedEvent): void {
     const size = JSON.stringify(event).length;
     this.#events.push({ event, place: parseEventId(event.id)!, size });

@@ -5,8 +5,9 @@ import { callServer, changedOrAborted, type Session } from '../server/session.ts
 import { readPatiently, RunFeed } from './run-feed.ts';
 import { findPlace, type ResumePlace, RunReader } from '../history/run-reader.ts';
 
-/** The most viewers of a client that read the history at a time, and how long one may leave an event unread. */
+/** The most viewers of a client that read the history at the same time. */
 const most = 4;
+/** The longest time that such a viewer may leave an event unread before it loses its turn, in milliseconds. */
 const longestMs = 2_000;
 
 /** The turn of a viewer that is behind its feed: it reads the history itself, and keeps a page in memory. */
@@ -70,7 +71,7 @@ export async function openWatch(
   return watchFrom(session, workflowId, found, { ...options, signal });
 }
 
-/** Yields the events after a place. Ends silently when `signal` aborts; otherwise throws the server's problem. */
+/** Yields the gap, if events were lost, then the events after the place. Ends silently when `signal` aborts. */
 async function* watchFrom(
   session: Session,
   workflowId: string,
@@ -88,6 +89,7 @@ async function* watchFrom(
   }
 }
 
+/** Yields the recorded events after a place. If they must be redacted, the first waits until the policies were read. */
 async function* readRun(
   session: Session,
   workflowId: string,
@@ -213,6 +215,7 @@ async function catchUp(session: Session): Promise<CatchUp> {
     if (isOver) return;
     isOver = true;
     const next = all.waiting.shift();
+    // The first viewer that waits takes over the turn, and the count stays.
     if (next === undefined) all.count -= 1;
     else next();
   };

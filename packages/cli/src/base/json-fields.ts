@@ -24,7 +24,7 @@ type Exactly<Member, Line extends string> = [Difference<Member, Words<Line>>] ex
   ? unknown
   : { wrong: Difference<Member, Words<Line>> };
 
-/** Returns a function that lists all fields of a type. It is called separately, so that its own type is inferred. */
+/** Lists all fields of a type; the compiler refuses an incomplete list. Two calls, so that `Line` is inferred. */
 function fields<Printed>() {
   return <Line extends string>(...lines: (Line & Exactly<AnyMember<Printed>, Line>)[]): readonly string[] =>
     lines.flatMap((line) => line.split(' '));

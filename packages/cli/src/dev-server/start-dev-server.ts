@@ -313,6 +313,7 @@ export async function findTemporal(options: FindTemporalOptions = {}): Promise<s
   const onWait = (holder: string): void => log(`Waiting for process ${holder}, which is getting the Temporal server.`);
   return withFileLock(join(cacheFolder, 'lock'), { onWait, signal }, async () => {
     if ((await checkTemporal(binary, env)).usable) return binary;
+    // Otherwise, no other process has got it while this one waited for the lock.
     const download = await downloadTemporal(pinned, { env, log, signal });
     if (download.downloaded) return binary;
     const why = `no temporal on PATH that fits, and ${download.reason}`;

@@ -98,7 +98,7 @@ function asShown({ request, options, command }: PreviewedCall, policy: Policy | 
   const { written } = options;
   const asWritten = { ...options, ...(written !== undefined && { written: redacted(written) }) };
   const redaction = redactionIn(request.arguments, { settings, findMore, command });
-  // No run opens a request for a call that is nested this deeply, so it is shown as written.
+  // Arguments nested this deeply cannot be searched, and no run asks about them: only the redacted text is shown.
   if (redaction === undefined) return { request: { ...request, arguments: {} }, options: asWritten };
   const shown = redactInRequest({ ...request, contextSummary: redacted(request.contextSummary) }, redaction);
   const preview = shownPreview({ request, redaction }, request.preview);

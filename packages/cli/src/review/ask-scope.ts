@@ -25,6 +25,7 @@ export async function askScope(context: Context, request: ApprovalDetails): Prom
   }
 }
 
+/** Asks which calls are meant. `match` in the result has the exact arguments as patterns. Undefined after `.`. */
 async function askKind({ print, text }: Questions, request: ApprovalDetails): Promise<RequestedScope | undefined> {
   const { toolName, arguments: args, always: terms } = request;
   const steps = scopeSteps({ tool: toolName, args, terms: terms! });
