@@ -224,9 +224,7 @@ export class RunLines {
     };
   }
 
-  /**
-   * Yields lines for the entries before `seq` that are not exported: retention has removed them, or they are missing.
-   */
+  /** Yields lines about the entries before `seq` that cannot be exported: removed by retention, or missing. */
   *#gap(seq: number, before: TreeState | undefined): Generator<AuditLine> {
     const first = this.#lastSeq + 1;
     if (seq === first) return;

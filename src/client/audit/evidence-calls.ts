@@ -147,6 +147,7 @@ export class EvidenceCalls {
     return known.toReversed();
   }
 
+  /** Returns arguments that the call may have. With an id `TURN.INDEX.N`, its tool had changed before. */
   #given({ callId = '', by, at }: JournalEntry, definition: ToolDefinition): EvidenceArguments[] {
     if (!this.#isAgentRun) return this.#passed(callId, definition);
     if (by === 'unknown') return this.#sent(callId).map((sent) => this.#lookedAt(definition, sent, Date.parse(at)));
@@ -155,6 +156,7 @@ export class EvidenceCalls {
       const call = this.asked(callId);
       return call?.args === undefined ? [] : [{ ...call, args: call.args }];
     }
+    // The worker that refused the call has parsed its arguments again; else they are those that were sent.
     const earlier = again === '2' ? `${turn}.${index}` : `${turn}.${index}.${Number(again) - 1}`;
     return this.#changes.flatMap(({ permit, change: { checked } }) => {
       if (permit.callId !== earlier) return [];

@@ -178,7 +178,7 @@ export class PolicyTimeline {
     this.#why = 'the history does not keep the policies that were set here';
   }
 
-  /** Returns the changes by the digest that results. They are computed again if the calling run has changed. */
+  /** Returns the changes by the digest of the resulting policies, which also depend on those of the calling run. */
   #changesOf(agent: string): Map<string | undefined, PolicyChange> {
     const { parents } = this.#changed;
     const known = this.#changesByAgent.get(agent);

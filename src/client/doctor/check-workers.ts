@@ -72,7 +72,7 @@ export async function checkVersions(session: Session, isClockRight: boolean): Pr
   return fine('Every Worker Deployment Version to which a run that asks something is pinned has a worker.');
 }
 
-/** Returns the problem that no worker has this version, with the command that moves the waiting runs elsewhere. */
+/** Returns the problem that no worker has this version, with the command that moves runs to the current one. */
 function versionGone(
   session: Session,
   { deploymentName, buildId }: PinnedVersion,
@@ -129,7 +129,7 @@ function policyName(policy: string): string {
   return policy === 'none' ? 'no policy of the operator' : `policy ${policy}`;
 }
 
-/** Finds a worker that rules with another engine than this version. Only own identities of workers are unknown. */
+/** Finds a worker that rules with another engine than this version, as far as the identities of workers show it. */
 function compareEngines(own: number, taskQueue: string, identities: readonly string[]): CheckOutcome {
   const engines = identities.map((identity) => ({ identity, found: workerFacts(identity) }));
   const other = engines.find(({ found }) => found !== undefined && found.engine !== own);

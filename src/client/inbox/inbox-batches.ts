@@ -11,7 +11,7 @@ export interface Batch {
   isLast: boolean;
 }
 
-/** The instant at which the first page of each session ended last. The next search begins there, as a guess. */
+/** For each session, the instant up to which its latest first batch reached: the next search begins there. */
 const lastEnds = new WeakMap<Session, number>();
 
 /**
@@ -27,7 +27,7 @@ export async function* inboxBatches(session: Session, size: number, after?: Inbo
   yield* undatedBatches(session, size, after !== undefined && 'token' in after ? after.token : '');
 }
 
-/** Steps through the deadlines in spans of time that are as wide as a batch needs. */
+/** Yields the runs with a deadline, in spans of time that are as wide as a batch needs. */
 async function* datedBatches(
   session: Session,
   size: number,

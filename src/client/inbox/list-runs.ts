@@ -67,7 +67,7 @@ const byStatus: Readonly<Record<ListedStatus, (ids: string) => string>> = {
   cancelled: () => 'ExecutionStatus = "Canceled"',
 };
 
-/** Lists runs from visibility, newest first, which lags by seconds. Reads the agent from a run's first event. */
+/** Lists runs from visibility, which lags by seconds, newest first. Reads the agent from a run's first event. */
 export async function* listRuns(session: Session, filter: RunFilter = {}): AsyncGenerator<ListedRun, void, undefined> {
   const { status, limit = Infinity, redacted = false } = filter;
   const agent = nfc(filter.agent);

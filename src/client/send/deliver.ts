@@ -24,7 +24,7 @@ export interface MessageRoute<Message> {
   what: string;
   /** Queries once for the result of a message; undefined if the run does not report it within `timeoutMs`. */
   look: (session: Session, workflowId: string, message: Message, timeoutMs: number) => Promise<Receipt | undefined>;
-  /** Reads the messages that no worker has applied yet; the result says how they affect a message, or is empty. */
+  /** Reads the messages that no worker has applied yet. The returned function says how they affect a message, if so. */
   readUnapplied?: (session: Session, workflowId: string) => Promise<(message: Message) => string>;
 }
 

@@ -15,7 +15,7 @@ const mostQueried = 10;
 /** A workflow whose row in visibility has the request's id. Everyone who starts workflows can write such a row. */
 interface Claim {
   workflowId: string;
-  /** `lists`: the memo has the request. `cut`: it lacks some, or is unreadable. `carries`: only the row has it. */
+  /** `lists`: the memo has the request. `cut`: some are not in the memo, or it is unreadable. `carries`: any other. */
   memo: 'lists' | 'cut' | 'carries';
   /** True if the row has the id only among its settled requests. */
   isSettled: boolean;

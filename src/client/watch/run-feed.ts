@@ -89,7 +89,7 @@ export class RunFeed {
     const reader = this.#reader;
     if (reader === undefined || !this.#hasRead(reader, place)) return 'behind';
     const index = this.#events.findIndex((each) => reader.isAfter(each.place, place));
-    // Dropped events may have followed the place, too.
+    // The first events after the place may be among the dropped ones.
     if (index === 0 && this.#dropped > 0) return 'dropped';
     return this.#dropped + (index === -1 ? this.#events.length : index);
   }

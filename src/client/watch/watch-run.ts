@@ -71,7 +71,7 @@ export async function openWatch(
   return watchFrom(session, workflowId, found, { ...options, signal });
 }
 
-/** Yields the gap, if events were lost, then the events after the place. Ends silently when `signal` aborts. */
+/** Yields the gap, if there is one, and the events after the place. Throws the server's problem, except after abort. */
 async function* watchFrom(
   session: Session,
   workflowId: string,
@@ -89,7 +89,7 @@ async function* watchFrom(
   }
 }
 
-/** Yields the recorded events after a place. If they must be redacted, the first waits until the policies were read. */
+/** Yields the recorded events after a place. Redacted ones wait until the policies were read. */
 async function* readRun(
   session: Session,
   workflowId: string,

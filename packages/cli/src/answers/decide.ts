@@ -63,7 +63,7 @@ function addAnswer(command: Command, approved: boolean, always: string): void {
   });
 }
 
-/** Throws for an id with --all, for neither of both, and for flags that do not go with the one given. */
+/** Throws a usage error for both an id and --all, for neither, and for a flag that belongs only to the other. */
 function refuseMixed(name: string, requestId: string | undefined, options: AnswerOptions): void {
   const { all = false, tool, agent, limit, yes, always, digest } = options;
   if (all === (requestId !== undefined)) {

@@ -15,7 +15,6 @@ interface RevokeOptions extends ClientFlags, ReviewerOptions, SignerOptions {
   all?: boolean;
 }
 
-/** Adds the commands that list and revoke the grants of a run. */
 export function addGrants(grants: Command): void {
   refuseMistyped(grants, 'list');
 

@@ -41,7 +41,7 @@ export async function sendDecision(
   const { requestId, digest } = await findNamed(client, decision.requestId, run);
   const reviewerId = reviewerOf(options);
   const shownDigest = mustBeShown ? await requireShown(client, requestId, run) : undefined;
-  // The digest that the user gave comes first, then that of the arguments that were checked, then that of the list.
+  // The digest that the user gave comes first, then that of the checked arguments, then that of the list.
   const receipt = await client.decide(
     { ...decision, requestId, reason, reviewerId, viewed, digest: options.digest ?? shownDigest ?? digest },
     { workflowId: run, ...signerOf(options) },

@@ -81,7 +81,6 @@ async function exportAudit(run: string | undefined, flags: ExportOptions): Promi
   });
 }
 
-/** Reads the value of --withhold. Refuses members that every export shows. */
 function memberList(text: string): string[] {
   const names = text.split(',').map((name) => name.trim());
   const plain = names.find((name) => plainMembers.includes(name));

@@ -20,8 +20,8 @@ export async function clientOptions(options: ClientSettings & { taskQueue?: stri
   const { codecEndpoint: endpoint = TEMPORAL_CODEC_ENDPOINT, codecAuth: authorization = TEMPORAL_CODEC_AUTH } = options;
   if (endpoint === undefined) return { ...config, address, namespace, taskQueue };
   const { RemoteCodec } = await import('countersign/codec');
-  // A codec server takes the place of the module's codecs.
   const { namespace: used } = connectionSettings({ address, namespace });
+  // A codec server takes the place of the module's codecs.
   const payloadCodecs = [new RemoteCodec({ endpoint, namespace: used, authorization })];
   return { ...config, address, namespace, taskQueue, dataConverter: { ...config.dataConverter, payloadCodecs } };
 }
@@ -45,12 +45,12 @@ export function refuseMistyped(group: Command, defaultCommand: string): void {
   group.hook('preSubcommand', ({ args }, chosen) => {
     const firstFlag = args.findIndex((word) => word.startsWith('-'));
     const words = firstFlag === -1 ? args : args.slice(0, firstFlag);
-    // Chosen by default with more words than it takes: the first one must be a mistyped subcommand.
+    // If the default command has more words than it takes, the first one must be a mistyped subcommand.
     if (words[0] !== chosen.name() && words.length > chosen.registeredArguments.length) refuse(group, words);
   });
 }
 
-/** Makes commander throw its error for an unknown command, which suggests a known one: parses without a default. */
+/** Makes commander throw its error with a suggestion, which it has only for a group without a default command. */
 function refuse(group: Command, words: readonly string[]): void {
   const withoutDefault = new Command().exitOverride().configureOutput({ outputError: () => undefined });
   for (const command of group.createHelp().visibleCommands(group)) withoutDefault.command(command.name());

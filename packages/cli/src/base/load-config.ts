@@ -68,7 +68,7 @@ export async function loadPolicySource(path: string | undefined): Promise<string
 
 /** Resolves a file name against the folder of the module, unless only the current folder has the file. */
 function besideModule<Source>(file: string, source: Source): Source | string {
-  // source.includes('\n')) || A text with line breaks is a policy itself.
+  // A text with line breaks is a policy itself.
   if (typeof source !== 'string' || source.includes('\n')) return source;
   const besideIt = resolve(dirname(file), source);
   // A missing file counts as one beside the module. Any other line may be a policy, and stays.

@@ -78,7 +78,7 @@ export function withJson(command: Command, fields?: readonly string[]): Command 
     .hook('preAction', (called) => {
       const unknown = selectedFields(called.opts<JsonOption>())?.find((name) => !fields.includes(name));
       if (unknown === undefined) return;
-      // Then --json may have taken the argument for its fields: after this error, `parse` tries again.
+      // --json may have taken the missing argument for its fields: after this error, `parse` tries again.
       const isWithoutArgument = called.args.length === 0 && called.registeredArguments.length > 0;
       const Mistake = isWithoutArgument ? MissingArgumentError : UsageError;
       throw new Mistake(`--json has no field '${unknown}' here: choose from ${fields.join(', ')}.`);

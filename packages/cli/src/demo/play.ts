@@ -106,8 +106,8 @@ export async function play(options: PlayOptions): Promise<RunResult> {
     await tellTrouble();
     const [request] = (await client.approvals.list({ workflowId })).approvals;
     if (request === undefined) continue;
+    // What the run did before this request is reported first.
     await narrator.catchUp();
-    // What the run did before this request has been reported now.
     if (!killed) await killWorker(options, request.requestId);
     killed = true;
     await settleRequest(request, options);

@@ -159,7 +159,6 @@ async function startInbox(
   return gateway;
 }
 
-/** Prints an event of the worker: a sentence for people, JSON for programs. */
 function tellWorkerEvent(event: WorkerEvent, output: Output): void {
   if (!output.forPeople) return output.json(event);
   switch (event.event) {

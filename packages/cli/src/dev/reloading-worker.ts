@@ -89,7 +89,7 @@ export class ReloadingWorker {
     return files;
   }
 
-  /** Waits until the next worker is needed: files change, or this one was killed or ends by itself, unless soon. */
+  /** Waits until the next worker is needed: files change, this one is killed, or it ends by itself after some time. */
   async #untilNeeded(files: WatchedFiles): Promise<void> {
     const waiting = new AbortController();
     const changed = files.changed(AbortSignal.any([waiting.signal, this.#stopping.signal]));

@@ -25,7 +25,7 @@ export interface WorkerArguments {
   forPeople: boolean;
 }
 
-/** Matches one line of a stack. In a whole stack, the match would be slow: the blanks could span lines. */
+/** Matches one line of a stack. Used on a whole stack, it would be slow, because its blanks could span lines. */
 const frame = /^(?:\s+at (?:async )?(?:.* \()?)?(?:file:\/\/)?(\/[^():]+):(\d+)(?::\d+)?\)?$/;
 
 /** Returns a sentence about why a module does not load, with the line of the user's code if it is known. */

@@ -71,7 +71,7 @@ function warningsAbout({ policy, lines = [] }: ParsedPolicy, owner: Owner, known
 /** Returns a warning for each announced step that no channel sends; one warning if the channels are unknown. */
 function unsentSteps(policy: Policy, owner: Owner, channels: KnownChannels | string): PolicyWarning[] {
   if (typeof channels !== 'string') return lintChannels(policy, owner, channels);
-  // With channels that send nothing, there is a warning exactly if the policy has steps.
+  // With channels that send nothing, a warning shows that the policy has steps.
   const hasSteps = lintChannels(policy, owner, { steps: new Map() }).length > 0;
   if (!hasSteps) return [];
   return [{ message: `whether a channel sends what it says of waiting requests is not known here: ${channels}` }];

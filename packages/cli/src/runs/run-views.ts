@@ -200,7 +200,7 @@ export function eventPrinter(
       return;
     }
     const message = event.type === 'RunItemEvent' && event.item.type === 'message' ? event.item : undefined;
-    // Then the message is on the screen already, from its parts.
+    // A text that was streamed is on the screen already.
     const isShown = message !== undefined && message.content === streamed;
     if (streamed !== undefined) output.write('\n');
     streamed = undefined;
@@ -245,7 +245,6 @@ export function renderEvent(output: Output, event: RecordedEvent, options: Clien
   }
 }
 
-/** Renders a message, a call, its result, or a step of the run. */
 function renderItem(output: Output, item: RunItem, options: ClientFlags): string {
   switch (item.type) {
     case 'message': {
@@ -347,7 +346,7 @@ export async function editsOf(
   const { entries } = await client.journal(workflowId);
   const asked = new Map(entries.filter(({ kind }) => kind === 'opened').map((each) => [each.requestId, each.digest]));
   for (const { kind, outcome, requestId = '', digest } of entries) {
-    // outcome !== 'approved' || An edited call is settled with another digest than it was opened with.
+    // An edited call is settled with another digest than it was opened with.
     if (kind !== 'settled' || outcome !== 'approved' || asked.get(requestId) === digest) continue;
     edits.set(requestId, (await editOf(client, { decision: 'approved', requestId, workflowId })) ?? '');
   }
