@@ -122,11 +122,11 @@ export function limitedFetch(maxBytes: number): FetchLike {
     const answer = await fetch(url, init);
     if (answer.body === null) return answer;
     const { status, statusText, headers } = answer;
-    return new Response(answer.body.pipeThrough(limit(maxBytes)), { status, statusText, headers });
+    return new Response(answer.body.pipeThrough(byteLimit(maxBytes)), { status, statusText, headers });
   };
 }
 
-function limit(maxBytes: number): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
+function byteLimit(maxBytes: number): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
   let bytes = 0;
   return new TransformStream({
     transform: (chunk, controller) => {

@@ -58,6 +58,7 @@ export function evidenceOf(
   return { entries, evidence };
 }
 
+/** Returns the state that the oldest execution took over from a removed one; undefined if it took over none. */
 function startOf(
   { carried }: RecordedPolicies,
   calls: EvidenceCalls,

@@ -106,6 +106,7 @@ async function surveyedRun(
   }
 }
 
+/** Returns what a survey counts of a run. Throws for a recorded policy that no worker can have written. */
 function factsOf(executions: readonly ReadExecution[]): Omit<SurveyedRun, 'workflowId'> {
   const { first: config } = policiesOf(executions);
   const ceiling = config === undefined ? undefined : recordedCeiling(config);

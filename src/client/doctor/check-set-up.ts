@@ -177,6 +177,7 @@ async function checkCodec(session: Session): Promise<CheckOutcome> {
   return fine(`The memos of ${countedNoun(memos.length, 'run')} can be read.`);
 }
 
+/** Returns the memos of runs with open requests, of at most `runsTried` runs. */
 async function memosOf(session: Session): Promise<{ workflowId: string; payload: Payload }[]> {
   const { connection, namespace, attributes } = session;
   const query = `${attributes.ids} IS NOT NULL`;

@@ -96,6 +96,7 @@ function versionGone(
   );
 }
 
+/** Returns the workers that the server lists for a task queue, each with the age of its last poll. */
 async function pollersOf({ connection, namespace, ...session }: Session, taskQueue: string): Promise<Poller[]> {
   const answer = await callServer({ connection, namespace, ...session }, () =>
     connection.workflowService.describeTaskQueue({ namespace, taskQueue: { name: taskQueue } }),

@@ -114,6 +114,7 @@ export class HistoryReader {
     return { ...place, kind: 'nested', workflowId: nested.workflowId ?? '', isAgentRun };
   }
 
+  /** Reads what an activity is: a model call, an activity of Countersign's own, a tool, or `other`. */
   #scheduled(scheduled: Attributes<'activityTaskScheduledEventAttributes'>): Scheduled {
     const name = scheduled.activityType?.name ?? '';
     const payloads = scheduled.input?.payloads ?? [];
@@ -144,6 +145,7 @@ export class HistoryReader {
     return { kind: 'attempted', activity, attempt: task?.attempt ?? undefined, worker: task?.identity || undefined };
   }
 
+  /** Returns the end of an activity or nested workflow, which is then no longer in flight. */
   #ended(event: Event): Fact | undefined {
     for (const [name, state] of Object.entries(endings) as [keyof typeof endings, EndState][]) {
       const ended = event[name] as Ended | null | undefined;

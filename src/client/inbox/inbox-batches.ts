@@ -195,7 +195,7 @@ export function writeCursor(cursor: InboxCursor): string {
 
 /** Reads a cursor, which only names a place: any caller may have written it. Throws `invalid_message`. */
 export function readCursor(text: string): InboxCursor {
-  const cursor = parse(text);
+  const cursor = parseCursor(text);
   const { run, request, dueMs, spanMs, token } = cursor;
   // A cursor has either a deadline with its span, or a token.
   const isDated = isInstant(dueMs) && isInstant(spanMs);
@@ -206,7 +206,7 @@ export function readCursor(text: string): InboxCursor {
   throw new ProblemError({ code: 'invalid_message', message });
 }
 
-function parse(text: string): Record<string, unknown> {
+function parseCursor(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};

@@ -184,15 +184,15 @@ export async function settledIds(
   session: Session,
   { startsWith, workflowId }: { startsWith: string; workflowId?: string | undefined },
 ): Promise<string[]> {
-  const listed = workflowId === undefined ? await ofNewest(session) : await ofRun(session, workflowId);
+  const listed = workflowId === undefined ? await settledOfNewest(session) : await settledOfRun(session, workflowId);
   return [...new Set(listed.filter((id) => id.startsWith(startsWith)))];
 }
 
-async function ofRun(session: Session, workflowId: string): Promise<string[]> {
+async function settledOfRun(session: Session, workflowId: string): Promise<string[]> {
   return (await callServer(session, () => describeRun(session, workflowId), { workflowId })).settledIds;
 }
 
-async function ofNewest(session: Session): Promise<string[]> {
+async function settledOfNewest(session: Session): Promise<string[]> {
   const { tags } = session.attributes;
   if (tags === null) return [];
   const ids: string[] = [];

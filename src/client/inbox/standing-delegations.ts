@@ -145,6 +145,7 @@ export function readStanding(input: unknown, startedMs: number): StandingInput {
   return { ...soundDelegation(delegation as unknown as DelegationOfAll), untilAt: untilAt as string };
 }
 
+/** Lists the delegations in force. That of one person needs no search, because its workflow id is known. */
 async function listStanding(session: Session, by: string | undefined): Promise<StandingDelegation[]> {
   if (by !== undefined) return [await standingOf(session, standingDelegationId(by))].flatMap((each) => each ?? []);
   const query = `WorkflowType = '${standingDelegationType}' AND ExecutionStatus = 'Running'`;

@@ -110,7 +110,6 @@ export async function closeRun(session: Session, workflowId: string, message: Cl
   }
 }
 
-/** Signs a message, if there is a key, and delivers it. */
 async function sendControl(
   session: Session,
   workflowId: string,

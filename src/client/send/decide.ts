@@ -178,10 +178,7 @@ export interface CommonDecision extends Pick<
   Decision,
   'approved' | 'reason' | 'reviewerId' | 'reviewerName' | 'viewed'
 > {
-  /**
-   * An id that makes a retry safe: with it, the same requests and answer get the receipts of the first attempt again.
-   * At most 160 characters.
-   */
+  /** An id for a safe retry: the same requests and answer get the first attempt's receipts. At most 160 characters. */
   decisionId?: string;
 }
 

@@ -66,6 +66,7 @@ export class CountersignClientPlugin implements ClientPlugin {
     this.#askPast = new AskPast(timeLimits(options).queryTimeoutMs);
   }
 
+  /** Adds the converter, the storage and the interceptor to the options of a client. The client calls it. */
   configureClient(options: ClientOptions): ClientOptions {
     requireOneSdk();
     const { dataConverter: given, interceptors, namespace = 'default' } = options;

@@ -12,7 +12,6 @@ interface MessageOptions extends ClientFlags {
   stop?: true;
 }
 
-/** Adds the command that sends a session a text, retries its failed model call, or ends its running turn. */
 export function addMessage(command: Command): void {
   withClientFlags(command)
     .option('--retry', 'instead of TEXT: retry the model call that failed last')

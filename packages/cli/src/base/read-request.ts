@@ -5,10 +5,7 @@ import { UsageError } from './output.ts';
 /** A request. If no worker answers, it is the row of the list, and `why` is the error. */
 export type ReadRequest = { details: ApprovalDetails } | { row: ApprovalSummary; why: Error };
 
-/**
- * Reads a request or, without a worker, its row in the list. Throws as `client.approvals.get` does, except that
- * `no_worker` means that the list does not have the request, either.
- */
+/** Reads a request or, without a worker, its row in the list. `no_worker` means that the list lacks it, too. */
 export async function readRequest(
   client: CountersignClient,
   requestId: string,

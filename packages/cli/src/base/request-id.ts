@@ -49,6 +49,7 @@ export async function findNamed(client: CountersignClient, named: string, run?: 
   return { requestId, digest: rows.length === 1 ? digest : undefined };
 }
 
+/** Finds a settled request by the start of its id. Throws `unknown_request` for none and for several. */
 async function findSettled({ session }: CountersignClient, named: string, run?: string): Promise<NamedRequest> {
   const ids = (await settledIds(session, { startsWith: named, workflowId: run })).filter((id) => wholeId.test(id));
   if (ids.length === 1) return { requestId: ids[0]! };

@@ -191,6 +191,7 @@ async function readRun(client: CountersignClient, workflowId: string): Promise<S
   return run;
 }
 
+/** Returns a turn whose calls have the ids that the run gives them, `TURN.INDEX`. */
 function turnOf({ text, calls }: CallModelResult, turn: number): SeenTurn {
   return {
     text,

@@ -61,7 +61,6 @@ function watch(pid: number): () => void {
   });
   // Without a shell, the `exit` handler still ends the child, except after `kill -9` of this process.
   watchdog.on('error', () => undefined);
-  // Neither the watchdog nor its pipe may keep this process alive.
   watchdog.unref();
   (watchdog.stdin as unknown as { unref(): void }).unref();
   return () => watchdog.kill('SIGKILL');

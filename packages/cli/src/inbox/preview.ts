@@ -49,11 +49,10 @@ export async function previewCard({ channel, all, policy: file, json }: PreviewO
   const { request, options } = asShown(call, policy);
   const card = cardOf(request, { ...options, all });
   if (json !== undefined) output.json({ ...card, digest: cardDigest(card) });
-  else output.line(rendered(card, channel, all === true, output));
+  else output.line(renderForChannel(card, channel, all === true, output));
 }
 
-/** Returns the card in the format of the channel. */
-function rendered(card: Card, channel: PreviewOptions['channel'], all: boolean, output: Output): string {
+function renderForChannel(card: Card, channel: PreviewOptions['channel'], all: boolean, output: Output): string {
   switch (channel) {
     case 'terminal':
       return renderTerminal(card, {
@@ -125,7 +124,7 @@ interface PreviewedCall {
 
 /** Reads a call. A member of a wrong type becomes a warning; only a text that is not JSON is a usage error. */
 export async function previewRequest(text: string, nowMs: number, policy?: Policy): Promise<PreviewedCall> {
-  const value = parsed(text);
+  const value = parseInput(text);
   const input = isObject(value) ? value : {};
   const warnings: string[] = [];
   const optional = <Kind extends Json>(name: string, isKind: (given: Json) => given is Kind, wanted: string) => {
@@ -178,7 +177,7 @@ export async function previewRequest(text: string, nowMs: number, policy?: Polic
   };
 }
 
-function parsed(text: string): Json {
+function parseInput(text: string): Json {
   try {
     return parseJson(text) as Json;
   } catch {

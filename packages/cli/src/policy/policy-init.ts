@@ -26,7 +26,7 @@ interface Preset {
 /** Writes a preset to a file, which must not exist yet without --force. With --list, only prints the presets. */
 export async function initPolicy(file: string | undefined, options: InitOptions, output: Output): Promise<void> {
   const presets = readPresets();
-  if (options.list === true) return list(presets, output);
+  if (options.list === true) return printPresets(presets, output);
   const chosen = presets.find(({ preset }) => preset === options.preset);
   if (chosen === undefined) {
     const names = presets.map(({ preset }) => preset).join(', ');
@@ -45,7 +45,7 @@ export async function initPolicy(file: string | undefined, options: InitOptions,
   output.result(`${escapeText(target)} holds the preset ${preset} now.`, { file: target, preset });
 }
 
-function list(presets: readonly Preset[], output: Output): void {
+function printPresets(presets: readonly Preset[], output: Output): void {
   if (output.forPeople)
     output.line(
       renderTable(

@@ -32,6 +32,7 @@ async function settingsOf(file: string | undefined): Promise<Required<Pick<Redac
 
 type Settings = Awaited<ReturnType<typeof settingsOf>>;
 
+/** Redacts and writes each line as soon as it is complete, with its line feed. */
 async function redactLines(input: AsyncIterable<Buffer | string>, { kinds, patterns }: Settings): Promise<void> {
   const redactor = new LineRedactor(kinds, () => findOwn(patterns));
   let held = '';

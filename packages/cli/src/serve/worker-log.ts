@@ -9,7 +9,7 @@ import type { Output } from '../base/output.ts';
 const severities: readonly LogLevel[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'];
 
 /** Returns the notice without the fields that Temporal's logger adds to every line. */
-function only(notice: WaitingNotice & { workflowId: string }) {
+function withoutLogFields(notice: WaitingNotice & { workflowId: string }) {
   const { requestId, workflowId, toolName, argumentNames, agentName, riskLevel } = notice;
   const { severity, reason, deadline, reviewers, channels } = notice;
   const call = { toolName, argumentNames, agentName, riskLevel, severity };
@@ -41,6 +41,6 @@ export class WorkerLog extends DefaultLogger {
   #logWaiting(fields?: Record<string | symbol, unknown>): void {
     const notice = fields as unknown as WaitingNotice & { workflowId: string };
     if (this.#output.forPeople) this.#output.note(renderWaiting(this.#output, notice, this.#options));
-    else this.#output.note(escapeJson({ change: 'appeared', ...only(notice) }));
+    else this.#output.note(escapeJson({ change: 'appeared', ...withoutLogFields(notice) }));
   }
 }
