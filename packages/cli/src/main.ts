@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// If the reader of the pipe ends early, such as `head`, that is not an error.
+// It is no error if the program that reads the pipe, such as `head`, ends early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : 1);
 });

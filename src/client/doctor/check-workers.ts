@@ -108,7 +108,7 @@ async function pollersOf({ connection, namespace, ...session }: Session, taskQue
   }));
 }
 
-/** Compares the workers' policies. A run has that of the worker that starts it; each worker also checks its own. */
+/** Compares the operator's policies of the workers: a new run has that of the worker that happens to start it. */
 function comparePolicies(taskQueue: string, identities: readonly string[]): CheckOutcome {
   const known = identities.flatMap((identity) => {
     const policy = workerFacts(identity)?.policy;

@@ -53,7 +53,7 @@ export async function cleanPayloads(session: Session, options: CleanOptions = {}
   const folder = openPayloadFolder(wanted.folder, session.namespace);
   const named = new Set<string>();
   let runs = 0;
-  // All executions count that the namespace still keeps, not only those of Countersign.
+  // Every execution that the namespace still keeps counts, also of workflows that are not Countersign's.
   for await (const page of listedExecutions(session)) {
     for (const row of page) {
       runs += 1;

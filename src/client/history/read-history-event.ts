@@ -32,7 +32,7 @@ type Attributes<Name extends keyof Event> = NonNullable<Event[Name]>;
 export class HistoryReader {
   readonly #payloads: EventPayloads;
   #isAgentRun = false;
-  /** The activities and nested workflows that the present execution has in flight, by the event that scheduled them. */
+  /** The activities and nested workflows in flight in the present execution, by the id of the scheduling event. */
   readonly #begun = new Map<number, Activity>();
 
   constructor(read: ReadValue) {

@@ -28,7 +28,7 @@ export class RunReader {
   #projection: RunProjection;
   #place: ReaderPlace;
   #next: Uint8Array | undefined;
-  /** True once the present execution was read to its end, as far as that goes now. */
+  /** True once all events that the server has now were read, and no further execution is known. */
   #isAtEnd = false;
   /** The run id of a reset execution. Its successor repeats its events up to the reset; the reader skips these. */
   #repeatsUntil: string | undefined;

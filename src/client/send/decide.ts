@@ -185,7 +185,7 @@ export interface CommonDecision extends Pick<
 const runsAtOnce = 8;
 
 /**
- * Gives the same answer to exactly these requests, those of a run in one update. Returns a receipt for each, in order.
+ * Gives the same answer to exactly these requests, in one update for each run. Returns a receipt for each, in order.
  * Never throws: a receipt has the error of its request.
  */
 export async function decideAll(

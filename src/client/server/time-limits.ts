@@ -26,7 +26,7 @@ const defaults: { readonly [Name in keyof TimeLimits]: { variable: string; ms: n
   lookUpTimeoutMs: { variable: 'COUNTERSIGN_LOOK_UP_TIMEOUT', ms: 3_000 },
 };
 
-/** Returns the given limits, those of the environment, or the defaults. Throws `internal` with one sentence. */
+/** Returns each limit: as given, else of the environment, else the default. Throws `internal` with one sentence. */
 export function timeLimits(given: TimeLimitOptions, environment: NodeJS.ProcessEnv = process.env): TimeLimits {
   const limitOf = (name: keyof TimeLimits): number => {
     const { variable, ms } = defaults[name];

@@ -68,7 +68,7 @@ interface DelegateOptions extends ClientFlags, ReviewerOptions, SignerOptions {
   taskQueue?: string;
 }
 
-/** Adds the command that gives a reviewer's seat to another person, in one request, in all, or in later ones, too. */
+/** Adds the command that lets another person decide in a reviewer's place: one request, all, or later ones, too. */
 export function addDelegate(command: Command): void {
   withClientFlags(command)
     .option('--to <name>', 'who')

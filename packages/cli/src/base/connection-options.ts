@@ -28,7 +28,7 @@ const variables: [flag: string, variable: string, text: string][] = [
   ['--tls-server-name <name>', 'TEMPORAL_TLS_SERVER_NAME', "the name in the server's certificate"],
 ];
 
-/** Creates an option that help lists in its own group, below those of the command. */
+/** Creates an option that `--help` lists in the group `Connection`, below the other options. */
 export function connectionOption(flag: string, text: string): Option {
   return new Option(flag, text).helpGroup('Connection:');
 }

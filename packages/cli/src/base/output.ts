@@ -147,7 +147,7 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** The time within which two signals are one press: npm forwards a Ctrl-C that its child has received already. */
 const samePressMs = 1_000;
 
-/** Resolves with the first signal that asks this process to end. A later one ends it at once. */
+/** Resolves with the first signal that asks this process to end. A signal a second later or more ends it. */
 export function untilInterrupted(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     const stop = (signal: NodeJS.Signals): void => {

@@ -21,14 +21,14 @@ export function readFault(cause: unknown): string {
   return Object.hasOwn(faults, code) ? faults[code]! : message;
 }
 
-/** Reads JSON as strictly as that of a model: a duplicate key is an error. Throws a usage error. */
+/** Reads JSON as strictly as a run reads a model's arguments: a duplicate key is an error. Throws a usage error. */
 export function readJsonOption(flag: string, text: string): Json {
   const read = readJson(text, { root: flag });
   if ('problem' in read) throw new UsageError(`${read.problem}.`);
   return read.value;
 }
 
-/** Like `readJsonOption`, but `@FILE` reads the JSON from a file. */
+/** Reads JSON as strictly, from the text itself or, for `@FILE`, from a file. Throws a usage error. */
 export async function readJsonOrFile(flag: string, text: string): Promise<Json> {
   if (!text.startsWith('@')) return readJsonOption(flag, text);
   const file = text.slice(1);

@@ -16,8 +16,8 @@ export interface NamedRequest {
 }
 
 /**
- * Finds a request by its id, which is not looked up, or by its first 4 characters or more, which must be those of one
- * request: an open one, or else a settled one. Throws `unknown_request`, also if some cannot be read.
+ * Finds a request by its whole id, which is not looked up, or by how its id begins (4 characters or more). Exactly one
+ * open request must begin so; if none does, one settled one. Throws `unknown_request`, also if some are unreadable.
  */
 export async function findNamed(client: CountersignClient, named: string, run?: string): Promise<NamedRequest> {
   if (wholeId.test(named)) return { requestId: named };

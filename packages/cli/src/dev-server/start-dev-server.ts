@@ -286,7 +286,7 @@ export interface FindTemporalOptions {
   log?: (line: string) => void;
   /** A signal that aborts a download. */
   signal?: AbortSignal;
-  /** Called without a server: builds the binary in its place, or returns why it cannot. Clones can build it. */
+  /** Called if no CLI is found: builds one at `pinned.binary`, or returns why it cannot. A clone can build it. */
   build?: (pinned: PinnedTemporal, why: string) => Promise<string | undefined>;
 }
 

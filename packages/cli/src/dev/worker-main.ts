@@ -20,7 +20,7 @@ function needs(path: string): void {
   void tell({ file: path, state: fileState(path) });
 }
 
-/** Reports a module, except those of packages: only an installation changes these, and users then restart. */
+/** Reports a module, unless it is part of a package: only an installation changes packages, and users then restart. */
 function needsModule(url: string): void {
   if (url.startsWith('file:') && !url.includes('/node_modules/')) needs(fileURLToPath(url));
 }

@@ -34,7 +34,7 @@ export async function checkPolicyFile(file: string, options: PolicyCheckOptions,
   if (output.forPeople) output.line(`${escapeText(file)}: ${length} ${length === 1 ? 'rule' : 'rules'}, no problem`);
 }
 
-/** What the check needs of a module. `channels`: or why they cannot be created here, such as without secrets. */
+/** What the check needs of a module. `channels` may be the reason why none can be created, such as a missing secret. */
 interface Known {
   names: KnownNames;
   /** The operator's policy. */

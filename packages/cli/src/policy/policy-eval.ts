@@ -17,7 +17,7 @@ export interface EvalOptions extends CommonOptions {
   cases: string;
 }
 
-/** Answers each input line at once with an output line, in order. Sets exit code 1 for an unreadable line. */
+/** Prints the ruling on the call in each input line before it reads the next. Exit code 1 for an unreadable line. */
 export async function evalPolicy(file: string, { cases, as }: EvalOptions, output: Output): Promise<void> {
   const policy = await readSoundPolicy(file, as, output);
   if (policy === undefined) return;
@@ -79,7 +79,7 @@ const known = ['id', 'tool', 'args', 'risk', 'subject', 'agent', 'sums', 'mode']
 const notInLine = ['caller', 'metadata', 'counts', 'grants', 'shell'];
 type Fields = Partial<Record<(typeof known)[number], { value: Json; written: string }>>;
 
-/** Reads a line. Ignores custom members, such as `expect`; refuses misspelt ones, and those of `notInLine`. */
+/** Reads a line. Ignores unknown members, such as `expect`, but refuses misspelt names and those in `notInLine`. */
 export function readCase(line: string): PolicyCase {
   const fields = readFields(line);
   if (typeof fields === 'string') return { id: null, error: fields };

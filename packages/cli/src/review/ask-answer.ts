@@ -287,7 +287,7 @@ function runEditor(command: string, file: string): Promise<string | undefined> {
   });
 }
 
-/** Reads arguments as strictly as those of a model. */
+/** Reads edited arguments as strictly as a run reads those of a model. */
 function readArguments(text: string): { arguments: JsonObject } | { problem: string } {
   const read = readJson(text, { root: 'the arguments' });
   if ('problem' in read) return { problem: `${read.problem}.` };
