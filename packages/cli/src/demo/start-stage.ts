@@ -67,7 +67,7 @@ export async function startStage({ cleanUp, onEnd }: StageOptions): Promise<Stag
   };
 }
 
-/** Starts `countersign dev` and follows its events. `onEnd`: called if it or its worker ends, except by `killWorker`. */
+/** Starts `countersign dev` and follows it. `onEnd`: called if it or its worker ends, except by `killWorker`. */
 function startDev(env: NodeJS.ProcessEnv, onEnd: (error: Error) => void) {
   const words = ['packages/cli/src/main.ts', 'dev', 'examples/tidy/agent.ts', '--json'];
   const freePorts = ['--port', '--ui-port', '--gateway-port'].flatMap((port) => [port, '0']);
