@@ -54,6 +54,7 @@ const allRoutes = [
   pushRoutes,
 ];
 
+/** Makes the app of a gateway: the checks for every request, in the order in which they run, and all routes. */
 export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { limits, authenticator, site, stopping, senderAddress } = gateway;
   const app = new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput() });

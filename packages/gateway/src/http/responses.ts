@@ -16,6 +16,7 @@ export const problemShape = z
   })
   .openapi('Problem');
 
+/** The response with a problem. `members`: further members of its body. */
 export function problemResponse(
   { code, message }: Problem,
   headers: Record<string, string> = {},
@@ -60,6 +61,7 @@ export function isRefusedInput(error: unknown): error is HTTPException {
   return error instanceof HTTPException && error.status < 500;
 }
 
+/** The response to a request whose handler threw. If a later attempt may succeed, `retry-after` says so. */
 export function errorResponse(error: unknown): Response {
   if (isRefusedInput(error)) {
     return problemResponse({ code: 'undecodable', message: `The request cannot be read: ${error.message}.` });

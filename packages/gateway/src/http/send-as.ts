@@ -9,7 +9,7 @@ export function signerFor({ signer }: Pick<GatewayContext, 'signer'>, principal:
 }
 
 const unverified = 'unverified_reviewer';
-/** The replies to a signed message that the run already has unsigned. Only the unsigned message counts as a retry. */
+/** Refusals that mean that the run may have this message unsigned: then only the unsigned one counts as a retry. */
 const maybeSentUnsigned: readonly (string | undefined)[] = ['already_settled', 'invalid_message'];
 
 /**
@@ -33,6 +33,7 @@ export async function sendAs<Answer>(
   }
 }
 
+/** Sends messages, signed if possible. Those whose refusal may be due to the signature are sent again without it. */
 async function sendAllAs<Message>(
   gateway: Pick<GatewayContext, 'signer'>,
   principal: Principal,
@@ -85,6 +86,7 @@ export async function decideAs(
   );
 }
 
+/** Sends a person's decision about several requests. The log gets a line for each whose run has ended. */
 export async function decideAllAs(
   gateway: Sender,
   person: Principal,
@@ -98,7 +100,7 @@ export async function decideAllAs(
   return receipts;
 }
 
-/** Like `decideAs`, for a sender who has not authenticated. `who` is only for the log. */
+/** Sends a decision unsigned, because its sender has not authenticated. `who` names the sender in the log only. */
 export async function decideFor(
   gateway: Pick<GatewayContext, 'client' | 'log'>,
   who: string,

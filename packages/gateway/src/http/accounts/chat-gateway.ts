@@ -35,6 +35,7 @@ function chatGateway(gateway: GatewayContext, accounts: LinkedAccounts, linkPage
   };
 }
 
+/** Sends a decision made in the chat in the name of `person`. Throws `forbidden` if the person is no reviewer. */
 async function answerAs(
   gateway: GatewayContext,
   person: Principal,
@@ -78,6 +79,7 @@ function linkedAccounts(
   const nameOf = ({ team, user }: AccountKey) => ({ kind: `${service}-user`, owner: `${team}:${user}` });
   const kindOfList = `${service}-accounts`;
 
+  /** Decrypts a record. Undefined for a forged one, and if the credential with which the person linked is gone. */
   async function opened(
     record: JsonObject | undefined,
   ): Promise<{ account: ChatAccount; person: Principal } | undefined> {
@@ -87,7 +89,7 @@ function linkedAccounts(
     return content && person && { account: content['account'] as ChatAccount, person };
   }
 
-  /** The person who linked an account; undefined without a link. A token has its present roles of the identity file. */
+  /** The person who linked an account, with the roles that their token has now; undefined if no person did. */
   async function personOf(account: AccountKey): Promise<Principal | undefined> {
     const link = await opened(await getRecord(session, nameOf(account)));
     return link !== undefined && isSame(link.account, account) ? link.person : undefined;
@@ -126,6 +128,7 @@ function linkedAccounts(
       const holders = await Promise.all(accounts.map(personOf));
       return accounts.filter((_, index) => holders[index]?.id === person.id);
     },
+    /** Removes the link of an account to this person. Resolves with false if the account is not linked to them. */
     unlink: async (account: AccountKey, person: Principal): Promise<boolean> => {
       const holder = await personOf(account);
       if (holder?.id !== person.id) return false;

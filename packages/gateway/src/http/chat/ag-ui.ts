@@ -76,6 +76,7 @@ export function agUiFresh({ messages }: RunAgentInput): SaidMessage[] {
     );
 }
 
+/** The text or file of a part. AG-UI has two forms of files: parts with a `source`, and parts of type `binary`. */
 function saidPart({ type, text = '', source: given, filename, ...binary }: ContentPart): SaidPart {
   if (type === 'text') return { text };
   const { mimeType: mediaType, url = dataUrl(mediaType, binary.data) } =
@@ -89,6 +90,7 @@ function dataUrl(mediaType: string | undefined, data: string | undefined): strin
   return mediaType === undefined || data === undefined ? undefined : `data:${mediaType};base64,${data}`;
 }
 
+/** What the front end shows already, by its messages. These contain no answers to requests, so `answers` is empty. */
 export function agUiItems({ messages }: RunAgentInput): SeenItems {
   const assistant = messages.filter(({ role }) => role === 'assistant');
   return {
@@ -142,6 +144,7 @@ class SnapshotMessages {
     return this.#all;
   }
 
+  /** Adds what a step shows: a part of a text, a call, changed arguments or a result. Other steps change nothing. */
   add(step: ChatStep): void {
     if (step.type === 'text') {
       const message = this.#assistant(step.messageId);
@@ -165,6 +168,7 @@ class SnapshotMessages {
     }
   }
 
+  /** The assistant's message with this id, which this adds if it is missing. */
   #assistant(id: string): Message {
     const known = this.#all.find((message) => message.id === id && message.role === 'assistant');
     if (known !== undefined) return known;
@@ -177,6 +181,7 @@ class SnapshotMessages {
 
 type AgUiEvent = { type: string } & Record<string, unknown>;
 
+/** Translates the steps of a run to events of AG-UI. An error becomes the last event: the response has begun. */
 export async function* agUiEvents(
   steps: AsyncIterable<ChatStep>,
   input: RunAgentInput,

@@ -73,6 +73,7 @@ function messageText({ parts }: AiSdkRequest['messages'][number]): string {
   return parts.map(({ type, text = '' }) => (type === 'text' ? text : '')).join('');
 }
 
+/** What the front end shows already, by the messages that it sends. */
 export function aiSdkItems(request: AiSdkRequest): SeenItems {
   const continued = continuedMessage(request);
   const parts = toolParts(request);
@@ -82,13 +83,14 @@ export function aiSdkItems(request: AiSdkRequest): SeenItems {
   return {
     calls,
     results: ids(parts.filter(({ state = '' }) => state.startsWith('output-'))),
-    texts: new Set(request.messages.flatMap(toldTexts)),
+    texts: new Set(request.messages.flatMap(shownTexts)),
     answers: new Set(parts.flatMap(({ approval }) => (approval == null ? [] : [approval.id]))),
     elsewhere: new Set([...calls].filter((id) => !own.has(id))),
   };
 }
 
-function toldTexts({ role, parts }: AiSdkRequest['messages'][number]): string[] {
+/** The ids of the texts that the front end has whole: `uiChunks` sends the id with the end of each text. */
+function shownTexts({ role, parts }: AiSdkRequest['messages'][number]): string[] {
   if (role !== 'assistant') return [];
   return parts.flatMap(({ providerMetadata }) => {
     const parsed = toldText.safeParse(providerMetadata);
@@ -124,6 +126,7 @@ interface ChunkOptions {
   failed: (error: unknown) => void;
 }
 
+/** Translates the steps of a run to chunks of a UI message. An error becomes the last chunk: the response has begun. */
 export async function* uiChunks(
   steps: AsyncIterable<ChatStep>,
   options: ChunkOptions,
@@ -138,6 +141,7 @@ export async function* uiChunks(
   }
 }
 
+/** Translates each step to chunks. It leaves out what the message of the front end has, and what would not fit it. */
 class ChunkTranslator {
   readonly #asked: Set<string>;
   /** The calls of the message that the stream writes. The front end throws for a chunk about any other call. */
@@ -149,7 +153,8 @@ class ChunkTranslator {
   constructor({ seen, continues }: Omit<ChunkOptions, 'failed' | 'messageId'>) {
     this.#asked = new Set(seen.answers);
     this.#calls = new Set([...seen.calls].filter((id) => seen.elsewhere?.has(id) !== true));
-    // All calls of a turn are in one step, because the AI SDK looks for answers to send only in the last step.
+    // All calls of a turn are in one step, because the AI SDK looks for answers to send only in the last step. The
+    // id of a call begins with the id of its step, before the last dot.
     const last = [...this.#calls].at(-1);
     if (continues && last !== undefined) this.#step = last.slice(0, last.lastIndexOf('.'));
   }
@@ -237,7 +242,8 @@ class ChunkTranslator {
     yield { type: 'tool-output-denied', toolCallId: callId };
   }
 
-  *#stepOf(messageId: string): Generator<UiChunk, void, undefined> {
+  /** Begins another step of the UI message if this message of the model is not that of the present step. */
+   *#stepOf(messageId: string): Generator<UiChunk, void, undefined> {
     if (messageId === this.#step) return;
     if (this.#hasBegunStep) yield { type: 'finish-step' };
     this.#hasBegunStep = true;

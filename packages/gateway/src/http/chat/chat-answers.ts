@@ -58,6 +58,7 @@ function decisionOf(
   };
 }
 
+/** Sends a decision to its run. A refusal becomes a receipt. Throws if the Temporal server is unreachable. */
 async function record(
   gateway: GatewayContext,
   principal: Principal,

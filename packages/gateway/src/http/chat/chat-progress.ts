@@ -15,6 +15,7 @@ import { type AskedRequest, type ChatStep, stoppedStep } from './chat-step.ts';
 import type { ChatRun, SeenItems, ChatThread, RunOfThread } from './chat-thread.ts';
 import { answerIdOf, callIdPrefix } from './chat-thread.ts';
 
+/** What the turn waits for: its running calls, its open requests, and which of these the chat's user can answer. */
 class TurnState {
   /** The ids of the calls that still run, or wait for an answer. */
   readonly running = new Set<string>();
@@ -27,7 +28,7 @@ class TurnState {
     this.#receipts = new Map(receipts.map((receipt) => [receipt.requestId, receipt]));
   }
 
-  /** The requests that the chat's user can answer now. Those with an answer in this HTTP request are not among them. */
+  /** The requests that the chat's user can answer now: not those whose answer in this HTTP request was accepted. */
   get open(): AskedRequest[] {
     return [...this.asked.values()].flatMap((request) => {
       // `details` may show that a request is settled before the event of its settlement arrives.
@@ -38,7 +39,7 @@ class TurnState {
     });
   }
 
-  /** The requests that other people must answer: the user may not, or has voted, and more votes are needed. */
+  /** The requests that other people must answer: the user may not, or has voted just now, and more votes are needed. */
   get others(): AskedRequest[] {
     return [...this.asked.values()].filter(({ requestId, isForOthers = false }) => {
       const { accepted = false, outcome } = this.#receipts.get(requestId) ?? {};
@@ -109,6 +110,7 @@ export class ChatProgress {
     this.#passed = new Set(past.slice(0, last + 1).map(({ id }) => id));
   }
 
+  /** The steps for the next event of the run. Sets `isOver` at the event that ends the turn or the run. */
   async *add(event: RunEvent): AsyncGenerator<ChatStep, void, undefined> {
     switch (event.type) {
       case 'RawResponseEvent':
@@ -135,7 +137,8 @@ export class ChatProgress {
     yield { type: 'waiting', requests: this.#state.open };
   }
 
-  *#item(item: RunItem, isPassed: boolean): Generator<ChatStep, void, undefined> {
+  /** The steps for a message, a call, a result or the end of a turn. `isPassed`: the front end has its text already. */
+   *#item(item: RunItem, isPassed: boolean): Generator<ChatStep, void, undefined> {
     if (item.type === 'message' && item.role === 'user' && item.messageId === this.#awaits) this.#awaits = undefined;
     if (item.type === 'message' && item.role === 'assistant') {
       const { turn = 0, content, finish } = item;
@@ -311,6 +314,7 @@ class ChatText {
     return `${this.#prefix}-${turn}`;
   }
 
+  /** The steps for a part of the text. Once a part is missing, hidden or repeated, only `complete` sends the rest. */
   add({ turn, offset, delta, hidden }: RawResponseEvent): ChatStep[] {
     const steps = turn === this.#turn ? [] : this.end();
     if (turn !== this.#turn) this.#begin(turn);
@@ -318,6 +322,7 @@ class ChatText {
     return this.#isBroken ? steps : [...steps, ...this.#append(delta)];
   }
 
+  /** The steps for the rest of a whole text; if its beginning differs from what was sent, for the text as a new one. */
   complete(turn: number, content: string): ChatStep[] {
     const steps = turn === this.#turn ? [] : this.end();
     if (turn !== this.#turn) this.#begin(turn);

@@ -83,11 +83,13 @@ export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, 
  */
 function turnIn(past: readonly RecordedEvent[], chat: ChatRun): RecordedEvent[] {
   const { said, seen } = chat;
+  // True for a call in the message that the stream continues. Only the AI SDK names that message, by `elsewhere`.
   const isOnCard = (id: string): boolean => seen.elsewhere?.has(id) === false;
   const own = past.findLastIndex((event) => isOfUser(event, said));
   const card = said === undefined ? past.findIndex((event) => isMissing(event, chat, isOnCard)) : -1;
   const before = card === -1 ? past : past.slice(0, card);
   const last = own === -1 || card !== -1 ? before.findLastIndex((event) => isOfUser(event)) : own;
+  // A resumed chat (`nothingSeen`) writes the answer to the user's last message, so nothing before that is sent.
   const begin = seen === nothingSeen ? last : beginOfTurn(past, last);
   const rest = past.slice(Math.max(begin, 0));
   const ends = rest.map(endOfTurn);
@@ -189,6 +191,7 @@ class ChatWaits {
   constructor(thread: Pick<ChatThread, 'client' | 'inbox'>, workflowId: string, { isFirst }: { isFirst: boolean }) {
     this.#thread = thread;
     this.#workflowId = workflowId;
+    // A front end without calls needs no report that the run waits for nothing.
     if (isFirst) this.#told = JSON.stringify([]);
   }
 

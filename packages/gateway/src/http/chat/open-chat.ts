@@ -112,6 +112,7 @@ export async function resumeChat(
   };
 }
 
+/** Stops the running turn of a thread. Does nothing if no turn runs. */
 export async function stopChat(
   { client }: GatewayContext,
   principal: Principal,
@@ -129,6 +130,7 @@ export async function stopChat(
 
 /** The open run of a thread; undefined if there is none, or if it waits for the next message of its user. */
 async function sessionWithTurn(thread: ChatThread): Promise<Pick<Said, 'run' | 'workflowId'> | undefined> {
+  // This goes through the runs of the thread from the first. If that one was removed, visibility names the open one.
   let run: number | undefined = 0;
   while (run !== undefined) {
     const workflowId = workflowOf(thread, run);

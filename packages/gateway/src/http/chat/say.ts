@@ -59,6 +59,7 @@ export async function say(thread: ChatThread, said: SaidMessages): Promise<Said>
       if (open !== undefined) return say(thread, { ...said, newest: open });
       if (!said.mayStart) await requireGated(thread.client.session, workflowId);
       const fresh = messages.filter((each) => !isPast(each.messageId));
+      // If another HTTP request has started the session meanwhile, the loop sends the messages to it.
       if (await start(thread, run, [...newestOf(past), ...fresh])) return { run, workflowId, messageId };
     }
     past = await queryRun<Message[]>(thread.client.session, workflowId, queryNames.transcript);

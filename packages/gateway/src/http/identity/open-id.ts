@@ -37,6 +37,7 @@ export function openId(
   const namesakeOf = namesakesAmong(tokenIds);
   let discovered: Promise<Discovered> | undefined;
 
+  /** The provider's metadata, read once. After a failure, the next call reads again. */
   async function discovery(): Promise<Discovered> {
     discovered ??= discover(settings);
     try {
@@ -122,6 +123,7 @@ export function openId(
     throw invalidToken(`'${visibleText(person.id)}' ${how} the id of a bearer token of this gateway`);
   }
 
+  /** The claims of the provider's UserInfo endpoint; none if it has no such endpoint. */
   async function userInfo(configuration: openid.Configuration, token: string, sub: string): Promise<JWTPayload> {
     if (configuration.serverMetadata().userinfo_endpoint === undefined) return {};
     return openid.fetchUserInfo(configuration, token, sub).then(

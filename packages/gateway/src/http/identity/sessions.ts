@@ -68,6 +68,7 @@ function tooManyGroups({ groups }: NamedPerson): ProblemError {
   return new ProblemError({ code: 'unauthenticated', message });
 }
 
+/** The principal of an authenticated person or token. Roles that this gateway does not have are dropped. */
 export function principalOf(person: NamedPerson & { actsForOthers?: boolean }, via: Principal['via']): Principal {
   const { id, name, groups, actsForOthers } = person;
   const roles = person.roles.filter(isRole);

@@ -60,6 +60,7 @@ async function filesOf(root: string): Promise<{ path: string; content: Buffer }[
   return Promise.all(paths.toSorted().map(read));
 }
 
+/** Builds the inbox into a folder with Vite, in another process. Throws with what Vite writes to standard error. */
 async function build(folder: string): Promise<void> {
   const vite = fileURLToPath(new URL('bin/vite.js', import.meta.resolve('vite/package.json')));
   const command = [vite, 'build', '--logLevel', 'error'];
@@ -112,6 +113,7 @@ export async function readAssets(folder: string): Promise<ReadonlyMap<string, In
   return assets;
 }
 
+/** Reads a file, and compresses it once for all requests. */
 async function readAsset(path: string, name: string): Promise<InboxAsset> {
   const plain = new Uint8Array(await readFile(path));
   const [zipped, brotli] = await Promise.all([asGzip(plain), asBrotli(plain)]);

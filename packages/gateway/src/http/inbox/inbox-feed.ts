@@ -56,6 +56,10 @@ export class InboxFeed {
     this.#gateway = gateway;
   }
 
+  /**
+   * The events for one viewer: a `snapshot`, then a `changed` or `gone` for each changed row. After a
+   * change of anything but rows, or if there are more rows than a stream sends, it is another `snapshot` instead.
+   */
   async *watch(principal: Principal, signal: AbortSignal): AsyncGenerator<InboxEvent, void, undefined> {
     this.#enter();
     try {
@@ -82,6 +86,7 @@ export class InboxFeed {
             seen = state;
           }
         }
+        // The state has changed again while the viewer took these events.
         if (changed !== this.#change.promise) continue;
         await changedOrAborted(changed, signal, mayWaitMs);
       }
@@ -103,6 +108,7 @@ export class InboxFeed {
     return { ...openView(all, query, { waitsFor, limit, nowMs: Date.now() }), more, unread };
   }
 
+  /** Counts searches as one viewer from now on for `searchedForMs`, so that the next search finds the rows read. */
   #keepForSearches(): void {
     if (this.#searches !== undefined) {
       this.#searches.refresh();
@@ -120,7 +126,8 @@ export class InboxFeed {
     if (this.#viewers === 0) this.#idle.abort();
   }
 
-  *#changes(seen: State, state: State, principal: Principal): Generator<InboxEvent> {
+  /** The events that bring a viewer from the state `seen` to `state`. */
+   *#changes(seen: State, state: State, principal: Principal): Generator<InboxEvent> {
     for (const [key, { row, version }] of state.rows) {
       if (seen.rows.get(key)?.version !== version) yield { event: 'changed', data: readBy(row, principal) };
     }
@@ -168,6 +175,7 @@ export class InboxFeed {
     if (this.#viewers > 0 && !stopping.aborted) void this.#poll();
   }
 
+  /** Reads the open requests once. If nothing has changed, this keeps the former state; else it wakes all streams. */
   async #look(): Promise<void> {
     const { approvals, more, unread } = await this.#gateway.client.approvals.list({ limit: mostRows });
     const before = this.#state;

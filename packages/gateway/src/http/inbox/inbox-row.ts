@@ -19,6 +19,7 @@ export function rowKey({ workflowId, requestId }: Pick<ApprovalSummary, 'workflo
   return `${requestId} ${workflowId}`;
 }
 
+/** Says whether the request of a row waits for this person; `unknown` if only the run can tell. */
 export function waitsForRow(
   principal: Pick<Principal, 'id' | 'groups' | 'roles'>,
   { reviewers, approvers }: Pick<ApprovalSummary, 'reviewers' | 'approvers'>,
@@ -52,7 +53,7 @@ export function waitsFor(
   return seats.some(([owner]) => isOneOf(own, owner, reviewers, keyOf)) ? 'you' : 'others';
 }
 
-/** Like `waitsFor`, for a request with its votes: a request does not wait for a person who has voted on it. */
+/** Says whether a request waits for this person now: it does not once it is settled, or once the person has voted. */
 export function waitsForOne(principal: Principal, request: ApprovalDetails): WaitsFor {
   if (!principal.roles.includes('reviewer')) return 'others';
   const { settled, votes = [] } = request;

@@ -30,7 +30,7 @@ interface ViewOptions<Row> {
   nowMs: number;
 }
 
-/** The result of a query. Rows that are equal in its order keep theirs, and so do the calls of one turn. */
+/** Filters, sorts and counts rows. Rows that are equal in the order of the query keep their order in `all`. */
 export function openView<Row extends SharedRow>(
   all: readonly Row[],
   query: OpenQuery,
@@ -141,7 +141,7 @@ function byText(one: string, other: string): number {
 
 const minuteMs = 60_000;
 
-/** True if less than a tenth of the time to the deadline is left, or two minutes, but never more than an hour. */
+/** True if less than two minutes or a tenth of the whole time is left to the deadline, and less than an hour. */
 export function isUrgent(requestedAt: string, deadline: string | null, nowMs: number): boolean {
   if (deadline === null) return false;
   const [fromMs, toMs] = [Date.parse(requestedAt), Date.parse(deadline)];

@@ -38,6 +38,7 @@ export function earlierPage(request: ApprovalDetails, reviewer: string, decision
   const { settled } = request;
   if (settled !== undefined) {
     const who = settled.reviewerId === undefined ? '' : ` by ${shownPerson(settled.reviewerId, settled.reviewerName)}`;
+    // The link of this page gave the deciding answer, or one of the votes before it.
     const isOurs = settled.decisionId === decisionId || vote !== undefined;
     const sentence = `The request was settled on ${instantText(settled.settledAt)}: ${settled.outcome}${who}.`;
     return answeredPage(
@@ -67,6 +68,7 @@ function visibleHtml(text: string): string {
   return escapeHtml(visibleText(text));
 }
 
+/** Calls `answerWith`. If it throws a `ProblemError` and the sender is a browser, the response is a page about that. */
 export async function asPage(
   request: Request,
   answerWith: () => Promise<Response>,

@@ -48,7 +48,7 @@ function readiness({ client, stopping }: GatewayContext): () => Promise<Problem 
     if (last === undefined || Date.now() - last.atMs > keptMs) {
       const current = { atMs: Infinity, answer: look() };
       last = current;
-      // The second begins with the answer, so a server that does not respond gets no further queries.
+      // The second begins when the answer arrives, so a server that does not respond gets no further queries.
       void current.answer.finally(() => (current.atMs = Date.now())).catch(() => undefined);
     }
     return last.answer;

@@ -69,6 +69,7 @@ const logout = defineRoute('POST /logout', {
   responses: { 204: { description: 'Signed out' } },
 });
 
+/** The routes for signing in and out, at the identity provider or with a token, and for who the sender is. */
 export function identityRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { identity, site } = gateway;
   return new OpenAPIHono<HttpEnv>()
@@ -158,6 +159,7 @@ function signInOf(identity: IdentityService | undefined): IdentityService {
   throw new ProblemError({ code: 'forbidden', message });
 }
 
+/** Ends a sign-in at the identity provider. Returns the `Set-Cookie` of the session, and the path to go to. */
 async function finish(
   { cookies, seals, sessions, openId }: IdentityService,
   request: Request,

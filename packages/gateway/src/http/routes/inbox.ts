@@ -35,6 +35,7 @@ const search = defineRoute('GET /approvals/search', {
   responses: { 200: json(foundRequests, 'The requests of one tab.') },
 });
 
+/** The routes that stream and search the open requests. Both use one feed, which reads them for all senders. */
 export function inboxEventRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const feed = new InboxFeed(gateway);
   return new OpenAPIHono<HttpEnv>()
@@ -55,7 +56,7 @@ export function inboxEventRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> 
 
 type Encoding = 'br' | 'gzip';
 
-/** The files of the inbox, which contain no data and need no permission. An unknown path gets `index.html`. */
+/** The files of the inbox, which have no data and need no permission. Paths of views get `index.html`. */
 export function inboxFiles({ log }: GatewayContext): OpenAPIHono<HttpEnv> {
   let loading: Promise<ReadonlyMap<string, InboxAsset>> | undefined;
   const load = (): Promise<ReadonlyMap<string, InboxAsset>> => {
@@ -81,6 +82,7 @@ export function inboxFiles({ log }: GatewayContext): OpenAPIHono<HttpEnv> {
   return app;
 }
 
+/** The response with a file, compressed if the browser accepts that; 304 if the browser has the file already. */
 function respond(asset: InboxAsset, asked: Headers): Response {
   const headers: Record<string, string> = {
     'content-type': asset.type,

@@ -123,6 +123,7 @@ export function linkRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     );
 }
 
+/** What the gateway needs to make a link. Throws `forbidden` if its identity file lacks what links need. */
 function linksOf(
   identity: IdentityService | undefined,
   origin: string | undefined,

@@ -65,6 +65,7 @@ const match = defineRoute('POST /approvals/{requestId}/matches', {
   responses: { 200: json(matchList, 'The calls.') },
 });
 
+/** The routes about one request, other than decisions: more time, other reviewers, and what an "always" would cover. */
 export function requestRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { client } = gateway;
   const send = async (
@@ -220,6 +221,7 @@ export function decisionRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     });
 }
 
+/** The named workflows that are no runs of Countersign, each with the error that says so. */
 async function foreignRuns({ client }: GatewayContext, requests: readonly { workflowId: string }[]) {
   const named = new Set(requests.map(({ workflowId }) => workflowId));
   const checked = await inParallel([...named], runsAtOnce, async (workflowId) => {

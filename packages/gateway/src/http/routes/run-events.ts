@@ -82,6 +82,7 @@ export function runEventRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   });
 }
 
+/** Sends events until the run or the stream ends. `end` and `trouble` tell the viewer why no further event comes. */
 async function sendEvents(events: AsyncIterable<RunEvent>, stream: SseStream, { log }: GatewayContext): Promise<void> {
   try {
     for await (const event of events) if (!(await stream.send(frameOfEvent(event)))) return;
@@ -103,6 +104,7 @@ function frameOfEvent(event: RunEvent): Uint8Array {
   return frame;
 }
 
+/** Collects events up to `limit` and `mostCharacters`. `next` is present only if further events exist. */
 async function listOf(events: AsyncIterable<RunEvent>, limit: number): Promise<RunEvents> {
   const listed: RecordedEvent[] = [];
   let characters = 0;

@@ -85,6 +85,7 @@ const mostLooked = 1_000;
 /** The number of newest runs whose agents `GET /agents` lists if the worker is not known. */
 const mostOfNewest = 100;
 
+/** The routes that start, list and show runs. */
 export function runRoutes({ client, worker }: GatewayContext): OpenAPIHono<HttpEnv> {
   return new OpenAPIHono<HttpEnv>()
     .openapi(start, async (context) => {
@@ -198,6 +199,7 @@ function checkPolicy(principal: Principal, body: { policy?: object | undefined; 
   throw new ProblemError({ code: 'forbidden', message: visibleText(message).slice(0, longestDetail) });
 }
 
+/** The parsed policy. Throws `policy_invalid` with the first mistakes and their places. */
 function checked(policy: object): Policy {
   const parsed = parseRunPolicy(policy, { maxTimeoutMs: null });
   if ('policy' in parsed) return parsed.policy;
@@ -295,6 +297,7 @@ const audit = defineRoute('GET /runs/{id}/audit', {
   responses: { 200: text('application/jsonl', 'One line of JSON each.') },
 });
 
+/** The routes that steer a run: messages, its end, its policy and its grants. The audit is here, too. */
 export function controlRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { client } = gateway;
   return new OpenAPIHono<HttpEnv>()

@@ -36,6 +36,7 @@ const unlink = defineRoute('POST /slack/unlink', {
   responses: { 200: page('A page') },
 });
 
+/** The routes for Slack: answers by buttons, and the pages on which people link and unlink their Slack accounts. */
 export function slackRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const slack = slackChat(gateway);
   return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput() })

@@ -124,7 +124,7 @@ export function statisticsRoutes({ client, stopping, worker }: GatewayContext): 
 
 type Present = Pick<PresentPolicy, 'present' | 'others' | 'withoutPolicy'>;
 
-/** Makes the policy of the worker beside the gateway the present one: it binds new runs before one has recorded it. */
+/** Puts the policy of the worker beside the gateway first: it binds new runs, also before a run has recorded it. */
 function withWorkersPolicy(recorded: PolicyInForce, worker: KnownWorker | undefined): Present {
   if (worker?.policy === undefined) return recorded;
   const declared = placedPolicy(worker.policy, worker.ruleLines);

@@ -73,6 +73,7 @@ function isFromPage(headers: Headers): boolean {
   return ['origin', 'sec-fetch-site', 'cookie'].some((name) => headers.has(name));
 }
 
+/** Why a gateway without authentication refuses a request: its host name, a proxy, or a page of another origin. */
 function foreignToLocal(site: Site, { headers, method }: Request): Problem | undefined {
   const host = (headers.get('host') ?? '').toLowerCase();
   if (!loopbackHosts(site).includes(host)) {
@@ -87,6 +88,7 @@ function foreignToLocal(site: Site, { headers, method }: Request): Problem | und
   const from = headers.get('sec-fetch-site');
   const isPage = headers.get('sec-fetch-mode') === 'navigate' && headers.get('sec-fetch-dest') === 'document';
   const isAllowed = site.cors.includes(headers.get('origin') ?? '');
+  // A link on another page may open the inbox in the browser.
   const isOpened = method === 'GET' && isPage;
   if (from === null || from === 'same-origin' || from === 'none' || isOpened || isAllowed) return undefined;
   return otherOrigin;
@@ -143,6 +145,7 @@ const byDefault = {
   'cache-control': 'no-store',
 };
 
+/** Adds the security headers to every response. Those of `byDefault` do not replace headers of the response. */
 export function securityHeaders({ publicUrl, cors }: Site): MiddlewareHandler<HttpEnv> {
   const fixed = {
     ...always,

@@ -71,6 +71,7 @@ const lookMs = 50;
 /** Accepts no new connection and waits for open requests. After `timeoutMs`, it cuts their connections. */
 export async function stopServer(server: Server, timeoutMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // A connection that becomes idle later would keep `close` waiting, so this closes idle ones again and again.
   const closeIdle = setInterval(() => server.closeIdleConnections(), lookMs);
   const cut = setTimeout(() => server.closeAllConnections(), timeoutMs);
   await closed;

@@ -43,6 +43,7 @@ export function senderAddress(trusted: readonly string[]): SenderAddress {
   };
 }
 
+/** Adds an address or a network to `proxies`. Throws `arguments_invalid` for any other text. */
 function addTo(proxies: BlockList, text: string): void {
   const [address = '', prefix, ...rest] = text.split('/');
   const version = isIP(address);

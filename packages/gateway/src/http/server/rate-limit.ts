@@ -10,7 +10,7 @@ const minuteMs = 60_000;
 /** The routes without a rate limit: load balancers check them often. */
 const unlimited = ['/healthz', '/readyz'];
 
-/** Limits requests per minute: of a person, with any credential, or of an address without one. In this process only. */
+/** Limits requests per minute: for each person, or, without a credential, each address. Each process counts its own. */
 export function rateLimit(
   { readsPerMinute, writesPerMinute }: Required<GatewayLimits>,
   addressOfSender: SenderAddress,
@@ -52,8 +52,8 @@ function peerOf(context: Context<HttpEnv>): string {
 const signed = /^(?:\/slack\/interactions|\/channels\/[^/]+\/answers\/[^/]+)$/;
 
 /**
- * Like `limit`, but of the requests to `signed` routes it counts only those that fail. Their senders are counted by
- * address, and all may share the address of a proxy: forged requests must not use up the quota of genuine ones.
+ * Applies `limit` to all requests, but counts those to `signed` routes only if they fail. Their senders are counted by
+  * address, and all may share the address of a proxy: forged requests must not use up the quota of genuine ones.
  */
 export function limitUnproven(limit: MiddlewareHandler<HttpEnv>): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {

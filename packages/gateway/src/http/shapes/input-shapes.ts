@@ -13,6 +13,7 @@ export const body = <Schema extends z.ZodType>(schema: Schema, required = true) 
 /** The query `?workflowId=`, which names the run of a request. Without it, the gateway searches for the run. */
 export const inRun = z.strictObject({ workflowId: z.string().min(1).max(1_000).optional() });
 
+/** The schema of a whole number in a query, whose parameters are strings. */
 export function wholeNumberQuery(least: number, most: number) {
   return z
     .string()

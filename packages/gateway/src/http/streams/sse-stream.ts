@@ -76,6 +76,7 @@ export class SseStream {
           }),
         cancel: () => this.#finish(),
       },
+      // With 0, `pull` is called only when the connection accepts bytes.
       { highWaterMark: 0 },
     );
     const timers = [
@@ -112,6 +113,7 @@ export class SseStream {
     this.#wants?.();
   }
 
+  /** Gives the waiting piece to the connection if it accepts bytes now. Both `send` and `pull` call this. */
   #flush(): void {
     if (this.#wants === undefined || this.#waiting === undefined || this.signal.aborted) return;
     const { piece, taken } = this.#waiting;
