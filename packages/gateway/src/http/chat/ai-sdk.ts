@@ -243,7 +243,7 @@ class ChunkTranslator {
   }
 
   /** Begins another step of the UI message if this message of the model is not that of the present step. */
-   *#stepOf(messageId: string): Generator<UiChunk, void, undefined> {
+  *#stepOf(messageId: string): Generator<UiChunk, void, undefined> {
     if (messageId === this.#step) return;
     if (this.#hasBegunStep) yield { type: 'finish-step' };
     this.#hasBegunStep = true;

@@ -138,7 +138,7 @@ export class ChatProgress {
   }
 
   /** The steps for a message, a call, a result or the end of a turn. `isPassed`: the front end has its text already. */
-   *#item(item: RunItem, isPassed: boolean): Generator<ChatStep, void, undefined> {
+  *#item(item: RunItem, isPassed: boolean): Generator<ChatStep, void, undefined> {
     if (item.type === 'message' && item.role === 'user' && item.messageId === this.#awaits) this.#awaits = undefined;
     if (item.type === 'message' && item.role === 'assistant') {
       const { turn = 0, content, finish } = item;

@@ -53,7 +53,7 @@ const signed = /^(?:\/slack\/interactions|\/channels\/[^/]+\/answers\/[^/]+)$/;
 
 /**
  * Applies `limit` to all requests, but counts those to `signed` routes only if they fail. Their senders are counted by
-  * address, and all may share the address of a proxy: forged requests must not use up the quota of genuine ones.
+ * address, and all may share the address of a proxy: forged requests must not use up the quota of genuine ones.
  */
 export function limitUnproven(limit: MiddlewareHandler<HttpEnv>): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
