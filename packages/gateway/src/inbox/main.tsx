@@ -20,6 +20,7 @@ const place = document.getElementById('app')!;
 place.replaceChildren();
 render(<App />, place);
 
+/** The page: a header, notices, and the view of the address. It follows the open requests while a user is signed in. */
 function App() {
   const { path } = useStore(currentLocation);
   const signedIn = useStore(session);
@@ -47,6 +48,7 @@ function App() {
   useEffect(() => {
     if (me !== undefined) void loadPush(me).catch(() => undefined);
   }, [me]);
+  // `DeskView` has the same key for all its paths, so the list keeps its state when the user opens a request.
   const View = route.view;
   return (
     <>

@@ -80,6 +80,7 @@ function inboxAddress(url: unknown): string {
   return typeof url === 'string' && URL.canParse(url) && new URL(url).href.startsWith(list) ? new URL(url).href : list;
 }
 
+/** Reads a message. For an unreadable one, returns a general text, because browsers demand a notification for each. */
 function parseMessage(text: string): PushMessage {
   const unreadable = {
     title: 'A call waits for a decision',

@@ -57,8 +57,8 @@ export class InboxFeed {
   }
 
   /**
-   * The events for one viewer: a `snapshot`, then a `changed` or `gone` for each changed row. After a
-   * change of anything but rows, or if there are more rows than a stream sends, it is another `snapshot` instead.
+   * The events for one viewer: a `snapshot`, then a `changed` or `gone` for each changed row. After another
+   * change, or if there are more rows than a stream sends, the viewer gets another `snapshot` instead.
    */
   async *watch(principal: Principal, signal: AbortSignal): AsyncGenerator<InboxEvent, void, undefined> {
     this.#enter();

@@ -81,7 +81,7 @@ function hasLocks(): boolean {
   return 'locks' in navigator;
 }
 
-/** Calls `use` when this tab gets a lock, and the result of `use` when it loses it. Without locks, every tab does. */
+/** Calls `use` when this tab gets a lock, and what `use` returned when it loses it. Without locks, every tab has it. */
 export function holdLock(name: string, use: () => () => void) {
   let attempt = new AbortController();
   let isHeld = false;
@@ -190,6 +190,7 @@ export function openSharedStream(options: SharedStreamOptions): () => void {
   };
 }
 
+/** The tab with the lock has the stream (`lead`). The others `follow` it, and take the lock if it is silent. */
 function share({ name, path, on, onState, present }: SharedStreamOptions): () => void {
   const own = crypto.randomUUID();
   const channel = new BroadcastChannel(name);

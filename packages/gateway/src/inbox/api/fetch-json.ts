@@ -67,6 +67,7 @@ export function requestPath({ requestId, workflowId }: RequestIds, rest = '', ro
   return `/${route}${apiPath`/${requestId}`}${rest}?workflowId=${encodeURIComponent(workflowId)}`;
 }
 
+/** Fetches JSON, and notes the time and the end of the session that a response shows. Refusals become `ApiProblem`s. */
 async function answerOf<T>(path: string, init: RequestInit): Promise<T> {
   const response = await fetch(path, { ...init, credentials: 'same-origin', cache: 'no-store' }).catch(
     (error: unknown) => {

@@ -37,6 +37,7 @@ export function formOf(value: Json, schema: JsonObject, root: JsonObject, depth 
   return { kind: 'json', text: JSON.stringify(value, null, 2), schema };
 }
 
+/** Makes the form of a new value: the default or the first option of its schema, else an empty value of its type. */
 export function emptyForm(schema: JsonObject, root: JsonObject, depth = 0): FormNode {
   const { default: given, enum: options } = schema;
   if (given !== undefined) return formOf(given, schema, root, depth);
@@ -79,6 +80,7 @@ function choiceOf(schema: JsonObject, value: Json): FormNode | undefined {
   return at === -1 ? undefined : { kind: 'choice', options, at, schema };
 }
 
+/** The members of the value, then those that only the schema has. Of the latter, required ones get an empty form. */
 function membersOf(value: JsonObject, schema: JsonObject, root: JsonObject, depth: number): FormMember[] {
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
   const known = isObject(schema['properties']) ? Object.keys(schema['properties']) : [];
@@ -91,6 +93,7 @@ function membersOf(value: JsonObject, schema: JsonObject, root: JsonObject, dept
     })),
     ...absent.slice(0, most.members).map((name) => {
       const isRequired = required.includes(name);
+      // The limit ends a schema that requires itself.
       const isWritten = isRequired && depth < most.depth;
       return {
         name,

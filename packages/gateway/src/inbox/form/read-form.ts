@@ -14,6 +14,7 @@ export function readForm(form: FormNode): { value: Json } | { problems: FormProb
   return Object.keys(problems).length === 0 ? { value } : { problems };
 }
 
+/** The value of a node. If a text cannot be read, its value is null, and `problems` gets a sentence for its place. */
 function readNode(node: FormNode, path: readonly PropertyKey[], problems: Record<string, string>): Json {
   switch (node.kind) {
     case 'text':

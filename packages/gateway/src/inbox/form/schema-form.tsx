@@ -20,6 +20,7 @@ type TextNode = FormNode & { kind: 'text' | 'number' | 'json' };
 
 const longestLine = 80;
 
+/** The fields for the parts of an object or a list; empty for any other node. `change` gets the node with an edit. */
 export function SchemaForm({ node, path, root, problems, change }: NodeProps) {
   const inner = { root, problems };
   if (node.kind === 'object') {
@@ -78,6 +79,7 @@ interface FieldProps extends NodeProps {
   remove?: () => void;
 }
 
+/** A value with its label, notes and problem. An object or a list becomes a group, and any other value a control. */
 function Field({ node, path, root, problems, name, change, remove }: FieldProps) {
   const id = useId();
   const problem = problems[jsonPlace(formRoot, path)];

@@ -201,6 +201,7 @@ function itemOf(row: InboxRow): BulkItem {
   return leftOut === undefined ? { row } : { row, leftOut };
 }
 
+/** Reads the requests that are not left out already, `atOnce` at a time. The items keep the order of the rows. */
 async function readAll(rows: readonly InboxRow[], signal: AbortSignal): Promise<BulkItem[]> {
   const items = rows.map(itemOf);
   const waiting = items.flatMap(({ leftOut }, index) => (leftOut === undefined ? [index] : []));

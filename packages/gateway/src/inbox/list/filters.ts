@@ -57,7 +57,7 @@ export interface RowGroup {
 
 const leastGrouped = 3;
 
-/** Groups the rows of a list. If a run has `leastGrouped` rows or more, they become one group, at the first row. */
+/** Groups the rows of a list. A run with `leastGrouped` rows or more becomes one group, where its first row was. */
 export function groupsOf(rows: readonly InboxRow[]): RowGroup[] {
   const ofRun = Map.groupBy(rows, ({ workflowId }) => workflowId);
   return rows.flatMap((row) => {

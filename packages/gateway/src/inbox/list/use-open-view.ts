@@ -26,7 +26,7 @@ const typingMs = 200;
 export function useOpenView({ open }: OpenRequests, query: OpenQuery, limit: number): ShownView {
   const hasAll = open === undefined || open.more === 0;
   const address = writeQuery(query);
-  const path = useSettled(`/approvals/search${address}${address === '' ? '?' : '&'}limit=${limit}`);
+  const path = useAfterTyping(`/approvals/search${address}${address === '' ? '?' : '&'}limit=${limit}`);
   const version = useRef({ of: open, number: 0 });
   if (version.current.of !== open) version.current = { of: open, number: version.current.number + 1 };
   const { value, problem } = useJson<FoundRequests>(hasAll ? undefined : path, version.current.number);
@@ -34,6 +34,7 @@ export function useOpenView({ open }: OpenRequests, query: OpenQuery, limit: num
   useEffect(() => {
     found = view === undefined ? undefined : { address, view };
   }, [view]);
+  // An answer on this page removes rows, so it must draw the list again.
   useStore(decisions);
   if (view !== undefined) return { view: withoutAnswered(view), isSearching: false, problem: problem?.message };
   if (open === undefined) return { isSearching: false };
@@ -41,6 +42,7 @@ export function useOpenView({ open }: OpenRequests, query: OpenQuery, limit: num
   return { view: localView(open, query, limit), isSearching, problem: problem?.message };
 }
 
+/** The last result of a search by the gateway, and its filters, for `listedRows`. */
 let found: { address: string; view: OpenView } | undefined;
 
 /** All rows of a list, also those just answered: the button to the next request needs the place of the answered one. */
@@ -63,7 +65,8 @@ function withoutAnswered(view: OpenView): OpenView {
   return view.rows.every(isLeft) ? view : { ...view, rows: view.rows.filter(isLeft) };
 }
 
-function useSettled(value: string): string {
+/** The value once it has stayed the same for `typingMs`; until then, the former value. */
+function useAfterTyping(value: string): string {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
     const timer = setTimeout(() => setSettled(value), typingMs);

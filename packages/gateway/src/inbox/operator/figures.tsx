@@ -45,6 +45,7 @@ export function isHasty({ count, of }: Share): boolean {
 
 export const ruleFigureHeads = 'Allowed, Denied by rule, Asked, Approved, Denied by people, Median, Under 3 s, Expired';
 
+/** The cells of a rule under `ruleFigureHeads`; one cell across all eight columns if the rule decided no call. */
 export function RuleFigures({ figures }: { figures: RuleStatistics | undefined }) {
   if (figures === undefined) {
     return (

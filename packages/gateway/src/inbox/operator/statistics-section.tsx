@@ -6,6 +6,7 @@ import { Foreign } from '../parts/shown-text.tsx';
 import { isHasty, MedianCell, QuickNote, ShareCell, ruleFigureHeads, RuleFigures } from './figures.tsx';
 
 export function StatisticsSection({ answer, present }: { answer: Statistics; present: string | undefined }) {
+  // `PolicySection` shows the figures of the rules of the present policy.
   const others = answer.rules.filter(({ layer, policy }) => layer !== 'ceiling' || policy !== present);
   return (
     <>

@@ -23,6 +23,7 @@ export function Marked({ text }: { text: string }) {
   return <bdi>{parts.map((part) => (typeof part === 'string' ? part : <mark>{part.escape}</mark>))}</bdi>;
 }
 
+/** Shows a text of a card. If its middle is hidden, a note there says how many characters that are. */
 export function ShownText({ text }: { text: CardText }) {
   if (text.hidden === undefined) return <Marked text={text.text} />;
   return (
@@ -45,6 +46,7 @@ interface ForeignProps {
   json?: boolean;
 }
 
+/** Shows an untrusted text with its invisible characters made visible; `most` characters at first, with a button. */
 export function Foreign({ text, most = 2_000, lines = false, json = false }: ForeignProps) {
   const [shown, setShown] = useState(most);
   const visible = (part: string): string => (json ? visibleJsonText(part) : visibleText(part, { lines }));

@@ -23,6 +23,7 @@ const times = [
   ['1d', 'for 1 day'],
 ] as const;
 
+/** The form that approves a call and later ones like it. In `globs`, null means that an argument may have any value. */
 export function AlwaysForm({ request, isBusy, cancel, send, scopes }: AlwaysFormProps) {
   const exact = scopes.find(({ kind }) => kind === 'arguments')?.match ?? {};
   const [kind, setKind] = useState<RequestedScope['kind']>(

@@ -207,6 +207,7 @@ function answerSummary(request: Pick<ApprovalDetails, 'arguments' | 'toolName'>,
   return `Approved, ${scopes[always.kind]}`;
 }
 
+/** True once the text that appeared at `shownAtMs` has been on the screen for `armingMs`. */
 function useArmed(shownAtMs: number): boolean {
   const [armedFor, setArmedFor] = useState<number>();
   useEffect(() => {

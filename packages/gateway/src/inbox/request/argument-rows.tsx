@@ -97,6 +97,7 @@ export function FieldRow({ label, ...field }: FieldProps & { label: string }) {
 
 function FieldValue({ field, hasWarnings = false }: FieldProps) {
   const { format, reading, warnings = [] } = field;
+  // The reading of an amount of money comes before the value; any other reading follows the value as a hint.
   const isReadFirst = format === 'money' && reading !== undefined;
   return (
     <>

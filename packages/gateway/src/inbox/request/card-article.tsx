@@ -64,6 +64,7 @@ export function CardArticle({ card, warning, unfold, brief }: CardArticleProps) 
   );
 }
 
+/** Lists the warnings of a card. For those that are shown beside an argument, it only names the arguments. */
 export function CardWarnings({ card, first }: { card: Card; first?: string | undefined }) {
   const odd = card.arguments.filter(({ warnings = [] }) => warnings.length > 0);
   const beside = new Set(odd.flatMap(({ warnings = [] }) => warnings));
@@ -175,6 +176,7 @@ export function RowTexts({ row: { texts } }: { row: CardRow }) {
   );
 }
 
+/** What the call would change, by the preview of the tool; else a note that says why there is nothing to show. */
 export function CardChanges({ card }: { card: Card }) {
   const note = previewNote(card);
   if (note !== undefined) {

@@ -33,6 +33,7 @@ function isNews({ state }: GivenDecision): boolean {
   return ['delayed', 'unsure', 'refused', 'dropped'].includes(state.kind);
 }
 
+/** An answer that can still be undone, or does not count, with buttons to undo it, repeat it or open the request. */
 function News({ given }: { given: GivenDecision }) {
   const { state, sentence } = given;
   if (state.kind === 'delayed') {

@@ -8,6 +8,7 @@ import { requestHref } from '../state/location.ts';
 import { approvalsText, whoCanAnswer } from './who-answers.ts';
 import { Button } from '../parts/controls.tsx';
 
+/** Says what became of the user's answer. Empty while the answer is delayed, because `UndoBar` shows that. */
 export function DecisionNote({ state, request }: { state: DecisionState; request: ApprovalDetails }) {
   switch (state.kind) {
     case 'idle':

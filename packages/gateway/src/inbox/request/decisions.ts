@@ -52,6 +52,7 @@ export interface GivenDecision extends About {
 /** The answers that the user gave on this page, by request, the newest last. They stay when the view changes. */
 export const decisions = createStore<ReadonlyMap<string, GivenDecision>>(new Map());
 
+/** Notes the state of an answer in `decisions`, and makes the answer the newest. */
 function setState(about: About, state: DecisionState): void {
   decisions.update((before) => {
     const key = requestKey(about);
@@ -126,6 +127,7 @@ function attemptOf(answer: GivenAnswer, { digest, viewed }: About): Attempt {
   return { ...answer, digest, viewed, decisionId: newMessageId() };
 }
 
+/** Sends an answer, and notes in `decisions` what became of it. Never rejects. */
 async function sendAttempt(attempt: Attempt, about: About): Promise<void> {
   setState(about, { kind: 'sending' });
   try {
@@ -138,7 +140,7 @@ async function sendAttempt(attempt: Attempt, about: About): Promise<void> {
   }
 }
 
-/** Why an approval must not be sent: the request is settled or has changed. Undefined if not, or if a read fails. */
+/** Why an approval must not be sent: the request is settled or has changed. Undefined if not, or not known. */
 async function whyNotSent(ids: RequestIds, seen: Seen): Promise<string | undefined> {
   try {
     const { request } = await getJson<ApprovalView>(requestPath(ids));

@@ -23,6 +23,7 @@ export function drawnLines({ lines }: CardChange & { kind: 'text' }): DrawnLine[
   return drawn;
 }
 
+/** Numbers the lines in both texts. A line such as `@@ -3,4 +3,5 @@` sets the numbers of the lines after it. */
 function numbered(lines: readonly DiffLine[]): DrawnLine[] {
   let [before, after] = [1, 1];
   return lines.map((line): DrawnLine => {
@@ -50,6 +51,7 @@ const longestLine = 2_000;
 /** Matches an escape such as `\u{200B}`, a word, white space, or any other single character. */
 const tokens = /\\u\{[0-9A-F]{4,6}\}|[\p{L}\p{M}\p{N}_]+|\s+|[^]/gu;
 
+/** Sets `words` of two lines: their middle parts are what differs between their common beginning and end. */
 function markWords(one: DrawnLine, other: DrawnLine): void {
   // A shortened line is not compared, because the change may be in the hidden part.
   if ([one.text, other.text].some(({ text, hidden }) => hidden !== undefined || text.length > longestLine)) return;

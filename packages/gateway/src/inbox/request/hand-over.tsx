@@ -24,6 +24,7 @@ export function usePeople(request: ApprovalDetails): RequestPeople | undefined {
   return useJson<RequestPeople>(requestPath(request, '/people')).value;
 }
 
+/** The form that gives the user's seat to another person. An unknown name is refused, or must be sent twice. */
 export function HandOverForm({ request, isBusy, cancel, then }: FormProps & { then: () => void }) {
   const [to, setTo] = useState('');
   /** An unknown name that was submitted once. Submitting it a second time sends it. */

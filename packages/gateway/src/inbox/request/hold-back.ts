@@ -32,7 +32,7 @@ interface HeldAnswer {
   isFragile?: boolean;
 }
 
-/** Calls `send` after `delayMs` and `check`; at once if the page is hidden, because a phone may end a hidden page. */
+/** After `delayMs`, calls `send`, or `drop` if `check` objects. Sends early if the page is hidden: it may end soon. */
 export function holdBack(delayMs: number, { send, drop, check, isFragile }: HeldAnswer): HeldBack {
   const fromMs = Date.now();
   const untilMs = fromMs + delayMs;

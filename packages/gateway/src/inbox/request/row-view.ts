@@ -23,6 +23,7 @@ async function rowOf(ids: RequestIds): Promise<InboxRow | undefined> {
   return (await getJson<InboxPage>(`${path}&limit=500`)).approvals.find(isIt);
 }
 
+/** The request as far as its row has it. What only the run knows, such as the whole arguments, is empty. */
 function requestOf(row: InboxRow): ApprovalDetails {
   const { severity, callerName, argumentNames, notShown = argumentNames, reviewers = [], lineage = [] } = row;
   const { sentence: _, waitsFor: __, undelivered: ___, ...facts } = row;

@@ -30,6 +30,7 @@ export interface RunReading {
 
 type Asked = NonNullable<RunPast['asked']>;
 
+/** Reads the events of a request's run until the run ends, and once those of the runs that called it. */
 export function useRunReading(request: ApprovalDetails | undefined): RunReading {
   const { workflowId, lineage = [], settled, requestId, requestedAt } = request ?? {};
   const [read, setRead] = useState<EventsSoFar>();
@@ -68,6 +69,7 @@ export function useRunReading(request: ApprovalDetails | undefined): RunReading 
       const { events } = read;
       const until = Date.parse(requestedAt ?? '');
       const { asked } = pastOf(
+        // The negation keeps all events if `until` is NaN, because the request has no time.
         events.filter(({ at }) => !(Date.parse(at) > until)),
         '',
       );

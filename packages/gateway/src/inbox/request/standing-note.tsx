@@ -62,6 +62,7 @@ interface SettledProps extends Pick<ApprovalDetails, 'people'> {
   isOwn: boolean;
 }
 
+/** Says who settled a request and how; only the outcome if no reviewer did, such as after an expiry. */
 function Settled({ settled, people, isOwn }: SettledProps) {
   const { outcome, reviewerId, reviewerName, identity, settledAt, reason, by, byId } = settled;
   const did = by === 'edit' ? 'edited its arguments' : `${verbs[outcome] ?? 'settled'} this`;

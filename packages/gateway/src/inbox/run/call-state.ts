@@ -8,6 +8,7 @@ export interface CallState {
   tone: 'plain' | 'asks' | 'good' | 'bad';
 }
 
+/** Says how each request about a call was settled, and how the call ended or what it waits for. */
 export function callState({ requests, result }: Call, isOver: boolean): CallState {
   const { request, result: last } = requests.at(-1) ?? {};
   const isOpen = request !== undefined && last === undefined;

@@ -285,6 +285,7 @@ function Finish({ of: { finish } }: { of: Pick<RunCompleteEvent, 'finish'> }) {
   return finish === undefined ? null : <p class="soft">{unfinishedText(finish)}</p>;
 }
 
+/** Shows the arguments with which an edited call ran, and what the reviewer changed. */
 function Edited({ before, after }: { before: Json | undefined; after: Json }) {
   const changes = before === undefined ? [] : valueChanges(before, after);
   return (

@@ -16,6 +16,7 @@ const words: Readonly<Record<ApprovalResultEvent['decision'], string>> = {
   superseded: 'settled',
 };
 
+/** How a request was settled and by whose answer, such as `approved by ann`, without the reason. */
 export function settledText({ decision, by, byId, ...result }: Omit<Result, 'reason'>): string {
   const who = result.reviewerId === null ? '' : ` by ${reviewerText(result)}`;
   const thing = byId == null ? '' : ` ${byId}`;

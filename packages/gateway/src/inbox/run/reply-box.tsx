@@ -6,6 +6,7 @@ import type { LastTurn } from './timeline.ts';
 import { announceText } from '../state/store.ts';
 import { Button, onSend, ProblemText, TextArea } from '../parts/controls.tsx';
 
+/** The form in which the user of a session writes to the agent, retries a failed turn, or stops a running one. */
 export function ReplyBox({ workflowId, lastTurn }: { workflowId: string; lastTurn: LastTurn | undefined }) {
   const [content, setContent] = useState('');
   const [problem, setProblem] = useState('');

@@ -15,6 +15,7 @@ export interface StartFields {
 
 export const noStartFields: StartFields = { agent: '', input: '', mode: '', policy: '', caller: '', session: false };
 
+/** The body of `POST /runs` for the fields of the form, or the first wrong field with a sentence about it. */
 export function startBodyOf(
   fields: StartFields,
 ): { body: Record<string, unknown> } | { field: keyof StartFields; problem: string } {
@@ -40,6 +41,7 @@ export function isModeChoice(text: string): text is Mode {
   return modes.some((mode) => mode === text);
 }
 
+/** The policy in a text; undefined if the text is empty, and a sentence if it is no JSON object. */
 function policyOf(text: string): object | string | undefined {
   if (text.trim() === '') return undefined;
   try {

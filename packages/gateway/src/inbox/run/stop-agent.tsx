@@ -16,6 +16,7 @@ export const stopWords = {
   cancel: 'Stop now (interrupt running tools)',
 } as const;
 
+/** What a person can do to stop an agent: deny some of its requests, or end its run. */
 export function mayStop(
   me: Me | undefined,
   requests: readonly Pick<StoppedRequest, 'waitsFor'>[],

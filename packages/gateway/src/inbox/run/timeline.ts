@@ -69,6 +69,7 @@ export function withoutWriting(timeline: Timeline): Timeline {
   return { ...timeline, writing: undefined };
 }
 
+/** The requests in events, in order, with their decisions and whether the tool ran. */
 export function decisionsOf(events: readonly RecordedEvent[]): Decided[] {
   const decisions = new Map<string, Decided>();
   for (const event of events) {

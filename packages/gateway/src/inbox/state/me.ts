@@ -39,6 +39,7 @@ export function loadMe(): Promise<void> {
   return asking;
 }
 
+/** Asks the gateway, until it answers, who is signed in. If that is another person than before, the page reloads. */
 async function ask(): Promise<void> {
   for (;;) {
     try {

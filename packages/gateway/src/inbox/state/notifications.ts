@@ -112,6 +112,7 @@ async function showNotification(notification: PlainNotification): Promise<(() =>
   }
 }
 
+/** Shows a notification by the service worker. Returns a function that closes it; undefined if it was not shown. */
 async function showByWorker({ title, body, tag, href }: PlainNotification): Promise<(() => void) | undefined> {
   if (!('serviceWorker' in navigator)) return undefined;
   try {

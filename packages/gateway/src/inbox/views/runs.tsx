@@ -28,6 +28,7 @@ export function RunsView() {
   if (value !== undefined) latest.current = { query, list: value };
   const shown = latest.current?.query === query ? latest.current.list : undefined;
   const rows = useRef<HTMLUListElement>(null);
+  // The index of the first row that the button for more runs adds. This row gets the focus.
   const focusAt = useRef<number>(undefined);
   useEffect(() => {
     const at = focusAt.current;
