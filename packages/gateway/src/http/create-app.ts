@@ -92,6 +92,7 @@ export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       refused = error instanceof Error ? error : new Error(String(error));
     }
     if (refused !== undefined) {
+      // The limiter counts the request, and then throws `refused`, or sends its own refusal.
       return limit(context, () => Promise.reject(refused));
     }
     return limitAll(context, () => atOnce(context, next));

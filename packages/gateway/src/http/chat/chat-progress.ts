@@ -69,7 +69,8 @@ export class ChatProgress {
   readonly #text: ChatText;
   readonly #state: TurnState;
   readonly #arguments = new Map<string, Json>();
-  readonly #told = new Set<string>();
+  /** The ids of the calls that this stream has sent. */
+  readonly #sentCalls = new Set<string>();
   /** The arguments, as JSON, of the calls that the front end has. */
   readonly #shown = new Map<string, string>();
   readonly #decisions = new Map<string, ApprovalResultEvent>();
@@ -214,11 +215,11 @@ export class ChatProgress {
     const id = this.#idOf(call.callId);
     const [before, now] = [this.#shown.get(id), JSON.stringify(call.arguments)];
     this.#shown.set(id, now);
-    if (this.#told.has(id) || (this.#seen.calls.has(id) && !this.#isElsewhere(id))) {
+    if (this.#sentCalls.has(id) || (this.#seen.calls.has(id) && !this.#isElsewhere(id))) {
       if (before !== undefined && before !== now) yield { type: 'arguments', ...call, callId: id };
       return;
     }
-    this.#told.add(id);
+    this.#sentCalls.add(id);
     yield { type: 'call', messageId: this.#text.idOf(Number(call.callId.split('.')[0])), ...call, callId: id };
   }
 

@@ -301,7 +301,7 @@ async function reasonsOf(
   ];
 }
 
-/** Leaves out the failure's message, which may contain secrets, and the attempt, which would change the text often. */
+/** Says what is tried again, without the failure's message, which may have secrets, or the often changing attempt. */
 function retryText({ activity, type }: Retry): string {
   if (activity !== activityNames.callModel) {
     return Object.values<string>(activityNames).includes(activity)

@@ -151,6 +151,7 @@ export async function retryTurn({ client, principal }: ChatThread, workflowId: s
   }
 }
 
+/** The state of the session by the error of an attempt to reach it. Throws any other error again. */
 function withoutSession(error: unknown): 'over' | 'absent' {
   if (isProblemError(error) && error.code === 'run_not_found') return 'absent';
   if (isProblemError(error) && error.code === 'run_closed') return 'over';

@@ -57,7 +57,7 @@ function unverifiedEmail(
 const nameClaims = ['name', 'preferred_username', 'email'];
 const longestName = 100;
 
-/** A person's display name; undefined if no claim says more than the id. */
+/** A person's display name, shortened; undefined if no claim says more than the id. */
 function displayNameOf(sources: readonly Claims[], id: string): string | undefined {
   const found = nameClaims.flatMap((claim) => sources.map((claims) => claims[claim]));
   const called = found.find((value) => typeof value === 'string' && value.trim() !== '');
@@ -70,7 +70,7 @@ function isSameAddress(one: unknown, other: unknown): boolean {
   return typeof one === 'string' && typeof other === 'string' && isSamePerson(one, other);
 }
 
-/** The strings of the first source that has the claim. A single string counts as a list of one. */
+/** The strings of the claim, at most `mostValues`, in the first source that has it. One string is a list, too. */
 function valuesOf(sources: readonly Claims[], name: string): string[] {
   const found = sources.map((claims) => claimOf(claims, name)).find((value) => value !== undefined);
   const values = Array.isArray(found) ? found.slice(0, mostValues) : [found];

@@ -146,6 +146,7 @@ function isOfToken(error: unknown): error is errors.JOSEError {
   return error instanceof errors.JOSEError && !ways.includes(error.code);
 }
 
+/** True if the provider cannot be reached, or does not answer as a provider does; false if it refuses a sign-in. */
 function isNetwork(error: unknown): boolean {
   const { code, name } = error as { code?: string; name?: string };
   return code === 'OAUTH_TIMEOUT' || name === 'TypeError' || code === 'OAUTH_RESPONSE_IS_NOT_CONFORM';

@@ -62,7 +62,7 @@ export function createSessions({ seals, cookies, tokens, lifetimeMs }: SessionOp
   };
 }
 
-/** The sign-in fails, because dropping a group could loosen a policy that denies calls to a group. */
+/** Ends the sign-in, because a policy that denies calls to a group would not count if that group were dropped. */
 function tooManyGroups({ groups }: NamedPerson): ProblemError {
   const message = `The identity provider names ${groups.length} groups of yours, more than a session holds: ask the operator of this gateway to have it name fewer.`;
   return new ProblemError({ code: 'unauthenticated', message });

@@ -14,7 +14,7 @@ export function readBy(row: SharedRow, principal: Principal): InboxRow {
   return { ...row, waitsFor: waitsForRow(principal, row) };
 }
 
-/** The key of a row. It includes the workflow id, because a workflow can list a request with the id of another. */
+/** The key of a row. It includes the workflow id, because a workflow can list the request id of another workflow. */
 export function rowKey({ workflowId, requestId }: Pick<ApprovalSummary, 'workflowId' | 'requestId'>): string {
   return `${requestId} ${workflowId}`;
 }

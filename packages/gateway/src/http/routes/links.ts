@@ -139,7 +139,7 @@ async function requestOf({ client }: GatewayContext, link: Link): Promise<Approv
   return request;
 }
 
-/** Throws for a link to a call of the sender's own run, because the sender could use the link to approve the call. */
+/** Throws if the sender may have started the run of the request, because they could approve the call by the link. */
 function requireOther({ id, actsForOthers }: Principal, request: ApprovalDetails): void {
   if (actsForOthers === true) {
     const message = 'A service that starts runs for others makes no links: it could answer for its own runs.';

@@ -143,7 +143,7 @@ function recordOf({ digest, firstAt, lastAt, runs }: RecordedPolicy): RecordedPo
   return { digest, firstAt, lastAt, runs };
 }
 
-/** Rounds a time down to its minute, so that requests in the same minute share a survey. */
+/** A time of at most `longestSpanMs` ago, rounded down to its minute, so that requests in one minute share a survey. */
 function wholeMinute(ms: number): number {
   const oldest = Date.now() - longestSpanMs;
   return Math.floor(Math.max(ms, oldest) / minuteMs) * minuteMs;

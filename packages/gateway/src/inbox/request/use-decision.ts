@@ -5,7 +5,7 @@ import { sendJson, newMessageId, sendAgain } from '../api/fetch-json.ts';
 import { problemText } from '../state/texts.ts';
 import { announceText } from '../state/store.ts';
 
-/** Sends messages about a request other than decisions. Calls all of `then` once the gateway has accepted one. */
+/** Sends messages about a request, other than decisions. Calls all of `then` after each accepted message. */
 export function useMessage(...then: (() => void)[]) {
   const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState('');

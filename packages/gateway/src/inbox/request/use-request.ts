@@ -13,6 +13,7 @@ export interface LoadedRequest {
   view: ApprovalView;
   /** The time when the present text appeared on the screen, by the clock of this computer. */
   shownAtMs: number;
+  /** The request as it was before it changed; without a change, the present one. */
   seen: ApprovalView['request'];
   hasChanged: boolean;
   /** Present: the view has only what the row has, because the run has not answered yet, or has no worker. */
@@ -44,6 +45,7 @@ export function useRequest(workflowId: string, requestId: string): LiveRequest {
     try {
       const view = await getJson<ApprovalView>(requestPath({ workflowId, requestId }));
       const { shown: before } = latest.current;
+      // The page had only the row until now, so the reviewer begins to read the whole request now.
       if (before?.part !== undefined && before.view.request.digest === view.request.digest) {
         set({ shown: { view, seen: view.request, shownAtMs: Date.now(), hasChanged: false } });
         return true;

@@ -21,8 +21,8 @@ const [firstReadMs, readMs] = [500, 3_000];
 
 /**
  * Follows the events of a run, and calls `onChange` with its timeline after each change. Returns a function that stops
- * this. Of all tabs of the browser, only the last one with the focus has a stream. Other visible tabs poll the events,
- * and so lack the text that the model is writing.
+ * this. Of all tabs of the browser, only the one that had the focus last has a stream. Other visible tabs poll the
+ * events, and so lack the text that the model is writing.
  */
 export function followRun(
   workflowId: string,

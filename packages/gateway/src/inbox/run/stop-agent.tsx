@@ -137,6 +137,7 @@ export function StopAgentDialog({ requests, may, onClose }: StopAgentProps) {
   );
 }
 
+/** Sends the message of a step. An error becomes a result, so that the other steps are still sent. */
 async function sendStep(step: StopStep): Promise<StopResult> {
   try {
     const headers = { 'idempotency-key': step.key };
