@@ -26,8 +26,8 @@ export type Announce = (input: AnnounceInput) => Promise<void>;
 export type ChangedSignal = Pick<AnnounceInput, 'requestIds' | 'step'>;
 
 /**
- * The activity `countersign.announce`: signals the workflow of the run's channels, which it starts if it does not run.
- * The signal only names requests: the workflow reads their state from the run.
+ * The activity `countersign.announce`: signals the workflow of the run's channels, and starts that workflow if there is
+ * none. The signal only names requests: the workflow reads their state from the run.
  */
 export const announce: Announce = async ({ workflowId, requestIds, step }) => {
   const changed: ChangedSignal = { requestIds, ...(step && { step }) };

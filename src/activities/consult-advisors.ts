@@ -40,7 +40,7 @@ const form = `Answer with one JSON object and nothing else: {"answer": ${advisor
  * redacted here, before they enter history (I13). Rejects only if the activity is cancelled.
  */
 export function createConsultAdvisors(advisors: Readonly<Record<string, Advisor>>): ConsultAdvisors {
-  // One format object for each model: `askModel` does not send a format again that the model's server has refused.
+  // One format object for each advisor: by its identity, `askModel` knows a format that the model's server has refused.
   const formats = new Map(Object.keys(advisors).map((name) => [name, answerFormat()]));
   return async ({ advisors: named, call, subject, shellSubject, redact }) => {
     const context = Context.current();
@@ -72,7 +72,10 @@ export function createConsultAdvisors(advisors: Readonly<Record<string, Advisor>
       heartbeats.stop();
     }
 
-    /** The answer with a redacted reason. Redact before the reason is cut: a cut could split a secret in two. */
+    /**
+     * The answer with a redacted reason. `readAdvisorAnswer` cuts the reason later: a cut before could split a secret in
+     * two. The cut to `mostSearched` here leaves much more than is shown.
+     */
     function redacted(answer: unknown): unknown {
       if (redact === undefined || !isObject(answer) || typeof answer.reason !== 'string') return answer;
       const { values } = redactCall(call.args, { subject, shellSubject }, redact);

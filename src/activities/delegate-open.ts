@@ -70,7 +70,11 @@ function readOwn(input: unknown, workflowId: string, startedMs: number): Standin
   throw ApplicationFailure.nonRetryable(`this workflow has not the id of the person who delegates`, 'invalid_message');
 }
 
-/** Delegates requests that were not tried before. Changes `progress`, and calls `noted` after each step. */
+/**
+ * Delegates the open requests of a person that were not tried before. Changes `progress`, and calls `noted` after each
+ * request and page. A run that takes longer than `longestMs`, or has a problem that may pass, waits for the next look:
+ * one slow run must not hold up the others.
+ */
 export async function delegateNew(
   session: Session,
   { by, to, reason }: Pick<StandingInput, 'by' | 'to' | 'reason'>,
@@ -94,7 +98,7 @@ export async function delegateNew(
       noted();
       if (receipt === undefined) continue;
       const isLater = isTransient(receipt.code);
-      // After a problem that may pass, this look sends the run nothing more.
+      // `Infinity`: this call sends the run nothing more.
       spentMs.set(workflowId, isLater ? Infinity : spent + Date.now() - sentAtMs);
       if (isLater) continue;
       tried.add(key);
@@ -112,6 +116,7 @@ export async function delegateNew(
     }
     noted();
   }
+  // What is no longer open is forgotten: the two lists are bounded.
   progress.tried = progress.tried.filter((key) => open.has(key));
   progress.left = progress.left.filter(({ workflowId, requestId }) => open.has(requestKey(workflowId, requestId)));
   noted();

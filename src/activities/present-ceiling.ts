@@ -43,7 +43,8 @@ export interface PresentCeiling {
  */
 export function presentCeiling(ceiling: Policy | undefined, hasOutsideCalls = false): PresentCeiling {
   const layers = { ceiling: ceiling && compilePolicy(knownCeiling(ceiling), 'ceiling') };
-  // Compile this only if it is used: large policies take a while, and most workers get no calls from outside.
+  // The strict ceiling is for calls that no gate has admitted (`hasOutsideCalls`). Most workers get none, and to compile
+  // a large policy takes a while.
   const outside = hasOutsideCalls ? { ceiling: ceiling && compilePolicy(strictCeiling(ceiling), 'ceiling') } : layers;
   const assessRules = compileAssessRules({ ceiling });
 

@@ -116,7 +116,10 @@ function isUnion(errors: unknown): errors is readonly (readonly Issue[])[] {
 
 const longestProblem = 1_000;
 
-/** Parses `value`. `problem` names places in `root`, in at most 1,000 characters. Rejects if a custom check throws. */
+/**
+ * Parses a value that sentences call `root`, such as `arguments`: a problem names the place, as `arguments.to[0]`, in at
+ * most 1,000 characters. Rejects if a custom check of the schema throws.
+ */
 export async function parseWith(
   root: string,
   schema: StandardSchemaV1<unknown, object>,

@@ -144,7 +144,8 @@ function addressOf({ words, value }: ArgumentField): string[] {
   const [, remote] = /^[\w.-]+@([\w.-]+):(?!\d+(\/|$))/.exec(text) ?? [];
   if (remote !== undefined) return [`ssh://${remote}`];
   if (text.startsWith('//')) return [`https:${text}`];
-  // The text may also be a path. It is taken for a host only if it has a dot, a port or a well-known name.
+  // The text may also be a path. It is taken for a host if it has a dot or a port, is `localhost`, or is a number, which
+  // programs read as an address (`2130706433`, `0x7f000001`).
   if (/^([^/?#]*\.[^/?#]*|[^/?#:]+:\d+|localhost|\d+|0x[\da-f]+)([/?#]|$)/i.test(text)) return [`https://${text}`];
   return /^[a-z][a-z0-9+.-]*:/i.test(text) ? [text] : [];
 }

@@ -249,8 +249,8 @@ const openKey = /-{1,5}(?:BEGIN [A-Z0-9 ]{0,60})?-{0,5}$/;
 const longestKeyLine = 100;
 
 /**
- * Returns the length of the longest beginning of a text that no continuation can turn into a part of a secret; the end
- * of the text may still become one. `secretAt` is where that end may begin a secret that is already known.
+ * Returns how many characters of a text can be shown before the rest of it arrives. What follows them may turn out to be
+ * the beginning of a secret. `secretAt`: the place from which the text may be the beginning of a known secret.
  */
 function settledEnd(text: string, hasOwnPatterns: boolean, secretAt: number): number {
   if (hasOwnPatterns) return Math.max(0, Math.min(secretAt, text.length - longestOfOwnPattern));

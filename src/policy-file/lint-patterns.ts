@@ -141,17 +141,22 @@ const readers = new Set(
   ).split(' '),
 );
 
-/** The problems of a glob that no command matches: it begins with a prompt, ends with a sign, or joins commands. */
+/**
+ * The problem of a glob that no command matches: it begins with a prompt, ends with a sign, joins commands by `|`, or
+ * ends in `.*`, as a regular expression would.
+ */
 function neverACommand(glob: string): NeverMatching[] {
   const [, prompted] = /^[$#>] +(\S.*)$/s.exec(glob) ?? [];
   if (prompted !== undefined) return [{ what: 'begins with the prompt of a shell', globs: [prompted] }];
   const sign = /(?:[;,|]|&&)$/.exec(glob)?.[0];
+  // The command of `find -exec` ends in a sign that belongs to it.
   if (sign !== undefined && /^[\w./~]/.test(glob) && !/ -(?:exec|ok)|\\;$/.test(glob)) {
     const bare = glob.replace(/[\s;,|&]{1,20}$/, '');
     return [{ what: `ends in '${sign}', which is part of no command`, globs: [bare] }];
   }
   const alternatives = glob.split('|').map((each) => each.trim());
   const programs = alternatives.map((each) => /^\*?(?:[\w./~-]*\/)?([\w.-]+)/.exec(each)?.[1]);
+  // A program with a wildcard may read its input, too.
   const isPipe = programs.slice(1).some((program) => program === undefined || readers.has(program));
   if (alternatives.length > 1 && programs[0] !== undefined && !isPipe) {
     return [{ what: "has '|', which joins commands and means no 'or'", globs: alternatives }];

@@ -17,7 +17,7 @@ export interface Unwrapped {
   readsInput: boolean;
 }
 
-/** A command that a wrapper starts. `unwrap` may have added some of its words. */
+/** A command that a wrapper starts. Its words can differ from those written: `xargs rm` starts `rm {}`. */
 export interface StartedCommand {
   words: ShellWord[];
   /** The word that ends the command, such as the `;` of `find`. */
@@ -156,7 +156,7 @@ function contentsWith(form: Wrapper, args: ShellWord[]): Contents | undefined {
   if (form.runs === 'find') {
     return { commands: readable.map((start) => upToEnd(args.slice(start + 1))), by, unknownOption };
   }
-  // With `tar xIf`, the values follow in the order of the letters.
+  // With `tar xIf`, the values of the letters are later words, and any of them can be the command of `I`.
   if (dashed !== args && starts[0] === 0) return { scripts: others.map(scriptOf), by: first!.text, unknownOption };
   return { scripts: starts.flatMap((start) => optionValue(args, start)), by, unknownOption };
 }

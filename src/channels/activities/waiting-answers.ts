@@ -99,7 +99,8 @@ async function heartbeatUntil(
     try {
       await server.heartbeat(taskToken);
     } catch (error) {
-      // Without a connection the call goes on. After a long outage the activity times out, and the server retries it.
+      // An `ActivityCompletionError` says that this heartbeat failed, mostly without a connection: the call goes on. After
+      // a long outage the activity times out, and the server retries it.
       if (!(error instanceof ActivityCompletionError)) return stop.abort(error);
     }
     const beatMs = Math.min(longestBeatMs, Math.max(firstBeatMs, (Date.now() - sinceMs) / waitedPerBeat));

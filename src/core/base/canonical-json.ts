@@ -44,7 +44,7 @@ function isSmallAndSound(value: unknown, depth: number, budget: { left: number }
   budget.left -= 1;
   if (budget.left < 0 || depth > maxCanonicalDepth) return false;
   if (!isContainer(value)) return ownProblem(value) === undefined;
-  // `every` would skip the holes of a sparse array.
+  // `Array.from` turns the holes of a sparse array into members, which `some` would skip.
   if (Array.isArray(value))
     return !Array.from(value as unknown[]).some((each) => !isSmallAndSound(each, depth + 1, budget));
   if (!isPlain(value)) return false;

@@ -26,8 +26,9 @@ export interface EarlierAccount {
 const mostAccounts = 10;
 
 /**
- * For each account in a request: the last request about the same one that was settled before, or `before: null` if the
- * account is new. Requests settled later are left out, because they would change a card that people are reading.
+ * Compares each account in a request with the requests that were settled before it was asked: `before` is the last of
+ * them with the same account; null if the account is new. An account is left out if that is unknown. Requests that were
+ * settled later would change a card that people are reading.
  */
 export function earlierAccountsOf(ledger: Ledger, asked: RequestRecord): EarlierAccount[] {
   const accounts = accountsIn(asked.request.arguments, asked.redaction).slice(0, mostAccounts);

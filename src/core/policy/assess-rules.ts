@@ -43,6 +43,7 @@ export function compileAssessRules(layers: {
     rules.map((rule, index) => ({
       ...rule,
       id: rule.id ?? `${layer}.assess#${index + 1}`,
+      // Matches the calls of this rule as a policy's own rules match calls.
       asRule: oneRule(rule),
       raiseOnly,
     }));

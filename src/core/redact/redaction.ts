@@ -38,7 +38,7 @@ export interface RedactedValue {
 export interface Redaction {
   settings: string;
   patterns: string;
-  /** Kinds of the built-in patterns, for the texts beside the arguments. */
+  /** The kinds by which to redact other texts about the call, such as its sentence. */
   kinds: readonly string[];
   values: readonly RedactedValue[];
 }

@@ -92,7 +92,7 @@ export class MessagePipeline implements ScheduledTask {
     return this.#late(kind, message, sender, receipt) === undefined ? receipt : acceptable;
   }
 
-  /** Refuses every waiting message in the step in which the run ends, so that the journal has the refusals. */
+  /** Refuses every waiting message. Called in the activation that ends the run, whose last task writes the journal. */
   end(): void {
     this.#inFlight.endAll();
     for (let received = this.#queue.next(); received !== undefined; received = this.#queue.next()) {
@@ -101,7 +101,7 @@ export class MessagePipeline implements ScheduledTask {
     }
   }
 
-  /** Takes a message through all steps: it is answered, put back until its time is known, or waits for a lookup. */
+  /** Handles a message: it is answered, put back until its time is known, or waits for a lookup. */
   #take(received: Received): void {
     const { kind } = received;
     const found = read(kind, received);

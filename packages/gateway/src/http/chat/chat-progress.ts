@@ -323,7 +323,10 @@ class ChatText {
     return this.#isBroken ? steps : [...steps, ...this.#append(delta)];
   }
 
-  /** The steps for the rest of a whole text; if its beginning differs from what was sent, for the text as a new one. */
+  /**
+   * Returns the steps that send what is missing of a whole text. If what was sent is not its beginning, they send all of
+   * it as another message.
+   */
   complete(turn: number, content: string): ChatStep[] {
     const steps = turn === this.#turn ? [] : this.end();
     if (turn !== this.#turn) this.#begin(turn);

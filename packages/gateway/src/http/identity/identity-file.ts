@@ -239,6 +239,7 @@ function secretKey(text: string): KeyObject {
   return createSecretKey(Buffer.from(text));
 }
 
+/** Reads a file, `shown` in sentences. `placed` adds the place that names the file. A folder has no error code. */
 function readTextFile(path: string, shown: string, placed = (message: string): string => message): string {
   try {
     return readFileSync(path, 'utf8');
