@@ -63,10 +63,20 @@ export class InvalidAnswer extends Error {
   override readonly name = 'InvalidAnswer' as const;
 }
 
-const answers = { approved: true, always: true, reason: true, modifiedArguments: true, response: true } as const;
-const about = { reviewerId: true, digest: true, userMessages: true } as const;
-/** The members of a decision that a channel's answer may set. They exclude the request's id and the signature. */
-export const answerMembers: Readonly<Record<keyof ChannelAnswer, true>> = { ...answers, ...about };
+/** The members of a decision that are added to a channel's answer on its way, which it may not set. */
+type AddedMember = 'requestId' | 'reviewerName' | 'decisionId' | 'viewed' | 'signature';
+
+/** The members of a decision that a channel's answer may set. */
+export const answerMembers = {
+  approved: true,
+  always: true,
+  reason: true,
+  modifiedArguments: true,
+  response: true,
+  reviewerId: true,
+  digest: true,
+  userMessages: true,
+} satisfies Record<keyof ChannelAnswer | Exclude<keyof Decision, AddedMember>, true>;
 
 /** A placeholder for the request id: `parseDecision` needs one, and `checkAnswer` does not know the request. */
 const anyRequestId = '0'.repeat(32);

@@ -177,10 +177,9 @@ export interface RunGrants {
 }
 
 /** The body of `POST /approve/{requestId}`. The header `Idempotency-Key` can replace `decisionId`. */
-export type DecisionBody = Pick<
-  Decision,
-  'approved' | 'always' | 'reason' | 'modifiedArguments' | 'response' | 'digest' | 'decisionId'
-> & { viewed?: Omit<Viewed, 'batch'> };
+export type DecisionBody = Omit<Decision, 'requestId' | 'reviewerId' | 'reviewerName' | 'signature' | 'viewed'> & {
+  viewed?: Omit<Viewed, 'batch'>;
+};
 
 /** The body of `POST /approvals/decide`: one answer to the listed requests, of which there are at most 200. */
 export type BatchBody = Pick<Decision, 'approved' | 'reason' | 'decisionId'> & {

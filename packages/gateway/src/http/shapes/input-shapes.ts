@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { decisionBounds } from 'countersign/adapter';
 import { ProblemError, viewedBounds } from 'countersign/base';
 import type { Principal } from '../identity/principal.ts';
+import type { DecisionBody } from '../inbox/api.ts';
 
 export const body = <Schema extends z.ZodType>(schema: Schema, required = true) => ({
   body: { required, content: { 'application/json': { schema } } },
@@ -73,7 +74,7 @@ export const decisionBody = z
     digest: digest.optional(),
     decisionId: z.string().min(1).max(120).optional(),
     viewed: viewed.optional(),
-  })
+  } satisfies Record<keyof DecisionBody, z.ZodType>)
   .openapi('DecisionBody');
 
 const answerMembers = {
