@@ -64,7 +64,7 @@ export class InvalidAnswer extends Error {
 }
 
 /** The members of a decision that are added to a channel's answer on its way, which it may not set. */
-type AddedMember = 'sample' | 'requestId' | 'reviewerName' | 'decisionId' | 'viewed' | 'signature';
+type AddedMember = 'requestId' | 'reviewerName' | 'decisionId' | 'viewed' | 'signature';
 
 /** The members of a decision that a channel's answer may set. */
 export const answerMembers = {

@@ -392,7 +392,6 @@ export const approvalShape = z.strictObject({
     .boolean()
     .optional()
     .describe('Whether the result of an equal call may answer a call whose tool declares `cache`. Default true.'),
-  sample: z.boolean().optional().describe('A sample.'),
   denied_as: z.enum(['result', 'error']).optional().describe('What the model gets for a denied call.'),
 });
 

@@ -49,8 +49,6 @@ export type ApprovalSummary = Pick<
   cannotBeApproved?: string;
   /** The name that the operator's directory gives to `callerUserId`. */
   callerName?: string;
-  /** A sample. */
-  sample?: string;
   argumentNames: string[];
   /** Bytes of the arguments' JSON. */
   argumentBytes?: number;

@@ -48,8 +48,6 @@ export interface ParsedDecision {
   digest?: string;
   /** Makes a retry safe: the same id and content again gives the original receipt. */
   decisionId?: string;
-  /** A sample. */
-  sample?: string;
   viewed?: Viewed;
   signature?: MessageSignature;
 }
@@ -59,7 +57,6 @@ export const decisionBounds = {
   reason: 2_000,
   reviewerId: 200,
   reviewerName: 100,
-  sample: 100,
   decisionId: 200,
   digest: 64,
 } as const;

@@ -37,7 +37,7 @@ export const jsonFields = {
   request: fields<ApprovalSummary & UnreadRun & { change: string }>()(
     'change requestId workflowId toolName sentence riskLevel severity agentName callerUserId callerName rule',
     'reason requestedAt deadline digest reviewers approvers escalated cannotBeApproved argumentNames',
-    'argumentBytes shown shownArguments notShown lineage undelivered requestIds message sample',
+    'argumentBytes shown shownArguments notShown lineage undelivered requestIds message',
   ),
   /** Without a worker, a request has only the fields of `request`. */
   details: fields<ApprovalDetails & ApprovalSummary>()(
@@ -45,7 +45,7 @@ export const jsonFields = {
     'ranBefore deniedBefore accounts userMessages sentence notShown redacted riskLevel severity assessment',
     'agentName callerUserId contextSummary rule rulePlace reason requestedAt deadline digest lineage',
     'undelivered replaces metadata advice reviewers approvals approvers escalated people callerName',
-    'cannotBeApproved votes delegations always channels settled sample',
+    'cannotBeApproved votes delegations always channels settled',
   ),
   grant: fields<Grant>()(
     'grantId tool approved scope reason expiresAtMs usesLeft by hidden redacted definition denials requestId',

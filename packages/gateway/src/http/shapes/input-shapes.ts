@@ -73,7 +73,6 @@ export const decisionBody = z
     response: z.unknown().optional(),
     digest: digest.optional(),
     decisionId: z.string().min(1).max(120).optional(),
-    sample: text(decisionBounds.sample).optional(),
     viewed: viewed.optional(),
   } satisfies Record<keyof DecisionBody, z.ZodType>)
   .openapi('DecisionBody');

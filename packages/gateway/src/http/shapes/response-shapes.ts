@@ -99,7 +99,6 @@ const row = shapeOf<ApprovalSummary>()({
   ...summary,
   reviewers: texts.optional(),
   callerName: optionalText,
-  sample: optionalText,
   argumentNames: texts,
   severity: z.string(),
   lineage: texts.optional(),
