@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Mode } from '../../../src/core/policy/modes.ts';
 import { parsePolicy } from '../../../src/policy-file/parse-policy.ts';
-import type { Policy, Show } from '../../../src/core/policy/policy.ts';
+import type { Policy, RedactSettings, Show } from '../../../src/core/policy/policy.ts';
 import { compilePolicy, evaluate } from '../../../src/core/policy/ruling.ts';
 import { changeRunSide, laterChange, mergeRunSide, type PolicyChange } from '../../../src/core/policy/run-side.ts';
 
@@ -101,6 +101,25 @@ test('a mode alone is an empty policy with that mode', () => {
   const empty = { version: 1, rules: [], riskDefaults: {}, approval: {} };
   expect(mergeRunSide(undefined, undefined, 'plan')).toStrictEqual({ ...empty, mode: 'plan' });
   expect(mergeRunSide({ ...input, rules: [], riskDefaults: {}, approval: {} })).toStrictEqual(empty);
+});
+
+test.each<[string, Partial<RedactSettings>, Partial<RedactSettings>, Partial<RedactSettings>]>([
+  ['kinds, each once', { kinds: ['EMAIL'] }, { kinds: ['EMAIL', 'IBAN'] }, { kinds: ['EMAIL', 'IBAN'] }],
+  ['kinds of the first alone', { kinds: ['EMAIL'] }, {}, { kinds: ['EMAIL'] }],
+  ['kinds of the second alone', {}, { kinds: ['IBAN'] }, { kinds: ['IBAN'] }],
+  ['arguments, each once', { also: ['to'] }, { also: ['to', 'path'] }, { also: ['to', 'path'] }],
+  ['arguments of the first alone', { also: ['to'] }, {}, { also: ['to'] }],
+  ['arguments of the second alone', {}, { also: ['path'] }, { also: ['path'] }],
+  ['neither', {}, {}, {}],
+])('redactions of the agent and of the run are joined: %s', (_, agent, run, joined) => {
+  const withRedact = (redact: Partial<RedactSettings>): Policy => ({
+    version: 1,
+    rules: [],
+    riskDefaults: {},
+    approval: {},
+    redact: { patterns: [], ...redact },
+  });
+  expect(mergeRunSide(withRedact(agent), withRedact(run))?.redact).toEqual({ patterns: [], ...joined });
 });
 
 test("assessment and redaction rules are joined, the agent's first", () => {
