@@ -101,7 +101,8 @@ const shapes: Readonly<Record<string, Shape>> = {
     'outputProblem?': 'string',
     'contextSummary?': 'string',
   } satisfies ShapeOf<CallModelResult>,
-  [activityNames.checkEdit]: either({ problem: 'string' }, { problem: absent, ...checkedArguments }),
+  // `args` must be absent: code that looks for it first would take the other members as checked.
+  [activityNames.checkEdit]: either({ problem: 'string', args: absent }, { problem: absent, ...checkedArguments }),
   [activityNames.arbitrate]: { '*': instant },
   [activityNames.readPolicy]: either({ policy: policyShape }, { policy: absent, problem: 'string' }),
   [activityNames.readParents]: either({ isForged: oneOf(true) }, { policies: [policyShape], atMs: instant }),

@@ -291,7 +291,12 @@ describe('what reviewers see of a call that may have run', () => {
   const allow = rule('*', 'allow');
   const bank = forAllTests(() => openWorld({ agentsIn: reconcilingAgents, policy: allow, interceptors }));
 
-  test.concurrent.each([...noResults, ...edits])('%s: a person is asked without it', async (_, forge) => {
+  const withProblem: [string, Forge] = [
+    'a problem beside arguments with an assessment that is 7',
+    (result: object) => ({ ...result, problem: 'no', assessment: 7 }),
+  ];
+
+  test.concurrent.each([...noResults, ...edits, withProblem])('%s: a person is asked without it', async (_, forge) => {
     const name = `bank-${randomUUID().slice(0, 8)}`;
     writeFileSync(join(bank.folder, `${name}.silent`), '');
     const workflowId = `run-${randomUUID()}`;
