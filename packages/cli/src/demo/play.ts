@@ -106,7 +106,7 @@ export async function play(options: PlayOptions): Promise<RunResult> {
     await tellTrouble();
     const [request] = (await client.approvals.list({ workflowId })).approvals;
     if (request === undefined) continue;
-    // What the run did before this request is reported first.
+    // Prints the earlier events of the run before its request.
     await narrator.catchUp();
     if (!killed) await killWorker(options, request.requestId);
     killed = true;

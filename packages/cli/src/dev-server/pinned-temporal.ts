@@ -43,7 +43,7 @@ const versionTimeoutMs = 20_000;
 /** The oldest server to which this project's tests still apply: three minor versions below the pinned one. */
 const oldestServer = { major: 1, minor: 28 };
 
-/** Whether a binary is a Temporal CLI with a suitable server. `reason` is a clause after "…, which". */
+/** The result of checking a binary. It is usable if it is a Temporal CLI with a suitable server; else `reason` says why. */
 type Usability = { usable: true; version: string } | { usable: false; reason: string };
 
 /** Runs `binary --version` and checks the output. Never throws. */

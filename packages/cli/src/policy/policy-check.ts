@@ -34,7 +34,7 @@ export async function checkPolicyFile(file: string, options: PolicyCheckOptions,
   if (output.forPeople) output.line(`${escapeText(file)}: ${length} ${length === 1 ? 'rule' : 'rules'}, no problem`);
 }
 
-/** What the check needs of a module. `channels` may be the reason why none can be created, such as a missing secret. */
+/** The names and settings of a worker module that the check reads. `channels` is a text if none can be created: why. */
 interface Known {
   names: KnownNames;
   /** The operator's policy. */

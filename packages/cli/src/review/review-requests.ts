@@ -34,7 +34,7 @@ const mostSearched = 1_000;
 /** The requests, by id, that this reviewer need not see now. */
 type Aside = Map<string, 'answered' | 'skipped'>;
 type Leave = Search | 'quit' | 'back' | undefined;
-/** What this reviewer looks at: all requests, or those that contain a text. */
+/** The requests that the reviewer has set aside, and the search text; without one, all requests are shown. */
 interface Place {
   aside: Aside;
   search: string;

@@ -16,7 +16,7 @@ export interface Chat {
   identity: IdentityService;
 }
 
-/** What a chat app needs of the gateway. The user of a chat account answers as the person who linked the account. */
+/** Makes the interface of a chat app to the gateway. A chat user answers as the person who linked the account. */
 function chatGateway(gateway: GatewayContext, accounts: LinkedAccounts, linkPage: string): ChatGateway {
   const { client, log } = gateway;
   return {

@@ -90,7 +90,7 @@ function dataUrl(mediaType: string | undefined, data: string | undefined): strin
   return mediaType === undefined || data === undefined ? undefined : `data:${mediaType};base64,${data}`;
 }
 
-/** What the front end shows already, by its messages. These contain no answers to requests, so `answers` is empty. */
+/** Collects the items in the front end's messages, which it shows already. They hold no answers to requests. */
 export function agUiItems({ messages }: RunAgentInput): SeenItems {
   const assistant = messages.filter(({ role }) => role === 'assistant');
   return {

@@ -73,7 +73,7 @@ function messageText({ parts }: AiSdkRequest['messages'][number]): string {
   return parts.map(({ type, text = '' }) => (type === 'text' ? text : '')).join('');
 }
 
-/** What the front end shows already, by the messages that it sends. */
+/** Collects the items in the front end's messages, which it shows already. */
 export function aiSdkItems(request: AiSdkRequest): SeenItems {
   const continued = continuedMessage(request);
   const parts = toolParts(request);

@@ -15,7 +15,7 @@ import { type AskedRequest, type ChatStep, stoppedStep } from './chat-step.ts';
 import type { ChatRun, SeenItems, ChatThread, RunOfThread } from './chat-thread.ts';
 import { answerIdOf, callIdPrefix } from './chat-thread.ts';
 
-/** What the turn waits for: its running calls, its open requests, and which of these the chat's user can answer. */
+/** Keeps the running calls and the open requests of a turn, and finds the requests that the chat's user can answer. */
 class TurnState {
   /** The ids of the calls that still run, or wait for an answer. */
   readonly running = new Set<string>();
