@@ -2,6 +2,7 @@ import { policyInvalid } from './channel-kind.ts';
 import type { ChannelRequest } from './channel.ts';
 import { createHash } from 'node:crypto';
 import type { ApprovalDetails } from '../contract.ts';
+import { isLoopbackHost } from '../core/base/loopback.ts';
 import { ProblemError } from '../core/base/problem.ts';
 import { instantMs } from '../core/messages/control.ts';
 import type { Seals } from './sealed-text.ts';
@@ -9,7 +10,7 @@ import type { Seals } from './sealed-text.ts';
 /** Returns the origin of a gateway's `public_url`. Throws `policy_invalid` for a text that is not an origin. */
 export function gatewayOrigin(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isLocal = url?.protocol === 'http:' && /^(?:127\.[\d.]+|localhost|\[::1\])$/.test(url.hostname);
+  const isLocal = url?.protocol === 'http:' && isLoopbackHost(url.hostname);
   if (url !== undefined && (url.protocol === 'https:' || isLocal) && url.origin === text.replace(/\/$/, '')) {
     return url.origin;
   }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { durationSentence, parseDuration } from '../core/base/duration.ts';
 import { readFileSync } from 'node:fs';
 import type { Channel } from './channel.ts';
+import { readFault } from '../core/base/read-fault.ts';
 
 /** The error of a channel whose settings cannot work. */
 export function policyInvalid(message: string): ProblemError {
@@ -49,7 +50,7 @@ export function readPem(path: string, member: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw policyInvalid(`The file of '${member}' cannot be read: ${(error as Error).message}.`);
+    throw policyInvalid(`The file ${path} of '${member}' cannot be read: ${readFault(error)}.`);
   }
 }
 

@@ -6,7 +6,7 @@ import { isTimeZone } from '../text/instant-text.ts';
 import { durationShape, type ChannelEntry, type ChannelKind, ChannelBuilder, policyInvalid } from './channel-kind.ts';
 import { personKey } from '../core/people/directory.ts';
 import { type ShapeProblem, prototypeKeys } from '../policy-file/explain-shape.ts';
-import { explainWithoutValues } from '../policy-file/explain.ts';
+import { explainWithoutValues } from '../policy-file/explain-shape.ts';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ProblemError } from '../core/base/problem.ts';
@@ -16,6 +16,7 @@ import type { Channel } from './channel.ts';
 import type { ChannelSetUp } from './channel-set.ts';
 import { errorText } from './outgoing/not-taken.ts';
 import { nfc } from '../core/base/text.ts';
+import { readFault } from '../core/base/read-fault.ts';
 
 export const channelName = z.string().regex(/^[a-z0-9_-]{1,64}$/, 'must be 1 to 64 characters of a-z, 0-9, - and _');
 const longestName = 200;
@@ -184,8 +185,12 @@ async function problemsOfChannels(
 /** Reads the file if `source` is one line with the ending of a file name. Otherwise `source` is the text itself. */
 function loadChannelSource(source: string): { text: string; file: string } {
   if (!/^[^\n]+\.(ya?ml|json)$/.test(source)) return { text: source, file: 'channels' };
-  if (existsSync(source)) return { text: readFileSync(source, 'utf8'), file: source };
-  throw policyInvalid(`channels: no file ${resolve(source)}`);
+  if (!existsSync(source)) throw policyInvalid(`channels: no file ${resolve(source)}`);
+  try {
+    return { text: readFileSync(source, 'utf8'), file: source };
+  } catch (error) {
+    throw policyInvalid(`channels: ${resolve(source)} cannot be read: ${readFault(error)}`);
+  }
 }
 
 /** Makes the channels of a file. Throws one error with the problems of all channels that cannot be made. */

@@ -7,6 +7,7 @@ import { ProblemError } from '../core/base/problem.ts';
 import { keyIdName } from '../core/base/undecodable.ts';
 import { unreadPayload } from '../connection/server-error.ts';
 import { modulePath } from '../connection/module-path.ts';
+import { readFault } from '../core/base/read-fault.ts';
 
 /** A key of AES-256, with an id that is stored in clear text beside the ciphertext. */
 export interface EncryptionKey {
@@ -113,7 +114,7 @@ function readKeyFile(file: string): KeyList {
     return parseKeys(readFileSync(file, 'utf8'), file);
   } catch (error) {
     if (error instanceof ProblemError) throw error;
-    throw invalidKeys(`The encryption keys cannot be read: ${(error as Error).message}.`);
+    throw invalidKeys(`The encryption keys in ${file} cannot be read: ${readFault(error)}.`);
   }
 }
 

@@ -1,5 +1,6 @@
 import { NamespaceNotFoundError, WorkflowNotFoundError, type Payload } from '@temporalio/common';
 import { connectionSettings } from './connection-settings.ts';
+import { isLoopbackHost } from '../core/base/loopback.ts';
 import { type ProblemCode, ProblemError, isProblemError } from '../core/base/problem.ts';
 import { keyIdName, unreadEncoding } from '../core/base/undecodable.ts';
 
@@ -52,8 +53,7 @@ const ownServerCommand = 'countersign server';
 /** True if `countersign server` may be meant: it listens on this machine, without TLS and without keys. */
 function mayBeOwn(address: string): boolean {
   const { tls, apiKey } = connectionSettings();
-  const isLocal = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]):/.test(address);
-  return isLocal && apiKey === undefined && (tls ?? false) === false;
+  return isLoopbackHost(address.replace(/:\d+$/, '')) && apiKey === undefined && (tls ?? false) === false;
 }
 
 /** Returns the command that starts a server of this machine, if the message of a problem names it. */

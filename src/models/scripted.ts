@@ -14,6 +14,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { DefinitionError } from '../agents/check-options.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
+import { readFault } from '../core/base/read-fault.ts';
 
 /**
  * Returns a model that plays turns from a file (JSON or YAML) or a list, for demos and tests. `docs/models.md` shows
@@ -183,8 +184,7 @@ function readYaml(path: string): unknown {
   try {
     return parse(readFileSync(path, 'utf8'));
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new DefinitionError(`${path}: cannot be read as a script (${message.split('\n', 1)[0]})`);
+    throw new DefinitionError(`${path}: cannot be read as a script (${readFault(error).split('\n', 1)[0]})`);
   }
 }
 

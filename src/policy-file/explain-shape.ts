@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { unknownName } from '../text/check-call-options.ts';
 import { notYetSupported, policyShape } from './shape.ts';
 
 /** A problem at one place of a policy document; `part: 'key'` if it is about the key, not its value. */
@@ -30,7 +31,7 @@ export function explainShape(issue: z.core.$ZodIssue, document: unknown): ShapeP
       .map((key) => ({ path: [...path, key], message: unknownKey(key, path), part: 'key' }));
   }
   const given = documentValueAt(document, path);
-  const name = placeName(path);
+  const name = placeName(path, 'a policy');
   if (issue.code === 'invalid_key') {
     return [{ path, message: `the name ${name} ${issue.issues[0]?.message ?? 'is not allowed'}`, part: 'key' }];
   }
@@ -108,10 +109,12 @@ function unwrapped(shape: Shape): Shape {
   return inner;
 }
 
-function placeName(path: readonly PropertyKey[]): string {
+/** The quoted name of the last key, or `what` for the whole document. */
+function placeName(path: readonly PropertyKey[], what: string): string {
   const last = path.at(-1);
-  if (last === undefined) return 'a policy';
-  return typeof last === 'number' ? `'${String(path.at(-2))}' item ${last + 1}` : `'${String(last)}'`;
+  if (last === undefined) return what;
+  const index = typeof last === 'number' ? ` item ${last + 1}` : '';
+  return `'${String(index === '' ? last : path.at(-2)).slice(0, 60)}'${index}`;
 }
 
 function show(value: unknown): string {
@@ -120,6 +123,43 @@ function show(value: unknown): string {
   if (value === null) return 'empty';
   if (typeof value === 'string') return `'${value.slice(0, 60)}'`;
   return typeof value === 'number' || typeof value === 'boolean' ? `${value}` : `a ${typeof value}`;
+}
+
+/** The document to explain, its shape, and its name, such as `an identity file`. */
+export interface Explained {
+  document: unknown;
+  shape: z.ZodType;
+  what: string;
+}
+
+/** The problems of a document that its shape refused, one sentence each. Repeats no value: it may be a secret. */
+export function explainWithoutValues(error: z.ZodError, { document, shape, what }: Explained): ShapeProblem[] {
+  return error.issues.flatMap((issue): ShapeProblem[] => {
+    const { path } = issue;
+    const name = placeName(path, what);
+    if (issue.code === 'unrecognized_keys') {
+      const known = Object.keys(shapeAt(shape, path).shape ?? {});
+      const listed = `known here are ${known.join(', ')}`;
+      return issue.keys.map((key) => ({
+        path: [...path, key],
+        message: unknownName('key', key, known, listed),
+        part: 'key',
+      }));
+    }
+    if (issue.code === 'invalid_key') {
+      return [{ path, message: `the name ${name} ${issue.issues[0]?.message ?? 'is not allowed'}`, part: 'key' }];
+    }
+    // Use the sentence of the shape itself if it has one: it is more specific.
+    const isOwn = !issue.message.startsWith('Invalid input');
+    if (path.length > 0 && documentValueAt(document, path) === undefined) {
+      const remedy = isOwn ? `: it ${issue.message}` : '';
+      return [{ path: path.slice(0, -1), message: `${name} is missing${remedy}` }];
+    }
+    if (issue.code === 'invalid_type' && !isOwn)
+      return [{ path, message: `${name} must be ${kinds[issue.expected] ?? issue.expected}` }];
+    if (issue.code === 'invalid_value') return [{ path, message: `${name} must be one of ${issue.values.join(', ')}` }];
+    return [{ path, message: `${name} ${isOwn ? issue.message : 'is not allowed'}` }];
+  });
 }
 
 /** The problems of keys named `__proto__`, which zod's maps drop silently. */

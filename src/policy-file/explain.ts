@@ -6,9 +6,6 @@ import type { Action } from '../core/policy/modes.ts';
 import { allowsOnlyCommand, leftOutBy } from '../core/policy/whole-call.ts';
 import { checkRuled } from './evaluate.ts';
 import { evaluate, readyCall, type RuledCall, type Ruling, type RulingContext } from '../core/policy/ruling.ts';
-import type { z } from 'zod';
-import { unknownName } from '../text/check-call-options.ts';
-import { documentValueAt, kinds, shapeAt, type ShapeProblem } from './explain-shape.ts';
 
 /** The result of one rule for a call. */
 export interface RuleMatch {
@@ -92,47 +89,4 @@ function whyNot(rule: CompiledRule, { subjects, facts, shell }: LayerCall): stri
   }
   if (condition !== undefined && holds(rule, condition(), facts) === false) return 'its condition does not hold';
   return 'it counts for no part of the command';
-}
-
-/** The document to explain, its shape, and its name, such as `an identity file`. */
-export interface Explained {
-  document: unknown;
-  shape: z.ZodType;
-  what: string;
-}
-
-/** The problems of a document that its shape refused, one sentence each. Repeats no value: it may be a secret. */
-export function explainWithoutValues(error: z.ZodError, { document, shape, what }: Explained): ShapeProblem[] {
-  return error.issues.flatMap((issue): ShapeProblem[] => {
-    const { path } = issue;
-    const name = placeName(path, what);
-    if (issue.code === 'unrecognized_keys') {
-      const known = Object.keys(shapeAt(shape, path).shape ?? {});
-      const listed = `known here are ${known.join(', ')}`;
-      return issue.keys.map((key) => ({
-        path: [...path, key],
-        message: unknownName('key', key, known, listed),
-        part: 'key',
-      }));
-    }
-    if (issue.code === 'invalid_key') {
-      return [{ path, message: `the name ${name} ${issue.issues[0]?.message ?? 'is not allowed'}`, part: 'key' }];
-    }
-    // Use the sentence of the shape itself if it has one: it is more specific.
-    const isOwn = !issue.message.startsWith('Invalid input');
-    if (path.length > 0 && documentValueAt(document, path) === undefined) {
-      const remedy = isOwn ? `: it ${issue.message}` : '';
-      return [{ path: path.slice(0, -1), message: `${name} is missing${remedy}` }];
-    }
-    if (issue.code === 'invalid_type' && !isOwn)
-      return [{ path, message: `${name} must be ${kinds[issue.expected] ?? issue.expected}` }];
-    if (issue.code === 'invalid_value') return [{ path, message: `${name} must be one of ${issue.values.join(', ')}` }];
-    return [{ path, message: `${name} ${isOwn ? issue.message : 'is not allowed'}` }];
-  });
-}
-
-function placeName(path: readonly PropertyKey[], what: string): string {
-  const last = path.at(-1);
-  if (last === undefined) return what;
-  return typeof last === 'number' ? `'${String(path.at(-2))}' item ${last + 1}` : `'${String(last).slice(0, 60)}'`;
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { checkOptions, DefinitionError } from '../agents/check-options.ts';
 import { arbitrate } from '../activities/recorded-events.ts';
@@ -41,6 +41,7 @@ import { decodeUtf8 } from '../policy-file/text.ts';
 import { formatProblems, parsePolicy, type ParsePolicyOptions } from '../policy-file/parse-policy.ts';
 import type { RuleLines } from '../core/policy/rule-place.ts';
 import { ProblemError } from '../core/base/problem.ts';
+import { readFault } from '../core/base/read-fault.ts';
 
 const defaultContinueAsNewAfter: ContinueAsNewAfter = { historyEvents: 8_000, updates: 1_500 };
 /** Below these bounds an execution continues as new before it makes progress; above them Temporal ends it. */
@@ -193,11 +194,8 @@ export function loadPolicy(
   options: Omit<ParsePolicyOptions, 'file'>,
 ): { policy: Policy; ruleLines?: RuleLines } {
   const isPath = typeof source === 'string' && /^[^\n]+\.(ya?ml|json)$/.test(source);
-  if (isPath && !existsSync(source)) {
-    throw new ProblemError({ code: 'policy_invalid', message: `${what}: no file ${resolve(source)}` });
-  }
   const file = isPath ? source : what;
-  const decoded = isPath ? decodeUtf8(readFileSync(source)) : { text: source };
+  const decoded = isPath ? decodeUtf8(readPolicyBytes(source, what)) : { text: source };
   const parsed =
     'text' in decoded
       ? parsePolicy(decoded.text, { ...options, file })
@@ -207,6 +205,16 @@ export function loadPolicy(
     return isPath && lines !== undefined ? { policy, ruleLines: { file: basename(source), lines } } : { policy };
   }
   throw new ProblemError({ code: 'policy_invalid', message: formatProblems(file, parsed.problems) });
+}
+
+function readPolicyBytes(path: string, what: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    const fault = isMissing ? `no file ${resolve(path)}` : `${resolve(path)} cannot be read: ${readFault(error)}`;
+    throw new ProblemError({ code: 'policy_invalid', message: `${what}: ${fault}` });
+  }
 }
 
 /** What a worker's options say before any run: the names of its agents, and its policy with the lines of a file. */

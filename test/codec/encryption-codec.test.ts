@@ -155,7 +155,7 @@ describe('where keys come from', () => {
     [
       'no file',
       () => new EncryptionCodec({ keys: { file: '/nowhere' } }),
-      /^The encryption keys cannot be read: ENOENT/,
+      /^The encryption keys in \/nowhere cannot be read: there is no such file\.$/,
     ],
   ])('%s: one sentence', (_name, make, sentence) => {
     expect(make).toThrow(expect.objectContaining({ code: 'internal', message: expect.stringMatching(sentence) }));

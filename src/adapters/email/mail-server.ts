@@ -1,6 +1,7 @@
 import { shortened } from '../../core/base/text.ts';
 import { visibleText } from '../../text/visible-text.ts';
 import { checkOptions } from '../../agents/check-options.ts';
+import { isLoopbackHost } from '../../core/base/loopback.ts';
 import { NotTaken } from '../../channels/outgoing/not-taken.ts';
 import { policyInvalid } from '../../channels/channel-kind.ts';
 
@@ -65,7 +66,7 @@ export function openMailServer(transport: MailTransport): MailServer {
   checkOptions('emailChannel: transport', transport, known);
   const { host, tls = 'starttls', port = tls === 'implicit' ? 465 : 587, user, password, ca } = transport;
   const { timeoutMs = 20_000 } = transport;
-  if (tls === 'none' && password !== undefined && !/^(?:127\.[\d.]+|localhost|::1)$/.test(host)) {
+  if (tls === 'none' && password !== undefined && !isLoopbackHost(host)) {
     const message = `The password for ${host} would be sent in clear: use 'tls: starttls' or 'tls: implicit'.`;
     throw policyInvalid(message);
   }

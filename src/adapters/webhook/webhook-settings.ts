@@ -1,4 +1,4 @@
-import { type LookupFunction, isIPv4 } from 'node:net';
+import type { LookupFunction } from 'node:net';
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Webhook } from 'standardwebhooks';
 import { type LegacySignature, signingKeys } from './signature.ts';
@@ -8,6 +8,7 @@ import { checkOptions } from '../../agents/check-options.ts';
 import type { FilteredAgents } from '../../channels/outgoing/address-filter.ts';
 import { addressFilter, checkAddress, filteredAgents, hostOf } from '../../channels/outgoing/address-filter.ts';
 import { policyInvalid, readPem } from '../../channels/channel-kind.ts';
+import { isLoopbackAddress } from '../../core/base/loopback.ts';
 
 /** Options of `webhookChannel`. docs/webhook.md describes them as members of a channel file. */
 export interface WebhookOptions {
@@ -129,7 +130,7 @@ export async function webhookSettings(options: WebhookOptions): Promise<WebhookS
           urlFor: (requestId) => (pollUrl === undefined ? pathBelow(url, requestId) : filledIn(pollUrl, requestId)),
           intervalMs: pollIntervalMs,
           // Over plain http, an attacker on the network could forge an answer.
-          isSigned: options.signedAnswers ?? (pollBase.protocol === 'http:' && !isThisMachine(pollBase)),
+          isSigned: options.signedAnswers ?? (pollBase.protocol === 'http:' && !isLoopbackAddress(hostOf(pollBase))),
           isShared: pollUrl !== undefined && !pollUrl.includes(placeholder),
         }
       : undefined,
@@ -155,11 +156,6 @@ function webUrl(text: string, member: string): URL {
     throw policyInvalid(`'${member}' must be an http or https URL without a name, a password or a fragment in it.`);
   }
   return url;
-}
-
-function isThisMachine(url: URL): boolean {
-  const host = hostOf(url);
-  return host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
 /** Throws `policy_invalid` for an invalid header, and for one that the operator must not set. */

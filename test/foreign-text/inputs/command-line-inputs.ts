@@ -2,7 +2,7 @@ import { renderChanges } from '../../../packages/cli/src/answers/decide.ts';
 import { nextCommand } from '../../../packages/cli/src/base/command-line.ts';
 import { pad, truncate, wrap } from '../../../packages/cli/src/base/fit-text.ts';
 import { escapeLines, printMarked, reportError } from '../../../packages/cli/src/base/output.ts';
-import { readFault, readJsonOption, readJsonOrFile } from '../../../packages/cli/src/base/read-text.ts';
+import { readJsonOption, readJsonOrFile } from '../../../packages/cli/src/base/read-text.ts';
 import { shortIds } from '../../../packages/cli/src/base/request-id.ts';
 import { renderFields, renderTable } from '../../../packages/cli/src/base/table.ts';
 import { loadFault } from '../../../packages/cli/src/dev/worker-message.ts';
@@ -21,6 +21,7 @@ import type { RecordedEvent } from '../../../src/events/run-event.ts';
 import { terminal } from '../../adapters/cli/support.ts';
 import { cardRequest, nowMs } from '../../card/sample-requests.ts';
 import { almostWithin, documents, escapable, type Inputs, objects, pieces, type Run } from './input.ts';
+import { readFault } from '../../../src/core/base/read-fault.ts';
 
 /** How wide a character is on a terminal is looked up: an emoji takes as long as many letters. */
 const placesOfWidths = 30;
@@ -108,7 +109,7 @@ export const commandLineInputs: Inputs = {
   'packages/cli/src/base/fit-text.ts pad': { places: placesOfWidths, runs: [(text) => pad(text, 80)] },
   'packages/cli/src/base/output.ts escapeLines': { places: 3, runs: [escapeLines] },
   'packages/cli/src/base/output.ts printMarked': (text) => printMarked(terminal(), true, text, {}),
-  'packages/cli/src/base/read-text.ts readFault': (text) => readFault(Object.assign(new Error(text), { code: text })),
+  'core/base/read-fault.ts readFault': (text) => readFault(Object.assign(new Error(text), { code: text })),
   'packages/cli/src/base/read-text.ts readJsonOption': documents((text) => readJsonOption('--args', text)),
   'packages/cli/src/base/read-text.ts readJsonOrFile': documents((text) =>
     readJsonOrFile('--args', text.startsWith('@') ? '{}' : text),

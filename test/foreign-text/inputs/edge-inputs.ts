@@ -11,7 +11,7 @@ import { isRole } from '../../../packages/gateway/src/http/identity/principal.ts
 import { refuseInput, strictIfJson, strictJson } from '../../../packages/gateway/src/http/shapes/define-route.ts';
 import { isSamePushKey } from '../../../packages/gateway/src/inbox/state/same-push-key.ts';
 import { senderAddress } from '../../../packages/gateway/src/http/server/limits.ts';
-import { isLoopbackHost, otherLoopbackName, ownOrigin, siteOf } from '../../../packages/gateway/src/http/site.ts';
+import { otherLoopbackName, ownOrigin, siteOf } from '../../../packages/gateway/src/http/site.ts';
 import { sseFrame } from '../../../packages/gateway/src/http/streams/sse-stream.ts';
 import { argumentSchema } from '../../../packages/mcp/src/argument-schema.ts';
 import { listedTools } from '../../../packages/mcp/src/listed-tools.ts';
@@ -39,6 +39,7 @@ import type { Settlement } from '../../../src/contract.ts';
 import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
 import { cardRequest } from '../../card/sample-requests.ts';
 import { documents, objects, type Inputs, pieces, type Run, values } from './input.ts';
+import { isLoopbackAddress, isLoopbackHost } from '../../../src/core/base/loopback.ts';
 
 const requestId = '0'.repeat(32);
 const secret = 'a secret of at least sixteen bytes';
@@ -190,7 +191,8 @@ export const edgeInputs: Inputs = {
     most: longestHeader,
     runs: [(text) => senderAddress(['127.0.0.0/8'])('127.0.0.1', text)],
   },
-  'packages/gateway/src/http/site.ts isLoopbackHost': [isLoopbackHost, (text) => isLoopbackHost(`[${text}]`)],
+  'core/base/loopback.ts isLoopbackAddress': isLoopbackAddress,
+  'core/base/loopback.ts isLoopbackHost': [isLoopbackHost, (text) => isLoopbackHost(`[${text}]`)],
   'packages/gateway/src/http/site.ts ownOrigin': {
     most: longestHeader,
     runs: [withHeader('host', (one) => ownOrigin(site, one))],

@@ -1,10 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import { escapeText } from 'countersign/base';
+import { escapeText, readFault } from 'countersign/base';
 import { createReviewerKey, publicKeyOf } from 'countersign/client';
 import { type CommonOptions, withCommonOptions } from '../base/command-line.ts';
 import { processOutput, UsageError, type Output } from '../base/output.ts';
-import { readFault } from '../base/read-text.ts';
 import { readKeyFile } from '../base/reviewer.ts';
 
 interface KeyOptions extends CommonOptions {

@@ -2,13 +2,13 @@ import { writeFileSync, createReadStream } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { csvSeparators, otherWithholdable, redacted, plainMembers, type AuditVerdict } from 'countersign/audit';
 import type { AuditOptions } from 'countersign/client';
-import { escapeText } from 'countersign/base';
+import { escapeText, readFault } from 'countersign/base';
 import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
 import { namedRun } from '../base/named-run.ts';
 import { durationOption, refuseMistyped } from '../base/client-options.ts';
 import { readKeyFile } from '../base/reviewer.ts';
 import { processOutput, MissingArgumentError, UsageError, untilInterrupted, type Output } from '../base/output.ts';
-import { byteLines, type Line, readFault } from '../base/read-text.ts';
+import { byteLines, type Line } from '../base/read-text.ts';
 
 interface ExportOptions extends ClientFlags {
   query?: string;

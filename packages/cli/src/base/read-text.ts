@@ -1,24 +1,12 @@
 import { text } from 'node:stream/consumers';
 import { readFile } from 'node:fs/promises';
-import type { Json } from 'countersign/base';
+import { readFault, type Json } from 'countersign/base';
 import { readJson } from 'countersign/json';
 import { UsageError } from './output.ts';
 
 /** Reads the text of an option or argument; `-` reads standard input. */
 export async function readText(given: string): Promise<string> {
   return given === '-' ? (await text(process.stdin)).trimEnd() : given;
-}
-
-const faults: Record<string, string> = {
-  ENOENT: 'there is no such file',
-  EISDIR: 'it is a folder',
-  EACCES: 'permission denied',
-};
-
-/** Returns why a file could not be opened, as part of a sentence. */
-export function readFault(cause: unknown): string {
-  const { code = '', message } = cause as NodeJS.ErrnoException;
-  return Object.hasOwn(faults, code) ? faults[code]! : message;
 }
 
 /** Reads JSON as strictly as a run reads a model's arguments: a duplicate key is an error. Throws a usage error. */

@@ -1,9 +1,9 @@
+import { readFault } from 'countersign/base';
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { readFileSync } from 'node:fs';
 import { readPrivateKey } from 'countersign/adapter';
 import type { Signer } from 'countersign/client';
-import { readFault } from './read-text.ts';
 import { UsageError } from './output.ts';
 
 export interface ReviewerOptions {

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { evaluate, isMode, modes } from 'countersign/policy';
-import { byteLines, readFault } from '../base/read-text.ts';
+import { byteLines } from '../base/read-text.ts';
 import type { DescribedCall } from './described-call.ts';
 import { trialsOf, isRisk, parseSubject, parseSums, subjectWanted, sumsWanted } from './described-call.ts';
 import { printReceipt, UsageError, MissingArgumentError, type Output } from '../base/output.ts';
@@ -9,7 +9,7 @@ import { type CommonOptions, withClient } from '../base/command-line.ts';
 import { namedRun } from '../base/named-run.ts';
 import { applyToRuns, type ApplyOptions } from './policy-apply-all.ts';
 import { senderOf, signerOf } from '../base/reviewer.ts';
-import { risks, isObject, nearestName, type Json, unknownName } from 'countersign/base';
+import { risks, isObject, nearestName, type Json, unknownName, readFault } from 'countersign/base';
 import { readJson } from 'countersign/json';
 
 export interface EvalOptions extends CommonOptions {

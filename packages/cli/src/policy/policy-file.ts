@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { escapeText, ProblemError, type JsonObject } from 'countersign/base';
+import { escapeText, ProblemError, type JsonObject, readFault } from 'countersign/base';
 import type { ParsedPolicy, Policy, PolicyProblem } from 'countersign/policy';
 import { parsePolicy, decodeUtf8, formatProblems } from 'countersign/policy';
 import { loadPolicySource } from '../base/load-config.ts';
 import { UsageError, type Output } from '../base/output.ts';
-import { readFault } from '../base/read-text.ts';
 import { parse } from 'yaml';
 
 /** The owner of a policy file, which determines the permitted keys and the likely mistakes. */
@@ -22,12 +21,15 @@ export async function readPolicyFile(
   file: string,
   owner: Owner,
 ): Promise<ParsedPolicy | { problems: PolicyProblem[] }> {
-  const bytes = await readFile(file).catch((cause: unknown) => {
-    throw new UsageError(`The policy ${file} cannot be read: ${readFault(cause)}.`);
-  });
-  const decoded = decodeUtf8(bytes);
+  const decoded = decodeUtf8(await readPolicyBytes(file));
   if ('text' in decoded) return parsePolicy(decoded.text, { ceiling: owner === 'ceiling' });
   return { problems: [{ ...decoded, path: '' }] };
+}
+
+async function readPolicyBytes(file: string): Promise<Buffer> {
+  return readFile(file).catch((cause: unknown) => {
+    throw new UsageError(`The policy ${file} cannot be read: ${readFault(cause)}.`);
+  });
 }
 
 /** Reads the operator's policy that a module names; undefined without one, and if it is unreadable. */
@@ -66,12 +68,7 @@ export interface PolicyPlace {
 
 /** Reads a policy file as the JSON document for a run. Throws `policy_invalid` with line and column. */
 export async function readPolicyDocument(file: string): Promise<JsonObject> {
-  const bytes = await readFile(file).catch((cause: NodeJS.ErrnoException) => {
-    throw new UsageError(
-      `The policy ${file} cannot be read: ${cause.code === 'ENOENT' ? 'there is no such file' : cause.message}.`,
-    );
-  });
-  const decoded = decodeUtf8(bytes);
+  const decoded = decodeUtf8(await readPolicyBytes(file));
   const parsed =
     'text' in decoded ? parsePolicy(decoded.text, { file }) : { problems: [{ ...decoded, file, path: '' }] };
   if ('problems' in parsed) {

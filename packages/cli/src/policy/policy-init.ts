@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { escapeText } from 'countersign/base';
+import { escapeText, readFault } from 'countersign/base';
 import { countersignFolder } from '../base/countersign-folder.ts';
 import { UsageError, type Output } from '../base/output.ts';
-import { readFault } from '../base/read-text.ts';
 import { renderTable } from '../base/table.ts';
 import type { CommonOptions } from '../base/command-line.ts';
 

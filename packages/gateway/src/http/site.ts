@@ -1,5 +1,4 @@
-import { isIP } from 'node:net';
-import { ProblemError } from 'countersign/base';
+import { isLoopbackHost, ProblemError } from 'countersign/base';
 
 export interface Site {
   /** The origin that browsers use, such as `https://approvals.example.com`. Absent: they can use loopback only. */
@@ -11,12 +10,6 @@ export interface Site {
   readonly host: string;
   /** The real port once the gateway listens. Before, it may be 0, which stands for a free port. */
   port: number;
-}
-
-export function isLoopbackHost(host: string): boolean {
-  const name = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
-  if (name === 'localhost' || name === '::1') return true;
-  return isIP(name) === 4 && name.startsWith('127.');
 }
 
 /** The values of the header `Host` that a gateway on loopback accepts. An attacker's page may use any other name. */

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { durationBetween, instantMs, isSamePerson } from 'countersign/adapter';
-import { isLoopbackHost } from '../site.ts';
 import { roles } from './principal.ts';
 import { personName } from './claims.ts';
 import { createHash, createSecretKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { ProblemError, looksLike, nfc } from 'countersign/base';
+import { ProblemError, isLoopbackHost, readFault, looksLike, nfc } from 'countersign/base';
 import { explainWithoutValues, readPolicyText } from 'countersign/policy';
 import { type GatewayIdentity, type OpenIdSettings, shortestToken, type TokenEntry } from './identity.ts';
 
@@ -239,16 +238,12 @@ function secretKey(text: string): KeyObject {
   return createSecretKey(Buffer.from(text));
 }
 
-/** Reads a file, `shown` in sentences. `placed` adds the place that names the file. A folder has no error code. */
+/** Reads a file, `shown` in sentences. `placed` adds the place that names the file. */
 function readTextFile(path: string, shown: string, placed = (message: string): string => message): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    const { code = 'it is not a file' } = cause as NodeJS.ErrnoException;
-    throw fileProblem(
-      [placed(`${shown} cannot be read: ${code === 'ENOENT' ? 'there is no such file' : code}`)],
-      cause,
-    );
+    throw fileProblem([placed(`${shown} cannot be read: ${readFault(cause)}`)], cause);
   }
 }
 
