@@ -91,14 +91,14 @@ export class NestedRuns {
 
   /** Runs a nested run to its end. Never throws: every end is an answer to the model, of at most `resultBytes`. */
   async #runNested(open: Open, workflowId: string, input: RunInput, resultBytes: number): Promise<ToolEnd> {
-    // The journal entries enter this run's history as an argument, which the nested run does not read.
-    const journal = this.#gate.takeJournal();
     const { agent, parent } = input;
     const bytes = byteLength(JSON.stringify(parent));
     if (bytes > maxInheritedBytes) {
       return notStarted(`the policies that bind agent '${agent}' have ${bytes} bytes; at most ${maxInheritedBytes}`);
     }
     const shownAgent = escapeText(agent).slice(0, 100);
+    // The journal entries enter this run's history as an argument, which the nested run does not read.
+    const journal = this.#gate.takeJournal();
     try {
       const run = await startChild<(input: RunInput, carrier: object) => Promise<RunResult>>(workflowType, {
         workflowId,

@@ -84,6 +84,29 @@ test("a change reaches the runs below the nested one, and so does the nested run
   expect((await run.result()).output).toBe('Denied: The top denies');
 });
 
+test('policies that became too large to inherit: no run is started, and the journal keeps its entries', async () => {
+  const unused = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      pattern: `none${index}`,
+      action: 'ask',
+      reason: 'r'.repeat(1_000),
+    }));
+  const own = await openWorld({
+    agentsIn: (folder) => team(folder, { researcher: { version: 1, rules: unused(860) } }),
+  });
+  const clerk = callOf('clerk', { text: 'found' });
+  const run = await own.start(once(callOf('researcher', { calls: [clerk] }, last)), { policy: rule('clerk', 'ask') });
+  const nested = own.run(`${run.workflowId}/1.1`);
+  const { requestId } = await asked(nested);
+  const rules = [{ pattern: 'clerk', action: 'ask', reason: 'Large' }, ...unused(150)];
+  await setPolicy(run, { policy: { version: 1, rules } });
+  await eventually('the change arrives', async () => (await nested.open())[0]!.reason === 'Large');
+  await nested.handle.signal('decide', yes(requestId));
+  expect((await run.result()).output).toMatch(/the policies that bind agent 'clerk' have \d+ bytes; at most 1000000/);
+  expect(projectHistories([await nested.handle.fetchHistory()]).gaps).toEqual([]);
+  await own.close();
+});
+
 test('it costs two events in the calling run and four in the nested one, apart from tasks', async () => {
   const { run, nested, request } = await asking('counted');
   await setPolicy(run, { mode: 'dontAsk' });
