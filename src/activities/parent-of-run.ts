@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AssessRule } from '../core/assess/assessment.ts';
 import type { Person } from '../core/people/directory.ts';
 import { actions, modes } from '../core/policy/modes.ts';
-import { maxNesting } from '../core/policy/nesting.ts';
+import { maxNesting, unreadableParent } from '../core/policy/nesting.ts';
 import type {
   AdvisorSettings,
   ApprovalSettings,
@@ -106,14 +106,6 @@ export type ReadParents = (
   input: ReadParentsInput,
 ) => Promise<{ policies: Policy[]; atMs: number } | { isForged: true }>;
 
-/** The policy that replaces policies which cannot be read: it denies every call (I2). */
-const unreadable: Policy = {
-  version: 1,
-  rules: [{ pattern: '*', action: 'deny', reason: 'The policies of the calling run cannot be read' }],
-  riskDefaults: {},
-  approval: {},
-};
-
 /**
  * The activity `countersign.readParents`: the policies in signal `parentsChanged`, if the calling run sent it. Any
  * client can send this signal, but only the server records which workflow sent it.
@@ -125,5 +117,5 @@ export const readParents: ReadParents = async ({ runId, eventId, parent, message
     return { isForged: true };
   }
   const { success, data } = changedParents.safeParse(message);
-  return { policies: success ? data.policies : [unreadable], atMs: recordedAtMs(event) };
+  return { policies: success ? data.policies : [unreadableParent], atMs: recordedAtMs(event) };
 };

@@ -10,7 +10,7 @@ import type { Ledger } from '../core/ledger/ledger.ts';
 import { readSetPolicy } from '../core/messages/control.ts';
 import type { GateConfig } from '../core/policy/gate-config.ts';
 import type { Mode } from '../core/policy/modes.ts';
-import { inheritedBeside } from '../core/policy/nesting.ts';
+import { inheritedBeside, unreadableParent } from '../core/policy/nesting.ts';
 import { policyShape } from '../core/policy/policy-shape.ts';
 import type { Policy, PolicyLayers } from '../core/policy/policy.ts';
 import type { AgentConfig, RunConfig } from '../core/policy/run-config.ts';
@@ -67,6 +67,10 @@ export class RecordedPolicies {
     try {
       if (what?.kind === 'started' && what.carried !== undefined) return this.#takeCarried(what.carried);
       if (what?.kind === 'ended' && 'result' in what.end) return this.#takeResult(what.activity, what.end.result);
+      // The run then denies every call, because it does not know which policies bind it.
+      if (what?.kind === 'ended' && what.activity.kind === 'parents' && what.state !== 'cancelled') {
+        return this.#takeParents([unreadableParent]);
+      }
     } catch {
       return 'unreadable';
     }
@@ -100,9 +104,7 @@ export class RecordedPolicies {
     } else if (activity.kind === 'parents') {
       // The result has policies only if the message came from the calling run.
       if (!fits(result['policies'], [policyShape])) return 'none';
-      const parents = inheritedBeside(this.config?.ceiling, result['policies'] as Policy[]);
-      this.inherited.push(parents);
-      this.changed.parents = parents;
+      return this.#takeParents(result['policies'] as Policy[]);
     } else {
       // An invalid policy document gives a problem in place of a policy.
       if (!fits(result['policy'], policyShape)) return 'none';
@@ -110,6 +112,13 @@ export class RecordedPolicies {
       this.policies.push(policy);
       this.changed.change = { policy };
     }
+    return 'more';
+  }
+
+  #takeParents(policies: Policy[]): 'more' {
+    const parents = inheritedBeside(this.config?.ceiling, policies);
+    this.inherited.push(parents);
+    this.changed.parents = parents;
     return 'more';
   }
 

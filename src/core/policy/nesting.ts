@@ -36,6 +36,14 @@ export function inheritedBeside(ceiling: Policy | undefined, policies: readonly 
   return policies.filter((policy) => ceiling === undefined || text(policy) !== text(ceiling));
 }
 
+/** The policy that replaces those of a calling run if they cannot be read: it denies every call (I2). */
+export const unreadableParent: Policy = {
+  version: 1,
+  rules: [{ pattern: '*', action: 'deny', reason: 'The policies of the calling run cannot be read' }],
+  riskDefaults: {},
+  approval: {},
+};
+
 /** The policies that a nested agent must not loosen, outermost first (I10); if none, the standard risk defaults. */
 export function bindingPolicies({ ceiling, parents = [], run }: PolicyLayers): Policy[] {
   const all = [ceiling, ...parents, run].filter((policy) => policy !== undefined);

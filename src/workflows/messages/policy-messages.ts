@@ -1,7 +1,7 @@
 import { clock } from '../sandbox/clock.ts';
 import type { Ledger } from '../../core/ledger/ledger-state.ts';
 import { claimed } from './authenticate.ts';
-import { proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { isCancellation, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { ReadPolicy } from '../../activities/load-agent.ts';
 import { activityNames, messageNames, parentsChangedName } from '../../contract.ts';
 import type { Receipt } from '../../core/ledger/approval.ts';
@@ -22,7 +22,7 @@ import type { Grant } from '../../core/policy/grants.ts';
 import { type Policy, policyDigest } from '../../core/policy/policy.ts';
 import type { ReadParents } from '../../activities/parent-of-run.ts';
 import { byteLength } from '../../core/base/text.ts';
-import { inheritedBeside, maxInheritedBytes } from '../../core/policy/nesting.ts';
+import { inheritedBeside, maxInheritedBytes, unreadableParent } from '../../core/policy/nesting.ts';
 import { admittedBefore } from '../../core/ledger/argument-sums.ts';
 import { sameTerms, termsOfWait } from '../../core/policy/ask-terms.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
@@ -263,9 +263,11 @@ export function parentsChangedMessages(
           try {
             read = await readParents({ runId, eventId, parent, message: value });
           } catch (error) {
-            // Without the answer, this run would go on under policies that no longer bind its parent.
-            if (!isMalformed(error)) throw error;
-            state.noteCommand();
+            if (isCancellation(error)) throw error;
+            // Without the answer, this run would go on under policies that no longer bind its parent. Only a worker that
+            // cannot read its input and an operator fail the activity, and both may fail it again.
+            if (isMalformed(error)) state.noteCommand();
+            else read = { policies: [unreadableParent], atMs: Infinity };
           }
         }
         const parents = read;

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WorkflowFailedError, WorkflowHandle } from '@temporalio/client';
-import type { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
 import { type ApprovalRequest, type Receipt, type RunInput, activityNames } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -222,6 +222,21 @@ describe('the policies of a calling run', () => {
     await update(run, 'setPolicy', { policy: rule('pay', 'deny', { reason: 'closed' }) });
     const { output } = await withoutFailedTask([run.handle, nested.handle], () => run.result());
     expect(output).toBe('Denied: closed');
+    expect(paid()).toEqual([]);
+  });
+
+  test('an activity that an operator fails: the nested run denies every call', async () => {
+    const { to, paid } = names('failed');
+    const nestedTurns = callOf('researcher', { calls: [pay(to)] }, last);
+    const fail = () => {
+      throw ApplicationFailure.nonRetryable('by hand');
+    };
+    const run = await start(activityNames.readParents, fail, once(nestedTurns), { nested: '/1.1', ...asks });
+    const nested = world.run(`${run.workflowId}/1.1`);
+    await eventually('it asks', () => nested.open().catch(() => undefined));
+    await update(run, 'setPolicy', { policy: rule('pay', 'ask', { reason: 'closed' }) });
+    const { output } = await withoutFailedTask([run.handle, nested.handle], () => run.result());
+    expect(output).toBe('Denied: The policies of the calling run cannot be read');
     expect(paid()).toEqual([]);
   });
 });
