@@ -276,6 +276,7 @@ test('reading the journal needs no ruling: no policy module is imported', () => 
     'core/base/permit-metadata.ts',
     'core/base/problem.ts',
     'core/base/text.ts',
+    'core/base/tool-call.ts',
     'core/base/undecodable.ts',
     'core/ledger/journal-entry.ts',
     'core/ledger/merkle.ts',
