@@ -35,6 +35,5 @@ export { activityNames, queryNames, searchAttributes, workflowType } from './con
 export { waitingFor } from './core/ledger/waiting-for.ts';
 export { instantMs } from './core/messages/control.ts';
 export { seatsOf, type Delegation } from './core/people/delegation.ts';
-export { groupOf, isOneOf, personKeyIn } from './core/people/directory.ts';
-export { isSamePerson, personKey } from './core/people/directory.ts';
+export { groupOf, isOneOf, isSamePerson, personKey, personKeyIn } from './core/people/directory.ts';
 export { withFileLock } from './connection/file-lock.ts';

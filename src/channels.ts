@@ -1,8 +1,7 @@
 /** Channels reach reviewers or answer in their place. For workers, and for programs that answer. */
 export { approvalQueue, type ApprovalQueue, type QueueOptions } from './channels/approval-queue.ts';
-export { autoApprove } from './channels/simple-channels.ts';
-export { autoDeny } from './channels/simple-channels.ts';
-export { callback } from './channels/simple-channels.ts';
+export { autoApprove, autoDeny, callback, conditional, toChannel } from './channels/simple-channels.ts';
+export type { ConditionalOptions } from './channels/simple-channels.ts';
 export type { CallersOption } from './channels/caller-notice.ts';
 export type {
   CallerNotices,
@@ -24,11 +23,8 @@ export type { RequestRoute } from './core/people/channel-routes.ts';
 export type { ListedRecord, RecordName, Records } from './client/server/records.ts';
 export type * from './channels/chat-app.ts';
 export { checkAnswer, InvalidAnswer, type AnswerReason, type ReasonOptions } from './channels/channel-answer.ts';
-export { conditional } from './channels/simple-channels.ts';
-export type { ConditionalOptions } from './channels/simple-channels.ts';
 export { consoleChannel, type ConsoleOptions } from './channels/console-channel.ts';
 export type { TerminalInput, TerminalOutput } from './channels/line-terminal.ts';
-export { toChannel } from './channels/simple-channels.ts';
 export { readChannels, type ReadChannelsOptions } from './adapters/read-channels.ts';
 export { webhookChannel } from './adapters/webhook/webhook-channel.ts';
 export type { WebhookOptions, WebhookBody, WebhookDelivery } from './adapters/webhook/webhook-settings.ts';

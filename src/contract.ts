@@ -170,7 +170,7 @@ export const queryNames = {
  * ```
  */
 export const memoName = 'approvals';
-/** The memo `{ journal }`, with the gate's decisions in a workflow task that changed no open request. */
+/** The memo `{ journal }`: what the gate decided in a workflow task that left the open requests as they were. */
 export const journalMemoName = 'approvalJournal';
 export const activityNames = {
   loadAgent: 'countersign.loadAgent',
@@ -197,15 +197,15 @@ export const activityNames = {
 } as const;
 /** The type of the workflow that carries the requests of one run to its channels (docs/channels.md). */
 export const channelsWorkflowType = 'approvalChannels';
-/** Returns the id of the workflow of a run's channels. A digest replaces a run's id that is too long. */
+/** Returns the id of the `approvalChannels` workflow of a run. A digest replaces a run's id that is too long. */
 export function channelsWorkflowId(workflowId: string): string {
   return workflowIdOf('countersign-channels:', workflowId);
 }
 
-/** The memo that names the run of an `approvalChannels` workflow, if the run's id is too long for a prefix. */
+/** The memo with the run's id in an `approvalChannels` workflow whose own id has only the digest of the run's id. */
 export const runMemoName = 'countersignRun';
 
-/** The prefix of the id of the workflow that looks for runs of a task queue which ended abruptly. */
+/** The prefix of a workflow's id. The workflow looks for runs of one task queue that ended abruptly. */
 export const endedRunsPrefix = 'countersign-ended-runs:';
 
 export function endedRunsWorkflowId(taskQueue: string): string {
@@ -245,7 +245,7 @@ export const searchAttributes = {
   ApprovalDue: 'DATETIME',
 } as const;
 
-/** Returns a run's messages as query `transcript` shows them: without the parts that only activities read. */
+/** Returns the messages of a run for the query `transcript`, without the parts that only activities read. */
 export function shownTranscript(messages: readonly KeptMessage[]): Message[] {
   return messages.map((message) => {
     if (message.role === 'tool') return message;
@@ -258,7 +258,7 @@ export function shownTranscript(messages: readonly KeptMessage[]): Message[] {
   });
 }
 
-/** Returns the user's messages since the last message of another role, without refused ones before them. */
+/** Returns the user's latest messages: those after the last message of another role and after the last refused one. */
 export function newInput(messages: readonly KeptMessage[]): KeptMessage[] {
   return messages.slice(messages.findLastIndex((each) => each.role !== 'user' || each.refused === true) + 1);
 }

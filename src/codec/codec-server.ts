@@ -42,7 +42,7 @@ export interface CodecServerOptions {
   authorize: string | ((request: IncomingMessage) => boolean | Promise<boolean>);
 }
 
-/** The most bytes and payloads of one call. A page of Temporal's UI requests its whole list at once. */
+/** The limits of one request. They are high, because Temporal's UI sends all payloads of a page in one request. */
 const maxBodyBytes = 16_000_000;
 const maxPayloads = 10_000;
 
@@ -95,10 +95,11 @@ async function answer(
 ): Promise<{ status: number; body?: string }> {
   const { origin } = request.headers;
   if (origin !== undefined && origin !== uiOrigin) return { status: 403 };
-  // A browser sends a preflight request first, without credentials.
+  // A browser's preflight request has no credentials, so it is answered before they are checked.
   if (request.method === 'OPTIONS') return { status: 204 };
-  const run = { '/encode': encodeEach, '/decode': decodeEach }[URL.parse(request.url ?? '', uiOrigin)?.pathname ?? ''];
-  if (run === undefined) return { status: 404 };
+  const path = URL.parse(request.url ?? '', uiOrigin)?.pathname ?? '';
+  const convert = { '/encode': encodeAll, '/decode': decodeEach }[path];
+  if (convert === undefined) return { status: 404 };
   if (request.method !== 'POST') return { status: 405 };
   if (!(await isAuthorized(request, authorize))) return { status: 401 };
   const text = await bodyOf(request);
@@ -106,17 +107,17 @@ async function answer(
   const payloads = payloadsIn(text);
   if (payloads === undefined) return { status: 400 };
   try {
-    return { status: 200, body: JSON.stringify({ payloads: (await run(codec, payloads)).map(payloadToJson) }) };
+    return { status: 200, body: JSON.stringify({ payloads: (await convert(codec, payloads)).map(payloadToJson) }) };
   } catch {
     return { status: 500 };
   }
 }
 
-function encodeEach(codec: PayloadCodec, payloads: Payload[]): Promise<Payload[]> {
+function encodeAll(codec: PayloadCodec, payloads: Payload[]): Promise<Payload[]> {
   return codec.encode(payloads);
 }
 
-/** Decodes each payload alone: one that cannot be read is returned unchanged and does not affect the others. */
+/** Decodes each payload alone, so that an unreadable payload is returned unchanged and the others are decoded. */
 async function decodeEach(codec: PayloadCodec, payloads: Payload[]): Promise<Payload[]> {
   return Promise.all(
     payloads.map(async (payload) => {
@@ -129,7 +130,7 @@ async function decodeEach(codec: PayloadCodec, payloads: Payload[]): Promise<Pay
 /** True if the request's header is the text `authorize`, or if the function `authorize` returns true. Never rejects. */
 async function isAuthorized(request: IncomingMessage, authorize: CodecServerOptions['authorize']): Promise<boolean> {
   if (typeof authorize === 'string') {
-    // `timingSafeEqual` needs values of one length.
+    // Digests are compared, because `timingSafeEqual` throws for values of different lengths.
     const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
     return timingSafeEqual(digestOf(request.headers.authorization ?? ''), digestOf(authorize));
   }
@@ -165,7 +166,7 @@ function payloadsIn(text: string): Payload[] | undefined {
   } catch {
     return undefined;
   }
-  // The JSON of Protocol Buffers omits an empty list: Temporal's command line does so for a query without arguments.
+  // A missing list means an empty one: Temporal's command line omits it for a query without arguments.
   const listed: unknown = isObject(read) ? (read['payloads'] ?? []) : undefined;
   if (!Array.isArray(listed) || listed.length > maxPayloads) return undefined;
   const payloads = listed.map(payloadFromJson);
@@ -230,7 +231,7 @@ export class RemoteCodec implements PayloadCodec {
     return this.#ask('decode', payloads);
   }
 
-  /** Returns as many payloads as were sent. Throws for any other answer: then Temporal retries the workflow task. */
+  /** Returns one payload for each that was sent. Throws for any other answer, so that Temporal tries again. */
   async #ask(path: 'encode' | 'decode', payloads: Payload[]): Promise<Payload[]> {
     const url = `${this.#endpoint}/${path}`;
     let response: Response;

@@ -13,19 +13,20 @@ import { readFault } from '../core/base/read-fault.ts';
 export interface EncryptionKey {
   /** The id: 1 to 64 characters of `A-Z a-z 0-9 . _ -`. Never reuse it for another key. */
   id: string;
-  /** The 32 bytes of the key. `null` if it is lost for ever: then its payloads count as damaged and are not retried. */
+  /** The 32 bytes of the key. `null` for a lost key: its payloads then count as damaged, and no worker waits for it. */
   key: Uint8Array | null;
 }
 
 /**
- * The keys, a file of keys, or a function that returns them. The first key encrypts, and all keys decrypt. If a payload
- * names an unknown key, the file or function is read again, at most every 5 seconds: a new key needs no restart.
+ * The keys, a file of keys, or a function that returns them. The first key encrypts, and all keys decrypt. When a
+ * payload names an unknown key, the codec reads the file or calls the function again, so that a new key needs no
+ * restart. It does so at most once in 5 seconds.
  */
 export type KeySource = readonly EncryptionKey[] | { file: string } | (() => KeyList | Promise<KeyList>);
 type KeyList = readonly EncryptionKey[];
 
 const keyBytes = 32;
-/** The shape of key ids. A payload with any other id was not encrypted by this codec. */
+/** Matches every key id that this codec writes. A payload with another id counts as damaged. */
 const idShape = /^[\w.-]{1,64}$/;
 const rereadMs = 5_000;
 
@@ -54,12 +55,12 @@ export function parseKeys(text: string, place: string): KeyList {
   return checkKeys(keys, place);
 }
 
-/** Returns the keys. Throws a `ProblemError` at `place` if an id or a key is invalid, or if no key can encrypt. */
+/** Returns the keys. Throws a `ProblemError` with the place if an id or a key is invalid, or the first key is lost. */
 function checkKeys(keys: KeyList, place: string): KeyList {
   const ids = new Set<string>();
-  for (const [index, each] of keys.entries()) {
-    checkCallOptions(`${place}[${index}]`, each, { id: true, key: true }, 'internal');
-    const { id, key } = each;
+  for (const [index, entry] of keys.entries()) {
+    checkCallOptions(`${place}[${index}]`, entry, { id: true, key: true }, 'internal');
+    const { id, key } = entry;
     if (!idShape.test(id)) throw invalidKeys(`${place}: a key id has 1 to 64 characters of A-Z a-z 0-9 . _ -`);
     if (key !== null && key.length !== keyBytes)
       throw invalidKeys(`${place}: key '${id}' has ${key.length} bytes, not 32.`);
@@ -70,7 +71,7 @@ function checkKeys(keys: KeyList, place: string): KeyList {
   return keys;
 }
 
-/** Holds the keys of a source, which is read at first use. */
+/** The keys of a source. A list or file is checked at once, so that its mistakes show before the first payload. */
 class KeyRing {
   readonly #source: KeySource;
   #keys: KeyList | undefined;
@@ -78,7 +79,6 @@ class KeyRing {
 
   constructor(source: KeySource) {
     this.#source = source;
-    // Problems that are detectable now are reported before the first payload.
     if (Array.isArray(source)) this.#keys = checkKeys(source, 'keys');
     else if (typeof source !== 'function') {
       checkCallOptions('keys', source, { file: true }, 'internal');
@@ -93,10 +93,11 @@ class KeyRing {
 
   /** Returns the key with this id; undefined if it is unknown even after the source was read again. */
   async find(id: string): Promise<EncryptionKey | undefined> {
-    const found = (await this.#all()).find((each) => each.id === id);
-    if (found !== undefined || Array.isArray(this.#source) || Date.now() - this.#readAtMs < rereadMs) return found;
+    const known = (await this.#all()).find((key) => key.id === id);
+    const wasJustRead = Date.now() - this.#readAtMs < rereadMs;
+    if (known !== undefined || Array.isArray(this.#source) || wasJustRead) return known;
     this.#keys = undefined;
-    return (await this.#all()).find((each) => each.id === id);
+    return (await this.#all()).find((key) => key.id === id);
   }
 
   async #all(): Promise<KeyList> {
@@ -118,7 +119,7 @@ function readKeyFile(file: string): KeyList {
   }
 }
 
-/** Returns a text that distinguishes two keys with one id, and reveals nothing about a random key. */
+/** Returns a digest of the key. By it, a reader notices that its own key of the same id is another key. */
 function fingerprintOf(key: Uint8Array): string {
   return createHash('sha256').update('countersign key').update(key).digest('hex').slice(0, 16);
 }
@@ -130,7 +131,7 @@ function invalidKeys(message: string): ProblemError {
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
 const encoding = 'binary/encrypted';
-/** The encoding of a payload that its own key does not open. No converter knows it, so the payload is undecodable. */
+/** The encoding of the mark for a damaged payload. No converter knows this encoding, so the mark is undecodable. */
 const damagedEncoding = 'binary/damaged';
 const cipher = 'aes-256-gcm';
 const ivBytes = 12;
@@ -189,23 +190,23 @@ export class EncryptionCodec implements PayloadCodec {
     return Promise.all(payloads.map((payload) => this.#open(payload)));
   }
 
-  /** Decrypts a payload; a mark replaces a damaged one. Throws for an unknown key id, so that Temporal retries. */
+  /** Decrypts a payload, or returns a mark for a damaged one. Throws for an unknown key, so that Temporal retries. */
   async #open(payload: Payload): Promise<Payload> {
     if (metadataText(payload, 'encoding') !== encoding) return payload;
     const id = metadataText(payload, keyIdName);
     if (!idShape.test(id)) return damaged();
     const found = await this.#ring.find(id);
-    // Another worker may have the key, or this one later. Only a payload that is surely damaged gets the mark (I5c).
+    // The payload may be sound: another worker may have the key, or this worker may get it. So it gets no mark.
     if (found === undefined) throw new Error(`a payload is encrypted with key '${id}', which is not known here`);
     if (found.key === null) return damaged();
-    // The key of this worker has the same id and is another one: the payload waits for the worker that wrote it.
+    // Two keys have this id, and this process has the other one. A process with the right key can still read it.
     if (metadataText(payload, 'encryption-key-fingerprint') !== fingerprintOf(found.key))
       return unreadPayload('encoded');
     return unsealed(payload.data ?? new Uint8Array(), id, found.key) ?? damaged();
   }
 }
 
-/** Decrypts data; undefined if it was not encrypted with this key. */
+/** Decrypts data, which is an IV, a ciphertext and an authentication tag; undefined if the key does not open it. */
 function unsealed(data: Uint8Array, id: string, key: Uint8Array): Payload | undefined {
   if (data.length < ivBytes + tagBytes) return undefined;
   const [iv, sealed, tag] = [data.slice(0, ivBytes), data.slice(ivBytes, -tagBytes), data.slice(-tagBytes)];
@@ -227,8 +228,8 @@ function metadataText({ metadata }: Payload, name: string): string {
 }
 
 /**
- * Returns the data converter of an encrypted namespace: `EncryptionCodec`, and a failure converter with which it also
- * encrypts the messages of failures. Use the same on workers and clients. Throws as `EncryptionCodec` does.
+ * Returns the data converter of an encrypted namespace: an `EncryptionCodec`, and a failure converter that passes also
+ * the messages of failures through the codec. Use it on workers and clients. Throws as `EncryptionCodec` does.
  *
  * @example
  * ```ts

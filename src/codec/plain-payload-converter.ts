@@ -1,4 +1,4 @@
-/** This module is Temporal's default payload converter, except that its JSON reader reads the same in every process. */
+/** Temporal's default payload converter with Countersign's JSON reader, which gives the same value in every process. */
 import {
   BinaryPayloadConverter,
   CompositePayloadConverter,

@@ -39,7 +39,8 @@ function loadConfigured(): ReturnType<typeof loadClientConnectConfig> {
   try {
     return loadClientConnectConfig();
   } catch (cause) {
-    // The SDK fails on a profile file without any profile, such as an empty one. Such a file configures nothing.
+    // The SDK throws a `TypeError` for a file without profiles, such as an empty one. Such a file is ignored, unless
+    // a variable names a profile of it.
     const namesProfile = process.env['TEMPORAL_PROFILE'] !== undefined;
     if (cause instanceof TypeError && !namesProfile) return loadClientConnectConfig({ disableFile: true });
     const [reason] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
@@ -48,7 +49,7 @@ function loadConfigured(): ReturnType<typeof loadClientConnectConfig> {
   }
 }
 
-/** The SDK's two connection classes read an address without a port differently; with a port they agree. */
+/** Adds the default port to an address without one, which the SDK's two connection classes would read differently. */
 function withPort(address: string): string {
   return /:\d+$/.test(address) ? address : `${address}:7233`;
 }

@@ -8,9 +8,9 @@ const staleAfterMs = 30_000;
 const pollIntervalMs = 500;
 
 /**
- * Runs `work` while it holds the lock file `path`. If another process holds it, calls `onWait` once with the id of that
- * process, and waits. A lock counts as left behind if its file was not touched for 30 s or, on this machine, if its
- * process is dead. Two waiters may both remove such a lock and proceed, so the lock only saves duplicate work.
+ * Runs `work` while this process has the lock file `path`. While another process has it, waits, and calls `onWait` once
+ * with that process's id. Removes a lock that was left behind: its process on this machine is dead, or has not touched
+ * the file for 30 s. Two waiting processes may both do so and then work at once: the lock only saves duplicate work.
  */
 export async function withFileLock<T>(
   path: string,
@@ -21,7 +21,7 @@ export async function withFileLock<T>(
   while (!(await tryCreate(path))) {
     const holder = await holderOf(path);
     if (holder === undefined) continue;
-    if (holder.dead) {
+    if (holder.isGone) {
       await rm(path, { force: true });
       continue;
     }
@@ -53,13 +53,13 @@ async function tryCreate(path: string): Promise<boolean> {
   }
 }
 
-/** The process that holds the lock; undefined if none does any more. `dead`: it has left the lock behind. */
-async function holderOf(path: string): Promise<{ processId: string; dead: boolean } | undefined> {
+/** Reads which process made the lock file; undefined without a file. `isGone`: the process has left the lock behind. */
+async function holderOf(path: string): Promise<{ processId: string; isGone: boolean } | undefined> {
   try {
     const [text, { mtimeMs }] = await Promise.all([readFile(path, 'utf8'), stat(path)]);
     const [processId = '', host = ''] = text.split(' ');
-    const untouched = Date.now() - mtimeMs > staleAfterMs;
-    return { processId, dead: untouched || (host === hostname() && !isAlive(Number(processId))) };
+    const isStale = Date.now() - mtimeMs > staleAfterMs;
+    return { processId, isGone: isStale || (host === hostname() && !isAlive(Number(processId))) };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
@@ -78,6 +78,6 @@ function isAlive(processId: number): boolean {
 
 async function touch(path: string): Promise<void> {
   const now = new Date();
-  // If the lock file was removed while `work` runs, the worst result is a duplicate build.
+  // If another process has removed the file, `work` goes on: at worst, both do the same work.
   await utimes(path, now, now).catch(() => undefined);
 }

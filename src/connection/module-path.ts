@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
-/** Node 24 runs the sources uncompiled; elsewhere they are compiled. Modules loaded by path have the same extension. */
+/** The extension of this module. It is `ts` in a clone, which Node runs uncompiled, and `js` in the package. */
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 
 /** Returns the path of a module that Temporal's bundler or data converter loads by path. */

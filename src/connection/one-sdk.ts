@@ -3,28 +3,28 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { ProblemError } from '../core/base/problem.ts';
 
-/** Matches the entries of SDK packages that keep state in a module: a second copy of such a package does not see it. */
-const entryOfStateful = /^(.*[\\/]@temporalio[\\/](activity|client|worker|workflow))[\\/]lib[\\/]index\.js$/;
+/** Matches the entry files of SDK packages that keep state in a module, which a second copy would not share. */
+const statefulEntry = /^(.*[\\/]@temporalio[\\/](activity|client|worker|workflow))[\\/]lib[\\/]index\.js$/;
 
 /**
- * Throws `internal` if this process has loaded two copies of a package of Temporal's SDK, or if the bundle of the
- * workflows would have two: then a run would retry its workflow task for ever.
+ * Throws `internal` if this process has loaded two copies of a package of Temporal's SDK, or if a bundle of the module
+ * `workflowsPath` would contain two. With two copies, a run would retry its workflow task for ever.
  */
 export function requireOneSdk(workflowsPath?: string): void {
   const { cache, resolve } = createRequire(import.meta.url);
   const entry = '@temporalio/workflow';
   const bundled = workflowsPath === undefined ? [] : [resolve(entry), ...resolvedFrom(workflowsPath, entry)];
-  const folders = new Map<string, string>();
+  const folderByPackage = new Map<string, string>();
   for (const path of [...Object.keys(cache), ...bundled]) {
-    const [, folder, name] = entryOfStateful.exec(path) ?? [];
+    const [, folder, name] = statefulEntry.exec(path) ?? [];
     if (folder === undefined || name === undefined) continue;
-    const first = folders.get(name) ?? folder;
-    if (first !== folder) throw twoCopies(name, first, folder);
-    folders.set(name, folder);
+    const earlier = folderByPackage.get(name) ?? folder;
+    if (earlier !== folder) throw twoCopies(name, earlier, folder);
+    folderByPackage.set(name, folder);
   }
 }
 
-/** Resolves `entry` from `file`. The result is empty if it is not installed there: the bundler reports that. */
+/** Resolves `entry` as `file` imports it. Empty if it is not installed there: the bundler reports that problem. */
 function resolvedFrom(file: string, entry: string): string[] {
   try {
     return [createRequire(file).resolve(entry)];
@@ -47,7 +47,7 @@ function versionOf(folder: string): string {
 export interface WorkerFacts {
   /** The version of the package. */
   version: string;
-  /** The version of the engine that rules on the calls of the runs that this worker starts. */
+  /** The version of the policy engine. A run that this worker starts keeps this version. */
   engine: number;
   /** The first 12 hex digits of the digest of the operator's policy, or `none`. Absent if the identity lacks them. */
   policy?: string;

@@ -2,13 +2,14 @@ import type { DataConverter } from '@temporalio/common';
 import { ProblemError } from '../core/base/problem.ts';
 import { modulePath } from './module-path.ts';
 
-/** Workflows and clients load `own`; a worker outside its workflows loads `ownOfWorkers`, which reads permits. */
+/** The converter of workflows and clients. */
 const own = modulePath('workflows/sandbox/payload-converter');
+/** The converter of a worker outside its workflows, where activities get the permits of their calls. */
 const ownOfWorkers = modulePath('worker/payload-converter');
 
 /**
- * Returns the path of Countersign's payload converter, which never throws while it reads: with another one, a signal
- * could stop a run for ever, or a memo could hide the inbox (I5a). Throws `internal` if `given` is another one.
+ * Returns the path of Countersign's payload converter. Throws `internal` if `given` is the path of another converter:
+ * it could throw for an unreadable payload, and one such signal would stop a run for ever (I5a).
  */
 export function ownConverterPath(given: string | undefined): string {
   if (given === undefined || given === own || given === ownOfWorkers) return own;

@@ -1,4 +1,4 @@
-/** Throws one sentence in a Node that is too old. Import it first: other modules would fail with other errors. */
+/** Throws one sentence if Node is too old. Import this module first, because others would fail with obscure errors. */
 const { node: version } = process.versions;
 const [major = 0, minor = 0] = version.split('.').map(Number);
 

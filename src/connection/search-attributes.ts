@@ -1,4 +1,4 @@
-/** This module throws errors as the SDK does: wrap its calls in `callServer` to get sentences. */
+/** Search attributes on the server. Errors of the server pass unchanged: `callServer` converts them to sentences. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
@@ -15,7 +15,7 @@ export type Services = Pick<Connection, 'operatorService' | 'workflowService'>;
 export interface Registration {
   /** The names that this call registered; empty if all existed already. */
   added: string[];
-  /** How many more attributes of each type the namespace allows; null if its database sets no known limit. */
+  /** How many more attributes of each type the namespace allows; null if no limit is known. */
   freeSlots: Record<AttributeType, number | null>;
 }
 
@@ -62,7 +62,7 @@ export async function registerSearchAttributes(
   const added = await missingSearchAttributes(connection, namespace, names);
   if (added.length > 0) {
     const types = attributeTypes(names);
-    await add(connection, namespace, Object.fromEntries(added.map((name) => [name, types[name]!])));
+    await addAttributes(connection, namespace, Object.fromEntries(added.map((name) => [name, types[name]!])));
     await untilUsable(connection, namespace, added);
   }
   return { added, freeSlots: await freeSlots(connection, namespace) };
@@ -75,7 +75,11 @@ export async function namespaceRetentionDays(connection: Services, namespace: st
 }
 
 /** Registers search attributes. If the server refuses, throws a `ProblemError` that says what the operator can do. */
-async function add(connection: Services, namespace: string, types: Record<string, AttributeType>): Promise<void> {
+async function addAttributes(
+  connection: Services,
+  namespace: string,
+  types: Record<string, AttributeType>,
+): Promise<void> {
   const attributes = Object.entries(types);
   const wanted = attributes.map(([name, type]) => `${name} (${type})`).join(', ');
   try {
@@ -103,7 +107,7 @@ async function add(connection: Services, namespace: string, types: Record<string
   }
 }
 
-/** Waits until queries may name the attributes: for some seconds, the server reports a new one as unknown. */
+/** Waits until queries may name new attributes: for some seconds, the server still refuses them as unknown. */
 async function untilUsable(connection: Services, namespace: string, names: string[]): Promise<void> {
   const query = names.map((name) => `${name} IS NOT NULL`).join(' AND ');
   const deadline = performance.now() + usableTimeoutMs;
@@ -118,7 +122,7 @@ async function untilUsable(connection: Services, namespace: string, names: strin
   }
 }
 
-/** Counts free slots. Only a SQL database limits them: there, a namespace maps its attributes to names of columns. */
+/** Counts free slots. Only a server with a SQL database has a limit. It is recognized by its aliases for attributes. */
 async function freeSlots(connection: Services, namespace: string): Promise<Registration['freeSlots']> {
   const [{ config }, { customAttributes }] = await Promise.all([
     connection.workflowService.describeNamespace({ namespace }),

@@ -20,22 +20,27 @@ export const grpcStatus = {
 
 export const clientClosed = 'the client was closed';
 
+/** Yields an error and its causes, at most four. */
+function* causesOf(error: unknown): Generator<Error> {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 4; cause = cause.cause, depth += 1) yield cause;
+}
+
 /** Returns the gRPC status of an SDK error or of its cause; undefined if there is none. */
 export function grpcStatusOf(error: unknown): number | undefined {
-  for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth += 1) {
-    if (at.name === 'WorkflowNotFoundError') return grpcStatus.NOT_FOUND;
-    const { code } = at as { code?: unknown };
+  for (const cause of causesOf(error)) {
+    if (cause.name === 'WorkflowNotFoundError') return grpcStatus.NOT_FOUND;
+    const { code } = cause as { code?: unknown };
     if (typeof code === 'number') return code;
   }
   return undefined;
 }
 
-/** Returns the server's own message in an error, without what the SDK adds. */
+/** Returns the server's own message in an error, without what the SDK adds; else the message of the last cause. */
 export function serverWords(error: unknown): string {
-  for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth += 1) {
-    const { details } = at as { details?: unknown };
+  for (const cause of causesOf(error)) {
+    const { details } = cause as { details?: unknown };
     if (typeof details === 'string' && details !== '') return details;
-    if (!(at.cause instanceof Error)) return at.message;
+    if (!(cause.cause instanceof Error)) return cause.message;
   }
   return error instanceof Error ? error.message : String(error);
 }
@@ -50,13 +55,13 @@ export function unreachable(address: string, cause?: unknown): ProblemError {
 
 const ownServerCommand = 'countersign server';
 
-/** True if `countersign server` may be meant: it listens on this machine, without TLS and without keys. */
+/** True if the address may be that of `countersign server`, which listens on this machine without TLS or API key. */
 function mayBeOwn(address: string): boolean {
   const { tls, apiKey } = connectionSettings();
   return isLoopbackHost(address.replace(/:\d+$/, '')) && apiKey === undefined && (tls ?? false) === false;
 }
 
-/** Returns the command that starts a server of this machine, if the message of a problem names it. */
+/** Returns `countersign server` if the message of a problem recommends this command; else undefined. */
 export function startCommandIn(message: string): string | undefined {
   return message.includes(`\`${ownServerCommand}\``) ? ownServerCommand : undefined;
 }
@@ -81,67 +86,60 @@ export function translateServerError(
   place: { address: string; namespace: string; workflowId?: string },
 ): ProblemError {
   if (isProblemError(error)) return error;
-  const problem = (code: ProblemCode, message: string): ProblemError =>
-    new ProblemError({ code, message }, { cause: error });
-  const missing = grpcStatusOf(error) === grpcStatus.NOT_FOUND ? serverWords(error) : '';
-  if (error instanceof NamespaceNotFoundError || /^namespace .* is not found/i.test(missing)) {
-    return problem(
-      'server_unreachable',
-      `The Temporal server at ${place.address} has no namespace '${place.namespace}'.`,
-    );
-  }
-  if (error instanceof WorkflowNotFoundError && /already completed/.test(error.message)) {
-    return problem('run_closed', `Run '${place.workflowId ?? error.workflowId}' is closed.`);
+  const { address, namespace, workflowId } = place;
+  const notFoundWords = grpcStatusOf(error) === grpcStatus.NOT_FOUND ? serverWords(error) : '';
+  if (error instanceof NamespaceNotFoundError || /^namespace .* is not found/i.test(notFoundWords)) {
+    const message = `The Temporal server at ${address} has no namespace '${namespace}'.`;
+    return new ProblemError({ code: 'server_unreachable', message }, { cause: error });
   }
   if (error instanceof WorkflowNotFoundError) {
-    return runNotFound(place.workflowId ?? error.workflowId, place.namespace, error);
+    const id = workflowId ?? error.workflowId;
+    if (!/already completed/.test(error.message)) return runNotFound(id, namespace, error);
+    return new ProblemError({ code: 'run_closed', message: `Run '${id}' is closed.` }, { cause: error });
   }
   // A direct call of the workflow service fails with this message.
-  if (place.workflowId !== undefined && /^workflow not found/i.test(missing)) {
-    return runNotFound(place.workflowId, place.namespace, error);
+  if (workflowId !== undefined && /^workflow not found/i.test(notFoundWords)) {
+    return runNotFound(workflowId, namespace, error);
   }
+  return problemOfStatus(error, address, namespace);
+}
+
+/** Converts an error that is not about a missing namespace or run, by its gRPC status. */
+function problemOfStatus(error: unknown, address: string, namespace: string): ProblemError {
+  const problem = (code: ProblemCode, message: string): ProblemError =>
+    new ProblemError({ code, message }, { cause: error });
+  const words = serverWords(error);
   switch (grpcStatusOf(error)) {
     case grpcStatus.CANCELLED:
-      return serverWords(error) === clientClosed
-        ? problem(
-            'server_unreachable',
-            `The client was closed before the Temporal server at ${place.address} answered.`,
-          )
-        : unreachable(place.address, error);
+      if (words !== clientClosed) return unreachable(address, error);
+      return problem('server_unreachable', `The client was closed before the Temporal server at ${address} answered.`);
     case grpcStatus.UNAVAILABLE:
     case grpcStatus.DEADLINE_EXCEEDED:
-      return unreachable(place.address, error);
+      return unreachable(address, error);
     case grpcStatus.UNAUTHENTICATED:
       return problem(
         'unauthenticated',
-        `The Temporal server at ${place.address} asks for credentials: set TEMPORAL_API_KEY or TLS.`,
+        `The Temporal server at ${address} asks for credentials: set TEMPORAL_API_KEY or TLS.`,
       );
     case grpcStatus.PERMISSION_DENIED:
-      return problem(
-        'forbidden',
-        `The Temporal server at ${place.address} does not permit this: ${serverWords(error)}`,
-      );
+      return problem('forbidden', `The Temporal server at ${address} does not permit this: ${words}`);
     case grpcStatus.RESOURCE_EXHAUSTED:
-      return problem(
-        'rate_limited',
-        `The Temporal server at ${place.address} is busy: ${serverWords(error)}; try again.`,
-      );
+      return problem('rate_limited', `The Temporal server at ${address} is busy: ${words}; try again.`);
     case grpcStatus.INVALID_ARGUMENT:
-      return /search attribute/.test(serverWords(error))
-        ? problem(
-            'internal',
-            `Namespace '${place.namespace}' lacks the search attributes of the inbox: run \`countersign setup\`.`,
-          )
-        : problem('internal', `The Temporal server refused the call: ${serverWords(error)}`);
+      if (!/search attribute/.test(words)) return problem('internal', `The Temporal server refused the call: ${words}`);
+      return problem(
+        'internal',
+        `Namespace '${namespace}' lacks the search attributes of the inbox: run \`countersign setup\`.`,
+      );
     default:
-      return problem('internal', serverWords(error));
+      return problem('internal', words);
   }
 }
 
 /**
- * Returns a payload that stands for an unreadable one. `elsewhere`: its store is not configured here. `gone`: its file
- * is missing or damaged. `forged`: its writer did not have the key of the payload folder. `encoded`: no codec here
- * decodes it; then `key` is the id of its key.
+ * Returns a payload that stands for an unreadable one, with the reason. `elsewhere`: its store is not configured here.
+ * `gone`: its file is missing or damaged. `forged`: the writer of the reference had no key of the payload folder.
+ * `encoded`: no codec here can decode the payload, which names the key `key`.
  */
 export function unreadPayload(why: 'elsewhere' | 'gone' | 'forged' | 'encoded', key?: string): Payload {
   const text = new TextEncoder();

@@ -18,8 +18,8 @@ const PayloadMessage = proto.temporal.api.common.v1.Payload;
 export const folderDriverName = 'countersign.folder';
 
 /**
- * What happens if the file of a reference is missing or damaged. `retry`: Temporal retries until the file is back,
- * because a run's inputs are part of its determinism. `unread`: a client reads the payload as undecodable.
+ * What a missing or damaged file leads to. `retry`, for workers: Temporal retries until the file is back, because a
+ * replay needs the same inputs. `unread`, for clients: the payload is read as undecodable.
  */
 export type WhenGone = 'retry' | 'unread';
 
@@ -62,9 +62,9 @@ export class FolderDriver implements StorageDriver {
     if (name === undefined) return unreadPayload('forged');
     let why: string;
     try {
-      const found = await readKept(this.#folder.path, name, signal);
-      if (typeof found !== 'string') return PayloadMessage.decode(found);
-      why = found === 'missing' ? 'is not there' : 'holds something else than its name says';
+      const content = await readKept(this.#folder.path, name, signal);
+      if (typeof content !== 'string') return PayloadMessage.decode(content);
+      why = content === 'missing' ? 'is not there' : 'holds something else than its name says';
     } catch (error) {
       why = (error as Error).message;
     }
@@ -91,7 +91,7 @@ export function claimIn({ metadata, data }: Payload): Record<string, unknown> | 
     const isOurs = driverName === folderDriverName && typeof claimData === 'object' && claimData !== null;
     return isOurs ? (claimData as Record<string, unknown>) : undefined;
   } catch {
-    return undefined; // not even a reference
+    return undefined; // the data is not JSON
   }
 }
 

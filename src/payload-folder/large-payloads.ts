@@ -9,15 +9,15 @@ import { unreadPayload } from '../connection/server-error.ts';
 export interface LargePayloads {
   /** The folder that all workers of a task queue and all clients of its runs share. It is created if missing. */
   folder: string;
-  /** The least bytes of a payload that goes there. Default 262,144; from 65,536 to 1,000,000. */
+  /** Payloads of this many bytes or more become files. Default 262,144; from 65,536 to 1,000,000. */
   thresholdBytes?: number;
 }
 
 export const defaultThresholdBytes = 262_144;
-/** With less, the inbox's memo could become a file; with more, two payloads could exceed a gRPC message. */
+/** Below the least, the memo that the inbox reads could become a file. Above the most, two could exceed a message. */
 const thresholdBounds = [65_536, 1_000_000] as const;
 
-/** Returns the option, else `COUNTERSIGN_PAYLOAD_…` of the environment. `false` means no folder. Throws `internal`. */
+/** Returns the option or, without one, what the environment sets; undefined for no folder. Throws `internal`. */
 export function largePayloadsOf(
   option: LargePayloads | false | undefined,
   environment: NodeJS.ProcessEnv = process.env,
@@ -38,7 +38,7 @@ export function largePayloadsOf(
   throw new ProblemError({ code: 'internal', message: `${where} must be a whole number from ${least} to ${most}.` });
 }
 
-/** Sets external storage if `given` has none. Without a folder, references read as undecodable. */
+/** Adds the payload folder to a data converter that has no external storage. Without a folder, reads no references. */
 export function withStorage(
   given: DataConverter | undefined,
   largePayloads: Required<LargePayloads> | undefined,
@@ -60,15 +60,15 @@ class FolderStorage extends ExternalStorage {
     this.#driver = driver;
   }
 
-  /** A reference to another store is read as undecodable, as without a folder (I5c). */
+  /** Returns a driver for each name, because the SDK would throw for a reference to an unknown driver. */
   override getDriver(name: string): StorageDriver {
     return name === folderDriverName ? this.#driver : noDriver;
   }
 }
 
 /**
- * Replaces references to external storage with undecodable payloads. Temporal's SDK would throw for a reference before
- * a converter sees it: one signal would make a run retry for ever, or one memo would hide the inbox (I5c).
+ * Reads every reference to external storage as an undecodable payload. Without it, Temporal's SDK would throw for a
+ * reference: one signal with a reference would make a run retry for ever, and one memo would hide the inbox (I5c).
  */
 class UnreadReferences extends ExternalStorage {
   constructor() {

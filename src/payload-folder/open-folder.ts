@@ -15,8 +15,8 @@ const keyFile = 'key';
 const keyShape = /^[0-9a-f]{64}\n$/;
 
 /**
- * Opens or creates the payload folder of a namespace. Each namespace has its own, so that cleaning one does not affect
- * another. It is synchronous, because Temporal's plugins are. Throws `internal` with the place and the remedy.
+ * Opens or creates the payload folder of a namespace. Each namespace has its own folder, so that cleaning it removes no
+ * file of another namespace. Synchronous, because Temporal's plugins are. Throws `internal` with place and remedy.
  */
 export function openPayloadFolder(folder: string, namespace: string): PayloadFolder {
   // Dots are encoded, too: a namespace may be called `..`.
@@ -32,7 +32,7 @@ export function openPayloadFolder(folder: string, namespace: string): PayloadFol
   }
 }
 
-/** The key of a folder; undefined if the folder has none yet. Throws if its file holds something else. */
+/** Reads the key of a folder; undefined if the folder has no key file yet. Throws if the file has another content. */
 function readKey(path: string): Buffer | undefined {
   try {
     const text = readFileSync(join(path, keyFile), 'utf8');
@@ -44,7 +44,7 @@ function readKey(path: string): Buffer | undefined {
   throw unusable(path, `its file '${keyFile}' does not hold 64 hex characters: bring it back from a backup`);
 }
 
-/** Makes the key of a folder. If several processes do so at once, all get the key of the first one. */
+/** Makes the key of a folder. The link fails if another process was first, so that all processes get one key. */
 function makeKey(path: string): Buffer {
   const written = join(path, `${keyFile}.${randomBytes(6).toString('hex')}`);
   writeFileSync(written, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true });

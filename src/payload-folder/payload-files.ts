@@ -7,7 +7,7 @@ import { type FileHandle, mkdir, open, readFile, rename, rm, stat, utimes, readd
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The most bytes that are read. Any payload within the limits of `core/base/size-limits.ts` is smaller. */
+/** The most bytes of a file. The payloads of a run are smaller, by the limits in `core/base/size-limits.ts`. */
 export const maxFileBytes = 128 * 1024 * 1024;
 /** The end of an unfinished file's name. A crash leaves such a file behind. */
 const unfinishedEnd = '.unfinished';
@@ -15,17 +15,17 @@ const unfinishedEnd = '.unfinished';
 /** The milliseconds between attempts to read: on a network drive, other machines may see a new file later. */
 const waitsMs = [50, 200, 750];
 
-/** Files are in folders by the first two digits, so that no folder has more files than tools can list. */
+/** Returns the path of a file, in a folder of the name's first two digits, so that no folder has too many files. */
 export function fileOf(folder: string, name: string): string {
   return join(folder, name.slice(0, 2), name);
 }
 
-/** Writes `content` unless an undamaged file has it, sets the time of the file to now, and returns its name. */
+/** Writes `content` to a file and returns the file's name. If the file exists undamaged, only renews its time. */
 export async function keepFile(folder: string, content: Uint8Array): Promise<string> {
   const name = contentName(content);
   const place = fileOf(folder, name);
-  if ((await look(place)) === 'whole') {
-    // Cleaning removes old files, and this content is in use again.
+  if (await isUndamaged(place, name)) {
+    // `cleanFolder` removes old files. With a new time, it does not remove this one before history names it again.
     const now = new Date();
     await utimes(place, now, now);
     return name;
@@ -39,21 +39,18 @@ export async function keepFile(folder: string, content: Uint8Array): Promise<str
     await rm(unfinished, { force: true });
     throw error;
   }
-  // The reference to the file goes into history next, so the file must survive a power failure from here on.
+  // The caller sends the reference to the server next, so from here on the file must survive a power failure.
   await syncFolder(dirname(place));
   await syncFolder(folder);
   return name;
-
-  async function look(path: string): Promise<'whole' | 'not whole'> {
-    try {
-      return contentName(await readFile(path)) === name ? 'whole' : 'not whole';
-    } catch {
-      return 'not whole';
-    }
-  }
 }
 
-/** Returns the content of a file; `missing` after a second without it; `damaged` if the name does not match it. */
+async function isUndamaged(place: string, name: string): Promise<boolean> {
+  const content = await readFile(place).catch(() => undefined);
+  return content !== undefined && contentName(content) === name;
+}
+
+/** Returns the content of a file; `damaged` if its digest is not its name; `missing` if no file appears in a second. */
 export async function readKept(
   folder: string,
   name: string,
@@ -141,8 +138,8 @@ const nameShape = /^[0-9a-f]{64}$/;
 const removedEnd = '.removed';
 
 /**
- * Removes files that were last written before `beforeMs` and that `isNamed` does not know, and unfinished ones of that
- * age. Younger files stay, because a history that was read too early may not name them yet.
+ * Removes old files that no history names: payload files and unfinished ones, last written before `beforeMs`. Younger
+ * files stay, because the caller may have read the histories before one of them named the file.
  */
 export async function cleanFolder(
   path: string,
@@ -164,11 +161,11 @@ export async function cleanFolder(
 }
 
 async function bytesIfOld(place: string, beforeMs: number): Promise<number | undefined> {
-  const found = await stat(place).catch(() => undefined);
-  return found !== undefined && found.mtimeMs < beforeMs ? found.size : undefined;
+  const file = await stat(place).catch(() => undefined);
+  return file !== undefined && file.mtimeMs < beforeMs ? file.size : undefined;
 }
 
-/** Removes a file if it is old. Renames it before checking its age: if a writer has renewed it, it is put back. */
+/** Renames a file, so that no writer can renew its time any more, and then removes it if it is still old. */
 async function removeIfOld(place: string, beforeMs: number): Promise<boolean> {
   const aside = `${place}${removedEnd}`;
   await rename(place, aside);

@@ -38,13 +38,14 @@ import { warnOfUnreached } from '../channels/try-channels.ts';
 import type { LargePayloads } from '../payload-folder/large-payloads.ts';
 import type { PluginOptions, WorkerOptions } from './worker-options.ts';
 import { decodeUtf8 } from '../policy-file/text.ts';
-import { formatProblems, parsePolicy, type ParsePolicyOptions } from '../policy-file/parse-policy.ts';
+import type { ParsedPolicy, ParsePolicyOptions, PolicyProblem } from '../policy-file/parse-policy.ts';
+import { formatProblems, parsePolicy } from '../policy-file/parse-policy.ts';
 import type { RuleLines } from '../core/policy/rule-place.ts';
 import { ProblemError } from '../core/base/problem.ts';
 import { readFault } from '../core/base/read-fault.ts';
 
 const defaultContinueAsNewAfter: ContinueAsNewAfter = { historyEvents: 8_000, updates: 1_500 };
-/** Below these bounds an execution continues as new before it makes progress; above them Temporal ends it. */
+/** The least and the most that an option may set: with less, a run makes no progress; with more, Temporal ends it. */
 const continueAsNewBounds = { historyEvents: [20, 40_000], updates: [10, 1_900] } as const;
 
 export interface ActivitySide {
@@ -60,7 +61,10 @@ export interface ActivitySide {
   stop: () => Promise<string[]>;
 }
 
-/** Makes the activities and the second gate. Throws `DefinitionError` for bad options, or `policy_invalid`. */
+/**
+ * Makes the activities of a worker, and the interceptor that checks the permit of each call (`secondGate`). Throws a
+ * `DefinitionError` for bad options, and `policy_invalid`.
+ */
 export function activitySide(
   options: PluginOptions,
   names: AttributeNames,
@@ -105,7 +109,7 @@ export function activitySide(
     ...Object.fromEntries(
       registry.tools.filter(isActivity).map((tool) => [tool.name, callTool(tool, sizeLimits.resultBytes)]),
     ),
-    // Temporal calls `default` for activities of all other names. The names of a toolset's tools are not known yet.
+    // Temporal calls `default` for all other names. The names of a toolset's tools are known only when it is used.
     ...(registry.toolsets.prefixes.length > 0 && {
       default: callToolsetTool(registry.toolsets, sizeLimits.resultBytes),
     }),
@@ -184,27 +188,24 @@ function checkContinueAsNewAfter(given: Partial<ContinueAsNewAfter> = {}): Conti
   return continueAsNewAfter;
 }
 
+const policyPath = /^[^\n]+\.(ya?ml|json)$/;
+
 /**
- * Reads a policy from a document, its text, or, for a one-line string that ends in `.yaml`, `.yml` or `.json`, a file,
- * and then also the lines of its rules. Throws `policy_invalid` with every problem and its place.
+ * Reads a policy: a document, its text, or a file, which is a string of one line that ends in `.yaml`, `.yml` or
+ * `.json`. For a file, also returns the lines of the rules. Throws `policy_invalid` with every problem and its place.
  */
 export function loadPolicy(
   source: string | object,
   what: string,
   options: Omit<ParsePolicyOptions, 'file'>,
 ): { policy: Policy; ruleLines?: RuleLines } {
-  const isPath = typeof source === 'string' && /^[^\n]+\.(ya?ml|json)$/.test(source);
-  const file = isPath ? source : what;
-  const decoded = isPath ? decodeUtf8(readPolicyBytes(source, what)) : { text: source };
-  const parsed =
-    'text' in decoded
-      ? parsePolicy(decoded.text, { ...options, file })
-      : { problems: [{ ...decoded, file, path: '' }] };
-  if ('policy' in parsed) {
-    const { policy, lines } = parsed;
-    return isPath && lines !== undefined ? { policy, ruleLines: { file: basename(source), lines } } : { policy };
+  if (typeof source !== 'string' || !policyPath.test(source)) {
+    return { policy: parseOrThrow(source, { ...options, file: what }).policy };
   }
-  throw new ProblemError({ code: 'policy_invalid', message: formatProblems(file, parsed.problems) });
+  const decoded = decodeUtf8(readPolicyBytes(source, what));
+  if (!('text' in decoded)) throw invalidPolicy(source, [{ ...decoded, file: source, path: '' }]);
+  const { policy, lines } = parseOrThrow(decoded.text, { ...options, file: source });
+  return lines === undefined ? { policy } : { policy, ruleLines: { file: basename(source), lines } };
 }
 
 function readPolicyBytes(path: string, what: string): Buffer {
@@ -217,14 +218,24 @@ function readPolicyBytes(path: string, what: string): Buffer {
   }
 }
 
-/** What a worker's options say before any run: the names of its agents, and its policy with the lines of a file. */
+function parseOrThrow(source: string | object, options: ParsePolicyOptions & { file: string }): ParsedPolicy {
+  const parsed = parsePolicy(source, options);
+  if ('problems' in parsed) throw invalidPolicy(options.file, parsed.problems);
+  return parsed;
+}
+
+function invalidPolicy(file: string, problems: PolicyProblem[]): ProblemError {
+  return new ProblemError({ code: 'policy_invalid', message: formatProblems(file, problems) });
+}
+
+/** The agents that a worker's options name, and its policy, with the lines of the rules if the policy is a file. */
 export interface DeclaredWorker {
   agents: string[];
   policy?: Policy;
   ruleLines?: RuleLines;
 }
 
-/** Reads the options as the worker does, and throws what it throws. */
+/** Reads the agents and the policy from the options of a worker. Throws for invalid ones, as the worker does. */
 export function declaredBy({
   agents = [],
   tools,

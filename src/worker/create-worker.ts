@@ -42,10 +42,9 @@ export interface CountersignWorker {
 }
 
 /**
- * Makes a worker for these agents and gated activities, and connects it. Throws a `DefinitionError` for invalid options,
- * and a `ProblemError` when the policy does not load (`policy_invalid`, with line and column), the server does not answer
- * (`server_unreachable`), or the namespace lacks the search attributes of the inbox (`internal`, naming `countersign
- * setup`).
+ * Makes a worker for these agents and gated activities, and connects it. Throws a `DefinitionError` for invalid
+ * options, and a `ProblemError` if the policy does not load (`policy_invalid`), if the server does not answer
+ * (`server_unreachable`), or if the namespace lacks the search attributes of the inbox (`internal`).
  *
  * @example
  * ```ts
@@ -92,29 +91,32 @@ async function makeWorker(options: WithChannels): Promise<CountersignWorker> {
       taskQueue,
       plugins: [plugin, ...plugins],
     });
-    return {
-      run: async () => {
-        const ended = new AbortController();
-        try {
-          await Promise.race([worker.run(), overdue(worker, forceMs, ended.signal)]);
-        } finally {
-          ended.abort();
-          await closeUnlessHeld(connection);
-        }
-      },
-      shutdown: () => worker.shutdown(),
-    };
+    return { run: () => runToEnd(worker, connection, forceMs), shutdown: () => worker.shutdown() };
   } catch (error) {
     await connection.close();
     throw error;
   }
 }
 
-/** The time from the end of the grace to a forced end. By default, that is after 20 s: Kubernetes kills after 30 s. */
+/** The time from the end of the grace time (10 s) to the forced end, which is before Kubernetes kills, after 30 s. */
 const afterGraceMs = 10_000;
 
-/** Rejects `forceMs` after a call of the worker's `shutdown`. Temporal calls it, too, after a signal or a failure. */
-function overdue(worker: Worker, forceMs: number, ended: AbortSignal): Promise<never> {
+/** Runs the worker until it ends, at most `forceMs` after its shutdown began. Then closes the connection. */
+async function runToEnd(worker: Worker, connection: NativeConnection, forceMs: number): Promise<void> {
+  const ended = new AbortController();
+  try {
+    await Promise.race([worker.run(), rejectAfterShutdown(worker, forceMs, ended.signal)]);
+  } finally {
+    ended.abort();
+    await closeUnlessUsed(connection);
+  }
+}
+
+/**
+ * Rejects `forceMs` after the shutdown of the worker began. It replaces the worker's `shutdown` method to learn when:
+ * Temporal calls this method, too, after a signal or a failure.
+ */
+function rejectAfterShutdown(worker: Worker, forceMs: number, ended: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     const shutdown = worker.shutdown.bind(worker);
     worker.shutdown = () => {
@@ -127,8 +129,8 @@ function overdue(worker: Worker, forceMs: number, ended: AbortSignal): Promise<n
 
 const notEnded = 'The worker has ended without something that still runs in it, such as a tool that heeds no signal.';
 
-/** Closes the connection of a worker, unless running work uses it. */
-async function closeUnlessHeld(connection: NativeConnection): Promise<void> {
+/** Closes the connection of a worker. The SDK throws an `IllegalStateError` if work that did not end still uses it. */
+async function closeUnlessUsed(connection: NativeConnection): Promise<void> {
   try {
     await connection.close();
   } catch (error) {
@@ -138,10 +140,10 @@ async function closeUnlessHeld(connection: NativeConnection): Promise<void> {
 
 type WithChannels = Omit<WorkerOptions, 'channels'> & ChannelOptions;
 
-/** The options, with a channel file replaced by the channels and channel options that it declares. */
+/** Returns the options, with what the channel file declares in place of the file's name. */
 async function withChannels({ channels, ...options }: WorkerOptions): Promise<WithChannels> {
   if (typeof channels !== 'string') return { ...options, channels };
-  // The kinds of channels load slowly, and most workers have no channel file.
+  // This module is loaded only if it is needed, because it loads every kind of channel, which is slow.
   const { readChannels } = await import('../channels.ts');
   return { ...options, ...(await readChannels(channels)) };
 }
@@ -159,10 +161,10 @@ function passedOn(options: WithChannels): Partial<TemporalWorkerOptions> {
 }
 
 /**
- * Bundles the workflows that the module at `workflowsPath` exports, for the option `workflowBundle` of a worker: so a
- * worker with workflows of its own starts without a bundler. By default it bundles `agentRun`, which the package also
- * brings bundled. `plugins`: further plugins that change the bundle. `dataConverter`: the worker's, whose failure
- * converter becomes part of the bundle. Rejects if the module cannot be bundled.
+ * Bundles the workflows that the module at `workflowsPath` exports. A worker that gets the result as `workflowBundle`
+ * starts without bundling them itself. Default: the module of `agentRun`, whose bundle the package contains already.
+ * `plugins`: further plugins that change the bundle. `dataConverter`: that of the worker, whose failure converter
+ * becomes part of the bundle. Rejects if the module cannot be bundled.
  *
  * @example
  * ```ts
@@ -191,14 +193,14 @@ export function bundleWorkflows(
 
 let loggerInstalled = false;
 
-/** Temporal has one runtime in each process, with its logger. A runtime that is installed already stays. */
+/** Installs Temporal's runtime, of which a process has one, with this logger. A runtime of the user's own stays. */
 function installLogger(level: LogLevel, logger: Logger = defaultLogger(level)): void {
   if (loggerInstalled) return;
   loggerInstalled = true;
   try {
     Runtime.install({
       logger,
-      // By default the SDK's core writes to standard output, at its own level.
+      // Without this, the SDK's core would write its log lines to standard output, not to the logger.
       telemetryOptions: {
         logging: { forward: {}, filter: makeTelemetryFilterString({ core: level, other: 'ERROR' }) },
       },
@@ -222,7 +224,7 @@ async function connectNative(
   }
 }
 
-/** Temporal's own logger. A console channel's pending question is printed again below each line. */
+/** Returns Temporal's logger, which prints an unanswered question of the console channel again below each line. */
 export function defaultLogger(level: LogLevel): Logger {
   const plain = new DefaultLogger(level);
   return new DefaultLogger(level, ({ level: ofLine, message, meta, timestampNanos }) =>

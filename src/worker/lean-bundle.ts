@@ -9,9 +9,9 @@ type Compiler = Parameters<
 >[0];
 
 /**
- * Keeps the workflow bundle small, because every worker holds it in memory. Removes comments, also those of libraries,
- * indents, webpack's notes, unused modules and exports, and the columns and sources of the source map. Names and lines
- * stay, for types of failures and stack traces. The same sources give the same bytes in every folder.
+ * Makes the workflow bundle small, because every worker has it in memory. Removes all comments, indents, unused modules
+ * and exports, and most of the source map. Names stay for the types of failures, and lines for stack traces. The same
+ * sources give the same bytes in every folder.
  */
 export function leanBundle(config: BundlerConfiguration): BundlerConfiguration {
   return {
@@ -32,7 +32,7 @@ interface WebpackModule {
 
 const packageFolder = fileURLToPath(new URL('../../', import.meta.url)).replaceAll(sep, '/');
 
-/** The name of a source in stack traces: the path in its package or, without one, from the bundling folder. */
+/** Returns a source file's name for stack traces: its path in its package; outside of packages, webpack's own. */
 function sourceName(source: { absoluteResourcePath: string; resourcePath: string }): string {
   const path = source.absoluteResourcePath.replaceAll(sep, '/');
   const name = inPackage(path.replaceAll(packageFolder, 'countersign/'));
@@ -43,12 +43,12 @@ function inPackage(path: string): string {
   return path.replace(/^.*\/node_modules\//, '');
 }
 
-/** Names modules of installed packages by their path in the package, unless a package is installed twice. */
+/** A webpack plugin that names a module by its path in its package, unless two copies of the package are installed. */
 const namedByPackage = {
   apply({ hooks }: Compiler): void {
     hooks.thisCompilation.tap('countersign', ({ hooks: { beforeModuleIds }, chunkGraph }) => {
       beforeModuleIds.tap('countersign', (modules) => {
-        // A module without a file, as for a missing option, has an identifier with the path of its importer.
+        // The identifier of a module without a file contains the path of the module that imports it.
         const pathOf = (module: WebpackModule): string =>
           (module.nameForCondition() ?? module.identifier()).replaceAll(sep, '/');
         for (const [name, [first, another]] of Map.groupBy(modules, (module) => inPackage(pathOf(module)))) {
@@ -60,7 +60,7 @@ const namedByPackage = {
   },
 };
 
-/** Removes indents and webpack's own comments at each import and export. Names the file by a digest of the rest. */
+/** A webpack plugin that removes indents and webpack's own comments, and names the file by a digest of what is left. */
 const withoutMarks = {
   apply({ hooks, webpack: { Compilation, sources } }: Compiler): void {
     const name = 'countersign';
@@ -93,12 +93,15 @@ const marks = /^\/\* harmony (?:im|ex)port \*\/ *|(?<=\(\) => \()\/\* binding \*
 const marksAndIndents = new RegExp(`${marks.source}|^ +`, 'gm');
 const literals = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\\n]|\\.)*`/g;
 
-/** True if a template literal may have more than one line. Then the spaces at the start of its lines are its text. */
+/** True if a template literal may have several lines: what looks like their indents is part of the text. */
 function hasLongTemplate(module: string): boolean {
   return module.replaceAll(literals, '').includes('`') || module.includes('\\\n');
 }
 
-/** A rule that removes comments after all other rules, by the compiler that Temporal's bundler has for TypeScript. */
+/**
+ * Returns a webpack rule that removes comments after all other rules. It uses swc, by which Temporal's bundler compiles
+ * TypeScript. Without swc in the configuration, there is no rule.
+ */
 function withoutComments(config: BundlerConfiguration): object[] {
   const uses = (config.module?.rules ?? []).map((rule) => (typeof rule === 'object' && rule ? rule.use : undefined));
   const swc = uses.find(
@@ -107,7 +110,7 @@ function withoutComments(config: BundlerConfiguration): object[] {
   );
   if (swc === undefined) return [];
   const options = {
-    // With `unknown`, CommonJS stays CommonJS, and sloppy mode stays sloppy.
+    // Swc then keeps a CommonJS module as it is, and adds no strict mode to it.
     isModule: 'unknown',
     sourceMaps: true,
     jsc: { target: 'esnext', parser: { syntax: 'ecmascript' }, minify: { format: { comments: false } } },

@@ -1,4 +1,4 @@
-/** The workflow code in the package. `npm run build` bundles it (`write-package-bundles.ts`). */
+/** The bundles of the workflow code in the package. `npm run build` writes them (`write-package-bundles.ts`). */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join, sep } from 'node:path';
@@ -15,10 +15,11 @@ export interface BundleInputs extends Pick<
   leanBundle?: boolean;
 }
 
-/** What a bundle was made of. The bundle's file begins with it, as a comment. */
+/** The code that a bundle was made of. A comment at the start of the bundle's file contains this as JSON. */
 interface BundleOrigin {
-  /** The version of Temporal's SDK in it. A worker of another version may be incompatible. */
+  /** The version of Temporal's SDK in the bundle. A worker with another version may be incompatible. */
   sdk: string;
+  /** The digest of Countersign's modules in the bundle. */
   modules: string;
 }
 
@@ -35,10 +36,10 @@ export const packageBundles = {
 
 export type BundleKind = keyof typeof packageBundles | 'own';
 
-/** The bundle with the workflow code of these options. `own`: it includes the user's code. */
+/** Returns which bundle of the package fits these options; `own` if the bundle must contain code of the user. */
 export function bundleKind(options: BundleInputs): BundleKind {
   const isGiven = (value: unknown): boolean => (Array.isArray(value) ? value.length > 0 : value !== undefined);
-  if (Object.values(userCode).some((from) => isGiven(from(options)))) return 'own';
+  if (Object.values(userInputs).some((from) => isGiven(from(options)))) return 'own';
   const { failureConverterPath } = options.dataConverter ?? {};
   if (failureConverterPath === undefined) return 'plain';
   return failureConverterPath === packageBundles.encrypted.failureConverterPath ? 'encrypted' : 'own';
@@ -46,27 +47,30 @@ export function bundleKind(options: BundleInputs): BundleKind {
 
 type BundleInput = Exclude<keyof BundleOptions, 'failureConverterPath'> | 'leanBundle' | 'workflowBundle';
 
-/** Where each input of Temporal's bundler comes from. If a new SDK has another input, this does not compile. */
-const userCode: Record<BundleInput, (options: BundleInputs) => unknown> = {
+/**
+ * Returns, for each input of Temporal's bundler, what the user sets; undefined for nothing. The type makes the compiler
+ * refuse this list if a new SDK has another input.
+ */
+const userInputs: Record<BundleInput, (options: BundleInputs) => unknown> = {
   workflowBundle: ({ workflowBundle }) => workflowBundle,
-  // The bundles of the package have no comments.
+  // The package's bundles are lean, so only `false` needs another bundle.
   leanBundle: ({ leanBundle }) => (leanBundle === false ? leanBundle : undefined),
   workflowsPath: ({ workflowsPath }) => workflowsPath,
   workflowInterceptorModules: ({ interceptors }) => interceptors?.workflowModules,
   ignoreModules: ({ bundlerOptions }) => bundlerOptions?.ignoreModules,
   preloadModules: ({ bundlerOptions }) => bundlerOptions?.preloadModules,
   webpackConfigHook: ({ bundlerOptions }) => bundlerOptions?.webpackConfigHook,
-  // Any plugin may set any of the others.
+  // A plugin may set any other input, so with a plugin no bundle of the package fits.
   plugins: ({ plugins }) => plugins,
-  // The plugin refuses every converter but its own.
+  // `CountersignPlugin` refuses every other payload converter.
   payloadConverterPath: () => undefined,
   logger: () => undefined,
 };
 
 /**
- * The path of the package's bundle; undefined if the worker has to make its own: for the kind `own`; in a clone, whose
- * sources run uncompiled; and if the bundle is for another version of the SDK or of Countersign's modules. In this last
- * case, calls `refused` with a sentence that says why.
+ * Returns the path of a bundle of the package; undefined if the worker must make its own bundle: for the kind `own`,
+ * and in a clone, which has no bundles. If the bundle does not match the installed SDK or Countersign's modules,
+ * returns undefined, too, and calls `refused` with a sentence that says why.
  */
 export function packageBundle(kind: BundleKind, refused: (sentence: string) => void): string | undefined {
   if (kind === 'own') return undefined;
@@ -83,7 +87,7 @@ export function packageBundle(kind: BundleKind, refused: (sentence: string) => v
   return undefined;
 }
 
-/** The digest of the modules that `test/workflows/replay/bundle.test.ts` allows in a bundle. */
+/** Returns the digest of all modules that a bundle may contain (`test/workflows/replay/bundle.test.ts` checks that). */
 export function modulesDigest(): string {
   const paths = ['core', 'workflows'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })

@@ -26,16 +26,17 @@ import { type BundlerConfiguration, leanBundle } from './lean-bundle.ts';
 import { type PluginOptions, pluginOptionNames, requireAttributes } from './worker-options.ts';
 
 /**
- * A plugin for `Worker.create` and `bundleWorkflowCode`, and for a `Client` in the same process, for which it does what
- * `CountersignClientPlugin` does. Throws a `DefinitionError` for options that are unknown or contradict each other, `policy_invalid` for
- * a policy that does not load, and `internal` for an invalid `largePayloads` or `attributes`. `Worker.create` rejects for
- * an activity name that exists, another payload converter, a payload folder that cannot be used, and two copies of
+ * A plugin for `Worker.create` and `bundleWorkflowCode`. For a `Client` in the same process, it does what
+ * `CountersignClientPlugin` does. Throws a `DefinitionError` for unknown or contradictory options, `policy_invalid`
+ * for a policy that does not load, and `internal` for an invalid `largePayloads` or `attributes`. `Worker.create`
+ * rejects for an activity name that exists, another payload converter, an unusable payload folder, and two copies of
  * Temporal's SDK. `worker.run()` shuts the worker down and rejects (`internal`) in a namespace without the search
  * attributes of the inbox.
  *
- * The plugin adds activities, an activity interceptor and workflow interceptors to the worker. It sets the payload
- * converter, and, where they are not set, the external storage, `stickyQueueScheduleToStartTimeout` (2 seconds), an
- * `identity` that ends with the version, its engine and the policy's digest, and, with agents, `maxHeartbeatThrottleInterval` (250 milliseconds).
+ * The plugin adds activities, an activity interceptor and workflow interceptors to the worker, and sets the payload
+ * converter. It also sets these options if the worker does not: the external storage,
+ * `stickyQueueScheduleToStartTimeout` (2 seconds), an `identity` that ends with the version, its engine and the
+ * policy's digest, and, with agents, `maxHeartbeatThrottleInterval` (250 milliseconds).
  *
  * @example
  * ```ts
@@ -96,28 +97,29 @@ export class CountersignPlugin extends SimplePlugin {
     return this.#client.configureClient(options);
   }
 
-  /** Adds the converter, interceptors and time-outs that the gate needs to the options of Temporal's worker. */
+  /** Adds what the gate needs to the options of Temporal's worker: converter, storage, interceptors and time-outs. */
   override configureWorker(options: WorkerOptions): WorkerOptions {
     requireOneSdk();
     const { dataConverter, namespace = 'default', interceptors } = options;
     const configured = super.configureWorker({
       ...options,
       dataConverter: withStorage(dataConverter, this.#largePayloads, namespace, 'retry'),
-      // With Temporal's default of 10 seconds, a killed worker delays every decision by that long.
+      // A run's next task waits this long for the worker that ran it last, even if that worker was killed. Temporal's
+      // default is 10 seconds, by which every decision would be late.
       stickyQueueScheduleToStartTimeout: options.stickyQueueScheduleToStartTimeout ?? '2s',
-      // With Temporal's default, viewers would receive a model's text every 24 seconds.
+      // Heartbeats carry the model's text to viewers. With Temporal's default, they would be sent every 24 seconds.
       ...(this.#hasAgents && { maxHeartbeatThrottleInterval: options.maxHeartbeatThrottleInterval ?? '250ms' }),
       // `countersign doctor` reads from the identity by which engine and which policy this worker rules.
       identity: options.identity ?? workerIdentity(hostname(), { engine, policyDigest: this.#side.policyDigest }),
     });
     const first: ActivityInterceptorsFactory = () => ({ inbound: separatePermit });
     const activity = [first, ...(configured.interceptors?.activity ?? [])];
-    // `SimplePlugin` drops the deprecated `activityInbound`.
+    // `...interceptors` keeps the user's deprecated `activityInbound`, which `SimplePlugin` drops.
     return { ...configured, interceptors: { ...interceptors, ...configured.interceptors, activity } };
   }
 
   override configureReplayWorker(options: ReplayWorkerOptions): ReplayWorkerOptions {
-    // A replay has no namespace of its own: it reads the folder of the configured one.
+    // The options of a replay name no namespace, so payloads are read from the folder of the configured one.
     const { namespace } = connectionSettings();
     const dataConverter = withStorage(options.dataConverter, this.#largePayloads, namespace, 'retry');
     return super.configureReplayWorker({ ...options, dataConverter });
@@ -130,7 +132,7 @@ export class CountersignPlugin extends SimplePlugin {
     return {
       ...configured,
       payloadConverterPath: ownConverterPath(options.payloadConverterPath),
-      // A worker that makes its own bundle passes the modules of `configureWorker`, so the plugin's may occur twice.
+      // The set removes duplicates: a worker that bundles has the plugin's modules already, from `configureWorker`.
       workflowInterceptorModules: [...new Set(configured.workflowInterceptorModules)],
       preloadModules: [...(options.preloadModules ?? []), modulePath('workflows/preloaded')],
       webpackConfigHook: (given) => {
@@ -140,7 +142,10 @@ export class CountersignPlugin extends SimplePlugin {
     };
   }
 
-  /** Checks the search attributes while the worker starts: `runUntil` and `shutdown` must find a running worker. */
+  /**
+   * Runs the worker, and shuts it down if search attributes are missing. The check runs beside the worker, not before
+   * it, because the SDK's `runUntil` and `shutdown` must find a running worker.
+   */
   override async runWorker(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
     for (const sentence of this.#side.policyWarnings) Runtime.instance().logger.warn(sentence);
     const running = this.#runToEnd(worker, next);
@@ -153,7 +158,7 @@ export class CountersignPlugin extends SimplePlugin {
   /** Runs the worker, warns of channels that cannot send, and in the end closes what its activities have opened. */
   async #runToEnd(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
     const hasEnded = new AbortController();
-    // The worker does not wait for this check: a receiver may be slow, or come back.
+    // The worker does not wait for this check: a channel's receiver may be slow, or may be reachable later.
     void this.#side.warnOfUnreached(hasEnded.signal, (sentence) => Runtime.instance().logger.warn(sentence));
     try {
       await super.runWorker(worker, next);
@@ -178,7 +183,7 @@ function joinActivities(given: object, ours: Record<string, unknown>): object {
   return { ...given, ...ours };
 }
 
-/** Throws for `inputTypes`: Temporal would pass the first argument, with its permit, to the author's converter. */
+/** Throws if a gated activity has `inputTypes`: Temporal would then convert the first argument and lose its permit. */
 function refuseInputTypes(given: object, gated: readonly string[]): void {
   const activities = given as Record<string, { activityDefinitionOptions?: { typeInfo?: { inputTypes?: unknown } } }>;
   const hinted = gated.find((name) => activities[name]?.activityDefinitionOptions?.typeInfo?.inputTypes !== undefined);
@@ -192,13 +197,13 @@ async function shutDown(worker: Worker, running: Promise<void>): Promise<void> {
     () => true,
     () => true,
   );
-  // Other plugins may act before the worker itself runs.
+  // Other plugins may delay the start of the worker, and a worker that has not started cannot be shut down.
   while (worker.getState() === 'INITIALIZED' && !(await Promise.race([hasEnded, sleep(10, false)]))) continue;
   if (worker.getState() === 'RUNNING') worker.shutdown();
   await hasEnded;
 }
 
-/** Bundles into one file: the sandbox cannot load the second one that webpack makes of a dynamic import. */
+/** Makes webpack write one file. For a dynamic import it would write a second one, which the sandbox cannot load. */
 function singleFile(config: BundlerConfiguration): BundlerConfiguration {
   return { ...config, output: { ...config.output, asyncChunks: false } };
 }

@@ -19,7 +19,7 @@ export interface PluginOptions extends ChannelOptions {
   agents?: readonly Agent[];
   /** Tools without an agent. */
   tools?: readonly Tool[];
-  /** Custom activities that run only behind a gate (docs/gate.md), by name. */
+  /** Activities of your own that run only after a gate has admitted the call (docs/gate.md), by name. */
   gated?: GatedActivities;
   /** The operator's ceiling: a policy document, its text, or the path of a `.yaml`, `.yml` or `.json` file. */
   policy?: string | object;
@@ -42,13 +42,13 @@ export interface PluginOptions extends ChannelOptions {
    */
   attributes?: AttributeNameOptions;
   /**
-   * Makes the workflow bundle smaller, which every worker holds in memory: removes its comments, and in its source map
-   * the text and the absolute paths of sources. Default: false; in `createWorker` without `workflowsPath`, true.
+   * Makes the workflow bundle smaller, because every worker has it in memory: removes comments, and from the source map
+   * the text and absolute paths of the sources. Default: false; in `createWorker` without `workflowsPath`, true.
    */
   leanBundle?: boolean;
 }
 
-/** The names of all options in `PluginOptions`, which Temporal's worker does not know. */
+/** The names of all options in `PluginOptions`. Temporal's worker knows none of them. */
 export const pluginOptionNames = Object.keys({
   agents: true,
   tools: true,
@@ -76,9 +76,9 @@ export function pluginOptionsOf(options: PluginOptions): PluginOptions {
 type PassedOn = Partial<Omit<TemporalWorkerOptions, 'connection' | 'namespace' | 'plugins' | 'taskQueue'>>;
 
 /**
- * The server, the agents and activities, and every option of Temporal's worker under its own name. Defaults that differ
- * from Temporal's: `workflowsPath` is the workflow `agentRun` alone, `shutdownGraceTime` is 10 seconds,
- * `shutdownForceTime` is 10 seconds more, and those of the plugin.
+ * The options of `createWorker`: the server, those of the plugin, and every option of Temporal's worker under its own
+ * name. These defaults differ from Temporal's: `workflowsPath` is the workflow `agentRun` alone, `shutdownGraceTime` is
+ * 10 seconds, `shutdownForceTime` is 10 seconds more, and what the plugin sets.
  */
 export interface WorkerOptions extends ServerOptions, Omit<PluginOptions, 'channels'>, PassedOn {
   /** The channels by name, or the path of a channel file (docs/channels.md) with all their options. Default: none. */

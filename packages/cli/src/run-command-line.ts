@@ -31,7 +31,7 @@ export async function createProgram(words?: readonly string[]): Promise<Command>
   return program.addHelpText('after', exitCodeHelp());
 }
 
-/** Runs one command line. Reports its error and returns the exit code of it; undefined without an error. */
+/** Runs one command line. Reports an error and returns its exit code; undefined without an error. */
 export async function runCommandLine(words: readonly string[]): Promise<ExitCode | undefined> {
   try {
     await parse(words);
@@ -45,20 +45,20 @@ export async function runCommandLine(words: readonly string[]): Promise<ExitCode
 }
 
 /**
- * Parses the words. `--json` may have a value, so commander takes the next word for it. If an argument is then missing,
- * that word is the argument, as in `countersign show --json RUN`.
+ * Parses the words and runs the command. In `countersign show --json RUN`, commander takes RUN for the value of
+ * `--json`, and the argument is missing. Then this parses once more, with the two words exchanged.
  */
 async function parse(words: readonly string[]): Promise<void> {
   try {
     await parseWith(words);
   } catch (error) {
-    const at = words.indexOf('--json');
-    const after = words[at + 1];
+    const index = words.indexOf('--json');
+    const next = words[index + 1];
     const isMissing =
       error instanceof MissingArgumentError ||
       (error instanceof CommanderError && error.code === 'commander.missingArgument');
-    if (!isMissing || at === -1 || after === undefined || isFlag(after)) throw error;
-    await parseWith(words.with(at, after).with(at + 1, '--json'));
+    if (!isMissing || index === -1 || next === undefined || isFlag(next)) throw error;
+    await parseWith(words.with(index, next).with(index + 1, '--json'));
   }
 }
 

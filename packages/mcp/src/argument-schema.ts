@@ -9,11 +9,11 @@ interface Issue {
 type Check = (value: unknown, path: PropertyKey[]) => Issue | undefined;
 
 /**
- * Returns the schema of a tool's arguments from its JSON Schema. Arguments are passed on as the model wrote them,
- * without defaults.
+ * Returns the schema that checks the arguments of an MCP tool, from the tool's JSON Schema. The schema fills in no
+ * defaults, so that the server gets the arguments as the model wrote them.
  *
- * A server writes the schema, so a check must be cheap: it examines types, properties, required ones, enumerations and
- * items, each value once. The server itself checks patterns, references and combinations.
+ * The check examines each value once, and only its type, listed values, items and members: the MCP server has written
+ * the JSON Schema, and a pattern or reference in it could take very long. The server itself checks these keywords.
  */
 export function argumentSchema(schema: JsonObject): ToolSchema {
   const check = checkOf(schema);
@@ -31,41 +31,57 @@ export function argumentSchema(schema: JsonObject): ToolSchema {
   };
 }
 
+/** The check of a schema that permits every value. */
 const accept: Check = () => undefined;
 
-/** Returns a check of what models get wrong: types, listed values and members. The server checks other keywords. */
+/** Returns the check of a schema, or of a schema within it. */
 function checkOf(schema: unknown): Check {
   if (!isObject(schema)) return accept;
-  const { type, enum: listed, items, properties, required, additionalProperties } = schema;
-  const types = (Array.isArray(type) ? type : [type]).filter((each): each is string => typeof each === 'string');
-  const values = Array.isArray(listed) && listed.every(isPrimitive) ? new Set<unknown>(listed) : undefined;
-  // `items` does not apply to items of `prefixItems`, nor `additionalProperties` to names that a pattern matches.
-  const { prefixItems, patternProperties } = schema;
-  const ofItem = prefixItems === undefined ? checkOf(items) : accept;
-  const ofMembers = new Map(
-    isObject(properties) ? Object.entries(properties).map(([name, each]) => [name, checkOf(each)]) : [],
-  );
-  const needed = Array.isArray(required) ? required.filter((each) => typeof each === 'string') : [];
-  const rest = patternProperties === undefined ? additionalProperties : true;
-  const ofOther = rest === false ? undefined : checkOf(rest);
+  const checkValue = valueCheck(schema);
+  const checkMembers = memberCheck(schema);
+  // `items` does not apply to the first items of a list, which `prefixItems` describes: then no item is checked.
+  const checkItem = schema['prefixItems'] === undefined ? checkOf(schema['items']) : accept;
   return (value, path) => {
-    if (types.length > 0 && !types.some((each) => isOf(each, value))) {
+    const issue = checkValue(value, path);
+    if (issue !== undefined) return issue;
+    if (Array.isArray(value)) return firstIssue(value.entries(), path, () => checkItem);
+    return checkMembers(value, path);
+  };
+}
+
+/** Returns the check of the keywords `type` and `enum`. It ignores an `enum` that lists objects. */
+function valueCheck({ type, enum: listed }: Record<string, unknown>): Check {
+  const types = (Array.isArray(type) ? type : [type]).filter((name): name is string => typeof name === 'string');
+  const values = Array.isArray(listed) && listed.every(isPrimitive) ? new Set<unknown>(listed) : undefined;
+  return (value, path) => {
+    if (types.length > 0 && !types.some((name) => isOfType(name, value))) {
       return { message: `expected ${types.join(' or ')}`, path };
     }
-    if (values !== undefined && !values.has(value)) {
-      return { message: `expected one of ${JSON.stringify(listed)}`, path };
-    }
-    if (Array.isArray(value)) return firstIssue(value.entries(), path, () => ofItem);
+    if (values === undefined || values.has(value)) return undefined;
+    return { message: `expected one of ${JSON.stringify(listed)}`, path };
+  };
+}
+
+/** Returns the check of an object's members. It accepts every value that is not an object. */
+function memberCheck(schema: Record<string, unknown>): Check {
+  const { properties, required, additionalProperties, patternProperties } = schema;
+  const members = isObject(properties) ? Object.entries(properties) : [];
+  const checks = new Map(members.map(([name, memberSchema]) => [name, checkOf(memberSchema)]));
+  const needed = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
+  // `additionalProperties` does not apply to a name that matches a pattern: with patterns, other names are not checked.
+  const others = patternProperties === undefined ? additionalProperties : true;
+  const checkOther = others === false ? undefined : checkOf(others);
+  return (value, path) => {
     if (!isObject(value)) return undefined;
     const missing = needed.find((name) => !Object.hasOwn(value, name));
     if (missing !== undefined) return { message: 'is missing', path: [...path, missing] };
-    return firstIssue(Object.entries(value), path, (name) => ofMembers.get(String(name)) ?? ofOther);
+    return firstIssue(Object.entries(value), path, (name) => checks.get(String(name)) ?? checkOther);
   };
 }
 
 /**
- * Returns the first issue among the items or members. `path` changes during a check, so an issue gets a copy.
- * `checkFor` returns undefined for a member that the schema forbids.
+ * Returns the first issue among the items or members of a value. `checkFor` returns undefined for a member that the
+ * schema forbids. All checks share the one array `path`, so an issue gets a copy.
  */
 function firstIssue(
   entries: Iterable<[PropertyKey, unknown]>,
@@ -84,8 +100,8 @@ function firstIssue(
   return undefined;
 }
 
-/** True if the value has this type of JSON Schema, or if the type is unknown. */
-function isOf(type: string, value: unknown): boolean {
+/** True if the value has this type of JSON Schema, or if JSON Schema has no such type. */
+function isOfType(type: string, value: unknown): boolean {
   switch (type) {
     case 'null':
       return value === null;

@@ -17,50 +17,40 @@ export interface ToolSettings {
   /** The only tools to offer, by the server's own names. */
   tools?: readonly string[];
   trusted: boolean;
-  /** The longest time of one attempt, with all work of the worker around it, in milliseconds. */
+  /** The timeout of the tool's activity in milliseconds: for the call, and for what the worker does around the call. */
   attemptMs: number;
   call: (tool: string, args: object, context: ToolContext) => Promise<unknown>;
 }
 
 const longestDefinition = 64_000;
-/** The most characters of all definitions of a server. A run records them, and has room for one megabyte. */
+/** The most characters of all definitions of a server. A run records them in one payload of at most a megabyte. */
 const longestList = 300_000;
 const mostTools = 200;
 const longestShown = 80;
 
-/** Converts the tools of a server. Leaves out those that cannot be used, with a sentence about each. */
+/** Converts the tools of a server to tools of agents. Leaves out unusable ones, with a sentence about each. */
 export function listedTools(
   listed: readonly ListedTool[],
   settings: ToolSettings,
 ): { tools: Tool[]; leftOut: string[] } {
   const { server, tools: wanted } = settings;
   const offered = listed.filter(({ name }) => wanted === undefined || wanted.includes(name));
-  const names = new Map<string, number>();
-  for (const { name } of offered.slice(0, mostTools)) {
-    const given = toolName(server, name);
-    names.set(given, (names.get(given) ?? 0) + 1);
-  }
+  const candidates = offered.slice(0, mostTools);
+  const shared = sharedNames(candidates, server);
   const tools: Tool[] = [];
   const leftOut = (wanted ?? [])
-    .filter((name) => !listed.some((each) => each.name === name))
+    .filter((name) => !listed.some((tool) => tool.name === name))
     .map((name) => `MCP server '${server}' has no tool ${quotedName(name)}`);
-  const leaveOut = (name: string, why: string): void => {
-    leftOut.push(`tool ${quotedName(name)} of MCP server '${server}' is not offered: ${why}`);
-  };
   let length = 0;
-  for (const tool of offered.slice(0, mostTools)) {
-    const size = lengthOf(tool);
-    if (size > longestDefinition) leaveOut(tool.name, `its definition has more than ${longestDefinition} characters`);
-    else if (length + size > longestList)
-      leaveOut(tool.name, `all definitions have more than ${longestList} characters`);
-    else if (names.get(toolName(server, tool.name))! > 1) leaveOut(tool.name, 'another one gets the same name');
-    else {
-      const made = madeTool(tool, settings);
-      if (typeof made === 'string') leaveOut(tool.name, made);
-      else {
-        tools.push(made);
-        length += size;
-      }
+  for (const tool of candidates) {
+    const size = definitionLength(tool);
+    const nameProblem = shared.has(toolName(server, tool.name)) ? 'another one gets the same name' : undefined;
+    const converted = lengthProblem(size, length) ?? nameProblem ?? convertedTool(tool, settings);
+    if (typeof converted === 'string') {
+      leftOut.push(`tool ${quotedName(tool.name)} of MCP server '${server}' is not offered: ${converted}`);
+    } else {
+      tools.push(converted);
+      length += size;
     }
   }
   if (offered.length > mostTools) {
@@ -69,8 +59,20 @@ export function listedTools(
   return { tools, leftOut };
 }
 
+/** Returns the names that `toolName` gives to more than one tool: it replaces characters, so two names can coincide. */
+function sharedNames(tools: readonly ListedTool[], server: string): Set<string> {
+  const names = tools.map(({ name }) => toolName(server, name));
+  return new Set(names.filter((name, index) => names.indexOf(name) < index));
+}
+
+/** Returns why a definition is too long, by itself or after the `earlier` characters of the tools before it. */
+function lengthProblem(size: number, earlier: number): string | undefined {
+  if (size > longestDefinition) return `its definition has more than ${longestDefinition} characters`;
+  return earlier + size > longestList ? `all definitions have more than ${longestList} characters` : undefined;
+}
+
 /** Returns the characters of a definition as JSON; infinite if it is nested too deeply for `JSON.stringify`. */
-function lengthOf(tool: ListedTool): number {
+function definitionLength(tool: ListedTool): number {
   const { name, description = '', inputSchema, annotations } = tool;
   try {
     return JSON.stringify({ name, description, inputSchema, annotations }).length;
@@ -79,12 +81,12 @@ function lengthOf(tool: ListedTool): number {
   }
 }
 
-/** Converts a tool of a server to one that agents can call. Returns a clause if its schema is unusable. */
-function madeTool(tool: ListedTool, { server, trusted, attemptMs, call }: ToolSettings): Tool | string {
+/** Converts a tool of a server to a tool of agents. If its schema is unusable, returns the reason as a clause. */
+function convertedTool(tool: ListedTool, { server, trusted, attemptMs, call }: ToolSettings): Tool | string {
   const { name, description = '', inputSchema, annotations } = tool;
   const pinned = { tool: name, ...(annotations !== undefined && { annotations: annotations as JsonObject }) };
   try {
-    const made = defineTool({
+    const converted = defineTool({
       name: toolName(server, name),
       description,
       input: argumentSchema(inputSchema as JsonObject),
@@ -93,11 +95,11 @@ function madeTool(tool: ListedTool, { server, trusted, attemptMs, call }: ToolSe
       timeoutMs: attemptMs,
       execute: (args, context) => call(name, args, context),
     });
-    // Its result is not needed: this throws for a definition that nests too deep for a digest.
-    definitionDigest({ name, description, schema: made.schema, pinned });
-    return made;
+    // A run needs the digest of each tool. This call throws now if the definition nests too deep for a digest.
+    definitionDigest({ name, description, schema: converted.schema, pinned });
+    return converted;
   } catch {
-    // The message may quote texts of the server.
+    // The error's own message is not used, because it may quote texts of the server.
     return 'its schema is no JSON Schema of an object, or nests too deep';
   }
 }

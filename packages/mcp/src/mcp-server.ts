@@ -36,7 +36,7 @@ export function mcpServer(options: McpServerOptions): Toolset {
 
 const defaultTimeoutMs = 60_000;
 const defaultStartTimeoutMs = 10_000;
-/** The time that a worker may need before and after a call, mainly to list the tools, in milliseconds. */
+/** The milliseconds that a worker may need around a call, mainly to list the tools again before it. */
 const aroundCallMs = 60_000;
 
 class ServerTools implements OpenToolset {
@@ -50,10 +50,10 @@ class ServerTools implements OpenToolset {
     this.#connection = new ServerConnection(options);
   }
 
-  /** Lists the tools. Calls during a request to the server share its response. */
+  /** Returns the last list, or, with `fresh`, a new one. Callers that come while a request is on its way share it. */
   async list({ fresh }: { fresh: boolean }): Promise<ToolsetListing> {
     if (!fresh && this.#last !== undefined) return this.#last;
-    this.#listing ??= this.#ask().finally(() => (this.#listing = undefined));
+    this.#listing ??= this.#readList().finally(() => (this.#listing = undefined));
     return this.#listing;
   }
 
@@ -61,21 +61,21 @@ class ServerTools implements OpenToolset {
     await this.#connection.close();
   }
 
-  /** Asks for the tools. If that fails on an open connection, which may have ended, asks once more on a new one. */
-  async #ask(): Promise<ToolsetListing> {
+  /** Reads the list. If an open connection fails, reads once more on a new one: the old one may have been dead. */
+  async #readList(): Promise<ToolsetListing> {
     const { startTimeoutMs = defaultStartTimeoutMs } = this.#options;
     const endsAtMs = Date.now() + startTimeoutMs;
     const wasOpen = this.#connection.isOpen;
     try {
-      return await this.#askUntil(endsAtMs);
+      return await this.#readListUntil(endsAtMs);
     } catch (error) {
       if (!wasOpen || Date.now() >= endsAtMs) throw error;
-      return this.#askUntil(endsAtMs);
+      return this.#readListUntil(endsAtMs);
     }
   }
 
-  /** Asks the server for its tools, and keeps the list. Rejects if it has none by `endsAtMs`. */
-  async #askUntil(endsAtMs: number): Promise<ToolsetListing> {
+  /** Asks the server for its tools, and keeps the list. Rejects if the server has not answered by `endsAtMs`. */
+  async #readListUntil(endsAtMs: number): Promise<ToolsetListing> {
     const { name, tools, trusted = false, timeoutMs = defaultTimeoutMs } = this.#options;
     const client = await this.#connection.client(endsAtMs - Date.now());
     const listed = await this.#listed(client, Math.max(endsAtMs - Date.now(), 1));
@@ -90,7 +90,7 @@ class ServerTools implements OpenToolset {
   }
 
   async #listed(client: Client, timeout: number): Promise<readonly ListedTool[]> {
-    // For a server without tools, the request would make the client print a line.
+    // A server without tools is not asked, because the SDK's client would then print a line.
     if (client.getServerCapabilities()?.tools === undefined) return [];
     const options = { timeout, signal: AbortSignal.timeout(timeout), cacheMode: 'bypass' } as const;
     try {
@@ -103,7 +103,10 @@ class ServerTools implements OpenToolset {
   }
 }
 
-/** Calls a tool on the connection that listed it: after a restart, the server may have another tool of that name. */
+/**
+ * Calls a tool on the connection that listed it, and fails if that connection has ended: on a new connection, another
+ * tool could have the same name. If the server reports an error, the call fails and is not repeated.
+ */
 async function callServer(
   client: Client,
   tool: string,
@@ -127,11 +130,11 @@ async function callServer(
   return toolResult(answer);
 }
 
-/** Converts an error. Unless the server responded, it is unknown if the call took effect. */
+/** Returns the failure of a call. If the server did not respond, the outcome is unknown: the call may have run. */
 function callFailure(error: unknown, name: string): Error {
   if (ProtocolError.isInstance(error))
     return ApplicationFailure.nonRetryable(`MCP error ${error.code}: ${error.message}`);
   const message = `MCP server '${name}': ${serverFailure(error)}`;
-  const isAnswer = SdkError.isInstance(error) && error.code === SdkErrorCode.InvalidResult;
-  return isAnswer ? ApplicationFailure.nonRetryable(message) : new UnknownOutcomeError(message);
+  const hasResponded = SdkError.isInstance(error) && error.code === SdkErrorCode.InvalidResult;
+  return hasResponded ? ApplicationFailure.nonRetryable(message) : new UnknownOutcomeError(message);
 }

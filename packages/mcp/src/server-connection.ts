@@ -6,13 +6,14 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 const firstDelayMs = 1_000;
 const longestDelayMs = 60_000;
-/** A connection that lasted this long was opened well: the next one is opened without a delay. */
+/** A connection that lasted this long does not count as a failure: the next one opens without a delay. */
 const steadyMs = 60_000;
 const goodbyeMs = 2_000;
 
 /**
- * A worker's connection to one server. It opens at first use, and again after it has ended: at once, then after 1, 2, 4
- * seconds and so on, up to a minute. A server that requests roots, a model or user input gets an error.
+ * A worker's connection to one MCP server. It opens at first use. After it has ended, the next use opens it again: the
+ * first time at once, then after 1, 2, 4 seconds and so on, up to a minute. The client offers the server no roots,
+ * sampling or elicitation, so a server that requests one of them gets an error.
  */
 export class ServerConnection {
   readonly #options: McpServerOptions;
@@ -35,7 +36,7 @@ export class ServerConnection {
   /** Returns the client of an open connection. Rejects with one sentence after at most `timeoutMs`. */
   async client(timeoutMs: number): Promise<Client> {
     const waitMs = Math.max(this.#openAtMs - Date.now(), 0);
-    // After this wait, too little time would be left to connect.
+    // If the delay takes more than half of the time, the rest may not suffice to connect.
     if (this.#opening === undefined && waitMs > timeoutMs / 2) {
       throw new Error(`${this.#failure}; it is tried again in ${Math.ceil(waitMs / 1_000)} s`);
     }
@@ -62,7 +63,7 @@ export class ServerConnection {
     await Promise.all(this.#ending);
   }
 
-  /** Opens a connection after `waitMs`. Rejects if it does not open in time, which delays the next attempt. */
+  /** Opens a connection after `waitMs`. Rejects if it does not open in time; the next attempt is then delayed. */
   async #connect(waitMs: number, timeoutMs: number): Promise<Client> {
     const { signal } = this.#closing;
     const client = new Client({ name: 'countersign', version: '0.1.0' }, { capabilities: {} });
@@ -115,14 +116,17 @@ async function goodbye(transport: Transport): Promise<void> {
   await Promise.race([ended, sleep(goodbyeMs, undefined, { ref: false })]);
 }
 
-/** Returns a `fetch` whose responses fail after `maxBytes`. A GET, the stream of a server's messages, gets a 405. */
+/**
+ * Returns a `fetch` whose responses fail after `maxBytes`. It sends no GET and answers it with 405: by a GET, the MCP
+ * client would open a stream for messages of the server, which this client does not use.
+ */
 export function limitedFetch(maxBytes: number): FetchLike {
   return async (url, init) => {
     if ((init?.method ?? 'GET') === 'GET') return new Response(undefined, { status: 405 });
-    const answer = await fetch(url, init);
-    if (answer.body === null) return answer;
-    const { status, statusText, headers } = answer;
-    return new Response(answer.body.pipeThrough(byteLimit(maxBytes)), { status, statusText, headers });
+    const response = await fetch(url, init);
+    if (response.body === null) return response;
+    const { status, statusText, headers } = response;
+    return new Response(response.body.pipeThrough(byteLimit(maxBytes)), { status, statusText, headers });
   };
 }
 
@@ -140,7 +144,7 @@ function byteLimit(maxBytes: number): TransformStream<Uint8Array<ArrayBuffer>, U
 /** The longest message that a server may send, in bytes. */
 const longestMessage = 16 * 1024 * 1024;
 
-/** Makes every `close` wait for the end of the process. The client does not wait if the connection did not open. */
+/** Each `close` waits until the process has ended, even if the client has called the first `close` without waiting. */
 class StdioTransport extends StdioClientTransport {
   #closing: Promise<void> | undefined;
 
@@ -150,7 +154,7 @@ class StdioTransport extends StdioClientTransport {
   }
 }
 
-/** Creates the transport to a process or a URL. It starts and connects nothing yet. */
+/** Creates the transport to a process or a URL. Neither starts nor connects anything yet. */
 function openTransport(options: McpServerOptions): Transport {
   if ('command' in options) {
     const { command, args = [], env, cwd, stderr = 'ignore' } = options;

@@ -8,13 +8,13 @@ export interface ServerOptions {
   /** The tools to offer, by the server's own names. Default: all. */
   tools?: readonly string[];
   /**
-   * If true, the risk hints of the server are trusted, even one that a tool only reads, so that it may run without a
-   * question and be repeated (docs/assessment.md). Default false: hints can only raise a risk.
+   * If true, the server's risk hints are trusted. A tool that the server calls read-only may then run without
+   * a question and may be repeated (docs/assessment.md). Default false: hints can only raise a risk.
    */
   trusted?: boolean;
   /** The longest time that a call waits for its answer, in milliseconds. Default one minute, at most a day. */
   timeoutMs?: number;
-  /** The longest time to start or reach it and list its tools, in milliseconds. Default 10,000, at most 20,000. */
+  /** The longest time to connect and to list the tools, in milliseconds. Default 10,000, at most 20,000. */
   startTimeoutMs?: number;
 }
 
@@ -44,15 +44,15 @@ export interface HttpServer extends ServerOptions {
 /** Options of `mcpServer`: a command or a URL. */
 export type McpServerOptions = StdioServer | HttpServer;
 
-const ofAll = ['name', 'tools', 'trusted', 'timeoutMs', 'startTimeoutMs'] satisfies (keyof ServerOptions)[];
-const ofStdio = [...ofAll, 'command', 'args', 'env', 'cwd', 'stderr'] satisfies (keyof StdioServer)[];
-const ofHttp = [...ofAll, 'url', 'headers', 'auth'] satisfies (keyof HttpServer)[];
+const commonNames = ['name', 'tools', 'trusted', 'timeoutMs', 'startTimeoutMs'] satisfies (keyof ServerOptions)[];
+const stdioNames = [...commonNames, 'command', 'args', 'env', 'cwd', 'stderr'] satisfies (keyof StdioServer)[];
+const httpNames = [...commonNames, 'url', 'headers', 'auth'] satisfies (keyof HttpServer)[];
 
 const longestCallMs = 24 * 3_600_000;
-/** A worker sends no heartbeat while it waits for a server. After a longer wait it would count as lost. */
+/** A worker sends no heartbeats while it waits for a server. After a longer wait, Temporal would count it as lost. */
 const longestStartMs = 20_000;
 
-/** Throws a `DefinitionError`, one sentence without values of `env`, `headers` and `url`, for invalid options. */
+/** Throws a `DefinitionError` for invalid options: one sentence that quotes no value of `env`, `headers` or `url`. */
 export function checkServerOptions(options: unknown): asserts options is McpServerOptions {
   if (!isObject(options)) throw new DefinitionError('mcpServer: expected an object with name, and command or url');
   const { name, command, url, tools, trusted, timeoutMs, startTimeoutMs } = options;
@@ -61,7 +61,7 @@ export function checkServerOptions(options: unknown): asserts options is McpServ
     throw new DefinitionError(`${place}: ${sentence}`);
   };
   if ((command === undefined) === (url === undefined)) fail('give either command or url');
-  const known: readonly string[] = command === undefined ? ofHttp : ofStdio;
+  const known: readonly string[] = command === undefined ? httpNames : stdioNames;
   const unknown = Object.keys(options).find((key) => !known.includes(key));
   if (unknown !== undefined) fail(unknownName('option', unknown, known));
   if (tools !== undefined && !isTexts(tools)) fail('tools must be a list of names');

@@ -4,20 +4,23 @@ import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client';
 import { createHash } from 'node:crypto';
 
-/** Converts a result to text, or to its structured content if that is all. A line describes data such as images. */
+/**
+ * Converts a result to its structured content or, without any, to text. A result with structured content and, for
+ * example, an image is converted to both. In text, one line describes an image and the like.
+ */
 export function toolResult({ content, structuredContent }: CallToolResult): Json {
   const text = resultText(content);
   if (structuredContent === undefined) return text;
-  // Servers repeat structured content as text, for older clients.
-  const isWhole = content.every(({ type }) => type === 'text');
-  return isWhole ? (structuredContent as Json) : { structuredContent: structuredContent as Json, content: text };
+  // For older clients, servers repeat the structured content as text: such text adds nothing, and is dropped.
+  const isRepeated = content.every(({ type }) => type === 'text');
+  return isRepeated ? (structuredContent as Json) : { structuredContent: structuredContent as Json, content: text };
 }
 
 export function resultText(content: readonly ContentBlock[]): string {
   return content.map(blockText).join('\n');
 }
 
-/** Converts a part of a result to text for the model. Data, such as an image, is left out and only named. */
+/** Converts a part of a result to text for the model. Leaves out data such as an image, and only names it. */
 function blockText(block: ContentBlock): string {
   switch (block.type) {
     case 'text':
@@ -55,7 +58,7 @@ export function toolName(server: string, tool: string): string {
   return `${name.slice(0, longestName - hashDigits - 1)}_${hash}`;
 }
 
-/** Describes a failure in a few words, without foreign text, which may quote an address, a header or a variable. */
+/** Describes a failure in a few words of its own: the error's text may quote an address, a header or a variable. */
 export function serverFailure(error: unknown): string {
   if (ProtocolError.isInstance(error)) return `it answered with error ${error.code}`;
   if (error instanceof UnauthorizedError) return 'it refuses the token (HTTP 401)';

@@ -20,7 +20,7 @@ export interface AnswerAllOptions extends DecisionOptions {
 
 const limitByDefault = 100;
 
-/** Lists the open requests, asks once, and answers exactly these. Sets exit code 1 if one was left out or refused. */
+/** Shows the open requests, asks once, and answers the shown ones. Exit code 1 if one is left out or refused. */
 export async function answerAll(
   client: CountersignClient,
   output: Output,
@@ -32,14 +32,14 @@ export async function answerAll(
     throw new UsageError('No terminal can ask whether to go on: add --yes to answer all that wait without a question.');
   }
   const { approvals, unread, more, next } = await client.approvals.list({ workflowId, tool, agent, limit });
-  const frozen = await freeze(client, approvals, { mustBeShown: approved && !unseen, isDenial: !approved });
+  const chosen = await chooseRequests(client, approvals, { mustBeShown: approved && !unseen, isDenial: !approved });
   for (const { requestIds, workflowId: run, message } of unread) {
     const why = message.replace(/\.$/, '');
-    frozen.leftOut.push(...requestIds.map((requestId) => ({ row: { requestId, workflowId: run }, why })));
+    chosen.leftOut.push(...requestIds.map((requestId) => ({ row: { requestId, workflowId: run }, why })));
   }
-  const { requests, leftOut } = frozen;
+  const { requests, leftOut } = chosen;
   if (requests.length + leftOut.length === 0) return output.tell('Nothing waits for approval.');
-  output.tell(renderFrozen(output, frozen, Date.now()));
+  output.tell(renderChosen(output, chosen, Date.now()));
   if (more > 0 || next !== undefined) output.tell('More requests wait; they are not part of this.');
   if (!output.forPeople) {
     for (const { row, why } of leftOut) {
@@ -67,7 +67,7 @@ export async function answerAll(
   }
 }
 
-interface FrozenRequest extends Required<ReviewedRequest> {
+interface ChosenRequest extends Required<ReviewedRequest> {
   row: ApprovalSummary;
   /** The arguments of the request, escaped. */
   text: string;
@@ -79,36 +79,39 @@ interface LeftOut {
   why: string;
 }
 
-/** The requests as they were at one moment: those that get the answer, and those that are left out. */
-interface FrozenSet {
-  requests: FrozenRequest[];
+/** The requests that get the answer, as they were read once, and those that are left out. */
+interface ChosenRequests {
+  requests: ChosenRequest[];
   leftOut: LeftOut[];
 }
 
-/** The most characters of arguments in a list. Reviewers would not read longer ones there. */
+/** The most characters of a request's arguments that are shown in full. Reviewers would not read longer ones. */
 const longestShown = 4_000;
 const readAtOnce = 8;
 
-/** Reads the requests. With `mustBeShown`, leaves out those with hidden arguments. A denial needs only the rows. */
-async function freeze(
+/**
+ * Reads the requests, and leaves out those that have a problem. With `mustBeShown`, also leaves out those with hidden
+ * arguments. A denial needs no arguments, so it takes the rows as listed, without a worker.
+ */
+async function chooseRequests(
   client: CountersignClient,
   rows: readonly ApprovalSummary[],
   { mustBeShown, isDenial }: { mustBeShown: boolean; isDenial: boolean },
-): Promise<FrozenSet> {
-  const frozen: FrozenSet = { requests: [], leftOut: [] };
+): Promise<ChosenRequests> {
+  const chosen: ChosenRequests = { requests: [], leftOut: [] };
   const read = await inParallel(rows, readAtOnce, (row) => (isDenial ? asListed(row) : asRead(client, row)));
-  for (const each of read) {
-    if ('why' in each) frozen.leftOut.push(each);
-    else if (mustBeShown && each.hidden !== undefined) frozen.leftOut.push({ row: each.row, why: each.hidden });
-    else frozen.requests.push(each);
+  for (const result of read) {
+    if ('why' in result) chosen.leftOut.push(result);
+    else if (mustBeShown && result.hidden !== undefined) chosen.leftOut.push({ row: result.row, why: result.hidden });
+    else chosen.requests.push(result);
   }
-  return frozen;
+  return chosen;
 }
 
-/** A request that was read, or is left out. `hidden`: the reason why not all arguments are shown. */
-type Read = (FrozenRequest & { hidden?: string }) | LeftOut;
+/** A request that was read, or is left out. `hidden`: the reason why the list cannot show all of its arguments. */
+type Read = (ChosenRequest & { hidden?: string }) | LeftOut;
 
-/** Takes a request as the list shows it, which may lack arguments. Needs no worker. */
+/** Returns a request with the arguments that its row in the list has, which may not be all. Needs no worker. */
 async function asListed(row: ApprovalSummary): Promise<Read> {
   const { requestId, workflowId, digest, shown, notShown = row.argumentNames } = row;
   const names = notShown.map((name) => `'${name}'`).join(', ');
@@ -116,7 +119,7 @@ async function asListed(row: ApprovalSummary): Promise<Read> {
   return { requestId, workflowId, digest, row, text: visibleLine(argumentsText(row)), hidden };
 }
 
-/** Reads a request with all its arguments. It is left out if it is settled meanwhile or its run has a problem. */
+/** Reads a request with all its arguments. Leaves it out if it is settled by now, or if the run cannot be read. */
 async function asRead(client: CountersignClient, row: ApprovalSummary): Promise<Read> {
   const { requestId, workflowId } = row;
   try {
@@ -137,7 +140,7 @@ async function asRead(client: CountersignClient, row: ApprovalSummary): Promise<
 }
 
 /** Renders the requests with numbers, and below them those that are left out, with the reasons. */
-function renderFrozen(output: Output, { requests, leftOut }: FrozenSet, nowMs: number): string {
+function renderChosen(output: Output, { requests, leftOut }: ChosenRequests, nowMs: number): string {
   const shown = requests.map(({ row, text }, index) =>
     [
       output.style('bold', `${index + 1}. ${escapeText(row.toolName)}`),

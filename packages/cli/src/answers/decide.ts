@@ -67,7 +67,8 @@ function addAnswer(command: Command, approved: boolean, always: string): void {
 function refuseMixed(name: string, requestId: string | undefined, options: AnswerOptions): void {
   const { all = false, tool, agent, limit, yes, always, digest } = options;
   if (all === (requestId !== undefined)) {
-    // After a missing argument, `parse` tries again: --json may have taken the id for its value.
+    // --json may have taken the id for its value. After a `MissingArgumentError`, `parse` in `run-command-line.ts`
+    // tries again without that.
     const Mistake = all ? UsageError : MissingArgumentError;
     throw new Mistake(`Say which request: its id, or --all for every one that waits, as in countersign ${name} --all.`);
   }
@@ -96,10 +97,10 @@ export function addEdit(command: Command): void {
         const request = await client.approvals.get(requestId, { workflowId: run });
         const { arguments: shown, digest, workflowId } = request;
         const changes = renderChanges(output, shown, modifiedArguments);
-        // This line says that the request has further arguments: otherwise they would look new.
-        const left = request.shown === 'all' ? '' : 'The present arguments are not shown to reviewers.\n';
-        output.tell(`${left}${changes}`);
-        // The decision has the digest of the compared request: if the request has changed, the edit is refused.
+        // Without this line, arguments that the policy hides would look as if the edit added them.
+        const hiddenNote = request.shown === 'all' ? '' : 'The present arguments are not shown to reviewers.\n';
+        output.tell(`${hiddenNote}${changes}`);
+        // With the digest of the compared arguments, the run refuses the edit if the request has changed since then.
         const decided = { digest, ...options, run: workflowId };
         await sendDecision(client, output, decided, { requestId, approved: true, modifiedArguments });
       });
@@ -110,7 +111,7 @@ interface RespondOptions extends DecisionOptions {
   jsonValue?: string;
 }
 
-/** Adds the command by which the model gets a text instead of the result of the call, which does not run. */
+/** Adds the command that sends the model an answer in place of the call's result. The call does not run. */
 export function addRespond(command: Command): void {
   withDecision(command)
     .option('--json-value <json>', 'answer with JSON instead of text')
@@ -138,7 +139,7 @@ interface AlwaysOptions {
   uses?: number;
 }
 
-/** Adds `--always`, and the flags that say how far it goes. `what`: the text of its help. */
+/** Adds `--always` and the flags that limit it. `what`: the beginning of the help text of `--always`. */
 function withAlways(command: Command, what: string): Command {
   return command
     .addOption(
@@ -161,8 +162,8 @@ function alwaysOf({ always, match, expires, uses }: AlwaysOptions): boolean | Re
     if (match === undefined && expires === undefined && uses === undefined) return undefined;
     throw new UsageError('--match, --expires and --uses say how far --always goes: add --always.');
   }
-  const kind = always === true ? (match === undefined ? undefined : 'arguments') : always;
-  if (kind === undefined) {
+  const kind = always === true && match !== undefined ? 'arguments' : always;
+  if (kind === true) {
     if (expires === undefined && uses === undefined) return true;
     throw new UsageError(
       'Say what --expires and --uses limit: --always call, --always arguments --match FIELD=GLOB, or --always tool.',

@@ -20,19 +20,17 @@ export function addExtend(command: Command): void {
     .option('--for <duration>', 'how much later than its present deadline, such as 30m')
     .option('--run <workflow id>', 'the run that has the request; saves a search');
   withSigner(withReviewer(command, 'why; the audit keeps it')).action((id: string, options: ExtendOptions) => {
-    const { until, for: more } = options;
+    const { run, until, for: more } = options;
     if ((until === undefined) === (more === undefined)) {
       throw new UsageError('Say how long it may wait: --until INSTANT, or --for 30m.');
     }
     const moreMs = more === undefined ? undefined : durationMs(more);
     return withClient(options, async (client, output) => {
-      const given = { workflowId: options.run };
-      const { requestId } = await findNamed(client, id, options.run);
-      const to =
-        moreMs === undefined ? { until: until!, ...given } : await afterDeadline(client, requestId, moreMs, given);
-      const { until: instant, ...where } = to;
-      const message = { requestId, until: instant, ...senderOf(options) };
-      printReceipt(output, await client.extend(message, { ...where, ...signerOf(options) }));
+      const { requestId } = await findNamed(client, id, run);
+      const later = moreMs === undefined ? undefined : await afterDeadline(client, requestId, moreMs, run);
+      const message = { requestId, until: later?.until ?? until!, ...senderOf(options) };
+      const workflowId = later?.workflowId ?? run;
+      printReceipt(output, await client.extend(message, { workflowId, ...signerOf(options) }));
     });
   });
 }
@@ -42,9 +40,9 @@ async function afterDeadline(
   client: CountersignClient,
   requestId: string,
   moreMs: number,
-  given: { workflowId?: string },
+  run: string | undefined,
 ): Promise<{ until: string; workflowId: string }> {
-  const { deadline, workflowId } = await client.approvals.get(requestId, given);
+  const { deadline, workflowId } = await client.approvals.get(requestId, { workflowId: run });
   if (deadline === null) {
     throw new ProblemError({ code: 'invalid_message', message: `request ${requestId} has no deadline` });
   }
@@ -68,7 +66,7 @@ interface DelegateOptions extends ClientFlags, ReviewerOptions, SignerOptions {
   taskQueue?: string;
 }
 
-/** Adds the command that lets another person decide in a reviewer's place: one request, all, or later ones, too. */
+/** Adds the command that lets another person decide for a reviewer: one request, all open ones, or also later ones. */
 export function addDelegate(command: Command): void {
   withClientFlags(command)
     .option('--to <name>', 'who')
@@ -89,11 +87,11 @@ export function addDelegate(command: Command): void {
 
 type Act = (client: CountersignClient, output: Output) => Promise<void>;
 
-/** Returns the action that the flags name. Throws a usage error for flags that exclude one another. */
+/** Returns what the flags ask for: to list, to stop, or to delegate one or all requests. Throws a usage error. */
 function actionOf(id: string | undefined, options: DelegateOptions): Act {
   const { to, from, run, all = false, until, list = false, stop = false } = options;
-  const asked = [id !== undefined && 'an id', all && '--all', list && '--list', stop && '--stop'].filter(Boolean);
-  if (asked.length !== 1) throw new UsageError('Give the id of a request, or one of --all, --list and --stop.');
+  const named = [id !== undefined, all, list, stop].filter(Boolean);
+  if (named.length !== 1) throw new UsageError('Give the id of a request, or one of --all, --list and --stop.');
   if (until !== undefined && !all) throw new UsageError('--until is for --all.');
   if (id === undefined && (from !== undefined || run !== undefined)) {
     throw new UsageError('--from and --run are for one request: give its id.');
@@ -119,7 +117,7 @@ function actionOf(id: string | undefined, options: DelegateOptions): Act {
   return (client, output) => delegateAll(client, output, { by: by!, to, until, options });
 }
 
-/** Delegates all requests and prints a line for each. Exit code 1 if one was refused or a run did not answer. */
+/** Delegates all open requests, and prints a line for each. Exit code 1 if one is refused or a run did not answer. */
 async function delegateAll(
   client: CountersignClient,
   output: Output,

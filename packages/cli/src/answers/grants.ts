@@ -44,7 +44,7 @@ export function addGrants(grants: Command): void {
   );
 }
 
-/** Renders grants as a table, oldest first, and the tools that are denied for good. */
+/** Renders grants and standing denials as a table, oldest first. */
 export function renderGrants(output: Output, grants: Grant[]): string {
   return renderTable(
     output,

@@ -19,9 +19,9 @@ export function addMessage(command: Command): void {
     .option('--by <name>', 'who you are, as a claimed name (default: the user of this system)')
     .option('--reason <text>', 'why; the audit keeps it')
     .action(async (run: string, given: string | undefined, { by, reason, retry, stop, ...options }: MessageOptions) => {
-      const all = [given !== undefined, retry, stop].filter((each) => each === true);
-      if (all.length > 1) throw new UsageError('Give one of TEXT, --retry and --stop.');
-      const message = stop ? { stop } : retry ? { retry } : { content: await readGiven(given) };
+      const named = [given !== undefined, retry, stop].filter(Boolean);
+      if (named.length > 1) throw new UsageError('Give one of TEXT, --retry and --stop.');
+      const message = await messageOf(given, retry, stop);
       await withClient(options, async (client, output) => {
         const sent = { ...message, ...senderOf({ reviewer: by, reason }) };
         printReceipt(output, await client.message(await namedRun(client, run), sent));
@@ -29,9 +29,11 @@ export function addMessage(command: Command): void {
     });
 }
 
-async function readGiven(given: string | undefined): Promise<string> {
+async function messageOf(given: string | undefined, retry: true | undefined, stop: true | undefined) {
+  if (stop) return { stop };
+  if (retry) return { retry };
   if (given === undefined) {
     throw new MissingArgumentError('Give the message that the agent gets: TEXT, or - to read standard input.');
   }
-  return readText(given);
+  return { content: await readText(given) };
 }

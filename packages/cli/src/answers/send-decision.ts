@@ -41,7 +41,7 @@ export async function sendDecision(
   const { requestId, digest } = await findNamed(client, decision.requestId, run);
   const reviewerId = reviewerOf(options);
   const shownDigest = mustBeShown ? await requireShown(client, requestId, run) : undefined;
-  // The digest that the user gave comes first, then that of the checked arguments, then that of the list.
+  // The run decides only if the call has this digest: the user's own, else that of the call shown here or in the list.
   const receipt = await client.decide(
     { ...decision, requestId, reason, reviewerId, viewed, digest: options.digest ?? shownDigest ?? digest },
     { workflowId: run, ...signerOf(options) },

@@ -42,7 +42,7 @@ export function addAudit(audit: Command): void {
   addAuditVerify(audit);
 }
 
-/** Prints the audit as JSON lines or CSV, or writes a report in HTML. With --follow, Ctrl-C completes the export. */
+/** Prints the audit as JSON lines or CSV, or writes a report as HTML. With --follow, goes on until Ctrl-C. */
 async function exportAudit(run: string | undefined, flags: ExportOptions): Promise<void> {
   const { query, html, csv, separator, follow, interval, sign, redact, withhold } = flags;
   if ((run === undefined) === (query === undefined)) {
@@ -95,7 +95,7 @@ interface VerifyOptions extends ClientFlags {
   live?: boolean;
 }
 
-/** Adds `countersign audit verify FILE`, which checks an export without a server, unless --live is given. */
+/** Adds `countersign audit verify FILE`, which checks an export. Only with --live does it need a server. */
 function addAuditVerify(audit: Command): void {
   withClientFlags(audit.command('verify <file>'))
     .description('check an export: that nothing was deleted, moved, edited or cut off, and who signed it')
@@ -108,7 +108,7 @@ function addAuditVerify(audit: Command): void {
     .action(verifyFile);
 }
 
-/** Verifies an export, with flags also against an older one and the server's history, and prints the verdict. */
+/** Verifies an export and prints the verdict. --since and --live compare with an older export and the server. */
 async function verifyFile(file: string, flags: VerifyOptions): Promise<void> {
   const { verifyAudit } = await import('countersign/audit');
   const { key, since, live } = flags;
@@ -144,7 +144,7 @@ function report(output: Output, { heads, ...verdict }: AuditVerdict): void {
     return;
   }
   output.line(`${output.style('red', 'The export does not verify')}. ${firstFinding(verdict)}`);
-  // The first finding is in the line above.
+  // The first finding is in the line above, so the list begins with the second.
   for (const { line, kind, message } of verdict.findings.slice(1, 20)) {
     output.line(`  line ${line}: ${kind}: ${escapeText(message)}`);
   }

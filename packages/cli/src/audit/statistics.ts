@@ -11,7 +11,7 @@ interface StatisticsOptions extends ClientFlags {
 
 const minuteMs = 60_000;
 const weekMs = 7 * 24 * 60 * minuteMs;
-/** The time limit of a summary, which reads more runs than a page of the gateway does. */
+/** The time limit of the survey. It is long, because the survey may read the histories of thousands of runs. */
 const timeoutMs = 15 * minuteMs;
 
 export function addStatistics(command: Command): void {

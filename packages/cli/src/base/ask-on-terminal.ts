@@ -4,7 +4,7 @@ export function canAsk(): boolean {
   return process.stdin.isTTY && process.stdout.isTTY;
 }
 
-/** Gives `ask` the terminal. On Ctrl-C returns `interrupted`, unless another program has the terminal. */
+/** Calls `ask` with the terminal. Returns `interrupted` after Ctrl-C; undefined if standard input is no terminal. */
 export async function askOnTerminal<Answer>(
   ask: (asking: Asking) => Promise<Answer>,
 ): Promise<Answer | 'interrupted' | undefined> {

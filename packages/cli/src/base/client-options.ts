@@ -21,7 +21,7 @@ export async function clientOptions(options: ClientSettings & { taskQueue?: stri
   if (endpoint === undefined) return { ...config, address, namespace, taskQueue };
   const { RemoteCodec } = await import('countersign/codec');
   const { namespace: used } = connectionSettings({ address, namespace });
-  // A codec server takes the place of the module's codecs.
+  // With a codec server, the codecs of the module are not used.
   const payloadCodecs = [new RemoteCodec({ endpoint, namespace: used, authorization })];
   return { ...config, address, namespace, taskQueue, dataConverter: { ...config.dataConverter, payloadCodecs } };
 }
@@ -38,19 +38,19 @@ export function durationOption(leastMs = 1): (text: string) => number {
   };
 }
 
-/** Refuses a mistyped subcommand, which commander takes for an argument of the default command, and adds help. */
+/** Adds help, and a check: commander would pass a mistyped subcommand to the default command, as its argument. */
 export function refuseMistyped(group: Command, defaultCommand: string): void {
   const name = group.name();
   group.addHelpText('after', `\n\`${name}\` alone is \`${name} ${defaultCommand}\`, with its arguments and flags.`);
   group.hook('preSubcommand', ({ args }, chosen) => {
     const firstFlag = args.findIndex((word) => word.startsWith('-'));
     const words = firstFlag === -1 ? args : args.slice(0, firstFlag);
-    // If the default command has more words than it takes, the first one must be a mistyped subcommand.
+    // More words than the chosen default command takes mean that the first word is a mistyped subcommand.
     if (words[0] !== chosen.name() && words.length > chosen.registeredArguments.length) refuse(group, words);
   });
 }
 
-/** Makes commander throw its error with a suggestion, which it has only for a group without a default command. */
+/** Throws commander's error that suggests a subcommand. Commander makes it only in a group without a default. */
 function refuse(group: Command, words: readonly string[]): void {
   const withoutDefault = new Command().exitOverride().configureOutput({ outputError: () => undefined });
   for (const command of group.createHelp().visibleCommands(group)) withoutDefault.command(command.name());

@@ -16,14 +16,16 @@ export function withCommonOptions(command: Command, fields?: readonly string[]):
   return withConnection(withJson(command, fields)).option('--debug', 'show the stack of an error');
 }
 
-/** Adds the options of a command that starts its own server: help hides the flags that lead to another server. */
+/** Adds the options of a command that starts its own server. Its help hides the flags that name another server. */
 export function withServerOptions(command: Command): Command {
-  const { options } = withCommonOptions(command);
-  for (const each of options) if (each.helpGroupHeading !== undefined) each.hideHelp(each.long !== '--namespace');
+  const connectionOptions = withCommonOptions(command).options.filter(
+    (option) => option.helpGroupHeading !== undefined,
+  );
+  for (const option of connectionOptions) option.hideHelp(option.long !== '--namespace');
   return command;
 }
 
-/** Adds the options of a command with a client: the common ones, the codec server and the module. */
+/** Adds the options of a command that uses a client: the common ones, the codec server's, and the worker module. */
 export function withClientFlags(command: Command, fields?: readonly string[]): Command {
   return withCommonOptions(command, fields)
     .addOption(
@@ -73,7 +75,7 @@ export async function withClient(
 export function nextCommand(options: ClientFlags, ...words: string[]): string {
   const { config, codecEndpoint } = options;
   // The flag --codec-auth is left out, because its value is a secret.
-  const flags = Object.entries({ '--config': config, '--codec-endpoint': codecEndpoint });
-  const codec = flags.flatMap(([flag, value]) => (value === undefined ? [] : [flag, value]));
-  return ['countersign', ...words, ...connectionWords(options), ...codec].map(quoteWord).join(' ');
+  const given = Object.entries({ '--config': config, '--codec-endpoint': codecEndpoint });
+  const clientWords = given.flatMap(([flag, value]) => (value === undefined ? [] : [flag, value]));
+  return ['countersign', ...words, ...connectionWords(options), ...clientWords].map(quoteWord).join(' ');
 }

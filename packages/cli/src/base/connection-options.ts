@@ -33,7 +33,7 @@ export function connectionOption(flag: string, text: string): Option {
   return new Option(flag, text).helpGroup('Connection:');
 }
 
-/** Adds the flags. All but the first two set their variable in this process, where client and worker read it. */
+/** Adds the flags. All but --address and --namespace set a variable of this process, which the SDK then reads. */
 export function withConnection(command: Command): Command {
   const add = (flag: string, text: string): Option => {
     const option = connectionOption(flag, text);
@@ -47,7 +47,7 @@ export function withConnection(command: Command): Command {
     for (const { variable, option } of added) {
       const value = called.getOptionValue(option.attributeName()) as string | true | undefined;
       if (value === undefined) continue;
-      // Temporal's reader would treat a missing configuration file as an empty one.
+      // The SDK would ignore a configuration file that does not exist, so a mistyped path is refused here.
       if (option.flags.endsWith('<path>') && !existsSync(String(value))) {
         throw new UsageError(`${option.long}: there is no file ${value}.`);
       }
@@ -56,9 +56,9 @@ export function withConnection(command: Command): Command {
   });
 }
 
-/** Throws a usage error before connecting, if the flag or its variable is not an address. */
+/** Throws a usage error if the flag or `TEMPORAL_ADDRESS` is not an address. */
 export function requireAddress({ address = process.env['TEMPORAL_ADDRESS'] }: ConnectionOptions): void {
-  // An address without a port is accepted.
+  // An address without a port is valid: `connectionSettings` adds the port.
   const [, port = '1'] = /:(\d+)$/.exec(address ?? '') ?? [];
   if (address === undefined || (!/[\s/]/.test(address) && Number(port) >= 1 && Number(port) <= 65_535)) return;
   throw new UsageError(`'${address}' is not an address: write HOST:PORT, such as 127.0.0.1:7233.`);

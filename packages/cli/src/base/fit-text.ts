@@ -2,7 +2,7 @@ import stringWidth from 'string-width';
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** Cuts a text to this many columns, with an ellipsis: after a word, unless that loses half of what fits. */
+/** Cuts a text to this many columns, and ends it with `…`. Cuts after a word, unless that would lose half of it. */
 export function truncate(text: string, columns: number): string {
   if (stringWidth(text) <= columns) return text;
   let kept = '';

@@ -19,12 +19,12 @@ type Words<Line extends string> = Line extends `${infer Word} ${infer Rest}` ? W
 
 type Difference<One, Other> = Exclude<One, Other> | Exclude<Other, One>;
 
-/** Accepts lines that name exactly these members; otherwise it is an error type with the missing and unknown names. */
+/** Accepts any line if the lines name exactly these members. Otherwise the error shows which names are wrong. */
 type Exactly<Member, Line extends string> = [Difference<Member, Words<Line>>] extends [never]
   ? unknown
   : { wrong: Difference<Member, Words<Line>> };
 
-/** Lists all fields of a type; the compiler refuses an incomplete list. Two calls, so that `Line` is inferred. */
+/** Lists all fields of the type `Printed`; the compiler refuses another list. The second call infers `Line`. */
 function fields<Printed>() {
   return <Line extends string>(...lines: (Line & Exactly<AnyMember<Printed>, Line>)[]): readonly string[] =>
     lines.flatMap((line) => line.split(' '));
@@ -58,7 +58,7 @@ export const jsonFields = {
   listedRun: fields<ListedRun>()(
     'workflowId workflowType status agent callerUserId task lineage open startedAt closedAt',
   ),
-  /** With several runs: `workflowId`, `workflowType`, `outcome`. With one: `requestId`, `accepted`, `recorded`. */
+  /** `workflowId`, `workflowType` and `outcome` occur with several runs, `requestId` and `accepted` with one. */
   policyChange: fields<PolicyResult | Omit<Receipt, 'votes' | 'grantId' | 'successor' | 'settledBy'>>()(
     'workflowId workflowType requestId accepted recorded outcome message code settled',
   ),

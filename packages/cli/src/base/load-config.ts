@@ -24,7 +24,7 @@ export async function loadConfig(path: string | undefined): Promise<WorkerOption
   return (await loadWorkerModule(path)).options;
 }
 
-/** Loads a worker module, checks its options, and makes the names of its files paths. Throws `UsageError`. */
+/** Loads a worker module, checks its options, and resolves the file names in them. Throws `UsageError`. */
 export async function loadWorkerModule(path: string | undefined): Promise<WorkerModule> {
   const file = configFile(path);
   if (file === undefined) {
@@ -66,14 +66,14 @@ export async function loadPolicySource(path: string | undefined): Promise<string
   return file === undefined || policy === undefined ? undefined : besideModule(file, policy);
 }
 
-/** Resolves a file name against the folder of the module, unless only the current folder has the file. */
+/** Resolves a file name of the options in the folder of the module, unless only the current folder has the file. */
 function besideModule<Source>(file: string, source: Source): Source | string {
   // A text with line breaks is a policy itself.
   if (typeof source !== 'string' || source.includes('\n')) return source;
   const besideIt = resolve(dirname(file), source);
-  // A missing file counts as one beside the module. Any other line may be a policy, and stays.
-  const isName = /\.(ya?ml|json)$/.test(source) && !existsSync(source);
-  return existsSync(besideIt) || isName ? besideIt : source;
+  // The name of a file that exists nowhere is resolved, too, for the error. A line that names no file may be a policy.
+  const isMissingFile = /\.(ya?ml|json)$/.test(source) && !existsSync(source);
+  return existsSync(besideIt) || isMissingFile ? besideIt : source;
 }
 
 /** Returns the channels of a worker module; undefined without any. Throws as `readChannels` does. */
@@ -96,7 +96,7 @@ export async function loadClientConfig(path: string | undefined): Promise<Client
   return { address, namespace, taskQueue, dataConverter, largePayloads, attributes };
 }
 
-/** Returns the path of the module; undefined without a name and a default module. Throws `UsageError`. */
+/** Returns the path of the named module, else of a default file; undefined if there is none. Throws `UsageError`. */
 export function configFile(path: string | undefined): string | undefined {
   const file = path ?? defaultFiles.find((each) => existsSync(each));
   if (file === undefined) return undefined;

@@ -8,10 +8,10 @@ export async function namedRun(client: CountersignClient, name: string): Promise
   return runNamed(client.session, name);
 }
 
-/** The least length of a shortened id: `key-` or `run-`, and eight more characters. */
+/** The least length of a shortened id: a prefix such as `run-`, and eight characters that distinguish runs. */
 const shortRun = 12;
 
-/** Shortens ids of runs as far as they stay distinct. The part of a nested run's id after the first `/` stays. */
+/** Returns a function that shortens ids of runs. In the id of a nested run, only the part before the `/` shrinks. */
 export function shortRunIds(ids: readonly string[]): (id: string) => string {
   const headOf = (id: string): string => id.split('/', 1)[0]!;
   const short = shortIds(ids.map(headOf), shortRun);

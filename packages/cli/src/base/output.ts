@@ -78,14 +78,13 @@ export function withJson(command: Command, fields?: readonly string[]): Command 
     .hook('preAction', (called) => {
       const unknown = selectedFields(called.opts<JsonOption>())?.find((name) => !fields.includes(name));
       if (unknown === undefined) return;
-      // --json may have taken the missing argument for its fields: after this error, `parse` tries again.
+      // --json may have taken the missing argument for its fields. `parse` in `run-command-line.ts` then tries again.
       const isWithoutArgument = called.args.length === 0 && called.registeredArguments.length > 0;
       const Mistake = isWithoutArgument ? MissingArgumentError : UsageError;
       throw new Mistake(`--json has no field '${unknown}' here: choose from ${fields.join(', ')}.`);
     });
 }
 
-/** Returns the names of the selected fields; undefined for all. */
 function selectedFields({ json }: JsonOption): string[] | undefined {
   return typeof json === 'string' ? json.split(',') : undefined;
 }
@@ -108,7 +107,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Thrown if an argument is missing that some flags can replace, before the command does anything. */
+/** An argument is missing. A command throws this before it does anything, so that `parse` may try again. */
 export class MissingArgumentError extends UsageError {}
 
 /** Writes an error to standard error, as a sentence or `{ code, message }`. Returns the exit code. */
@@ -124,13 +123,13 @@ export function reportError(error: unknown, options: { json: boolean; debug: boo
   return code === 'usage' ? usageExitCode : exitCodeOf(code);
 }
 
-/** Returns one line. Commander's messages begin with `error: ` and have a suggestion on a separate line. */
+/** Returns the message on one line, without the `error: ` and the line breaks of commander's messages. */
 function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error instanceof CommanderError ? error.message.replace(/^error: /, '').replaceAll('\n', ' ') : error.message;
 }
 
-/** Escapes a message. Only the problems of a file, `FILE:LINE:COL message`, stay on several lines. */
+/** Escapes a message, with its line breaks. Only a list of problems, `FILE:LINE:COL message`, keeps them. */
 function escapeMessage(message: string): string {
   const lines = message.split('\n');
   const isList = lines.every((line) => /^[^:]+:\d+:\d+ ./.test(line));
@@ -144,21 +143,21 @@ function stackOf(error: Error): string {
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** The time within which two signals are one press: npm forwards a Ctrl-C that its child has received already. */
+/** Signals within this time count as one Ctrl-C: npm forwards a Ctrl-C that this process has received already. */
 const samePressMs = 1_000;
 
-/** Resolves with the first signal that asks this process to end. A signal a second later or more ends it. */
+/** Resolves with the first signal that asks this process to end. From a second later on, a signal ends the process. */
 export function untilInterrupted(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     const stop = (signal: NodeJS.Signals): void => {
       resolve(signal);
-      // Without a listener, the next signal ends the process.
-      const letGo = (): void => {
-        for (const each of signals) process.removeListener(each, stop);
+      // Without listeners, the next signal ends the process.
+      const stopListening = (): void => {
+        for (const name of signals) process.removeListener(name, stop);
       };
-      setTimeout(letGo, samePressMs).unref();
+      setTimeout(stopListening, samePressMs).unref();
     };
-    for (const each of signals) process.on(each, stop);
+    for (const name of signals) process.on(name, stop);
   });
 }
 
@@ -218,7 +217,6 @@ export function exitCodeOf(code: ProblemCode): ExitCode {
   return exitCodes[code];
 }
 
-/** Returns the table of all exit codes, for `countersign --help`. */
 export function exitCodeHelp(): string {
   const rows = Object.entries(exitCodeMeanings).map(([code, meaning]) => `  ${code.padEnd(3)}  ${meaning}`);
   return ['', 'Exit codes:', ...rows].join('\n');

@@ -2,10 +2,10 @@ import { isProblemError } from 'countersign/base';
 import type { CountersignClient, ApprovalDetails, ApprovalSummary } from 'countersign/client';
 import { UsageError } from './output.ts';
 
-/** A request. If no worker answers, it is the row of the list, and `why` is the error. */
+/** A request with all its details or, if no worker answers, its row in the list and the error. */
 export type ReadRequest = { details: ApprovalDetails } | { row: ApprovalSummary; why: Error };
 
-/** Reads a request or, without a worker, its row in the list. `no_worker` means that the list lacks it, too. */
+/** Reads a request or, without a worker, its row in the list. Throws `no_worker` if the list lacks it, too. */
 export async function readRequest(
   client: CountersignClient,
   requestId: string,
@@ -17,15 +17,15 @@ export async function readRequest(
     if (!isProblemError(error) || error.code !== 'no_worker') throw error;
     const { approvals } = await client.approvals.list({ workflowId, limit: Infinity });
     const rows = approvals.filter((row) => row.requestId === requestId);
-    // If several runs claim the request, none of them is shown as its run.
+    // Rows of several runs with this id leave open which run has the request, so no row is shown.
     if (rows.length !== 1) throw error;
     return { row: rows[0]!, why: error };
   }
 }
 
 /**
- * Throws a usage error with the hidden arguments if not all arguments of a call can be read. If no worker answers,
- * returns the digest in the list, so that no other call is approved; else undefined.
+ * Throws a usage error that names the hidden arguments, if not all arguments of a call can be read. Returns the digest
+ * of the listed call if only the list shows it: with this digest, no other call is approved. Otherwise undefined.
  */
 export async function requireShown(
   client: CountersignClient,
@@ -39,7 +39,7 @@ export async function requireShown(
         'No worker answers, and the list does not show the request: start a worker, or add --unseen.',
       );
     }
-    // A client with codecs sends nothing to a run that it cannot read: then --unseen would not help.
+    // --unseen is not advised to a client with codecs: it sends nothing to a run that it cannot read.
     if (code !== 'undecodable' || client.session.hasCodecs) throw error;
     throw new UsageError(`${(error as Error).message} To approve it without seeing it, add --unseen.`);
   });

@@ -16,7 +16,7 @@ export function readJsonOption(flag: string, text: string): Json {
   return read.value;
 }
 
-/** Reads JSON as strictly, from the text itself or, for `@FILE`, from a file. Throws a usage error. */
+/** Reads JSON as `readJsonOption` does, from the text itself or, for `@FILE`, from a file. Throws a usage error. */
 export async function readJsonOrFile(flag: string, text: string): Promise<Json> {
   if (!text.startsWith('@')) return readJsonOption(flag, text);
   const file = text.slice(1);
@@ -26,7 +26,7 @@ export async function readJsonOrFile(flag: string, text: string): Promise<Json> 
   return readJsonOption(flag, source);
 }
 
-/** The most bytes of a line, far more than a call needs: a file without line breaks must not fill the memory. */
+/** The most bytes of a line. The limit keeps a file without line breaks from filling the memory. */
 const longestLine = 16 * 1_048_576;
 const lineFeed = 0x0a;
 
@@ -35,31 +35,31 @@ export type Line = { text: string } | { problem: string };
 
 /** Yields the lines of a UTF-8 stream. Unlike Node's readline, it does not split at U+2028, which JSON may contain. */
 export async function* byteLines(stream: AsyncIterable<Buffer>, longest: number = longestLine): AsyncGenerator<Line> {
-  let held: Buffer[] = [];
+  let pieces: Buffer[] = [];
   let length = 0;
-  const take = (piece: Buffer): void => {
+  const addPiece = (piece: Buffer): void => {
     length += piece.length;
-    // The rest of a line that is too long is counted and skipped.
-    if (length <= longest) held.push(piece);
-    else held = [];
+    // A line that is too long is only counted, and not kept.
+    if (length <= longest) pieces.push(piece);
+    else pieces = [];
   };
-  const finish = (): Line => {
-    const line =
-      length > longest ? { problem: `the line is longer than ${longest} bytes` } : decode(Buffer.concat(held));
-    held = [];
+  const finishLine = (): Line => {
+    const isTooLong = length > longest;
+    const line = isTooLong ? { problem: `the line is longer than ${longest} bytes` } : decode(Buffer.concat(pieces));
+    pieces = [];
     length = 0;
     return line;
   };
   for await (const chunk of stream) {
     let from = 0;
     for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, from)) {
-      take(chunk.subarray(from, end));
-      yield finish();
+      addPiece(chunk.subarray(from, end));
+      yield finishLine();
       from = end + 1;
     }
-    if (from < chunk.length) take(chunk.subarray(from));
+    if (from < chunk.length) addPiece(chunk.subarray(from));
   }
-  if (length > 0) yield finish();
+  if (length > 0) yield finishLine();
 }
 
 function decode(bytes: Buffer): Line {

@@ -18,7 +18,7 @@ export function withReviewer(command: Command, why: string): Command {
     .option('--reviewer <name>', 'who you are, as a claimed name (default: the user of this system)');
 }
 
-/** Returns the claimed name; undefined with a key, and if the system's user has no name, as in some containers. */
+/** Returns the claimed name, or that of the system's user. Undefined with a key, which names the reviewer instead. */
 export function reviewerOf({ reviewer, sign }: ReviewerOptions & SignerOptions): string | undefined {
   if (reviewer !== undefined || sign !== undefined) return reviewer;
   try {
@@ -32,7 +32,7 @@ export function senderOf(options: ReviewerOptions & SignerOptions): { by?: strin
   return { by: reviewerOf(options), reason: options.reason };
 }
 
-/** Options with a private key: never print them. */
+/** The flags of a signature. They contain the private key, so they must never be printed. */
 export interface SignerOptions {
   /** The private key itself, read from the file that the flag names. */
   sign?: string;

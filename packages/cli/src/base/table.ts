@@ -4,9 +4,9 @@ import type { Output } from './output.ts';
 
 const gap = '  ';
 
-/** The titles of columns that are cut in another way. */
+/** The titles of the columns whose cells are not simply cut. */
 interface Columns {
-  /** Users copy these cells, so they are cut only if the others are narrow already. */
+  /** Users copy these cells, so other columns are cut first. */
   whole?: string[];
   /** These cells continue on the next line. */
   wrapped?: string[];
@@ -25,11 +25,12 @@ export function renderTable(
   );
   const room = output.width - gap.length * (head.length - 1);
   const mayBeCut = (column: number): boolean => !whole.includes(head[column]!);
-  // Columns that may be cut shrink to 8 first, then all columns; if the table is still too wide, the same with 4.
-  const widths = [8, 4].reduce(
-    (wide, least) => shrink(shrink(wide, least, room, mayBeCut), least, room, () => true),
-    natural,
-  );
+  let widths = natural;
+  for (const least of [8, 4]) {
+    widths = shrink(widths, least, room, mayBeCut);
+    // If the table is still too wide, the columns that users copy shrink, too.
+    widths = shrink(widths, least, room, () => true);
+  }
 
   const linesOf = (row: string[]): string[][] => {
     const cells = row.map((cell, column) => {
@@ -40,13 +41,13 @@ export function renderTable(
     const height = Math.max(...cells.map((lines) => lines.length));
     return Array.from({ length: height }, (_, line) => cells.map((lines) => lines[line] ?? ''));
   };
-  const join = (cells: string[]): string =>
+  const joinCells = (cells: string[]): string =>
     cells
       .map((cell, column) => pad(cell, widths[column]!))
       .join(gap)
       .trimEnd();
   const titles = head.map((title, column) => output.style('bold', truncate(title, widths[column]!)));
-  return [titles, ...rows.flatMap(linesOf)].map(join).join('\n');
+  return [titles, ...rows.flatMap(linesOf)].map(joinCells).join('\n');
 }
 
 function widthOf(cell: string): number {
@@ -56,11 +57,12 @@ function widthOf(cell: string): number {
 /** Narrows the widest of these columns until all fit into `room`, or none is wider than `least`. */
 function shrink(widths: number[], least: number, room: number, mayShrink: (column: number) => boolean): number[] {
   const shrunk = [...widths];
-  let over = shrunk.reduce((sum, width) => sum + width, 0) - room;
-  for (; over > 0; over -= 1) {
+  const total = shrunk.reduce((sum, width) => sum + width, 0);
+  for (let excess = total - room; excess > 0; excess -= 1) {
     const widest = Math.max(...shrunk.filter((_, column) => mayShrink(column)));
     if (widest <= least) break;
-    shrunk[shrunk.findIndex((width, column) => width === widest && mayShrink(column))]! -= 1;
+    const widestColumn = shrunk.findIndex((width, column) => width === widest && mayShrink(column));
+    shrunk[widestColumn]! -= 1;
   }
   return shrunk;
 }

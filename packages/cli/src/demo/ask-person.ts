@@ -48,7 +48,7 @@ export type Tell = (event: DemoEvent) => void;
 
 export type TypedAnswer = { approved: true } | { approved: false; reason?: string };
 
-/** Asks the person at standard input until there is an answer. Returns `nobody` at the end of the input. */
+/** Asks the person at standard input until they answer. Resolves to `nobody` when the input ends without an answer. */
 export type AskPerson = (signal: AbortSignal) => Promise<TypedAnswer | 'nobody'>;
 
 const prompt = '  a/approve/yes/y or d/deny/no/n: ';
@@ -76,14 +76,14 @@ function terminalLine(output: NodeJS.WriteStream): NextLine {
   return (signal) => terminal.use(signal, (asking) => asking.answer(prompt));
 }
 
-/** Reads answers from a pipe. A line for an earlier question answers the next one. Returns undefined at the end. */
+/** Reads answers from a pipe, one line for each question. Returns undefined at the end of the input. */
 function pipedLine(output: NodeJS.WritableStream): NextLine {
   let lines: AsyncIterator<string> | undefined;
   let pending: Promise<IteratorResult<string>> | undefined;
   return async (signal) => {
     lines ??= createInterface({ input: process.stdin })[Symbol.asyncIterator]();
     output.write(prompt);
-    // A line that an aborted question still awaits belongs to the next question.
+    // If the last question was aborted, its read still waits, and its line answers this question.
     pending ??= lines.next();
     const aborted = new Promise<never>((_resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });

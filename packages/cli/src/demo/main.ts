@@ -28,7 +28,7 @@ OPENAI_API_KEY, OPENAI_BASE_URL and COUNTERSIGN_MODEL name a real model; without
 The demo starts its own Temporal server and ignores your settings for Temporal (TEMPORAL_…).`;
 
 const interruptedExitCode = 130;
-/** The time within which two signals are one: npm forwards a Ctrl-C that its child has received already. */
+/** Signals within this time count as one Ctrl-C: npm forwards a Ctrl-C that this process has received already. */
 const sameSignalMs = 1_000;
 
 process.exit(await main());
@@ -72,9 +72,10 @@ async function runDemo({ yes, json, keep }: DemoOptions): Promise<number> {
     return status === 'completed' ? 0 : 1;
   };
   const shown = show();
-  for (const each of [shown, ended.promise]) each.catch(() => undefined); // the first result counts
+  // Only the first result counts, so a later rejection is ignored.
+  for (const promise of [shown, ended.promise]) promise.catch(() => undefined);
   try {
-    // With --keep, Ctrl-C after the end of the run is no interruption: the run decides the exit code.
+    // With --keep, Ctrl-C ends the demo after its run is over. The run's own status is then the exit code.
     const exitCode = await Promise.race([shown, ended.promise, interrupted.then((code) => (isOver ? shown : code))]);
     if (exitCode === interruptedExitCode && !json) process.stdout.write('\n');
     await cleanUp.run();
@@ -88,16 +89,16 @@ async function runDemo({ yes, json, keep }: DemoOptions): Promise<number> {
   }
 }
 
-/** Returns a signal that aborts when this process should end, or standard output fails. A later one ends it. */
+/** Returns an `AbortSignal` for Ctrl-C and the like, and for a closed output. A later Ctrl-C ends the process. */
 function stopOnSignal(): AbortSignal {
   const stop = new AbortController();
   let firstAt: number | undefined;
-  const ask = (): void => {
+  const onSignal = (): void => {
     if (firstAt !== undefined && performance.now() - firstAt > sameSignalMs) process.exit(interruptedExitCode);
     firstAt ??= performance.now();
     stop.abort(new Error('interrupted'));
   };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, ask);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
   process.stdout.on('error', () => stop.abort(new Error('standard output is closed')));
   return stop.signal;
 }

@@ -33,7 +33,7 @@ class Narrator {
     this.#tell = tell;
   }
 
-  /** Reports new events. Skips the text of a turn without calls, because it is the result of the run. */
+  /** Reports new events, but not the text of a turn without calls: it is the result, which the demo prints later. */
   async catchUp(): Promise<void> {
     const { turns, rulings } = await readRun(this.#client, this.#workflowId);
     for (const [index, { text, calls }] of turns.entries()) {
@@ -41,7 +41,7 @@ class Narrator {
       if (text.trim() !== '') this.#once(`turn ${index}`, { event: 'said', text });
       for (const call of calls) {
         const ruling = rulings.get(call.callId);
-        // The ruling may arrive with a later event. Until then nothing is reported, to keep the order.
+        // To keep the order, nothing more is reported before history has the ruling on this call.
         if (ruling === undefined) return;
         this.#once(call.callId, rulingOf(call, ruling));
       }
@@ -99,14 +99,14 @@ export async function play(options: PlayOptions): Promise<RunResult> {
     (value) => (result = value),
     () => undefined,
   );
-  for (let over = false; !over;) {
-    over = await Promise.race([watching.then(() => true), sleep(lookEveryMs, false)]);
+  for (;;) {
+    const isOver = await Promise.race([watching.then(() => true), sleep(lookEveryMs, false)]);
     await narrator.catchUp();
-    if (over) break;
+    if (isOver) break;
     await tellTrouble();
     const [request] = (await client.approvals.list({ workflowId })).approvals;
     if (request === undefined) continue;
-    // Prints the earlier events of the run before its request.
+    // What came before the request is printed before it.
     await narrator.catchUp();
     if (!killed) await killWorker(options, request.requestId);
     killed = true;
@@ -125,7 +125,7 @@ async function killWorker({ stage, tell }: SettleOptions, requestId: string): Pr
   const { pid, next } = await stage.killWorker();
   tell({ event: 'killed', pid });
   for (;;) {
-    // This reads Temporal's visibility, which lags by up to a second and needs no worker.
+    // The list comes from Temporal's visibility. It needs no worker, and lags by up to a second.
     const { approvals } = await stage.client.approvals.list();
     const row = approvals.find((each) => each.requestId === requestId);
     if (row !== undefined) {
@@ -137,7 +137,7 @@ async function killWorker({ stage, tell }: SettleOptions, requestId: string): Pr
   tell({ event: 'worker', pid: await next, again: true });
 }
 
-/** Reports how often each call with a request actually ran, from the log that the tools write. */
+/** Reports how often each call that needed a decision ran, by the log that the tools write. */
 async function tellCounts({ stage, tell }: SettleOptions, { outcomes }: RunResult): Promise<void> {
   const text = await readFile(stage.log, 'utf8').catch(() => '');
   const lines = text.split('\n').filter((line) => line !== '');
@@ -175,7 +175,7 @@ async function readRun(client: CountersignClient, workflowId: string): Promise<S
     for (const event of events) {
       const scheduled = event.activityTaskScheduledEventAttributes;
       if (scheduled?.activityType?.name === activityNames.callModel) modelCalls.add(String(event.eventId));
-      // This event names its activity only by the event that scheduled it.
+      // A completed event names its activity only by the id of the event that scheduled it.
       const completed = event.activityTaskCompletedEventAttributes;
       if (completed != null && modelCalls.has(String(completed.scheduledEventId))) {
         const answer = defaultPayloadConverter.fromPayload<CallModelResult>(completed.result!.payloads![0]!);
@@ -210,7 +210,7 @@ interface SettleOptions {
   askPerson: AskPerson | undefined;
 }
 
-/** Shows one open request, gets the decision and sends it. Another reviewer may decide first. */
+/** Shows an open request, asks for the decision and sends it, unless another reviewer decides first. */
 async function settleRequest({ requestId, workflowId }: ApprovalSummary, options: SettleOptions): Promise<void> {
   const { stage, tell, askPerson } = options;
   const { client, address } = stage;
@@ -260,7 +260,7 @@ async function raceWithOthers(
   };
   const settled = elsewhere();
   const asked = askPerson(done.signal);
-  for (const each of [settled, asked]) each.catch(() => undefined); // the slower one is aborted
+  for (const promise of [settled, asked]) promise.catch(() => undefined); // the slower one rejects when it is aborted
   try {
     return await Promise.race([asked, settled]);
   } finally {

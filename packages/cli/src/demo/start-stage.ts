@@ -24,7 +24,7 @@ export interface Stage {
   log: string;
   /** The process id of the first worker. */
   workerPid: number;
-  /** Kills the worker by `kill -9`. Resolves when it is gone, with its process id and that of its successor. */
+  /** Kills the worker by `kill -9`. `pid` is that of the killed worker, `next` that of the worker that replaces it. */
   killWorker(): Promise<{ pid: number; next: Promise<number> }>;
 }
 
@@ -40,7 +40,7 @@ const keptOutput = 4_000;
 export async function startStage({ cleanUp, onEnd }: StageOptions): Promise<Stage> {
   const home = await mkdtemp(join(tmpdir(), 'countersign-demo-'));
   cleanUp.add(() => rm(home, { recursive: true, force: true }));
-  // The folder is also removed if this process ends before the orderly clean-up.
+  // If this process ends without the clean-up, the folder is removed as well.
   process.once('exit', () => rmSync(home, { recursive: true, force: true }));
   hideOtherServers(home);
   const folder = join(home, 'folder');
@@ -52,7 +52,7 @@ export async function startStage({ cleanUp, onEnd }: StageOptions): Promise<Stag
     await gone;
   });
   const { address, uiUrl, url: inboxUrl } = await ready;
-  // The client is never closed: a call that is being retried would throw from a timer of the SDK.
+  // The client is never closed, because the SDK would then throw for a call that it is retrying.
   const client = await createClient({ address });
   return {
     address,
@@ -67,7 +67,7 @@ export async function startStage({ cleanUp, onEnd }: StageOptions): Promise<Stag
   };
 }
 
-/** Starts `countersign dev` and follows it. `onEnd`: called if it or its worker ends, except by `killWorker`. */
+/** Starts `countersign dev` and reads its events. Calls `onEnd` if it ends, or its worker without `killWorker`. */
 function startDev(env: NodeJS.ProcessEnv, onEnd: (error: Error) => void) {
   const words = ['packages/cli/src/main.ts', 'dev', 'examples/tidy/agent.ts', '--json'];
   const freePorts = ['--port', '--ui-port', '--gateway-port'].flatMap((port) => [port, '0']);
@@ -78,7 +78,8 @@ function startDev(env: NodeJS.ProcessEnv, onEnd: (error: Error) => void) {
   const ready = Promise.withResolvers<Extract<DevEvent, { event: 'ready' }>>();
   let pid = 0;
   let worker = Promise.withResolvers<number>();
-  let killed: (() => void) | undefined;
+  /** Set by `killWorker` while it waits for the end of the worker. */
+  let onKilled: (() => void) | undefined;
   createInterface({ input: child.stdout }).on('line', (line) => {
     const event = JSON.parse(line) as DevEvent;
     switch (event.event) {
@@ -88,7 +89,7 @@ function startDev(env: NodeJS.ProcessEnv, onEnd: (error: Error) => void) {
         pid = event.pid;
         return worker.resolve(pid);
       case 'ended':
-        return killed === undefined ? onEnd(new Error(event.message)) : killed();
+        return onKilled === undefined ? onEnd(new Error(event.message)) : onKilled();
       case 'broken':
         return onEnd(new Error(event.message));
       case 'changed':
@@ -99,10 +100,10 @@ function startDev(env: NodeJS.ProcessEnv, onEnd: (error: Error) => void) {
   const killWorker = async (): Promise<{ pid: number; next: Promise<number> }> => {
     const victim = pid;
     worker = Promise.withResolvers();
-    const gone = new Promise<void>((resolve) => (killed = resolve));
+    const gone = new Promise<void>((resolve) => (onKilled = resolve));
     process.kill(victim, 'SIGKILL');
     await gone;
-    killed = undefined;
+    onKilled = undefined;
     return { pid: victim, next: worker.promise };
   };
   return { child, ready: ready.promise, worker: worker.promise, killWorker };
@@ -115,13 +116,11 @@ function endWithReason(child: BoundChild, onEnd: (error: Error) => void): void {
   child.once('error', onEnd);
   child.once('close', () => {
     const last = lastWords.trim().split('\n').at(-1) || 'no output';
+    // With --json, an error is one line of JSON.
     const isProblem = /^\{"code":.*\}$/.test(last);
-    onEnd(
-      new Error(
-        isProblem
-          ? (JSON.parse(last) as { message: string }).message
-          : `The development server ended by itself: ${last}`,
-      ),
-    );
+    const { message } = isProblem
+      ? (JSON.parse(last) as { message: string })
+      : { message: `The development server ended by itself: ${last}` };
+    onEnd(new Error(message));
   });
 }

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 /** A child with piped standard output and error, in its own process group. */
 export type BoundChild = ChildProcessByStdio<null, Readable, Readable>;
 
-/** Waits until its standard input closes, which happens when this process ends for any reason; then ends the group. */
+/** A shell script that ends the child's group when its own input closes, which happens however this process ends. */
 const watchdogScript = `read _
 kill -s TERM -- "-$1" 2>/dev/null
 tries=0
@@ -14,7 +14,7 @@ kill -s KILL -- "-$1" 2>/dev/null`;
 
 const living = new Set<BoundChild>();
 
-/** Starts `command` in a process group that Ctrl-C does not reach. With `messages`, both sides can `send`. */
+/** Starts `command` in its own process group, which Ctrl-C does not reach. With `messages`, both sides can `send`. */
 export function spawnBound(
   command: string,
   args: string[],
@@ -49,7 +49,7 @@ export function signalGroup(child: BoundChild, signal: NodeJS.Signals): void {
   }
 }
 
-/** Windows has neither process groups nor a shell for the watchdog; only the `exit` handler works there. */
+/** False on Windows, which has neither process groups nor a shell for the watchdog: only `killAll` works there. */
 const hasGroups = process.platform !== 'win32';
 
 /** Starts the watchdog for the group of `pid`. Returns a function that ends the watchdog. */
@@ -59,7 +59,7 @@ function watch(pid: number): () => void {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  // Without a shell, the `exit` handler still ends the child, except after `kill -9` of this process.
+  // If the shell does not start, only `killAll` ends the child, which does not run after `kill -9` of this process.
   watchdog.on('error', () => undefined);
   watchdog.unref();
   (watchdog.stdin as unknown as { unref(): void }).unref();

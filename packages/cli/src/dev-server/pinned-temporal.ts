@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream/promises';
 
 /** The release of the Temporal CLI that this version of the project pins. */
 export const temporalVersion = 'v1.8.2';
-/** A digest of tools/temporal, with which a clone builds the CLI: after a change, an old binary is not found. */
+/** A digest of tools/temporal, which builds the CLI in a clone. With another digest, the cache has no binary yet. */
 export const temporalPin = 'f21d35f6ae585038';
 
 export interface PinnedTemporal {
@@ -43,7 +43,7 @@ const versionTimeoutMs = 20_000;
 /** The oldest server to which this project's tests still apply: three minor versions below the pinned one. */
 const oldestServer = { major: 1, minor: 28 };
 
-/** The result of checking a binary. It is usable if it is a Temporal CLI with a suitable server; else `reason` says why. */
+/** The result of a check. A binary is usable if it is a Temporal CLI with a suitable server. */
 type Usability = { usable: true; version: string } | { usable: false; reason: string };
 
 /** Runs `binary --version` and checks the output. Never throws. */
@@ -64,7 +64,7 @@ export async function checkTemporal(binary: string, env: NodeJS.ProcessEnv): Pro
   return { usable: true, version: output };
 }
 
-/** Returns the message of the last cause, in one line. It avoids `instanceof`: some test runners have two realms. */
+/** Returns the first line of the last cause's message. Avoids `instanceof`, which fails for errors of another realm. */
 export function reasonOf(error: unknown): string {
   const { message, cause } = Object(error) as { message?: unknown; cause?: unknown };
   if (cause !== undefined) return reasonOf(cause);
@@ -79,7 +79,7 @@ const officialDownload = 'https://temporal.download/cli';
 
 type DownloadResult = { downloaded: true } | { downloaded: false; reason: string };
 
-/** Downloads the pinned release and moves it into place. Never throws for network errors. */
+/** Downloads the pinned release to `pinned.binary`. Returns a reason if that fails; throws only if `signal` aborts. */
 export async function downloadTemporal(
   pinned: PinnedTemporal,
   options: { env: NodeJS.ProcessEnv; log: (line: string) => void; signal?: AbortSignal },
@@ -88,7 +88,7 @@ export async function downloadTemporal(
   if (from === 'off') return { downloaded: false, reason: 'the download is switched off' };
   const folder = join(pinned.cacheFolder, `downloading-${randomUUID()}`);
   try {
-    const archive = await locate(`${from}/${temporalVersion}`, options.signal);
+    const archive = await findArchive(`${from}/${temporalVersion}`, options.signal);
     options.log(`Downloading the Temporal server ${temporalVersion}`);
     await mkdir(folder);
     await save(archive.url, join(folder, 'archive'), options.signal);
@@ -107,8 +107,8 @@ export async function downloadTemporal(
   }
 }
 
-/** Finds the archive for this machine, and the name of the program in it. Throws for any other response. */
-async function locate(address: string, signal?: AbortSignal): Promise<{ url: string; file: string }> {
+/** Asks the download server for this machine's archive, and the name of the program in it. Throws for a bad answer. */
+async function findArchive(address: string, signal?: AbortSignal): Promise<{ url: string; file: string }> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const arch = process.arch === 'x64' ? 'amd64' : process.arch;
   const timeout = AbortSignal.timeout(answerTimeoutMs);
@@ -118,7 +118,7 @@ async function locate(address: string, signal?: AbortSignal): Promise<{ url: str
   if (!response.ok) throw new Error(`status ${response.status}`);
   const { archiveUrl, fileToExtract } = (await response.json()) as { archiveUrl?: unknown; fileToExtract?: unknown };
   if (typeof archiveUrl !== 'string' || typeof fileToExtract !== 'string') throw new Error('an unexpected answer');
-  // The name becomes a path and an argument of tar, so it must stay inside the folder and be no option.
+  // The name becomes a path and an argument of tar, so it must not lead out of the folder or look like an option.
   if (!/^\w[\w.]*$/.test(fileToExtract)) throw new Error('an archive of another shape');
   // A plain-http archive is accepted only if the address itself was plain http, such as a local mirror.
   if (address.startsWith('https:') && !archiveUrl.startsWith('https:')) throw new Error('an archive that is not https');

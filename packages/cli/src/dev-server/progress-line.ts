@@ -7,7 +7,7 @@ export interface ProgressLine {
   stop(): void;
 }
 
-/** Shows `label` with the elapsed time, such as `1:05`: on a terminal in a rewritten line, elsewhere by `log`. */
+/** Shows `label` and the elapsed time, such as `1:05`. Rewrites one line of a terminal; elsewhere uses `log`. */
 export function startProgressLine(
   label: string,
   log: (line: string) => void,

@@ -29,7 +29,7 @@ interface StartingServer {
   ended: Promise<void>;
 }
 
-/** Waits until the namespace is usable and all services answer. Throws if the process ends, or after 60 s. */
+/** Tries to prepare the server until all of its parts answer. Throws if its process ends, or after 60 s. */
 async function whenReady(server: StartingServer): Promise<void> {
   const deadline = performance.now() + readyTimeoutMs;
   const gone = server.ended.then(() => true);
@@ -37,14 +37,14 @@ async function whenReady(server: StartingServer): Promise<void> {
     try {
       return await prepare(server);
     } catch (error) {
-      const pause = sleep(pollIntervalMs, false);
-      if (await Promise.race([gone, pause])) throw new Error('the process ended before it answered', { cause: error });
+      const hasEnded = await Promise.race([gone, sleep(pollIntervalMs, false)]);
+      if (hasEnded) throw new Error('the process ended before it answered', { cause: error });
       if (performance.now() > deadline) throw new Error(`no answer in ${readyTimeoutMs / 1_000} s`, { cause: error });
     }
   }
 }
 
-/** Sets the retention, and checks that all parts of the server answer. Throws while one is not ready. */
+/** Sets the retention. Throws while the server, a search attribute or the UI is not ready. */
 async function prepare({ address, namespace, retentionDays, attributes, ui }: StartingServer): Promise<void> {
   const connection = await Connection.connect({ address, connectTimeout: '1s' });
   try {
@@ -66,7 +66,7 @@ async function prepare({ address, namespace, retentionDays, attributes, ui }: St
 }
 
 /** Headers that a proxy must not pass on: they are about one connection, or Node refuses to send them. */
-const ofConnection = [
+const connectionHeaders = [
   'connection',
   'keep-alive',
   'proxy-authenticate',
@@ -129,7 +129,7 @@ export async function startDevServer(options: DevServerOptions = {}): Promise<De
     try {
       return await launch(binary, port, uiPort, settings);
     } catch (error) {
-      // Another process can take a port before the server listens on it: then other free ports are tried.
+      // Another process may have taken a free port before the server listened on it: then other ports are tried.
       if (attempt === freePortTries || !lostPort(error as Error)) throw error;
     }
   }
@@ -139,8 +139,8 @@ export async function startDevServer(options: DevServerOptions = {}): Promise<De
 type Settings = Required<Pick<DevServerOptions, 'namespace' | 'retentionDays' | 'attributes'>> & { dbFile?: string };
 
 /**
- * True if another process took a port before the server listened on it, which can also happen to a requested port. Then
- * the server reports it, or panics without a listener (temporalio/cli#667).
+ * True if the server ended because another process had taken one of its ports. The server then says so, or it panics
+ * (temporalio/cli#667).
  */
 function lostPort({ cause }: Error): boolean {
   const { message: output, cause: error } = cause as Error;
@@ -161,7 +161,7 @@ async function choosePort(asked: number | undefined, flag: string): Promise<numb
   throw unreachable(`port ${asked} is taken: stop what listens there or choose another with ${flag}.`);
 }
 
-/** Starts the server and waits until it is ready. If it ends before, throws what it printed last. */
+/** Starts the server and waits until it is ready. If it ends before that, throws what it printed last. */
 async function launch(binary: string, port: number, uiPort: number | null, settings: Settings): Promise<DevServer> {
   const { namespace, retentionDays, attributes } = settings;
   const ui = uiPort === null ? null : { host: hiddenLoopback(), port: await freePort() };
@@ -194,7 +194,7 @@ async function launch(binary: string, port: number, uiPort: number | null, setti
     address,
     namespace,
     uiUrl: uiPort === null ? null : `http://${loopback}:${uiPort}`,
-    // The process has an id, because it has sent output.
+    // A server that is ready has started, so its process has an id.
     pid: child.pid as number,
     binary,
     ended,
@@ -213,8 +213,8 @@ function serverArguments(
   const cliTypes = { KEYWORD_LIST: 'KeywordList', DATETIME: 'Datetime' } as const;
   const server = ['server', 'start-dev', '--ip', loopback, '--port', String(port), '--log-level', 'error'];
   const uiFlags = ui === null ? ['--headless'] : ['--ui-ip', ui.host, '--ui-port', String(ui.port)];
-  // Web pages can reach the HTTP service by other names of this machine, and may send a signal without a preflight
-  // request. Countersign does not need the service, so it answers only to a random name.
+  // Countersign does not need the HTTP service, so the service answers only to a random host name. Otherwise a web page
+  // could send it a signal: it would reach it by a name of its own that leads to this machine.
   const hosts = JSON.stringify([`${randomUUID()}.invalid`]);
   const http = ['--http-port', String(httpPort), '--dynamic-config-value', `frontend.httpAllowedHosts=${hosts}`];
   const state = dbFile === undefined ? [] : ['--db-filename', dbFile];
@@ -238,14 +238,14 @@ function unreachable(why: string, cause?: unknown): ProblemError {
 }
 
 /**
- * Serves Temporal's UI only under names of this machine. The UI itself answers to any name: with one that points to
- * this machine (DNS rebinding), any web page could read runs and answer requests.
+ * Serves Temporal's UI only to requests for a host name of this machine. The UI itself answers to every name, so a web
+ * page whose own name leads to this machine (DNS rebinding) could read runs and answer requests.
  */
 async function guardUi(port: number, ui: { host: string; port: number }): Promise<() => void> {
   const hosts = new Set([loopback, 'localhost', '[::1]'].map((name) => `${name}:${port}`));
-  const server = createServer((asked, answer) => {
-    if (hosts.has(asked.headers.host?.toLowerCase() ?? '')) passOn(asked, answer, ui);
-    else answer.writeHead(403, { 'content-type': 'text/plain' }).end(`Open http://${loopback}:${port}\n`);
+  const server = createServer((incoming, response) => {
+    if (hosts.has(incoming.headers.host?.toLowerCase() ?? '')) passOn(incoming, response, ui);
+    else response.writeHead(403, { 'content-type': 'text/plain' }).end(`Open http://${loopback}:${port}\n`);
   });
   server.listen(port, loopback);
   await once(server, 'listening');
@@ -258,22 +258,24 @@ async function guardUi(port: number, ui: { host: string; port: number }): Promis
 }
 
 /** Passes a request on to the UI, and its response back. If the UI does not answer, the status is 502. */
-function passOn(asked: IncomingMessage, answer: ServerResponse, ui: { host: string; port: number }): void {
-  const { method, url: path } = asked;
-  const headers = Object.fromEntries(Object.entries(asked.headers).filter(([name]) => !ofConnection.includes(name)));
-  const passed = request({ ...ui, method, path, headers }, (response) => {
-    answer.writeHead(response.statusCode ?? 502, response.headers);
-    response.pipe(answer);
+function passOn(incoming: IncomingMessage, response: ServerResponse, ui: { host: string; port: number }): void {
+  const { method, url: path } = incoming;
+  const headers = Object.fromEntries(
+    Object.entries(incoming.headers).filter(([name]) => !connectionHeaders.includes(name)),
+  );
+  const toUi = request({ ...ui, method, path, headers }, (fromUi) => {
+    response.writeHead(fromUi.statusCode ?? 502, fromUi.headers);
+    fromUi.pipe(response);
   });
-  passed.on('error', () => {
-    if (!answer.headersSent) answer.writeHead(502);
-    answer.end();
+  toUi.on('error', () => {
+    if (!response.headersSent) response.writeHead(502);
+    response.end();
   });
-  answer.on('close', () => passed.destroy());
-  asked.pipe(passed);
+  response.on('close', () => toUi.destroy());
+  incoming.pipe(toUi);
 }
 
-/** Returns an address that no web page can guess: Linux and Windows have all of 127.0.0.0/8 on this machine. */
+/** Returns a random address of this machine, which no web page can guess. Only Linux and Windows have several. */
 function hiddenLoopback(): string {
   if (process.platform !== 'linux' && process.platform !== 'win32') return loopback;
   return `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`;
@@ -286,7 +288,7 @@ export interface FindTemporalOptions {
   log?: (line: string) => void;
   /** A signal that aborts a download. */
   signal?: AbortSignal;
-  /** Called if no CLI is found: builds one at `pinned.binary`, or returns why it cannot. A clone can build it. */
+  /** Called if no CLI is found. A clone builds one at `pinned.binary`, or returns the reason why that fails. */
   build?: (pinned: PinnedTemporal, why: string) => Promise<string | undefined>;
 }
 
@@ -312,8 +314,8 @@ export async function findTemporal(options: FindTemporalOptions = {}): Promise<s
   await mkdir(cacheFolder, { recursive: true });
   const onWait = (holder: string): void => log(`Waiting for process ${holder}, which is getting the Temporal server.`);
   return withFileLock(join(cacheFolder, 'lock'), { onWait, signal }, async () => {
+    // Another process may have made the binary while this one waited for the lock.
     if ((await checkTemporal(binary, env)).usable) return binary;
-    // Otherwise, no other process has got it while this one waited for the lock.
     const download = await downloadTemporal(pinned, { env, log, signal });
     if (download.downloaded) return binary;
     const why = `no temporal on PATH that fits, and ${download.reason}`;
@@ -337,11 +339,11 @@ export async function findOnPath(name: string, env: NodeJS.ProcessEnv): Promise<
   for (const folder of (env.PATH ?? '').split(delimiter)) {
     if (folder === '') continue;
     const path = join(folder, file);
-    const executable = await access(path, constants.X_OK).then(
+    const isExecutable = await access(path, constants.X_OK).then(
       () => true,
       () => false,
     );
-    if (executable) return path;
+    if (isExecutable) return path;
   }
   return undefined;
 }

@@ -19,8 +19,7 @@ interface DevOptions extends CommonOptions {
   taskQueue?: string;
 }
 
-/** The address that a command connects to by default. */
-const usualAddress = '127.0.0.1:7233';
+const defaultAddress = '127.0.0.1:7233';
 
 export type DevEvent =
   WorkerEvent | { event: 'ready'; url: string; address: string; namespace: string; uiUrl: string | null };
@@ -46,7 +45,7 @@ export function addDev(command: Command): void {
       const cleanUp = new CleanUp();
       try {
         const ended = develop(file, options, cleanUp);
-        ended.catch(() => undefined); // once interrupted, pending work fails
+        ended.catch(() => undefined); // after an interruption, its rejection does not matter
         await Promise.race([ended, interrupted]);
       } finally {
         await cleanUp.run();
@@ -63,28 +62,28 @@ async function develop(
   const output = processOutput(options);
   const home = mkdtempSync(join(tmpdir(), 'countersign-dev-'));
   cleanUp.add(() => rm(home, { recursive: true, force: true }));
-  // The folder is also removed if this process ends before the orderly clean-up.
+  // If this process ends without the clean-up, the folder is removed as well.
   process.once('exit', () => rmSync(home, { recursive: true, force: true }));
   const server = await startServer(home, options, output, cleanUp);
   const { address, namespace, uiUrl } = server;
 
   const { ReloadingWorker } = await import('./reloading-worker.ts');
-  const first = Promise.withResolvers<void>();
+  const firstWorker = Promise.withResolvers<void>();
   const { taskQueue } = options;
   const worker = new ReloadingWorker(
     { module, address, namespace, taskQueue, bundle: server.bundle, forPeople: output.forPeople },
     {
       tell: (event) => {
         tellWorkerEvent(event, output);
-        if (event.event === 'worker') first.resolve();
+        if (event.event === 'worker') firstWorker.resolve();
       },
       log: (text) => process.stderr.write(text),
     },
   );
   cleanUp.add(() => worker.stop());
   const working = worker.run();
-  // The gateway starts after the module was loaded, because it needs its codecs.
-  await Promise.race([first.promise, working, server.ended]);
+  // The gateway needs the codecs of the module, so it starts only after a worker has loaded the module.
+  await Promise.race([firstWorker.promise, working, server.ended]);
   const gateway = await startInbox(module, { ...options, address, namespace }, cleanUp, {
     temporalUi: uiUrl ?? undefined,
     worker: () => worker.declared,
@@ -92,8 +91,11 @@ async function develop(
   const url = `${gateway.url}/inbox/`;
   if (output.forPeople) {
     const [agent = 'AGENT'] = worker.declared?.agents ?? [];
-    // Flags that a command assumes anyway are left out.
-    const connection = { ...(address !== usualAddress && { address }), ...(namespace !== 'default' && { namespace }) };
+    // The printed command needs no flag for a default.
+    const connection = {
+      ...(address !== defaultAddress && { address }),
+      ...(namespace !== 'default' && { namespace }),
+    };
     output.line(`\nInbox          ${output.style('bold', url)}`);
     if (uiUrl !== null) output.line(`Temporal's UI  ${uiUrl}`);
     output.line(`Start a run    ${nextCommand(connection, 'run', escapeText(agent), '--input', 'Hello')}`);
@@ -142,7 +144,7 @@ async function writeBundle(home: string): Promise<string> {
   return path;
 }
 
-/** Starts the gateway, on a client with the codecs of the module. `beside`: what it shows besides requests. */
+/** Starts the gateway, with a client that has the codecs of the module. `beside`: what it shows besides requests. */
 async function startInbox(
   module: string,
   options: DevOptions & { address: string },

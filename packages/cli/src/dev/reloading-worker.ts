@@ -11,7 +11,7 @@ export type WorkerEvent =
   | { event: 'broken'; message: string; kept: boolean }
   | { event: 'ended'; message: string };
 
-/** The longest wait for a replaced worker to end. After it, the worker finishes its calls beside its successor. */
+/** The longest wait for a replaced worker to end. Then the next one starts, and both run until the old calls end. */
 const retiringMs = 2_000;
 /** A worker that ends by itself sooner than this is not restarted, because it would end again. */
 const soonMs = 5_000;
@@ -65,17 +65,17 @@ export class ReloadingWorker {
     const { files } = next;
     const loading = new AbortController();
     const outdated = files.changed(AbortSignal.any([loading.signal, this.#stopping.signal]));
-    outdated.catch(() => undefined); // aborted
+    outdated.catch(() => undefined); // it rejects when it is aborted
     const loaded = await Promise.race([next.loaded, outdated.then(() => undefined)]);
     loading.abort();
-    // A file changed while the worker was loading: it is outdated already.
+    // A file changed while the worker was loading, so this worker is not used.
     if (loaded === undefined) {
       next.kill();
       return files;
     }
     if ('failed' in loaded) {
       next.kill();
-      // A change of the files that only the previous worker needs also leads to the next attempt.
+      // The broken worker may not know all its files, so those of the previous worker are watched, too.
       if (this.#serving !== undefined) files.addOf(this.#serving.files);
       this.#tell({ event: 'broken', message: loaded.failed, kept: this.#serving !== undefined });
       return files;
@@ -89,11 +89,11 @@ export class ReloadingWorker {
     return files;
   }
 
-  /** Waits until the next worker is needed: files change, this one is killed, or it ends by itself after some time. */
+  /** Waits until files change or the worker ends. A worker that ends soon by itself is not replaced before a change. */
   async #untilNeeded(files: WatchedFiles): Promise<void> {
     const waiting = new AbortController();
     const changed = files.changed(AbortSignal.any([waiting.signal, this.#stopping.signal]));
-    changed.catch(() => undefined); // aborted
+    changed.catch(() => undefined); // it rejects when it is aborted
     const startedAt = performance.now();
     try {
       const isChanged = changed.then(() => undefined);

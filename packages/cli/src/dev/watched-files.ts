@@ -10,16 +10,16 @@ export function fileState(path: string): string {
 /** The time between two polls. Unlike file events, polling also works on network mounts and in containers. */
 const lookEveryMs = 200;
 
-/** The watched files, each with its state when it was read. */
+/** The files that a worker has read, each with its state at that time. A file with another state has changed. */
 export class WatchedFiles {
   readonly #states = new Map<string, string>();
 
-  /** Adds a file. Its first state counts: it may change while other files are being read. */
+  /** Adds a file with its state. For a file that was added before, keeps the earlier state. */
   add(path: string, state: string): void {
     if (!this.#states.has(path)) this.#states.set(path, state);
   }
 
-  /** Adds the files of `others` that are missing here, in the state that they have now. */
+  /** Adds the files of `others` that are missing here, each with the state that it has now. */
   addOf(others: WatchedFiles): void {
     for (const path of others.#states.keys()) this.add(path, fileState(path));
   }

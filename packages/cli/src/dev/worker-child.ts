@@ -4,12 +4,11 @@ import { signalGroup, spawnBound } from '../dev-server/bound-child.ts';
 import { WatchedFiles } from './watched-files.ts';
 import { type WorkerArguments, type WorkerMessage, runMessage } from './worker-message.ts';
 
-/** Node 24 runs the sources uncompiled; elsewhere they are compiled. */
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 const main = fileURLToPath(new URL(`./worker-main.${extension}`, import.meta.url));
 const keptOutput = 4_000;
 
-/** How a worker ended. `isKilled`: by `kill -9`. */
+/** How the process of a worker ended. `isKilled` is true after `kill -9`. */
 export interface WorkerEnd {
   message: string;
   isKilled: boolean;
@@ -61,7 +60,7 @@ export function startWorkerChild(words: WorkerArguments, log: (text: string) => 
     files,
     loaded: loaded.promise,
     ended,
-    // If the process has just ended, `ended` reports that.
+    // The error of `send` is ignored: if the process has just ended, `ended` reports that.
     run: () => child.connected && child.send(runMessage, () => undefined),
     retire: () => signalGroup(child, 'SIGTERM'),
     kill: () => signalGroup(child, 'SIGKILL'),

@@ -20,7 +20,7 @@ function needs(path: string): void {
   void tell({ file: path, state: fileState(path) });
 }
 
-/** Reports a module, unless it is part of a package: only an installation changes packages, and users then restart. */
+/** Reports the file of a module. Files of installed packages are not watched: users restart after an installation. */
 function needsModule(url: string): void {
   if (url.startsWith('file:') && !url.includes('/node_modules/')) needs(fileURLToPath(url));
 }
@@ -70,7 +70,7 @@ if (loaded !== undefined) await closeModule(loaded, output);
 // Timers and sockets of the module would keep the process alive.
 process.exit();
 
-/** Returns the files that the options name and no import shows. */
+/** Returns the files that the options name. The module hooks do not see them, because no `import` loads them. */
 function filesNamedIn({ policy, workflowsPath }: WorkerOptions): string[] {
   const folder = dirname(configFile(module)!);
   const isFile = typeof policy === 'string' && !policy.includes('\n');

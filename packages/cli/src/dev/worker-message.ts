@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import type { DeclaredWorker } from 'countersign/dev';
 import { countersignFolder } from '../base/countersign-folder.ts';
 
-/** What the process of a worker sends to `countersign dev`. */
+/** A message from the process of a worker to `countersign dev`. */
 export type WorkerMessage =
   /** The module needs this file, and has read it in this state (see `fileState`). */
   | { file: string; state: string }
@@ -25,7 +25,7 @@ export interface WorkerArguments {
   forPeople: boolean;
 }
 
-/** Matches one line of a stack. Used on a whole stack, it would be slow, because its blanks could span lines. */
+/** Matches one line of a stack. On a whole stack it would be slow, because `\s` also matches line breaks. */
 const frame = /^(?:\s+at (?:async )?(?:.* \()?)?(?:file:\/\/)?(\/[^():]+):(\d+)(?::\d+)?\)?$/;
 
 /** Returns a sentence about why a module does not load, with the line of the user's code if it is known. */
@@ -36,10 +36,10 @@ export function loadFault(error: unknown): string {
   return place === undefined ? sentence : `${sentence} (${place})`;
 }
 
-/** Returns a place such as `tools.ts:12`, from the first line of a syntax error's stack or from a frame. */
+/** Returns the first place in a stack that is in the user's own code, such as `tools.ts:12`. */
 function placeIn(stack: string): string | undefined {
-  for (const written of stack.split('\n')) {
-    const [, path, line] = frame.exec(written) ?? [];
+  for (const stackLine of stack.split('\n')) {
+    const [, path, line] = frame.exec(stackLine) ?? [];
     if (path === undefined) continue;
     const file = decoded(path);
     if (!file.includes('/node_modules/') && !file.startsWith(countersignFolder)) return `${relative('', file)}:${line}`;
@@ -47,7 +47,7 @@ function placeIn(stack: string): string | undefined {
   return undefined;
 }
 
-/** Decodes the address of a module. A plain path is not encoded, and may contain a percent sign. */
+/** Decodes the path of a `file:` address. A plain path is returned unchanged if its percent signs are no encoding. */
 function decoded(path: string): string {
   try {
     return decodeURI(path);

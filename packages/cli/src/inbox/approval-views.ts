@@ -55,7 +55,7 @@ export function renderApprovals(output: Output, rows: ApprovalSummary[], nowMs: 
   );
 }
 
-/** Returns the severity; empty for the usual one. */
+/** Returns the severity; empty for `medium`, which most requests have. */
 function severityOf(output: Output, { severity }: ApprovalSummary): string {
   if (severity === 'medium') return '';
   const style = severity === 'critical' ? 'red' : severity === 'high' ? 'yellow' : 'dim';
@@ -76,7 +76,7 @@ function factsOf(row: ApprovalSummary): string {
 
 const mostNames = 3;
 
-/** Returns the reviewers; empty if the row had no room for them. */
+/** Returns who may answer, as a fact of at most one element; none if the row had no room for the reviewers. */
 function waitsFor({ reviewers }: ApprovalSummary): string[] {
   if (reviewers === undefined) return [];
   if (reviewers.length === 0) return ['anyone can answer'];
@@ -85,7 +85,7 @@ function waitsFor({ reviewers }: ApprovalSummary): string[] {
   return [`waits for ${[...names, ...(more > 0 ? [`${more} more`] : [])].join(', ')}`];
 }
 
-/** Renders a request and the commands that show and answer it, for the progress of a run or worker. */
+/** Renders a new request, with the commands that show and answer it, for the output of `run` and `worker`. */
 export function renderWaiting(
   output: Output,
   row: Pick<ApprovalSummary, 'requestId' | 'toolName' | 'argumentNames' | 'shownArguments' | 'reason'> & {
@@ -102,7 +102,7 @@ export function renderWaiting(
   ].join('\n');
 }
 
-/** Returns a command with the run's id, which saves a look-up, unless escaping would change the id. */
+/** Returns a command about a request. To save a look-up, it names the run, unless escaping would change its id. */
 export function escapedCommand(options: CommonOptions, verb: string, requestId: string, workflowId: string): string {
   const run = escapeText(workflowId) === workflowId ? ['--run', workflowId] : [];
   return nextCommand(options, verb, escapeText(requestId), ...run);

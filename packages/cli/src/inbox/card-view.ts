@@ -16,14 +16,14 @@ export function scopeText(scope: Grant['scope']): string {
     .join(', ');
 }
 
-/** Options of a card. `all`: nothing is cut, and the raw call is shown. `grants`: those that the decision made. */
+/** Options of `renderCard`. `all`: cuts nothing, and shows the raw call. `grants`: what an "always" has granted. */
 export interface CardView {
   nowMs: number;
   all?: boolean;
   grants?: readonly Grant[];
 }
 
-/** Renders a request as a card, the grants that its decision made and, while it is open, commands to answer it. */
+/** Renders a request as a card. Below it are the grants or, for an open request, the commands that answer it. */
 export function renderCard(
   output: Output,
   request: ApprovalDetails,
@@ -34,17 +34,15 @@ export function renderCard(
   const shown = cardOf(request, { nowMs, all, always: request.always?.widest ?? false });
   const card = cardText(output, shown, { nowMs, all, seeAll: '--all shows it' });
   const left = grants.map(({ grantId, scope }) => `left behind: ${escapeText(grantId)}: ${scopeText(scope)}`);
-  const answers =
-    settled !== undefined
-      ? []
-      : [
-          `approve:  ${escapedCommand(options, 'approve', requestId, workflowId)}`,
-          `deny:     ${escapedCommand(options, 'deny', requestId, workflowId)}`,
-        ];
-  return [card, ...[left, answers].flatMap((lines) => (lines.length === 0 ? [] : ['', ...lines]))].join('\n');
+  const answers = [
+    `approve:  ${escapedCommand(options, 'approve', requestId, workflowId)}`,
+    `deny:     ${escapedCommand(options, 'deny', requestId, workflowId)}`,
+  ];
+  const sections = [left, settled === undefined ? answers : []].filter((lines) => lines.length > 0);
+  return [card, ...sections.flatMap((lines) => ['', ...lines])].join('\n');
 }
 
-/** Renders only the card. With `all`, the raw call follows; else `seeAll`, the command that shows it. */
+/** Renders only the card. With `all`, adds the raw call; otherwise adds `seeAll`, which says how to see it. */
 export function cardText(
   output: Output,
   card: Card,
@@ -72,7 +70,7 @@ export function renderRow(output: Output, row: ApprovalSummary, options: CommonO
   ].join('\n');
 }
 
-/** Renders the facts of a request in the list. Without `nowMs`, the deadline has no remaining time. */
+/** Renders what the list knows of a request. Without `nowMs`, the deadline is shown without the time that is left. */
 export function rowFacts(output: Output, row: ApprovalSummary, nowMs?: number): string {
   const { requestId, workflowId, deadline, rule, shown, shownArguments = {}, argumentNames, lineage = [] } = row;
   const { notShown = argumentNames } = row;

@@ -83,7 +83,7 @@ async function readInput(): Promise<string> {
   }
 }
 
-/** Returns the call as a reviewer under this policy sees it: with placeholders, or without arguments. */
+/** Returns the call as the policy shows it to a reviewer: with placeholders for redacted values, or no arguments. */
 function asShown({ request, options, command }: PreviewedCall, policy: Policy | undefined): PreviewedCall {
   const layers = policy === undefined ? {} : { run: policy };
   if (!limitsOf(layers).includeArguments) {
@@ -97,7 +97,7 @@ function asShown({ request, options, command }: PreviewedCall, policy: Policy | 
   const { written } = options;
   const asWritten = { ...options, ...(written !== undefined && { written: redacted(written) }) };
   const redaction = redactionIn(request.arguments, { settings, findMore, command });
-  // Arguments nested this deeply cannot be searched, and no run asks about them: only the redacted text is shown.
+  // A run refuses arguments that are too deep to be searched, so only the redacted text is shown of them.
   if (redaction === undefined) return { request: { ...request, arguments: {} }, options: asWritten };
   const shown = redactInRequest({ ...request, contextSummary: redacted(request.contextSummary) }, redaction);
   const preview = shownPreview({ request, redaction }, request.preview);
@@ -114,15 +114,15 @@ function redactionIn(args: JsonObject, options: FindOptions): Redaction | undefi
   }
 }
 
-/** The request that a run would open for a call, and its warnings. */
+/** The request that a run would open for a call, and the options of its card, with warnings about the input. */
 interface PreviewedCall {
   request: CardRequest;
   options: CardOptions;
-  /** The name of the argument that has a shell command, if there is one. */
+  /** The name of the argument with a shell command. Absent without one. */
   command?: string;
 }
 
-/** Reads a call. A member of a wrong type becomes a warning; only a text that is not JSON is a usage error. */
+/** Reads a call. Leaves out a member of a wrong type, with a warning. Throws a usage error only if it is not JSON. */
 export async function previewRequest(text: string, nowMs: number, policy?: Policy): Promise<PreviewedCall> {
   const value = parseInput(text);
   const input = isObject(value) ? value : {};
@@ -196,32 +196,33 @@ interface ReadArguments {
   written?: string;
 }
 
-/** Reads the arguments, with a warning for each reason why a run would refuse them. */
+/** Reads the member `args`, with a warning for each reason why a run would refuse such arguments. */
 async function readArguments(text: string, input: JsonObject, schema: JsonObject): Promise<ReadArguments> {
   const refused = (problem: string) => `A run would refuse these arguments: ${problem}.`;
   if (!Object.hasOwn(input, 'args')) {
     return { value: {}, warnings: [refused("'args' is missing")], written: text.trim() };
   }
   const value = input['args']!;
-  // A duplicate key gives several members.
-  const written = isObject(input) ? writtenMembers(text).filter(({ key }) => key === 'args') : [];
-  const problems = written.flatMap(({ value: each }) => {
-    const read = readJson(each, { root: 'args' });
-    return 'problem' in read ? [read.problem] : [];
-  });
-  if (written.length > 1) problems.push("'args' appears twice");
   if (!isObject(value)) {
     return { value: { args: value }, warnings: [refused('args: expected an object')], written: text.trim() };
   }
+  // A duplicate key gives several occurrences.
+  const occurrences = writtenMembers(text).filter(({ key }) => key === 'args');
+  const problems = occurrences.flatMap((occurrence) => {
+    const read = readJson(occurrence.value, { root: 'args' });
+    return 'problem' in read ? [read.problem] : [];
+  });
+  if (occurrences.length > 1) problems.push("'args' appears twice");
   if (problems.length > 0) {
-    return { value: exactly(written.at(-1)!.value) ?? value, warnings: problems.map(refused), written: text.trim() };
+    const exact = exactValue(occurrences.at(-1)!.value) ?? value;
+    return { value: exact, warnings: problems.map(refused), written: text.trim() };
   }
   const problem = await schemaProblem(value, schema);
   return { value, warnings: problem === undefined ? [] : [refused(problem)] };
 }
 
-/** Returns the object with texts for numbers that a double cannot hold; undefined if it is nested too deeply. */
-function exactly(written: string): JsonObject | undefined {
+/** Parses an object, with texts for numbers that JavaScript would round. Undefined if it is nested too deeply. */
+function exactValue(written: string): JsonObject | undefined {
   const toNumber = (digits: string): Json => {
     const number = Number(digits);
     return isSafeNumber(digits) && Number.isFinite(number) ? number : digits;
@@ -233,7 +234,7 @@ function exactly(written: string): JsonObject | undefined {
   }
 }
 
-/** Returns how arguments break the schema, or why it cannot be read; undefined if they fit. */
+/** Returns why arguments do not match the schema, or why the schema cannot be read; undefined if they match. */
 async function schemaProblem(args: JsonObject, schema: JsonObject): Promise<string | undefined> {
   if (Object.keys(schema).length === 0) return undefined;
   const { z } = await import('zod');
@@ -247,12 +248,10 @@ async function schemaProblem(args: JsonObject, schema: JsonObject): Promise<stri
 
 type Ruled = Pick<CardRequest, 'assessment' | 'rule' | 'reason' | 'rulePlace'>;
 
-/** Evaluates the policy for the call, and returns what its card shows of the ruling. Default: an empty policy. */
+/** Returns what the card shows of the policy's ruling on the call. Without a policy, only the call is assessed. */
 function ruledOn(call: Parameters<ReturnType<typeof trialsOf>>[0], policy: Policy | undefined): Ruled {
-  const given = policy ?? parsePolicy('rules: []');
-  if ('problems' in given) throw new Error('an empty policy is a policy');
   try {
-    const trial = trialsOf('policy' in given ? given.policy : given, 'run')(call);
+    const trial = trialsOf(policy ?? emptyPolicy(), 'run')(call);
     const assessment = trial[2].assessment ?? defaultAssessment(call.risk);
     const { action, rule, reason } = evaluate(...trial);
     if (policy === undefined) return { assessment, rule: null, reason: 'This is a preview: no policy was asked.' };
@@ -266,7 +265,13 @@ function ruledOn(call: Parameters<ReturnType<typeof trialsOf>>[0], policy: Polic
   }
 }
 
-/** Returns the digest of the call; empty for arguments that have none. */
+function emptyPolicy(): Policy {
+  const parsed = parsePolicy('rules: []');
+  if ('policy' in parsed) return parsed.policy;
+  throw new Error('an empty policy is a policy');
+}
+
+/** Returns the digest of the call; empty for arguments that have none, such as those nested too deep. */
 function digestOf(tool: string, args: JsonObject, schema: JsonObject): string {
   try {
     return callDigest({ tool, args, definition: definitionDigest({ name: tool, schema }) });
@@ -279,7 +284,7 @@ function isText(value: Json): value is string {
   return typeof value === 'string';
 }
 
-/** Reads the member `preview`: changes, as a tool's `preview` returns them, or the state `pending` or `failed`. */
+/** Reads the member `preview`: the result of a tool's `preview` function, or the state `pending` or `failed`. */
 function readPreview(value: Json | undefined): { preview: CallPreview } | { problem: string } | { none: true } {
   if (value === undefined) return { none: true };
   const { state, message, changes = null } = isObject(value) ? value : { state: 'ready', changes: value };

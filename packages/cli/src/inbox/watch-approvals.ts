@@ -33,7 +33,7 @@ export async function watchApprovals(
 
 const toTop = '\u001b[H\u001b[J';
 
-/** Draws each list over the one before, with as many requests as fit, and only after a change. */
+/** Returns a view for people. After a change, it draws the list over the earlier one, with as many requests as fit. */
 function screen(output: Output): View {
   let last = '';
   let inbox = '';
@@ -44,7 +44,7 @@ function screen(output: Output): View {
   };
   return {
     show: (list) => {
-      // Four lines are for the head of the table, the number of omitted rows, and the last two lines.
+      // Four lines stay free: the head of the table, the number of omitted rows, a problem, and the last line.
       const fitting = Math.max(1, Math.floor((output.height - list.unread.length - 4) / linesOfRequest));
       const approvals = list.approvals.slice(0, fitting);
       const left = list.approvals.length - approvals.length + list.more;
@@ -56,7 +56,7 @@ function screen(output: Output): View {
   };
 }
 
-/** Prints changes of requests and unreadable runs: `appeared`, `changed`, and `gone` with the last state. */
+/** Returns a view for programs. It prints each request and unreadable run that appeared, changed or is gone. */
 function changes(output: Output): View {
   let known = new Map<string, ApprovalSummary | UnreadRun>();
   let problem = '';
@@ -65,17 +65,17 @@ function changes(output: Output): View {
       const now = new Map<string, ApprovalSummary | UnreadRun>();
       for (const run of unread) now.set(run.workflowId, run);
       for (const row of approvals) now.set(`${row.requestId} ${row.workflowId}`, row);
-      for (const [key, each] of known) {
+      for (const [key, item] of known) {
         if (now.has(key)) continue;
         // A request that is no longer in the list may still be open: its run is unreadable, or the list is cut.
-        const mayBeOpen = more > 0 || ('requestId' in each && now.has(each.workflowId));
-        if (mayBeOpen) now.set(key, each);
-        else output.json({ change: 'gone', ...each });
+        const mayBeOpen = more > 0 || ('requestId' in item && now.has(item.workflowId));
+        if (mayBeOpen) now.set(key, item);
+        else output.json({ change: 'gone', ...item });
       }
-      for (const [key, each] of now) {
+      for (const [key, item] of now) {
         const before = known.get(key);
-        if (before === undefined) output.json({ change: 'appeared', ...each });
-        else if (JSON.stringify(before) !== JSON.stringify(each)) output.json({ change: 'changed', ...each });
+        if (before === undefined) output.json({ change: 'appeared', ...item });
+        else if (JSON.stringify(before) !== JSON.stringify(item)) output.json({ change: 'changed', ...item });
       }
       known = now;
       problem = '';

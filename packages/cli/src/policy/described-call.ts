@@ -17,10 +17,10 @@ export interface DescribedCall {
   mode?: Mode;
 }
 
-/** The result of `sum('refund', 'amount')` in a condition, by tool and argument. */
+/** What `sum(TOOL, ARGUMENT)` in a policy's condition gives, by tool and argument. */
 export type Sums = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
-/** The argument that `name:args` patterns match. */
+/** The argument that a pattern `TOOL:TEXT` of a rule matches. */
 export interface Subject {
   argument: string;
   shell: boolean;
@@ -29,16 +29,16 @@ export interface Subject {
 
 export type Trial = [CompiledLayers, RuledCall, RulingContext];
 
-/** Compiles a policy once for many calls. Unlike a run, a trial has no custom assessors and no history. */
+/** Compiles a policy once. The result gives the parameters of `evaluate` for a call, without custom assessors. */
 export function trialsOf(policy: Policy, owner: Owner): (described: DescribedCall) => Trial {
   const isCeiling = owner === 'ceiling';
   const assessRules = compileAssessRules(isCeiling ? { ceiling: policy } : { run: policy });
   const layersByMode = new Map<Mode | undefined, CompiledLayers>();
   const layersOf = (mode: Mode | undefined): CompiledLayers => {
-    const known = layersByMode.get(mode);
-    if (known !== undefined) return known;
-    const moded = mode === undefined ? policy : { ...policy, mode };
-    const layers = { [isCeiling ? 'ceiling' : 'run']: compileFor(moded, owner) };
+    const cached = layersByMode.get(mode);
+    if (cached !== undefined) return cached;
+    const policyInMode = mode === undefined ? policy : { ...policy, mode };
+    const layers = { [isCeiling ? 'ceiling' : 'run']: compileFor(policyInMode, owner) };
     layersByMode.set(mode, layers);
     return layers;
   };
@@ -53,7 +53,7 @@ export function trialsOf(policy: Policy, owner: Owner): (described: DescribedCal
   };
 }
 
-/** Reads a subject in the form of `defineTool`; undefined if it is invalid. */
+/** Reads a subject, written as in the options of `defineTool`; undefined if it is invalid. */
 export function parseSubject(value: unknown): Subject | undefined {
   if (typeof value === 'string') return { argument: value, shell: false };
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'argument')) return undefined;

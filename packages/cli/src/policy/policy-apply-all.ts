@@ -21,7 +21,7 @@ type Results = AsyncIterable<PolicyResult>;
 
 const mostNamed = 20;
 
-/** Lists all open runs that a query finds, asks, and changes their policy. Ctrl-C stops after the current run. */
+/** Shows the open runs that a query finds, asks once, and changes their policy. Ctrl-C stops after the current run. */
 export async function applyToRuns(
   client: CountersignClient,
   output: Output,
@@ -66,7 +66,7 @@ export async function applyToRuns(
   process.exitCode = stop.signal.aborted ? 130 : exitCodeOf(results);
 }
 
-/** Collects results, with a line of progress on standard error. `failure`: an error after the first result. */
+/** Collects results, and shows the progress. An error after the first result is returned as `failure`, not thrown. */
 async function collect(
   all: Results,
   label: string,

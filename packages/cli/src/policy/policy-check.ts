@@ -34,7 +34,7 @@ export async function checkPolicyFile(file: string, options: PolicyCheckOptions,
   if (output.forPeople) output.line(`${escapeText(file)}: ${length} ${length === 1 ? 'rule' : 'rules'}, no problem`);
 }
 
-/** The names and settings of a worker module that the check reads. `channels` is a text if none can be created: why. */
+/** What a check compares a policy with. `channels` is a text if they cannot be created: the reason. */
 interface Known {
   names: KnownNames;
   /** The operator's policy. */
@@ -42,7 +42,6 @@ interface Known {
   channels: KnownChannels | string;
 }
 
-/** Loads what a check with --module compares the policy with. */
 async function knownIn(module: string): Promise<Known> {
   const { agents = [], tools, gated = {} } = await loadConfig(module);
   const names = knownNames(createRegistry({ agents, tools }), checkGated(gated));
@@ -56,7 +55,7 @@ async function knownIn(module: string): Promise<Known> {
   }
 }
 
-/** Returns the warnings in the order of lines. Only with a module, they are also about names and channels. */
+/** Returns the warnings, in the order of lines. With `known`, also those about names and channels. */
 function warningsAbout({ policy, lines = [] }: ParsedPolicy, owner: Owner, known: Known | undefined): Finding[] {
   const names = known === undefined ? [] : lintNames(policy, owner, known.names);
   return [
@@ -68,10 +67,10 @@ function warningsAbout({ policy, lines = [] }: ParsedPolicy, owner: Owner, known
     .toSorted((one, other) => (one.line ?? 1) - (other.line ?? 1));
 }
 
-/** Returns a warning for each announced step that no channel sends; one warning if the channels are unknown. */
+/** Returns a warning for each step of an approval that no channel sends. One in all if the channels are unknown. */
 function unsentSteps(policy: Policy, owner: Owner, channels: KnownChannels | string): PolicyWarning[] {
   if (typeof channels !== 'string') return lintChannels(policy, owner, channels);
-  // With channels that send nothing, a warning shows that the policy has steps.
+  // Channels that send nothing give a warning for each step, so without warnings the policy has no steps.
   const hasSteps = lintChannels(policy, owner, { steps: new Map() }).length > 0;
   if (!hasSteps) return [];
   return [{ message: `whether a channel sends what it says of waiting requests is not known here: ${channels}` }];

@@ -17,7 +17,7 @@ export interface EvalOptions extends CommonOptions {
   cases: string;
 }
 
-/** Prints the ruling on the call in each input line before it reads the next. Exit code 1 for an unreadable line. */
+/** Prints the policy's ruling on the call in each line of the input. Exit code 1 if a line is unreadable. */
 export async function evalPolicy(file: string, { cases, as }: EvalOptions, output: Output): Promise<void> {
   const policy = await readSoundPolicy(file, as, output);
   if (policy === undefined) return;
@@ -45,11 +45,11 @@ async function* readCases(file: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** Changes the policy, the mode or the channels of a run or, with --all or --query, of all runs that are found. */
+/** Changes policy, mode or channels of one run; with --all or --query, of all runs that are found. */
 export async function applyPolicy(named: readonly string[], options: ApplyOptions): Promise<void> {
   const { mode, channels, all = false, query, dryRun, yes } = options;
   const isOfMany = all || query !== undefined;
-  // With --all or --query no run is named, so the only word is the file.
+  // With --all or --query, the first word is not a run but the file.
   const [workflowId, file] = isOfMany ? [undefined, ...named] : named;
   if (isOfMany && named.length > 1)
     throw new UsageError('With --all or --query, name a policy file at most, and no run.');
@@ -75,11 +75,11 @@ export async function applyPolicy(named: readonly string[], options: ApplyOption
 type PolicyCase = { id: Json; call: DescribedCall } | { id: Json; error: string };
 
 const known = ['id', 'tool', 'args', 'risk', 'subject', 'agent', 'sums', 'mode'] as const;
-/** The facts that only a run can give to a ruling. A line that has one is refused. */
-const notInLine = ['caller', 'metadata', 'counts', 'grants', 'shell'];
+/** Facts of a ruling that only a run has. A line with one of them is refused, because it would be ignored. */
+const factsOfRun = ['caller', 'metadata', 'counts', 'grants', 'shell'];
 type Fields = Partial<Record<(typeof known)[number], { value: Json; written: string }>>;
 
-/** Reads a line. Ignores unknown members, such as `expect`, but refuses misspelt names and those in `notInLine`. */
+/** Reads a line. Ignores unknown members, such as `expect`. Refuses misspelt names and those in `factsOfRun`. */
 export function readCase(line: string): PolicyCase {
   const fields = readFields(line);
   if (typeof fields === 'string') return { id: null, error: fields };
@@ -100,13 +100,13 @@ function readCall(fields: Fields): DescribedCall | string {
   if ('problem' in args) return args.problem;
   if (!isObject(args.value)) return `'args' must be an object`;
   if (risk !== undefined && !isRisk(risk)) return `'risk' must be one of ${[...risks, 'unknown'].join(', ')}`;
-  const read = subject === undefined ? undefined : parseSubject(subject);
-  if (subject !== undefined && read === undefined) return `'subject' must be ${subjectWanted}`;
+  const parsedSubject = subject === undefined ? undefined : parseSubject(subject);
+  if (subject !== undefined && parsedSubject === undefined) return `'subject' must be ${subjectWanted}`;
   if (agent !== undefined && typeof agent !== 'string') return `'agent' must be a text`;
-  const added = sums === undefined ? undefined : parseSums(sums);
-  if (sums !== undefined && added === undefined) return `'sums' must be ${sumsWanted}`;
+  const parsedSums = sums === undefined ? undefined : parseSums(sums);
+  if (sums !== undefined && parsedSums === undefined) return `'sums' must be ${sumsWanted}`;
   if (mode !== undefined && !isMode(mode)) return `'mode' must be one of ${modes.join(', ')}`;
-  return { tool, args: args.value, risk: risk ?? 'write', subject: read, agent, sums: added, mode };
+  return { tool, args: args.value, risk: risk ?? 'write', subject: parsedSubject, agent, sums: parsedSums, mode };
 }
 
 /** Returns the known fields of a line, or the problem with it, such as a duplicate key. */
@@ -122,7 +122,7 @@ function readFields(line: string): Fields | string {
   for (const { key, value: written } of writtenMembers(line)) {
     const name = known.find((each) => each === key);
     if (name === undefined) {
-      if (nearestName(key, known) !== undefined || notInLine.includes(key)) return unknownName('key', key, known);
+      if (nearestName(key, known) !== undefined || factsOfRun.includes(key)) return unknownName('key', key, known);
       continue;
     }
     if (Object.hasOwn(fields, name)) return `'${name}' appears twice in the line`;

@@ -49,13 +49,13 @@ function printable({ ruling, matches }: Explanation): object {
 function renderExplanation(output: Output, { ruling, matches }: Explanation): string {
   const { action, rule, reason, severity, layer, mode } = ruling;
   const colours = { allow: 'green', ask: 'yellow', deny: 'red' } as const;
-  const nobody = mode === undefined ? 'none: a risk default decides' : `none: mode ${mode} decides`;
+  const noRule = mode === undefined ? 'none: a risk default decides' : `none: mode ${mode} decides`;
   const advisors = advisorsOf(ruling).map(
     ({ name, timeoutMs }) => `${escapeText(name)} (${formatDuration(timeoutMs)})`,
   );
   const fields = renderFields(output, [
     ['answer', output.style(colours[action], action)],
-    ['rule', rule === null ? nobody : `${escapeText(rule)} (${layer})`],
+    ['rule', rule === null ? noRule : `${escapeText(rule)} (${layer})`],
     ['reason', reason === undefined ? undefined : escapeText(reason)],
     ['severity', severity],
     ['advisors', advisors.length === 0 ? undefined : advisors.join(', ')],

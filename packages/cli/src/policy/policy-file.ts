@@ -6,10 +6,10 @@ import { loadPolicySource } from '../base/load-config.ts';
 import { UsageError, type Output } from '../base/output.ts';
 import { parse } from 'yaml';
 
-/** The owner of a policy file, which determines the permitted keys and the likely mistakes. */
+/** The owner of a policy file: it determines which keys the file may have, and which warnings apply. */
 export type Owner = 'ceiling' | 'agent' | 'run';
 
-/** Reads a file. Throws a usage error if it cannot be read. `what`: the content, as a noun for the error. */
+/** Reads a file. If it is unreadable, throws a usage error that calls it `what`, such as `history`. */
 export async function readFileText(file: string, what: string): Promise<string> {
   return readFile(file, 'utf8').catch((cause: unknown) => {
     throw new UsageError(`The ${what} ${file} cannot be read: ${readFault(cause)}.`);
@@ -83,31 +83,33 @@ interface Member {
   value: string;
 }
 
-/** Returns the members of the object in a JSON text, in order, including duplicate keys. */
+/** Returns the members of the outermost object in a JSON text: in order, with duplicate keys, and as written. */
 export function writtenMembers(text: string): Member[] {
   const members: Member[] = [];
   let depth = 0;
   let key = '';
-  let from: number | undefined;
+  let valueStart: number | undefined;
   for (const { kind, start, end } of tokensOf(text)) {
-    if (depth === 1 && from !== undefined && (kind === ',' || kind === '}')) {
-      members.push({ key, value: text.slice(from, start) });
-      from = undefined;
+    if (depth === 1 && valueStart !== undefined && (kind === ',' || kind === '}')) {
+      members.push({ key, value: text.slice(valueStart, start) });
+      valueStart = undefined;
     }
     if (kind === '{' || kind === '[') depth += 1;
     else if (kind === '}' || kind === ']') depth -= 1;
-    else if (depth === 1 && kind === ':') from = end;
-    else if (depth === 1 && kind === '"' && from === undefined) key = JSON.parse(text.slice(start, end)) as string;
+    else if (depth === 1 && kind === ':') valueStart = end;
+    else if (depth === 1 && kind === '"' && valueStart === undefined)
+      key = JSON.parse(text.slice(start, end)) as string;
   }
   return members;
 }
 
-/** Yields the strings, brackets and separators of a JSON text, in one pass without recursion. */
+/** Yields the strings, brackets and separators of a JSON text. `kind` is the first character. */
 function* tokensOf(text: string): Generator<{ kind: string; start: number; end: number }> {
   for (let index = 0; index < text.length; index += 1) {
     const kind = text[index]!;
     const start = index;
     if (kind === '"') {
+      // Goes to the closing quotation mark. A backslash escapes the next character, which may be such a mark.
       for (index += 1; index < text.length && text[index] !== '"'; index += 1) if (text[index] === '\\') index += 1;
     } else if (!'{}[]:,'.includes(kind)) {
       continue;

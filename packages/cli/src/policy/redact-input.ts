@@ -11,7 +11,7 @@ export interface RedactOptions extends CommonOptions {
 /** The most characters of one line. A longer line would fill the memory. */
 const longestLine = 16 * 1_048_576;
 
-/** Redacts standard input. Text is written line by line, JSON once all of it was read. */
+/** Redacts standard input. Writes text line by line; with --json, reads everything first. */
 export async function redactInput(
   input: AsyncIterable<Buffer | string>,
   { json, policy }: RedactOptions,
@@ -35,23 +35,22 @@ type Settings = Awaited<ReturnType<typeof settingsOf>>;
 /** Redacts and writes each line as soon as it is complete, with its line feed. */
 async function redactLines(input: AsyncIterable<Buffer | string>, { kinds, patterns }: Settings): Promise<void> {
   const redactor = new LineRedactor(kinds, () => findOwn(patterns));
-  let held = '';
+  let line = '';
   for await (const text of decoded(input)) {
-    const lines = text.split(/(?<=\n)/);
-    for (const piece of lines) {
-      held += piece;
-      if (held.endsWith('\n')) {
-        await write(redactor.redact(held));
-        held = '';
-      } else if (held.length > longestLine) {
+    for (const piece of text.split(/(?<=\n)/)) {
+      line += piece;
+      if (line.endsWith('\n')) {
+        await write(redactor.redact(line));
+        line = '';
+      } else if (line.length > longestLine) {
         throw unreadableInput(`a line is longer than ${longestLine} characters`);
       }
     }
   }
-  await write(redactor.redact(held));
+  await write(redactor.redact(line));
 }
 
-/** Redacts one JSON value, or one on each line. */
+/** Redacts a text that is one JSON value, or has one on each line. */
 function redactWhole(text: string, { kinds, patterns }: Settings): string {
   const whole = redactJson(text, kinds, findOwn(patterns));
   if (whole !== undefined) return whole;
@@ -80,7 +79,7 @@ async function* decoded(input: AsyncIterable<Buffer | string>): AsyncGenerator<s
     }
   };
   for await (const chunk of input) yield decode(Buffer.from(chunk as Buffer));
-  // Without bytes, this throws for a character that the end of the input cuts off.
+  // The last call has no bytes: it throws if the input ends in the middle of a character.
   yield decode();
 }
 

@@ -78,7 +78,7 @@ export function searchOf(line: string): Search | undefined {
   return text.startsWith('/') ? { search: text.slice(1).trim() } : undefined;
 }
 
-/** Asks what happens to a request. Keys that only show more, or note a comment, lead to the question again. */
+/** Asks for the answer to a request. Asks again after a key that shows more or takes a comment. */
 export async function askAnswer(context: Context, shown: ShownRequest): Promise<ReviewAnswer | OtherAnswer> {
   const { questions, output } = context;
   const { print } = questions;
@@ -170,7 +170,7 @@ function questionOf({ card, request, all, comment }: ShownRequest): string {
   return `${comment === undefined ? '' : `With your comment: ${escapeText(comment)}\n`}${keys.join(' ')}`;
 }
 
-/** Returns why the card does not permit approving the call, or not in this way; undefined if it does. */
+/** Returns why the reviewer may not approve the call in this way; undefined if they may. */
 function whyNotApprove(
   choice: 'approve' | 'always' | 'edit',
   { row, request, card, all }: ShownRequest,
@@ -189,7 +189,7 @@ function whyNotApprove(
   return request.always === undefined ? noAlways(request) : undefined;
 }
 
-/** Asks for what an "always" or an edit needs besides the key. Undefined: the reviewer goes back. */
+/** Asks for the scope of an "always", or for the edited arguments. Undefined: the reviewer goes back. */
 async function askMore(
   context: Context,
   choice: 'always' | 'edit',
@@ -203,7 +203,7 @@ async function askMore(
   return modifiedArguments && { approved: true, modifiedArguments };
 }
 
-/** Opens the editor until the reviewer approves the shown changes. Undefined: nothing is approved. */
+/** Opens the editor, as often as the reviewer wants, and asks if the changes are right. Undefined: they are not. */
 async function askArguments({ questions, output }: Context, before: JsonObject): Promise<JsonObject | undefined> {
   const editor = editorCommand(process.env);
   if (editor === undefined) {
@@ -269,20 +269,20 @@ export async function openEditor(
   }
 }
 
-/** Runs the editor through the shell, as git does: the variable may be a command such as `code --wait`. */
+/** Runs the editor by the shell, as git does, because $EDITOR may be a command such as `code --wait`. */
 function runEditor(command: string, file: string): Promise<string | undefined> {
   const editor =
     process.platform === 'win32'
       ? spawn(`${command} "${file}"`, { stdio: 'inherit', shell: true })
       : spawn('sh', ['-c', `${command} "$@"`, command, file], { stdio: 'inherit' });
-  const interrupts = process.rawListeners('SIGINT') as NodeJS.SignalsListener[];
-  const ignore = (): void => undefined; // the editor handles Ctrl-C
+  const listeners = process.rawListeners('SIGINT') as NodeJS.SignalsListener[];
+  const ignore = (): void => undefined; // Ctrl-C is for the editor
   process.removeAllListeners('SIGINT').on('SIGINT', ignore);
   return new Promise<string | undefined>((resolve) => {
     editor.once('error', (error) => resolve(`The editor did not start: ${error.message}.`));
     editor.once('close', (code) => resolve(code === 0 ? undefined : 'The editor failed: nothing is changed.'));
   }).finally(() => {
-    for (const each of interrupts) process.on('SIGINT', each);
+    for (const listener of listeners) process.on('SIGINT', listener);
     process.off('SIGINT', ignore);
   });
 }
@@ -296,10 +296,10 @@ function readArguments(text: string): { arguments: JsonObject } | { problem: str
     : { problem: 'The arguments must be a JSON object with all of them.' };
 }
 
-/** The most events that are printed of a run, and of each run above it. */
+/** The most events that are printed of the run itself, and of each run that called it. */
 const [mostOfRun, mostAbove] = [20, 5];
 
-/** Prints what the run of a request has done so far, after the last events of the runs above it. */
+/** Prints the last events of a request's run, after those of the runs that called it, outermost first. */
 async function printContext({ questions, client, output }: Context, row: ApprovalSummary): Promise<void> {
   const { workflowId, lineage = [] } = row;
   for (const run of [...lineage, workflowId]) {
@@ -309,13 +309,12 @@ async function printContext({ questions, client, output }: Context, row: Approva
       for await (const event of client.events(run, { follow: false })) {
         if (event.type !== 'RawResponseEvent') events.push(event);
       }
-      const most = run === workflowId ? mostOfRun : mostAbove;
-      // The task, which is the first event, is always printed.
-      const left = events.length - most;
-      const shown = left > 0 ? [events[0]!, ...events.slice(left + 1)] : events;
+      const omitted = events.length - (run === workflowId ? mostOfRun : mostAbove);
+      // The first event is the task of the run, so it is printed even if the events after it are left out.
+      const shown = omitted > 0 ? [events[0]!, ...events.slice(omitted + 1)] : events;
       for (const [index, event] of shown.entries()) {
         questions.print(renderEvent(output, event, {}));
-        if (index === 0 && left > 0) questions.print(output.style('dim', `${left} events are left out`));
+        if (index === 0 && omitted > 0) questions.print(output.style('dim', `${omitted} events are left out`));
       }
     } catch (error) {
       if (!isProblemError(error)) throw error;

@@ -5,27 +5,25 @@ import type { ApprovalDetails } from 'countersign/client';
 import { compileFieldGlob } from 'countersign/policy';
 import type { Context, Questions } from './questions.ts';
 
-/** Asks which later calls an "always" also approves, and for how long. Undefined: the reviewer goes back. */
+/** Asks which later calls an "always" approves, and for how long. Undefined: the reviewer goes back. */
 export async function askScope(context: Context, request: ApprovalDetails): Promise<RequestedScope | undefined> {
   const { questions } = context;
   for (;;) {
-    const kind = await askKind(questions, request);
-    const match = kind?.kind === 'arguments' ? await askPatterns(questions, kind.match!) : {};
-    if (kind === undefined || match === undefined) return undefined;
+    const chosen = await askKind(questions, request);
+    if (chosen === undefined) return undefined;
+    const { kind } = chosen;
+    const match = kind === 'arguments' ? await askPatterns(questions, chosen.match!) : {};
+    if (match === undefined) return undefined;
     const expiresIn = await askDuration(questions);
     if (expiresIn === undefined) return undefined;
-    const scope = {
-      kind: kind.kind,
-      ...(kind.kind === 'arguments' && { match }),
-      ...(expiresIn !== '' && { expiresIn }),
-    };
+    const scope = { kind, ...(kind === 'arguments' && { match }), ...(expiresIn !== '' && { expiresIn }) };
     if (!(await printCovered(context, request, scope))) continue;
     const line = (await questions.answer('[y]es, approve it and such later calls. Enter goes back: ')).trim();
     return line === 'y' || line === 'yes' ? scope : undefined;
   }
 }
 
-/** Asks which calls are meant. `match` in the result has the exact arguments as patterns. Undefined after `.`. */
+/** Asks for the kind of scope. For `arguments`, the result has patterns of the exact arguments. Undefined after `.`. */
 async function askKind({ print, text }: Questions, request: ApprovalDetails): Promise<RequestedScope | undefined> {
   const { toolName, arguments: args, always: terms } = request;
   const steps = scopeSteps({ tool: toolName, args, terms: terms! });
@@ -45,7 +43,7 @@ async function askKind({ print, text }: Questions, request: ApprovalDetails): Pr
   }
 }
 
-/** Asks for a pattern for each argument; the proposed one matches only the present value. Undefined after `.`. */
+/** Asks for a pattern for each argument. Proposes one that matches only the present value. Undefined after `.`. */
 async function askPatterns(
   { print, text }: Questions,
   exact: Readonly<Record<string, string>>,
@@ -66,7 +64,7 @@ async function askPatterns(
   return match;
 }
 
-/** Asks for a duration. An empty text lasts until the run ends. */
+/** Asks for a duration; empty if the scope has no end before the run's. Undefined after `.`. */
 async function askDuration({ print, text }: Questions): Promise<string | undefined> {
   for (;;) {
     const line = (await text('For how long, such as 1h (Enter: until the run ends; . goes back): '))?.trim();
@@ -77,7 +75,7 @@ async function askDuration({ print, text }: Questions): Promise<string | undefin
   }
 }
 
-/** Prints gaps of the scope, and past calls that it would have covered. False: it does not cover the call itself. */
+/** Prints which arguments the scope does not limit, and which past calls it covers. False if not even this call. */
 async function printCovered(
   { questions: { print }, client, output }: Context,
   request: ApprovalDetails,
@@ -98,7 +96,7 @@ async function printCovered(
   } catch (error) {
     if (!isProblemError(error)) throw error;
     print(output.style('yellow', escapeText(error.message)));
-    // The past calls only inform: without them, the reviewer can still confirm.
+    // Past calls are only for information, so the reviewer can confirm without them.
     return true;
   }
 }

@@ -2,7 +2,7 @@ import type { Asking } from 'countersign/adapter';
 import type { CountersignClient } from 'countersign/client';
 import type { Output } from '../base/output.ts';
 
-/** Asks about one request. Questions reject once the request changes, or the input ends. */
+/** The questions about one request. They reject as soon as the request changes or the input ends. */
 export interface Questions {
   readonly print: (text: string) => void;
   /** Asks for a line that decides. */
@@ -20,7 +20,7 @@ export interface Context {
 
 export class InputEnded extends Error {}
 
-/** Returns questions that end when `changed` aborts. They throw `InputEnded` when the input ends. */
+/** Returns questions that reject with the reason of `changed` when it aborts, and with `InputEnded` without input. */
 export function questionsUntil({ print, answer, text }: Asking, changed: AbortSignal): Questions {
   const line = async (asked: Promise<string | undefined>): Promise<string> => {
     const entered = await asked;

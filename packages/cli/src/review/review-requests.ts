@@ -28,13 +28,12 @@ interface Review {
 const lookEveryMs = 2_000;
 /** The most requests in a list: to list all of a large inbox takes seconds. */
 const mostListed = 100;
-/** The most requests in which a search looks. */
 const mostSearched = 1_000;
 
-/** The requests, by id, that this reviewer need not see now. */
+/** The requests that the reviewer has answered or skipped, by id: they are not shown again. */
 type Aside = Map<string, 'answered' | 'skipped'>;
 type Leave = Search | 'quit' | 'back' | undefined;
-/** The requests that the reviewer has set aside, and the search text; without one, all requests are shown. */
+/** What the reviewer sees: requests that are not aside and that contain the search text. An empty text shows all. */
 interface Place {
   aside: Aside;
   search: string;
@@ -66,17 +65,17 @@ interface Listed {
   head: string;
 }
 
-/** Returns the request to answer next, or a sentence if there is none. */
+/** Lists the requests, and returns the one to answer next with the line above it; or a sentence if there is none. */
 async function look(
   { client, filter, sender, output }: Review,
   { aside, search }: Place,
 ): Promise<Listed | { idle: string }> {
   try {
-    // The list may begin with all requests that the reviewer has answered or skipped, so it must be longer than these.
+    // The list may begin with all requests that are aside, so it must be longer by their number.
     const limit = (search === '' ? mostListed : mostSearched) + aside.size;
     const listed = await client.approvals.list({ ...filter, limit });
     const [row, ...others] = listed.approvals.filter(
-      (each) => !aside.has(each.requestId) && !isPast(each.deadline) && hasText(each, search),
+      (open) => !aside.has(open.requestId) && !isPast(open.deadline) && hasText(open, search),
     );
     const skipped = listed.approvals.filter(({ requestId }) => aside.get(requestId) === 'skipped').length;
     const isCut = listed.next !== undefined;
@@ -111,7 +110,7 @@ function hasText(row: ApprovalSummary, search: string): boolean {
   return all.toLowerCase().includes(search.toLowerCase());
 }
 
-/** Waits until the list changes. Meanwhile the reviewer can search, go back or quit. */
+/** Waits until there is a request, or another sentence than `idle`. Meanwhile the reviewer can search or leave. */
 function waitForMore(review: Review, place: Place, idle: string): Promise<Leave> {
   const { aside } = place;
   const isBackOffered = [...aside.values()].includes('skipped');
@@ -132,13 +131,13 @@ function waitForMore(review: Review, place: Place, idle: string): Promise<Leave>
   });
 }
 
-/** Shows one request, asks for the answer and sends it. Undefined: the next request follows. */
+/** Shows one request, asks for the answer and sends it. Returns undefined if the next request follows. */
 async function reviewOne(review: Review, aside: Aside, { row, head }: Listed): Promise<Leave> {
   const { asking, client, output, sender } = review;
   const read = await readRequest(client, row);
-  if ('why' in read && isOutage(read.why)) return undefined; // the list reports it
+  if ('why' in read && isOutage(read.why)) return undefined; // `look` then reports the outage
   const request = 'why' in read ? undefined : read;
-  // The list shows a settlement a little later than the request itself.
+  // The list lags behind the run, so it may still have a request that is settled.
   if (request?.settled !== undefined) return void aside.set(row.requestId, 'answered');
   const shown: ShownRequest = { row, request, all: false, shownAtMs: Date.now() };
   asking.print(`\n${head}\n`);
@@ -150,12 +149,12 @@ async function reviewOne(review: Review, aside: Aside, { row, head }: Listed): P
     if (asked === 'skip') aside.set(row.requestId, 'skipped');
     if (asked === 'skip') return undefined;
     if (typeof asked === 'string' || 'search' in asked) return asked;
-    const sent =
-      'untilMs' in asked
-        ? await sendExtension(client, row, asked.untilMs, sender)
-        : 'to' in asked
-          ? await sendDelegation(client, row, asked.to, sender)
-          : await sendAnswer(client, shown, asked, sender);
+    const send = (): Promise<SendResult> => {
+      if ('untilMs' in asked) return sendExtension(client, row, asked.untilMs, sender);
+      if ('to' in asked) return sendDelegation(client, row, asked.to, sender);
+      return sendAnswer(client, shown, asked, sender);
+    };
+    const sent = await send();
     asking.print(output.style(sent.accepted ? 'green' : 'red', sent.text));
     if (sent.isDone) aside.set(row.requestId, 'answered');
     return undefined;
@@ -173,7 +172,7 @@ async function readRequest(client: CountersignClient, { requestId, workflowId }:
   }
 }
 
-/** Ends the questions about a request, which has changed. Without a text, the list shows the reason. */
+/** A change that ends the questions: `text` is printed. Without a text, `look` prints the reason. */
 class Change {
   readonly text: string | undefined;
   constructor(text?: string) {
@@ -183,7 +182,7 @@ class Change {
 
 /** Returns what has changed since the request was shown; undefined for nothing. */
 function changeOf(now: Read, before: ApprovalDetails | undefined): Change | undefined {
-  // While no worker answers, the shown content counts as unchanged.
+  // If only the run cannot be read, the shown content counts as unchanged.
   if ('why' in now) return isOutage(now.why) ? new Change() : undefined;
   if (now.settled !== undefined) return new Change(`Settled elsewhere: ${outcomeText(now.settled)}.`);
   if (isPast(now.deadline)) return new Change('Expired: it can no longer be answered.');
@@ -192,7 +191,7 @@ function changeOf(now: Read, before: ApprovalDetails | undefined): Change | unde
     : new Change('The request has changed: look again.');
 }
 
-/** Asks, and polls meanwhile. At a change, the questions end, its text is printed, and the result is undefined. */
+/** Asks, and calls `changeNow` every 2 seconds meanwhile. A change ends the questions, and the result is undefined. */
 async function untilChange(
   { asking, output }: Review,
   changeNow: () => Promise<Change | undefined>,
@@ -240,7 +239,7 @@ function outcomeText({ outcome, by, byId, reviewerId, reviewerName, identity, re
 
 type AnswerSender = Pick<ReviewerOptions, 'reviewer'> & SignerOptions;
 
-/** The result of an answer. `isDone`: this reviewer need not see the request again. */
+/** The result of a sent message. `isDone`: the request is not shown to this reviewer again. */
 interface SendResult {
   text: string;
   accepted: boolean;

@@ -35,7 +35,7 @@ import { renderFields, renderTable } from '../base/table.ts';
 import { type ClientFlags, nextCommand } from '../base/command-line.ts';
 import { truncate } from '../base/fit-text.ts';
 
-/** Renders a run: its state, calls, open requests and result. `edits`: what an edit changed, by request id. */
+/** Renders a run: its state, calls, open requests and result. `edits`: what reviewers changed, by request id. */
 export function renderRun(
   output: Output,
   view: RunView,
@@ -87,7 +87,7 @@ function failedTurn({ failedTurn: failed }: Partial<RunStatus> = {}): string | u
   return failed === undefined ? undefined : `turn ${failed.turn}: ${failed.message}`;
 }
 
-/** Returns all who may answer a request of the run, and the earliest deadline; or the user of a session. */
+/** Returns who may answer the open requests and until when or, for a session, that its user must write. */
 function waitsFor(
   { waitingFor: waiting, awaitsMessage, failedTurn: failed }: RunStatus,
   nowMs: number,
@@ -107,12 +107,12 @@ function waitsFor(
   return escapeText(Array.from(names).join(', ')) + until;
 }
 
-/** Returns the last failure of each channel. A failure begins with the name of its channel. */
+/** Returns the last failure of each channel, because each failure begins with `CHANNEL:`. */
 function lastOfEachChannel(failures: readonly string[]): string[] {
   return [...new Map(failures.map((text) => [text.split(':', 1)[0], text])).values()];
 }
 
-/** Returns the channels that were asked, and their last failures. */
+/** Returns the channels that got requests, their last failures, and requests that are undelivered or wait. */
 function channelFields(
   output: Output,
   deliveries: readonly Delivered[],
@@ -124,19 +124,13 @@ function channelFields(
     ...deliveries
       .flatMap(({ failures }) => lastOfEachChannel(failures))
       .map((text): [string, string] => ['channel failed', output.style('yellow', escapeText(text))]),
-    ...deliveries.flatMap(({ requestId, undelivered, heldUntil }): [string, string][] => [
-      ...(undelivered
-        ? [
-            ['not delivered', output.style('yellow', `${undeliveredMessage}: ${escapeText(requestId)}`)] as [
-              string,
-              string,
-            ],
-          ]
-        : []),
-      ...(heldUntil === undefined
-        ? []
-        : [['held until', `${instantText(heldUntil, clock)}: ${escapeText(requestId)}`] as [string, string]]),
-    ]),
+    ...deliveries.flatMap(({ requestId, undelivered, heldUntil }): [string, string | undefined][] => {
+      const id = escapeText(requestId);
+      return [
+        ['not delivered', undelivered ? output.style('yellow', `${undeliveredMessage}: ${id}`) : undefined],
+        ['held until', heldUntil === undefined ? undefined : `${instantText(heldUntil, clock)}: ${id}`],
+      ];
+    }),
   ];
 }
 
@@ -152,7 +146,7 @@ export function renderResult(output: Output, result: RunResult): string {
   return [...parts, withFinish(output, result.output, result.finish)].join('\n');
 }
 
-/** Renders a table of the calls of a run and how they ended. `edits`: what an edit changed, by request id. */
+/** Renders a table of the calls of a run and how they ended. `edits`: what reviewers changed, by request id. */
 function renderOutcomes(
   output: Output,
   outcomes: CallOutcome[],
@@ -192,7 +186,7 @@ export function eventPrinter(
   client?: CountersignClient,
 ): (event: RunEvent) => Promise<void> {
   if (!output.forPeople) return async (event) => output.json(event);
-  /** The text of the model on the screen; undefined at the start of a line. */
+  /** The part of the model's text that is on the present line or lines; undefined if none was streamed. */
   let streamed: string | undefined;
   return async (event) => {
     if (event.type === 'RawResponseEvent') {
@@ -200,7 +194,7 @@ export function eventPrinter(
       return;
     }
     const message = event.type === 'RunItemEvent' && event.item.type === 'message' ? event.item : undefined;
-    // A text that was streamed is on the screen already.
+    // A text that was streamed to its end is on the screen already, and is not printed again.
     const isShown = message !== undefined && message.content === streamed;
     if (streamed !== undefined) output.write('\n');
     streamed = undefined;
@@ -211,14 +205,14 @@ export function eventPrinter(
   };
 }
 
-/** Writes a part of the model's answer, and returns the part of it that is on the screen. */
+/** Writes a part of the model's answer after the `shown` part, and returns what is on the screen now. */
 function stream(output: Output, { delta, offset, hidden }: RawResponseEvent, shown: string | undefined): string {
   const isNew = shown === undefined || offset < shown.length;
   if (shown !== undefined && isNew) output.line(`\n${output.style('dim', 'the model starts over')}`);
   if (isNew) output.write(label(output, 'model', 'bold'));
   if (hidden !== undefined) output.write(output.style('dim', `(${hidden} characters before this are not shown) `));
   output.write(escapeLines(delta));
-  // After hidden characters, the NUL makes the text unequal to the message, which is then printed as a whole.
+  // With hidden characters, the NUL makes the result unequal to the whole message, so that this is printed later.
   const before = isNew ? '' : shown;
   return hidden === undefined ? before + delta : `${before}\u0000${delta}`;
 }
@@ -229,7 +223,7 @@ function label(output: Output, text: string, style: Style): string {
   return output.style(style, text.padEnd(labelWidth));
 }
 
-/** Renders an event. Text of a run is escaped and cut to the terminal. `edit`: what the reviewer changed. */
+/** Renders an event, with text of a run escaped and cut. `edit`: what the reviewer changed, for a decision. */
 export function renderEvent(output: Output, event: RecordedEvent, options: ClientFlags, edit?: string): string {
   switch (event.type) {
     case 'RunItemEvent':
@@ -319,12 +313,11 @@ function line(output: Output, head: string, text: string): string {
   return `${head}${cut(output, escapeText(text))}`;
 }
 
-/** Cuts a text to the terminal; `--json` has all of it. */
 function cut(output: Output, text: string): string {
   return truncate(text, output.width - labelWidth);
 }
 
-/** Returns an edit such as `amount 89 → 50`; undefined without one, and if the run no longer has it. */
+/** Returns what a reviewer changed, such as `amount 89 → 50`; undefined if nothing, or if the run has forgotten it. */
 async function editOf(
   client: CountersignClient,
   { decision, requestId, workflowId }: Pick<ApprovalResultEvent, 'decision' | 'requestId' | 'workflowId'>,
@@ -335,7 +328,7 @@ async function editOf(
   return edited === undefined ? undefined : editText(request!.arguments, edited.arguments);
 }
 
-/** Returns the edits among calls, by request; an empty text if the run no longer has one. */
+/** Returns what reviewers changed, by request. The text is empty if the run has forgotten the change. */
 export async function editsOf(
   client: CountersignClient,
   workflowId: string,
@@ -344,10 +337,11 @@ export async function editsOf(
   const edits = new Map<string, string>();
   if (!outcomes.some(({ outcome }) => outcome === 'approved')) return edits;
   const { entries } = await client.journal(workflowId);
-  const asked = new Map(entries.filter(({ kind }) => kind === 'opened').map((each) => [each.requestId, each.digest]));
+  const opened = entries.filter(({ kind }) => kind === 'opened');
+  const openedDigests = new Map(opened.map((entry) => [entry.requestId, entry.digest]));
   for (const { kind, outcome, requestId = '', digest } of entries) {
-    // An edited call is settled with another digest than it was opened with.
-    if (kind !== 'settled' || outcome !== 'approved' || asked.get(requestId) === digest) continue;
+    // An approval with the digest of the opened request changed nothing: an edited call has another digest.
+    if (kind !== 'settled' || outcome !== 'approved' || openedDigests.get(requestId) === digest) continue;
     edits.set(requestId, (await editOf(client, { decision: 'approved', requestId, workflowId })) ?? '');
   }
   return edits;

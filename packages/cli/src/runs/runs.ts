@@ -88,7 +88,7 @@ async function readInput(input: string | undefined): Promise<string> {
   return readText(input);
 }
 
-/** Shows requests as they open, until the run ends. Ctrl-C ends only this command. */
+/** Waits until the run ends, shows its requests meanwhile, and prints its result. Ctrl-C ends only this command. */
 async function follow(
   client: CountersignClient,
   handle: RunHandle,
@@ -104,9 +104,10 @@ async function follow(
   ];
   try {
     const first = await Promise.race([ended, untilInterrupted()]);
-    if (typeof first === 'string') {
+    const isInterrupted = typeof first === 'string';
+    if (isInterrupted) {
       process.exitCode = 130;
-      ended.catch(() => undefined); // aborted below
+      ended.catch(() => undefined); // it rejects when `stop` aborts
       output.note(`\nThe run continues. ${lookAgain(options, handle)}`);
       return;
     }
@@ -153,7 +154,7 @@ async function watchRequests(
   while (!stop.aborted) {
     const { approvals } = await client.approvals
       .list({ workflowId: handle.workflowId })
-      .catch(() => ({ approvals: [] })); // the awaited result reports the error
+      .catch(() => ({ approvals: [] })); // `follow` reports the error, from the run's result
     for (const row of approvals) {
       if (!seen.has(row.requestId)) show(row);
       seen.add(row.requestId);
@@ -173,7 +174,7 @@ function printable(
   return { workflowId, status, output, finish, structuredOutput, usage, nestedUsage, cost, outcomes };
 }
 
-/** Passes each answer of the model, and the failure of each turn, to `show`, until `signal` aborts. */
+/** Calls `show.answer` for each text of the model, and `show.failed` for each failed turn, until `signal` aborts. */
 async function watchAnswers(
   client: CountersignClient,
   workflowId: string,
@@ -188,7 +189,7 @@ async function watchAnswers(
       if (item.type === 'turn_ended' && item.failure !== undefined) show.failed(item.failure.message);
     }
   } catch (error) {
-    // The promise of the run's result also reports this error.
+    // `follow` reports the same error, from the run's result.
     if (!isProblemError(error)) throw error;
   }
 }
@@ -199,7 +200,7 @@ interface RunsOptions extends ClientFlags {
   limit: number;
 }
 
-/** A copy of the client's list: to import that would load the client, for which --help would wait. */
+/** A copy of `listedStatuses` of the client. Importing that would load the client, and --help would wait for it. */
 const statuses: readonly ListedStatus[] = ['running', 'waiting', 'completed', 'failed', 'cancelled'];
 
 export function addRuns(command: Command): void {
@@ -211,7 +212,7 @@ export function addRuns(command: Command): void {
       withClient(options, async (client, output) => {
         const { status, agent, limit } = options;
         const rows: ListedRun[] = [];
-        // One row more than the limit shows that there are more.
+        // One row more than the limit is read, to know if there are more.
         for await (const row of client.runs({ status, agent, limit: limit + 1 })) {
           if (output.forPeople) rows.push(row);
           else if (rows.push(row) <= limit) output.json(row);
@@ -305,7 +306,7 @@ interface WatchOptions extends ClientFlags {
   tokens: boolean;
 }
 
-/** Adds the command that prints a run's events until it ends. Ctrl-C prints the command that goes on from there. */
+/** Adds the command that prints the events of a run until the run ends. Ctrl-C prints the command that continues. */
 export function addWatch(command: Command): void {
   withClientFlags(command, jsonFields.event)
     .option('--after <id>', 'go on after this event, also when the run is over')

@@ -5,7 +5,7 @@ import { type ClientFlags, withClient, withClientFlags } from '../base/command-l
 import { loadChannels } from '../base/load-config.ts';
 import { printMarked, processOutput, exitCodeOf, UsageError, type Output } from '../base/output.ts';
 
-/** Adds the command that checks channels, server and workers. A server that does not answer is reported as a check. */
+/** Adds the command that checks channels, server and workers. Without an answer of the server, its check fails. */
 export function addDoctor(command: Command): void {
   withClientFlags(command)
     .option('--task-queue <name>', 'where runs start (default: that of the module, else countersign)')
@@ -21,14 +21,14 @@ export function addDoctor(command: Command): void {
         });
       } catch (error) {
         if (!isProblemError(error)) throw error;
-        // Without a connection, only the check of the SDK can run.
+        // Without a client, only the check of the SDK can run. It may also explain the error.
         const { checkSdk } = await import('countersign/adapter');
         const sdk = await checkSdk();
-        const isServer = ofServer.some((code) => code === error.code);
-        if (sdk.isOk && !isServer) throw error;
+        const isOfServer = serverProblems.includes(error.code);
+        if (sdk.isOk && !isOfServer) throw error;
         const output = processOutput(options);
         printCheck(output, sdk);
-        if (!isServer) return;
+        if (!isOfServer) return;
         const { code, message } = error;
         const { startCommandIn } = await import('countersign/adapter');
         printCheck(output, { check: 'server', isOk: false, message, command: startCommandIn(message) });
@@ -47,10 +47,9 @@ async function longestWait(module: string | undefined): Promise<number | undefin
   return maxTimeoutMs ?? undefined;
 }
 
-/** The problems that a missing or failing server causes. */
-const ofServer: readonly ProblemCode[] = ['server_unreachable', 'unauthenticated', 'forbidden', 'rate_limited'];
+const serverProblems: readonly ProblemCode[] = ['server_unreachable', 'unauthenticated', 'forbidden', 'rate_limited'];
 
-/** A check by the client, or the check of channels, which only this command has. */
+/** The result of a check: of one by the client, or of the check of channels, which only this command makes. */
 type Checked = Omit<Check, 'check'> & { check: Check['check'] | 'channels' };
 
 /** Creates the channels of the module as a worker does, and sends nothing. Undefined if it has none. */

@@ -34,7 +34,7 @@ export function addGateway(command: Command): void {
 /** Runs the gateway until the process is interrupted, and prints its address. */
 async function serveGateway(flags: GatewayFlags): Promise<void> {
   const { host, port, identity: file, undo, temporalUi, cors = [], trustedProxy: trustedProxies } = flags;
-  // This comes before loading and connecting, so that an early Ctrl-C stops these, too.
+  // Signals are awaited before loading and connecting, so that an early Ctrl-C is not lost.
   const interrupted = untilInterrupted();
   await requireFreePort(port, '--port', host);
   const { readIdentityFile, startGateway } = await import('@countersign/gateway');

@@ -8,7 +8,7 @@ import type { Output } from '../base/output.ts';
 
 const severities: readonly LogLevel[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'];
 
-/** Returns the notice without the fields that Temporal's logger adds to every line. */
+/** Returns the notice with its own fields only: Temporal's logger adds others to every line. */
 function withoutLogFields(notice: WaitingNotice & { workflowId: string }) {
   const { requestId, workflowId, toolName, argumentNames, agentName, riskLevel } = notice;
   const { severity, reason, deadline, reviewers, channels } = notice;
@@ -27,7 +27,7 @@ export class WorkerLog extends DefaultLogger {
     this.#options = options;
   }
 
-  /** Logs beside a question on the terminal, without disturbing it. New requests are shown at every level. */
+  /** Writes a line above a question that waits on the terminal. Shows new requests, whatever the level. */
   override log(level: LogLevel, message: string, fields?: Record<string | symbol, unknown>): void {
     if (message !== waitingMessage) {
       if (severities.indexOf(level) >= severities.indexOf(this.level)) {
