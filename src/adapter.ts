@@ -1,4 +1,4 @@
-/** Exports for programs that need more of client, channels and server than `countersign/client`. */
+/** Functions of the client, the channels and the connection that `countersign/client` does not export. */
 // Re-exports only, for Countersign's own packages: docs/decisions/0063-each-kind-of-process-has-a-package.md.
 export type { CallModelResult } from './activities/model-turn.ts';
 export { decisionIdOf, linkExpiry, linkUrl, openLink, sealLink, type Link } from './channels/answer-link.ts';

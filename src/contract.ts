@@ -65,7 +65,7 @@ export type {
 } from './contract/run.ts';
 
 /**
- * The type of the workflow that runs an agent, from `RunInput` to `RunResult`. A client of any language can start it.
+ * The type of the workflow that runs an agent. It takes a `RunInput` and returns a `RunResult`.
  *
  * @example
  * ```ts
@@ -116,7 +116,7 @@ export const messageNames = {
   message: 'message',
   close: 'close',
 } as const;
-/** The signal by which a run sends a nested run the policies that now bind it (docs/decisions/0009). */
+/** The signal that gives a nested run the changed policies of the runs above it (docs/decisions/0009). */
 export const parentsChangedName = 'parentsChanged';
 /**
  * The queries that a run answers. A custom workflow with an `ApprovalGate` answers `approvals`, `grants`, `policy` and

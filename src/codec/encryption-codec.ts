@@ -39,8 +39,8 @@ function keysFromEnvironment(environment: NodeJS.ProcessEnv = process.env): KeyS
 }
 
 /**
- * Reads `id:key` pairs, one a line or separated by commas; the key is 32 bytes in Base64, or `gone`. Skips empty lines
- * and those that begin with `#`. Throws `internal` with the place, never with a key.
+ * Reads pairs `id:key`, one on each line or separated by commas. The key is 32 bytes in Base64, or `gone` for a lost
+ * key. Skips empty entries and those that begin with `#`. Throws `internal` with the place, never with a key.
  */
 export function parseKeys(text: string, place: string): KeyList {
   const entries = text.split(/[\n,]/).map((entry) => entry.trim());

@@ -97,7 +97,7 @@ export function translateServerError(
     if (!/already completed/.test(error.message)) return runNotFound(id, namespace, error);
     return new ProblemError({ code: 'run_closed', message: `Run '${id}' is closed.` }, { cause: error });
   }
-  // A direct call of the workflow service fails with this message.
+  // A call of the workflow service fails with only this message, because no client of the SDK converts the error.
   if (workflowId !== undefined && /^workflow not found/i.test(notFoundWords)) {
     return runNotFound(workflowId, namespace, error);
   }

@@ -57,7 +57,7 @@ export interface ActivitySide {
   policyWarnings: string[];
   /** Warns of channels that cannot send. Never rejects. */
   warnOfUnreached: (signal: AbortSignal, warn: (sentence: string) => void) => Promise<void>;
-  /** Returns one sentence for each toolset that failed to close. Call it when the worker has ended, while connected. */
+  /** Closes the toolsets, before the worker's connection closes. Returns one sentence for each that failed to close. */
   stop: () => Promise<string[]>;
 }
 

@@ -78,7 +78,7 @@ const withoutMarks = {
             start += module.length;
           }
           compilation.updateAsset(file, shorter);
-          // Webpack's hash in the file name depends on absolute paths.
+          // A digest replaces webpack's hash in the file name, which depends on absolute paths.
           const digest = createHash('sha256').update(shorter.source()).digest('hex').slice(0, 20);
           const renamed = file.replace(compilation.hash!, digest);
           if (renamed !== file) compilation.renameAsset(file, renamed);

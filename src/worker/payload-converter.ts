@@ -1,4 +1,4 @@
-/** The payload converter of a worker outside its workflows: it passes permits to the second gate. */
+/** The payload converter for activities. It keeps the permit in a payload, for `activities/second-gate.ts`. */
 import type { PayloadConverter } from '@temporalio/common';
 import { claimsPermit, Permitted, permitIn } from '../core/base/permit-metadata.ts';
 import { payloadConverter as own } from '../workflows/sandbox/payload-converter.ts';
@@ -8,7 +8,7 @@ export const payloadConverter: PayloadConverter = {
   // oxlint-disable-next-line no-unnecessary-type-parameters -- the interface is Temporal's
   fromPayload: <T>(payload: Parameters<PayloadConverter['fromPayload']>[0]): T => {
     const value = own.fromPayload<T>(payload);
-    // The second gate refuses an unreadable permit.
+    // An unreadable permit becomes an empty one, which the second gate refuses.
     return claimsPermit(payload.metadata) ? (new Permitted(value, permitIn(payload.metadata) ?? {}) as T) : value;
   },
 };

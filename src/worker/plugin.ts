@@ -125,7 +125,7 @@ export class CountersignPlugin extends SimplePlugin {
     return super.configureReplayWorker({ ...options, dataConverter });
   }
 
-  /** Adds the converter, the interceptors and the shared modules to the workflow bundle. */
+  /** Adds the payload converter, the workflow interceptors and preloaded modules to the workflow bundle. */
   override configureBundler(options: BundleOptions): BundleOptions {
     requireOneSdk(options.workflowsPath);
     const configured = super.configureBundler(options);

@@ -29,7 +29,7 @@ export interface PluginOptions extends ChannelOptions {
   advisors?: Readonly<Record<string, Advisor>>;
   /** The workflow types, besides `agentRun`, whose gated activities may run here. `gated` needs them. Default: none. */
   workflowTypes?: readonly string[];
-  /** When executions continue as new; recorded at the start. Default: 8,000 history events or 1,500 updates. */
+  /** When a run continues as new; a run keeps its value. Default: after 8,000 history events or 1,500 updates. */
   continueAsNewAfter?: Partial<ContinueAsNewAfter>;
   /**
    * A folder for payloads that are too large for Temporal's server. All workers of the task queue and all clients of
@@ -87,13 +87,13 @@ export interface WorkerOptions extends ServerOptions, Omit<PluginOptions, 'chann
   taskQueue?: string;
   /** Other plugins of Temporal's, such as an integration of an agent framework. */
   plugins?: readonly WorkerPlugin[];
-  /** The least severe log lines of Temporal's SDK on standard error; the first worker sets it. Default `WARN`. */
+  /** The least level of the SDK's log lines. The first worker of a process sets it for all. Default `WARN`. */
   logLevel?: LogLevel;
-  /** Receives the log lines, in place of standard error and of `logLevel`; the first worker sets it. */
+  /** Receives all log lines in place of standard error. The first worker of a process sets it for all. */
   logger?: Logger;
 }
 
-/** The options that are not Temporal's, or that `createWorker` reads itself. */
+/** The options that `createWorker` does not pass on to Temporal's worker as they are. */
 export const ownOptionNames: readonly string[] = [
   ...pluginOptionNames,
   'address',

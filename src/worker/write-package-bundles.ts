@@ -23,6 +23,6 @@ for (const { path, failureConverterPath } of Object.values(packageBundles)) {
       output: { ...config.output, filename: basename(path) },
     }),
   });
-  // The comment is on the first line of the code, so that the source map keeps its lines.
+  // The comment adds no line, so that the lines of the source map still fit.
   writeFileSync(path, originComment({ sdk: workflowPackage.version, modules: modulesDigest() }) + code);
 }

@@ -8,7 +8,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string;
 };
 
-/** Returns the command line, which throws instead of exiting. Loads only the command in `words`, if they are given. */
+/** Returns the program, which throws instead of exiting. If `words` are given, loads only the command among them. */
 export async function createProgram(words?: readonly string[]): Promise<Command> {
   const program = new Command('countersign')
     .description('Durable human approval for the tool calls of AI agents, on Temporal.')

@@ -34,7 +34,7 @@ export function argumentSchema(schema: JsonObject): ToolSchema {
 /** The check of a schema that permits every value. */
 const accept: Check = () => undefined;
 
-/** Returns the check of a schema, or of a schema within it. */
+/** Returns the check of a schema. It calls itself for the schemas of items and members. */
 function checkOf(schema: unknown): Check {
   if (!isObject(schema)) return accept;
   const checkValue = valueCheck(schema);

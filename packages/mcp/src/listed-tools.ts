@@ -4,7 +4,7 @@ import { definitionDigest } from 'countersign/json';
 import { argumentSchema } from './argument-schema.ts';
 import { toolName } from './tool-result.ts';
 
-/** A tool as the client returns it: its shape is valid, and the server wrote its texts. */
+/** A tool as the MCP client returns it. The client has checked its shape, but its texts are the server's. */
 export interface ListedTool {
   name: string;
   description?: string;

@@ -9,7 +9,7 @@ import { serverFailure, resultText, toolResult } from './tool-result.ts';
 
 /**
  * Returns the tools of an MCP server, for the `tools` of an agent. Nothing starts or connects before a run needs it.
- * Each worker has its own process or session; it restarts that after a failure, and ends it when the worker ends.
+ * Each worker has a process or session of its own, which starts again after a failure and ends with the worker.
  * Throws a `DefinitionError`, one sentence, for invalid options.
  *
  * @example

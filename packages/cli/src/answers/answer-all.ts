@@ -79,7 +79,7 @@ interface LeftOut {
   why: string;
 }
 
-/** The requests that get the answer, as they were read once, and those that are left out. */
+/** The requests that get the answer, and those that are left out. Both were read before the user was asked. */
 interface ChosenRequests {
   requests: ChosenRequest[];
   leftOut: LeftOut[];

@@ -156,7 +156,7 @@ function withAlways(command: Command, what: string): Command {
     .option('--uses <n>', 'with --always: how often', wholeNumber(1, 1_000_000));
 }
 
-/** Returns the `always` of a decision; undefined without its flags. Throws a usage error for a wrong combination. */
+/** Returns what --always and its flags ask for; undefined without them. Throws a usage error if they do not fit. */
 function alwaysOf({ always, match, expires, uses }: AlwaysOptions): boolean | RequestedScope | undefined {
   if (always === undefined) {
     if (match === undefined && expires === undefined && uses === undefined) return undefined;

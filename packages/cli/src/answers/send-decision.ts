@@ -41,7 +41,7 @@ export async function sendDecision(
   const { requestId, digest } = await findNamed(client, decision.requestId, run);
   const reviewerId = reviewerOf(options);
   const shownDigest = mustBeShown ? await requireShown(client, requestId, run) : undefined;
-  // The run decides only if the call has this digest: the user's own, else that of the call shown here or in the list.
+  // The run refuses the decision if the call has another digest than that of --digest, else than that shown or listed.
   const receipt = await client.decide(
     { ...decision, requestId, reason, reviewerId, viewed, digest: options.digest ?? shownDigest ?? digest },
     { workflowId: run, ...signerOf(options) },

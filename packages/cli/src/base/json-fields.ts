@@ -39,7 +39,7 @@ export const jsonFields = {
     'reason requestedAt deadline digest reviewers approvers escalated cannotBeApproved argumentNames',
     'argumentBytes shown shownArguments notShown lineage undelivered requestIds message',
   ),
-  /** Without a worker, a request has only the fields of `request`. */
+  /** Without a worker, only the fields of `request`, above, are printed. */
   details: fields<ApprovalDetails & ApprovalSummary>()(
     'requestId workflowId toolName arguments argumentNames argumentBytes shown shownArguments schema preview',
     'ranBefore deniedBefore accounts userMessages sentence notShown redacted riskLevel severity assessment',

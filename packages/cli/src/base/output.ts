@@ -4,7 +4,7 @@ import { CommanderError, type Command } from 'commander';
 import type { Receipt } from 'countersign/client';
 import { wrap } from './fit-text.ts';
 
-/** The output of a command: text for a person at a terminal, or JSON for a program. Text from a run is escaped. */
+/** The output of a command: text for a person at a terminal, or JSON for a program. */
 export interface Output {
   /** True for tables and sentences; false for JSON, one value per line. */
   readonly forPeople: boolean;
@@ -89,14 +89,14 @@ function selectedFields({ json }: JsonOption): string[] | undefined {
   return typeof json === 'string' ? json.split(',') : undefined;
 }
 
-/** Prints one result, for people a marked text. Sets exit code 1 for a failure. */
+/** Prints one result, for people as a text after ✓ or ✗. Sets exit code 1 if it is not ok. */
 export function printMarked(output: Output, isOk: boolean, text: string, value: object): void {
   if (!isOk) process.exitCode = 1;
   const mark = isOk ? output.style('green', '✓') : output.style('red', '✗');
   output.result(`${mark} ${escapeText(text)}`, value);
 }
 
-/** Prints the receipt of a message: its sentence for people, all fields for programs. */
+/** Prints the receipt of a message. Its sentence is yellow if no worker has applied the message yet. */
 export function printReceipt(output: Output, receipt: Receipt): void {
   const text = escapeText(receipt.message);
   output.result(receipt.recorded ? output.style('yellow', text) : text, receipt);

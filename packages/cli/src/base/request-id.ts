@@ -37,7 +37,7 @@ export async function findNamed(client: CountersignClient, named: string, run?: 
     throw unknown(`${more} open requests cannot be read, and '${named}' may be one of them: give the whole id.`);
   }
   const [{ requestId, digest }] = rows as [(typeof rows)[0]];
-  // Several runs may claim the same id with different digests; the client finds out which one has the request.
+  // If several runs claim the id, no digest is given: the client finds out later which run has the request.
   return { requestId, digest: rows.length === 1 ? digest : undefined };
 }
 
@@ -67,7 +67,7 @@ async function findSettled({ session }: CountersignClient, named: string, run?: 
 
 /** Returns a function that shortens each id to the same length, at least `least`, at which all stay distinct. */
 export function shortIds(ids: readonly string[], least = shortLength): (id: string) => string {
-  // In sorted order, the ids with the longest common prefixes are neighbours.
+  // In sorted order, ids with long common prefixes are neighbours, so only neighbours are compared.
   const sorted = [...new Set(ids)].toSorted();
   const lengths = sorted.slice(1).map((id, index) => commonLength(sorted[index]!, id) + 1);
   const length = lengths.reduce((longest, needed) => Math.max(longest, needed), least);

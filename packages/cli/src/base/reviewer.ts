@@ -18,13 +18,13 @@ export function withReviewer(command: Command, why: string): Command {
     .option('--reviewer <name>', 'who you are, as a claimed name (default: the user of this system)');
 }
 
-/** Returns the claimed name, or that of the system's user. Undefined with a key, which names the reviewer instead. */
+/** Returns the name that the user claims, else that of the system's user. With a key, only a claimed name counts. */
 export function reviewerOf({ reviewer, sign }: ReviewerOptions & SignerOptions): string | undefined {
   if (reviewer !== undefined || sign !== undefined) return reviewer;
   try {
     return userInfo().username;
   } catch {
-    return undefined;
+    return undefined; // in some containers, the user has no name
   }
 }
 

@@ -58,7 +58,7 @@ async function runDemo({ yes, json, keep }: DemoOptions): Promise<number> {
   let isOver = false;
   const show = async (): Promise<number> => {
     if (!json) process.stdout.write('\nAn agent tidies a folder of real files, and asks before it deletes one.\n\n');
-    // This validates the model in the environment before anything starts.
+    // A wrong setting of the model throws here, before anything starts.
     const model = modelFromEnvironment(process.env);
     const stage = await startStage({ cleanUp, onEnd: ended.reject });
     const askPerson = yes ? undefined : createAskPerson(json ? process.stderr : process.stdout);

@@ -34,7 +34,7 @@ function tryListening(port: number, host = loopback): Promise<number | NodeJS.Er
   });
 }
 
-/** Replaces Temporal's settings, which lead to the user's own cluster, by an empty file in `folder`. */
+/** Hides the user's own cluster from this process: deletes its variables, and names an empty file in `folder`. */
 export function hideOtherServers(folder: string): void {
   for (const name of Object.keys(process.env)) if (name.startsWith('TEMPORAL_')) delete process.env[name];
   process.env.TEMPORAL_CONFIG_FILE = join(folder, 'temporal.toml');

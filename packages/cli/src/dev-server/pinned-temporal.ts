@@ -74,7 +74,7 @@ export function reasonOf(error: unknown): string {
 const answerTimeoutMs = 5_000;
 const stalledAfterMs = 15_000;
 
-/** The address from which the SDKs download. `COUNTERSIGN_TEMPORAL_DOWNLOAD` replaces it; `off` disables it. */
+/** The address from which Temporal's SDKs download the CLI. `COUNTERSIGN_TEMPORAL_DOWNLOAD` replaces or disables it. */
 const officialDownload = 'https://temporal.download/cli';
 
 type DownloadResult = { downloaded: true } | { downloaded: false; reason: string };

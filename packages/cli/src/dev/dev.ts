@@ -171,9 +171,9 @@ function tellWorkerEvent(event: WorkerEvent, output: Output): void {
     case 'changed':
       return output.note(output.style('dim', `${event.files.map(shortPath).join(', ')} changed.`));
     case 'broken': {
-      const still = event.kept ? 'The worker before goes on.' : 'Nothing runs until this is mended.';
-      const stop = event.message.endsWith('.') ? '' : '.';
-      return output.note(`${output.style('red', `${escapeText(event.message)}${stop}`)} ${still}`);
+      const consequence = event.kept ? 'The worker before goes on.' : 'Nothing runs until this is mended.';
+      const fullStop = event.message.endsWith('.') ? '' : '.';
+      return output.note(`${output.style('red', `${escapeText(event.message)}${fullStop}`)} ${consequence}`);
     }
     case 'ended':
       return output.note(output.style('red', escapeText(event.message)));

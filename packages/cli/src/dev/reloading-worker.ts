@@ -33,7 +33,7 @@ export class ReloadingWorker {
     this.#log = options.log;
   }
 
-  /** The tools and agents of the last worker that started; undefined before the first one. */
+  /** The agents and the policy of the last worker that started; undefined before the first one. */
   get declared(): DeclaredWorker | undefined {
     return this.#declared;
   }
@@ -50,7 +50,7 @@ export class ReloadingWorker {
     }
   }
 
-  /** Ends all workers, even those that still finish a call. */
+  /** Ends all workers, also those that were replaced and still finish a call. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     for (const child of this.#children) child.retire();

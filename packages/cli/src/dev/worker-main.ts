@@ -30,7 +30,7 @@ registerHooks({
     try {
       return next(specifier, context);
     } catch (error) {
-      // The file is watched, because it may be created later.
+      // An imported file that does not exist is watched, because it may be created later.
       if (/^\.{0,2}\//.test(specifier)) needsModule(new URL(specifier, context.parentURL).href);
       throw error;
     }

@@ -62,7 +62,6 @@ function severityOf(output: Output, { severity }: ApprovalSummary): string {
   return output.style(style, escapeText(severity));
 }
 
-/** Returns the reviewers of a request, the user of its run, and its agent. */
 function factsOf(row: ApprovalSummary): string {
   const { agentName, callerUserId, callerName } = row;
   return [

@@ -58,7 +58,7 @@ export function cardText(
   });
 }
 
-/** Renders a request as the list shows it, without a worker, and names what is missing. */
+/** Renders a request of which only its row in the list is known, with the commands that answer it. */
 export function renderRow(output: Output, row: ApprovalSummary, options: CommonOptions, nowMs: number): string {
   const { requestId, workflowId, shown } = row;
   const unseen = shown === 'all' ? [] : ['--unseen'];

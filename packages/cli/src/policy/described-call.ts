@@ -3,7 +3,7 @@ import type { Mode, Policy, CompiledLayers, RuledCall, RulingContext } from 'cou
 import { compileAssessRules, assess, compileFor, notSplit, splitShell } from 'countersign/policy';
 import type { Owner } from './policy-file.ts';
 
-/** A call and its tool, in the terms of `defineTool`. */
+/** A call, with the risk and the subject that `defineTool` would give its tool. */
 export interface DescribedCall {
   tool: string;
   args: JsonObject;

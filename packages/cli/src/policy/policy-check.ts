@@ -15,7 +15,7 @@ interface Finding extends PolicyPlace {
   message: string;
 }
 
-/** Checks a policy file. Prints problems and sets exit code 1; warnings go to standard error and do not count. */
+/** Checks a policy file, and prints its problems and warnings. Only a problem sets exit code 1. */
 export async function checkPolicyFile(file: string, options: PolicyCheckOptions, output: Output): Promise<void> {
   const parsed = await readPolicyFile(file, options.as);
   const report = (kind: 'error' | 'warning', { line = 1, column = 1, message }: Finding): void => {

@@ -66,15 +66,18 @@ export interface PolicyPlace {
   column?: number;
 }
 
-/** Reads a policy file as the JSON document for a run. Throws `policy_invalid` with line and column. */
+/** Reads and checks a policy file, and returns its document for a run. Throws `policy_invalid` with line and column. */
 export async function readPolicyDocument(file: string): Promise<JsonObject> {
   const decoded = decodeUtf8(await readPolicyBytes(file));
-  const parsed =
-    'text' in decoded ? parsePolicy(decoded.text, { file }) : { problems: [{ ...decoded, file, path: '' }] };
-  if ('problems' in parsed) {
-    throw new ProblemError({ code: 'policy_invalid', message: formatProblems(file, parsed.problems) });
-  }
-  return parse('text' in decoded ? decoded.text : '') as JsonObject;
+  if (!('text' in decoded)) throw invalidPolicy(file, [{ ...decoded, file, path: '' }]);
+  const parsed = parsePolicy(decoded.text, { file });
+  if ('problems' in parsed) throw invalidPolicy(file, parsed.problems);
+  // A run gets the document as it was written, and parses it itself.
+  return parse(decoded.text) as JsonObject;
+}
+
+function invalidPolicy(file: string, problems: PolicyProblem[]): ProblemError {
+  return new ProblemError({ code: 'policy_invalid', message: formatProblems(file, problems) });
 }
 
 interface Member {

@@ -186,7 +186,7 @@ export function eventPrinter(
   client?: CountersignClient,
 ): (event: RunEvent) => Promise<void> {
   if (!output.forPeople) return async (event) => output.json(event);
-  /** The part of the model's text that is on the present line or lines; undefined if none was streamed. */
+  /** The model's text that was streamed since the last other event; undefined without any. */
   let streamed: string | undefined;
   return async (event) => {
     if (event.type === 'RawResponseEvent') {

@@ -112,7 +112,7 @@ async function follow(
       return;
     }
     output.result(renderResult(output, first), printable(handle, first));
-    // A session ends well when it is closed.
+    // `closed` is how a session ends well.
     if (first.status !== (options.session === true ? 'closed' : 'completed')) process.exitCode = 1;
   } catch (error) {
     if (isProblemError(error) && error.code === 'server_unreachable')
