@@ -44,7 +44,7 @@ export function addGrants(grants: Command): void {
   );
 }
 
-/** Renders grants and standing denials as a table, oldest first. */
+/** Renders grants as a table, oldest first. A tool that is denied for good has `denials` in place of a scope. */
 export function renderGrants(output: Output, grants: Grant[]): string {
   return renderTable(
     output,

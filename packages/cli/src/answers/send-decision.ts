@@ -41,7 +41,7 @@ export async function sendDecision(
   const { requestId, digest } = await findNamed(client, decision.requestId, run);
   const reviewerId = reviewerOf(options);
   const shownDigest = mustBeShown ? await requireShown(client, requestId, run) : undefined;
-  // The run refuses the decision if the call has another digest than that of --digest, else than that shown or listed.
+  // The digest binds the decision to one call: to that of --digest, else to the call as shown, else as listed.
   const receipt = await client.decide(
     { ...decision, requestId, reason, reviewerId, viewed, digest: options.digest ?? shownDigest ?? digest },
     { workflowId: run, ...signerOf(options) },

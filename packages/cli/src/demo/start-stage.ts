@@ -67,7 +67,7 @@ export async function startStage({ cleanUp, onEnd }: StageOptions): Promise<Stag
   };
 }
 
-/** Starts `countersign dev` and reads its events. Calls `onEnd` if it ends, or its worker without `killWorker`. */
+/** Starts `countersign dev` and reads its events. Calls `onEnd` if it ends, or if a worker ends by itself. */
 function startDev(env: NodeJS.ProcessEnv, onEnd: (error: Error) => void) {
   const words = ['packages/cli/src/main.ts', 'dev', 'examples/tidy/agent.ts', '--json'];
   const freePorts = ['--port', '--ui-port', '--gateway-port'].flatMap((port) => [port, '0']);

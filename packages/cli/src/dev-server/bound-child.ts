@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 /** A child with piped standard output and error, in its own process group. */
 export type BoundChild = ChildProcessByStdio<null, Readable, Readable>;
 
-/** A shell script that ends the child's group when its own input closes, which happens however this process ends. */
+/** A shell script that waits until its input closes, as happens however this process ends, and then ends the group. */
 const watchdogScript = `read _
 kill -s TERM -- "-$1" 2>/dev/null
 tries=0

@@ -214,7 +214,7 @@ function serverArguments(
   const server = ['server', 'start-dev', '--ip', loopback, '--port', String(port), '--log-level', 'error'];
   const uiFlags = ui === null ? ['--headless'] : ['--ui-ip', ui.host, '--ui-port', String(ui.port)];
   // Countersign does not need the HTTP service, so the service answers only to a random host name. Otherwise a web page
-  // could send it a signal: it would reach it by a name of its own that leads to this machine.
+  // could send a signal: it would reach the service by its own host name, made to lead to this machine.
   const hosts = JSON.stringify([`${randomUUID()}.invalid`]);
   const http = ['--http-port', String(httpPort), '--dynamic-config-value', `frontend.httpAllowedHosts=${hosts}`];
   const state = dbFile === undefined ? [] : ['--db-filename', dbFile];

@@ -41,7 +41,7 @@ export interface PreviewOptions extends CommonOptions {
   policy?: string;
 }
 
-/** Prints the card of the call on standard input as a channel shows it to a reviewer. */
+/** Reads a call from standard input, and prints its card as the channel would show it to a reviewer. */
 export async function previewCard({ channel, all, policy: file, json }: PreviewOptions, output: Output): Promise<void> {
   const policy = file === undefined ? undefined : await readSoundPolicy(file, 'run', output);
   if (file !== undefined && policy === undefined) return;

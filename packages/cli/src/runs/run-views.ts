@@ -207,6 +207,7 @@ export function eventPrinter(
 
 /** Writes a part of the model's answer after the `shown` part, and returns what is on the screen now. */
 function stream(output: Output, { delta, offset, hidden }: RawResponseEvent, shown: string | undefined): string {
+  // A part that begins before the end of the shown text belongs to a new attempt of the model.
   const isNew = shown === undefined || offset < shown.length;
   if (shown !== undefined && isNew) output.line(`\n${output.style('dim', 'the model starts over')}`);
   if (isNew) output.write(label(output, 'model', 'bold'));
