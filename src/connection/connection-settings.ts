@@ -39,8 +39,7 @@ function loadConfigured(): ReturnType<typeof loadClientConnectConfig> {
   try {
     return loadClientConnectConfig();
   } catch (cause) {
-    // The SDK throws a `TypeError` for a file without profiles, such as an empty one. Such a file is ignored, unless
-    // a variable names a profile of it.
+    // The SDK throws a `TypeError` for a file without profiles. The file is ignored, unless a profile of it is named.
     const namesProfile = process.env['TEMPORAL_PROFILE'] !== undefined;
     if (cause instanceof TypeError && !namesProfile) return loadClientConnectConfig({ disableFile: true });
     const [reason] = (cause instanceof Error ? cause.message : String(cause)).split('\n');

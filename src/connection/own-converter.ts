@@ -9,7 +9,7 @@ const ownOfWorkers = modulePath('worker/payload-converter');
 
 /**
  * Returns the path of Countersign's payload converter. Throws `internal` if `given` is the path of another converter:
- * it could throw for an unreadable payload, and one such signal would stop a run for ever (I5a).
+ * it could throw for an unreadable payload, and one such signal would stop a run for ever (I5a in docs/internals.md).
  */
 export function ownConverterPath(given: string | undefined): string {
   if (given === undefined || given === own || given === ownOfWorkers) return own;

@@ -14,7 +14,7 @@ export interface LargePayloads {
 }
 
 export const defaultThresholdBytes = 262_144;
-/** Below the least, the memo that the inbox reads could become a file. Above the most, two could exceed a message. */
+/** With less, the memo for the inbox could become a file. With more, two payloads could exceed a gRPC message. */
 const thresholdBounds = [65_536, 1_000_000] as const;
 
 /** Returns the option or, without one, what the environment sets; undefined for no folder. Throws `internal`. */
@@ -38,7 +38,7 @@ export function largePayloadsOf(
   throw new ProblemError({ code: 'internal', message: `${where} must be a whole number from ${least} to ${most}.` });
 }
 
-/** Adds the payload folder to a data converter that has no external storage. Without a folder, reads no references. */
+/** Adds external storage if `given` has none: the payload folder or, without it, `unreadReferences`. */
 export function withStorage(
   given: DataConverter | undefined,
   largePayloads: Required<LargePayloads> | undefined,

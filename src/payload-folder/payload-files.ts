@@ -165,7 +165,7 @@ async function bytesIfOld(place: string, beforeMs: number): Promise<number | und
   return file !== undefined && file.mtimeMs < beforeMs ? file.size : undefined;
 }
 
-/** Renames a file, so that no writer can renew its time any more, and then removes it if it is still old. */
+/** Renames a file, so that no writer renews its time any more. Then removes it or, if it is not old, puts it back. */
 async function removeIfOld(place: string, beforeMs: number): Promise<boolean> {
   const aside = `${place}${removedEnd}`;
   await rename(place, aside);

@@ -61,10 +61,7 @@ export interface ActivitySide {
   stop: () => Promise<string[]>;
 }
 
-/**
- * Makes the activities of a worker, and the interceptor that checks the permit of each call (`secondGate`). Throws a
- * `DefinitionError` for bad options, and `policy_invalid`.
- */
+/** Makes the activities, and the interceptor that checks permits. Throws `DefinitionError` or `policy_invalid`. */
 export function activitySide(
   options: PluginOptions,
   names: AttributeNames,

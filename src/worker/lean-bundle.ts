@@ -98,10 +98,7 @@ function hasLongTemplate(module: string): boolean {
   return module.replaceAll(literals, '').includes('`') || module.includes('\\\n');
 }
 
-/**
- * Returns a webpack rule that removes comments after all other rules. It uses swc, by which Temporal's bundler compiles
- * TypeScript. Without swc in the configuration, there is no rule.
- */
+/** Returns a last webpack rule, which removes comments by swc, the compiler of Temporal's bundler for TypeScript. */
 function withoutComments(config: BundlerConfiguration): object[] {
   const uses = (config.module?.rules ?? []).map((rule) => (typeof rule === 'object' && rule ? rule.use : undefined));
   const swc = uses.find(

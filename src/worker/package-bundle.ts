@@ -47,10 +47,7 @@ export function bundleKind(options: BundleInputs): BundleKind {
 
 type BundleInput = Exclude<keyof BundleOptions, 'failureConverterPath'> | 'leanBundle' | 'workflowBundle';
 
-/**
- * Returns, for each input of Temporal's bundler, what the user sets; undefined for nothing. The type makes the compiler
- * refuse this list if a new SDK has another input.
- */
+/** What the user sets of each input of Temporal's bundler. If a new SDK has another input, this does not compile. */
 const userInputs: Record<BundleInput, (options: BundleInputs) => unknown> = {
   workflowBundle: ({ workflowBundle }) => workflowBundle,
   // The package's bundles are lean, so only `false` needs another bundle.

@@ -183,7 +183,7 @@ function joinActivities(given: object, ours: Record<string, unknown>): object {
   return { ...given, ...ours };
 }
 
-/** Throws if a gated activity has `inputTypes`: Temporal would then convert the first argument and lose its permit. */
+/** Throws if a gated activity has `inputTypes`: the author's converter would get the permit in the first argument. */
 function refuseInputTypes(given: object, gated: readonly string[]): void {
   const activities = given as Record<string, { activityDefinitionOptions?: { typeInfo?: { inputTypes?: unknown } } }>;
   const hinted = gated.find((name) => activities[name]?.activityDefinitionOptions?.typeInfo?.inputTypes !== undefined);

@@ -103,10 +103,7 @@ class ServerTools implements OpenToolset {
   }
 }
 
-/**
- * Calls a tool on the connection that listed it, and fails if that connection has ended: on a new connection, another
- * tool could have the same name. If the server reports an error, the call fails and is not repeated.
- */
+/** Calls a tool on the connection that listed it, because on a newer one another tool could have the same name. */
 async function callServer(
   client: Client,
   tool: string,

@@ -117,8 +117,8 @@ async function goodbye(transport: Transport): Promise<void> {
 }
 
 /**
- * Returns a `fetch` whose responses fail after `maxBytes`. It sends no GET and answers it with 405: by a GET, the MCP
- * client would open a stream for messages of the server, which this client does not use.
+ * Returns a `fetch` whose responses fail after `maxBytes`. For a GET, by which the MCP client would open a stream for
+ * the server's own messages, it sends nothing and returns status 405.
  */
 export function limitedFetch(maxBytes: number): FetchLike {
   return async (url, init) => {

@@ -89,10 +89,7 @@ interface ChosenRequests {
 const longestShown = 4_000;
 const readAtOnce = 8;
 
-/**
- * Reads the requests, and leaves out those that have a problem. With `mustBeShown`, also leaves out those with hidden
- * arguments. A denial needs no arguments, so it takes the rows as listed, without a worker.
- */
+/** Reads the requests, and leaves out those that cannot be answered. A denial needs only their rows in the list. */
 async function chooseRequests(
   client: CountersignClient,
   rows: readonly ApprovalSummary[],

@@ -67,8 +67,7 @@ function addAnswer(command: Command, approved: boolean, always: string): void {
 function refuseMixed(name: string, requestId: string | undefined, options: AnswerOptions): void {
   const { all = false, tool, agent, limit, yes, always, digest } = options;
   if (all === (requestId !== undefined)) {
-    // --json may have taken the id for its value. After a `MissingArgumentError`, `parse` in `run-command-line.ts`
-    // tries again without that.
+    // --json may have taken the id for its value: `parse` in `run-command-line.ts` then tries again.
     const Mistake = all ? UsageError : MissingArgumentError;
     throw new Mistake(`Say which request: its id, or --all for every one that waits, as in countersign ${name} --all.`);
   }
@@ -156,7 +155,7 @@ function withAlways(command: Command, what: string): Command {
     .option('--uses <n>', 'with --always: how often', wholeNumber(1, 1_000_000));
 }
 
-/** Returns what --always and its flags ask for; undefined without them. Throws a usage error if they do not fit. */
+/** Returns what --always and its flags ask for; undefined without them. Throws a usage error if they disagree. */
 function alwaysOf({ always, match, expires, uses }: AlwaysOptions): boolean | RequestedScope | undefined {
   if (always === undefined) {
     if (match === undefined && expires === undefined && uses === undefined) return undefined;

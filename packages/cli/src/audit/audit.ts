@@ -1,7 +1,7 @@
 import { writeFileSync, createReadStream } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { csvSeparators, otherWithholdable, redacted, plainMembers, type AuditVerdict } from 'countersign/audit';
-import type { AuditOptions } from 'countersign/client';
+import type { AuditOptions, CountersignClient } from 'countersign/client';
 import { escapeText, readFault } from 'countersign/base';
 import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
 import { namedRun } from '../base/named-run.ts';
@@ -63,22 +63,28 @@ async function exportAudit(run: string | undefined, flags: ExportOptions): Promi
   await withClient(flags, async (client, output) => {
     const scope = run === undefined ? { query: query! } : { workflowId: await namedRun(client, run) };
     const lines = client.audit(scope, options);
-    if (csv === true) {
-      const { csvRows } = await import('countersign/audit');
-      const rows = csvRows(separator);
-      // Excel reads a file as UTF-8 only if it begins with the byte order mark.
-      output.line(`\uFEFF${rows.header}`);
-      for await (const line of lines) for (const row of rows.take(line)) output.line(row);
-    } else if (html === undefined) {
-      for await (const line of lines) output.json(line);
-    } else {
-      const { auditReport } = await import('countersign/audit');
-      const all = [];
-      for await (const line of lines) all.push(line);
-      writeFileSync(html, auditReport(all));
-      output.note(`The report is in ${html}.`);
-    }
+    if (csv === true) return printCsv(lines, separator, output);
+    if (html !== undefined) return writeReport(lines, html, output);
+    for await (const line of lines) output.json(line);
   });
+}
+
+type AuditLines = ReturnType<CountersignClient['audit']>;
+
+async function printCsv(lines: AuditLines, separator: ExportOptions['separator'], output: Output): Promise<void> {
+  const { csvRows } = await import('countersign/audit');
+  const rows = csvRows(separator);
+  // Excel reads a file as UTF-8 only if it begins with the byte order mark.
+  output.line(`\uFEFF${rows.header}`);
+  for await (const line of lines) for (const row of rows.take(line)) output.line(row);
+}
+
+async function writeReport(lines: AuditLines, file: string, output: Output): Promise<void> {
+  const { auditReport } = await import('countersign/audit');
+  const all = [];
+  for await (const line of lines) all.push(line);
+  writeFileSync(file, auditReport(all));
+  output.note(`The report is in ${file}.`);
 }
 
 function memberList(text: string): string[] {
@@ -108,7 +114,7 @@ function addAuditVerify(audit: Command): void {
     .action(verifyFile);
 }
 
-/** Verifies an export and prints the verdict. --since and --live compare with an older export and the server. */
+/** Verifies an export and prints the verdict. --since compares it with an older export, --live with the server. */
 async function verifyFile(file: string, flags: VerifyOptions): Promise<void> {
   const { verifyAudit } = await import('countersign/audit');
   const { key, since, live } = flags;

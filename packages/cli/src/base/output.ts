@@ -57,7 +57,6 @@ function pick(value: object, names: readonly string[]): object {
   return Object.fromEntries(names.map((name) => [name, (value as Record<string, unknown>)[name]]));
 }
 
-/** Escapes each line of a text and keeps the line breaks. */
 export function escapeLines(text: string): string {
   return text.split('\n').map(escapeText).join('\n');
 }
@@ -146,7 +145,7 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** Signals within this time count as one Ctrl-C: npm forwards a Ctrl-C that this process has received already. */
 const samePressMs = 1_000;
 
-/** Resolves with the first signal that asks this process to end. From a second later on, a signal ends the process. */
+/** Resolves with the first signal that asks this process to end. After a second, another signal ends the process. */
 export function untilInterrupted(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     const stop = (signal: NodeJS.Signals): void => {

@@ -14,7 +14,6 @@ import { hideOtherServers } from '../dev-server/free-port.ts';
 export interface Stage {
   address: string;
   uiUrl: string;
-  /** The process id of `countersign dev`. */
   pid: number;
   client: CountersignClient;
   /** The URL of the web inbox. Ends with a slash. */
@@ -22,7 +21,6 @@ export interface Stage {
   folder: string;
   /** The log of the agent's tools, one line per action. */
   log: string;
-  /** The process id of the first worker. */
   workerPid: number;
   /** Kills the worker by `kill -9`. `pid` is that of the killed worker, `next` that of the worker that replaces it. */
   killWorker(): Promise<{ pid: number; next: Promise<number> }>;

@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream/promises';
 
 /** The release of the Temporal CLI that this version of the project pins. */
 export const temporalVersion = 'v1.8.2';
-/** A digest of tools/temporal, which builds the CLI in a clone. With another digest, the cache has no binary yet. */
+/** A digest of tools/temporal, which builds the CLI in a clone. It is a part of the name of the cache folder. */
 export const temporalPin = 'f21d35f6ae585038';
 
 export interface PinnedTemporal {

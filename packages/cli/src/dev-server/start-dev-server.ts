@@ -85,13 +85,12 @@ export interface DevServerOptions {
   uiPort?: number | null;
   /** The SQLite file that keeps the server's state across restarts. Default: in memory. */
   dbFile?: string;
-  /** The namespace. Default: `default`. */
   namespace?: string;
   /** The days for which closed runs are kept. Default: 30. */
   retentionDays?: number;
   /** The search attributes to register, by name. Default: those of `contract.ts`. */
   attributes?: Readonly<Record<string, 'KEYWORD_LIST' | 'DATETIME'>>;
-  /** The temporal CLI to run. Default: the result of `findTemporal`. */
+  /** The path of the Temporal CLI. Default: the result of `findTemporal`. */
   binary?: string;
   /** Called with lines about progress while the CLI is downloaded or built. */
   log?: (line: string) => void;
@@ -108,7 +107,6 @@ export interface DevServer {
   ended: Promise<void>;
   /** Asks the server to end, and waits for that. It can be called again. */
   stop(): Promise<void>;
-  /** Ends the server by `kill -9`, without waiting. */
   kill(): void;
 }
 
@@ -275,7 +273,7 @@ function passOn(incoming: IncomingMessage, response: ServerResponse, ui: { host:
   incoming.pipe(toUi);
 }
 
-/** Returns a random address of this machine, which no web page can guess. Only Linux and Windows have several. */
+/** Returns a random address of this machine, which no web page can guess. Only Linux and Windows have more than one. */
 function hiddenLoopback(): string {
   if (process.platform !== 'linux' && process.platform !== 'win32') return loopback;
   return `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`;

@@ -21,8 +21,8 @@ interface DevOptions extends CommonOptions {
 
 const defaultAddress = '127.0.0.1:7233';
 
-export type DevEvent =
-  WorkerEvent | { event: 'ready'; url: string; address: string; namespace: string; uiUrl: string | null };
+type ReadyEvent = { event: 'ready'; url: string; address: string; namespace: string; uiUrl: string | null };
+export type DevEvent = WorkerEvent | ReadyEvent;
 
 /** Adds the command that runs server, worker and inbox in one, until Ctrl-C or until one of them fails for good. */
 export function addDev(command: Command): void {
@@ -88,22 +88,24 @@ async function develop(
     temporalUi: uiUrl ?? undefined,
     worker: () => worker.declared,
   });
-  const url = `${gateway.url}/inbox/`;
-  if (output.forPeople) {
-    const [agent = 'AGENT'] = worker.declared?.agents ?? [];
-    // The printed command needs no flag for a default.
-    const connection = {
-      ...(address !== defaultAddress && { address }),
-      ...(namespace !== 'default' && { namespace }),
-    };
-    output.line(`\nInbox          ${output.style('bold', url)}`);
-    if (uiUrl !== null) output.line(`Temporal's UI  ${uiUrl}`);
-    output.line(`Start a run    ${nextCommand(connection, 'run', escapeText(agent), '--input', 'Hello')}`);
-    output.line(`               or in the inbox: ${url}start`);
-    output.line(output.style('dim', `Temporal listens on ${address}. Ctrl-C stops everything.\n`));
-  } else output.json({ event: 'ready', url, address, namespace, uiUrl } satisfies DevEvent);
+  const ready: ReadyEvent = { event: 'ready', url: `${gateway.url}/inbox/`, address, namespace, uiUrl };
+  if (output.forPeople) printReady(output, ready, worker.declared?.agents[0] ?? 'AGENT');
+  else output.json(ready);
   await Promise.race([working, server.ended]);
   throw new Error('The worker is not followed any more.');
+}
+
+function printReady(output: Output, { url, address, namespace, uiUrl }: ReadyEvent, agent: string): void {
+  // The printed command needs no flag for a default.
+  const connection = {
+    ...(address !== defaultAddress && { address }),
+    ...(namespace !== 'default' && { namespace }),
+  };
+  output.line(`\nInbox          ${output.style('bold', url)}`);
+  if (uiUrl !== null) output.line(`Temporal's UI  ${uiUrl}`);
+  output.line(`Start a run    ${nextCommand(connection, 'run', escapeText(agent), '--input', 'Hello')}`);
+  output.line(`               or in the inbox: ${url}start`);
+  output.line(output.style('dim', `Temporal listens on ${address}. Ctrl-C stops everything.\n`));
 }
 
 /** Starts the Temporal server, and bundles the workflow code unless the package has it bundled. */

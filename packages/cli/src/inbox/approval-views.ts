@@ -75,7 +75,7 @@ function factsOf(row: ApprovalSummary): string {
 
 const mostNames = 3;
 
-/** Returns who may answer, as a fact of at most one element; none if the row had no room for the reviewers. */
+/** Returns who may answer, in a list of one text. The list is empty if the row had no room for the reviewers. */
 function waitsFor({ reviewers }: ApprovalSummary): string[] {
   if (reviewers === undefined) return [];
   if (reviewers.length === 0) return ['anyone can answer'];

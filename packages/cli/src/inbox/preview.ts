@@ -206,7 +206,7 @@ async function readArguments(text: string, input: JsonObject, schema: JsonObject
   if (!isObject(value)) {
     return { value: { args: value }, warnings: [refused('args: expected an object')], written: text.trim() };
   }
-  // A duplicate key gives several occurrences.
+  // If the key `args` occurs twice, both values are checked.
   const occurrences = writtenMembers(text).filter(({ key }) => key === 'args');
   const problems = occurrences.flatMap((occurrence) => {
     const read = readJson(occurrence.value, { root: 'args' });

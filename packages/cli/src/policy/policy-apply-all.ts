@@ -37,18 +37,8 @@ export async function applyToRuns(
   const sending = { query, ...signerOf(options) };
   if (dryRun || !yes) {
     const { results: found } = await collect(client.setPolicyOfRuns(message, { ...sending, dryRun: true }), 'Looking');
-    const affected = found.filter(({ outcome }) => outcome === 'would_apply');
-    if (dryRun && !output.forPeople) for (const each of found) output.json(each);
-    else if (found.length > 0) output.tell(renderRuns(output, dryRun ? found : affected.slice(0, mostNamed)));
-    if (!dryRun && affected.length > mostNamed) output.tell(`… and ${affected.length - mostNamed} more`);
-    output.tell(summaryOf(found));
-    if (dryRun) return;
-    if (affected.length === 0) return void (process.exitCode = exitCodeOf(found));
-    if (!(await confirm(`\nApply this to ${affected.length === 1 ? 'this run' : `these ${affected.length} runs`}?`))) {
-      output.tell('Nothing was changed.');
-      process.exitCode = 1;
-      return;
-    }
+    if (dryRun) return printDryRun(output, found);
+    if (!(await confirmRuns(output, found))) return;
   }
   const stop = new AbortController();
   void untilInterrupted().then(() => stop.abort());
@@ -64,6 +54,29 @@ export async function applyToRuns(
     output.tell('Runs that start from now on have the policy of their worker and their agent.');
   if (failure !== undefined) throw failure;
   process.exitCode = stop.signal.aborted ? 130 : exitCodeOf(results);
+}
+
+function printDryRun(output: Output, found: readonly PolicyResult[]): void {
+  if (!output.forPeople) for (const result of found) output.json(result);
+  else if (found.length > 0) output.tell(renderRuns(output, found));
+  output.tell(summaryOf(found));
+}
+
+/** Shows the runs that would change, and asks whether to change them. If not, sets the exit code. */
+async function confirmRuns(output: Output, found: readonly PolicyResult[]): Promise<boolean> {
+  const affected = found.filter(({ outcome }) => outcome === 'would_apply');
+  if (found.length > 0) output.tell(renderRuns(output, affected.slice(0, mostNamed)));
+  if (affected.length > mostNamed) output.tell(`… and ${affected.length - mostNamed} more`);
+  output.tell(summaryOf(found));
+  if (affected.length === 0) {
+    process.exitCode = exitCodeOf(found);
+    return false;
+  }
+  const runs = affected.length === 1 ? 'this run' : `these ${affected.length} runs`;
+  if (await confirm(`\nApply this to ${runs}?`)) return true;
+  output.tell('Nothing was changed.');
+  process.exitCode = 1;
+  return false;
 }
 
 /** Collects results, and shows the progress. An error after the first result is returned as `failure`, not thrown. */

@@ -17,7 +17,6 @@ export interface ShownRequest {
   row: ApprovalSummary;
   /** The request; undefined if its run does not answer: then only the row is shown. */
   request: ApprovalDetails | undefined;
-  /** The card, as it was printed last. */
   card?: Card;
   /** True if nothing on the card is cut, and the raw call follows. */
   all: boolean;

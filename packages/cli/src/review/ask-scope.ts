@@ -23,7 +23,7 @@ export async function askScope(context: Context, request: ApprovalDetails): Prom
   }
 }
 
-/** Asks for the kind of scope. For `arguments`, the result has patterns of the exact arguments. Undefined after `.`. */
+/** Asks for the kind of scope. `arguments` comes with patterns of just the present arguments. Undefined after `.`. */
 async function askKind({ print, text }: Questions, request: ApprovalDetails): Promise<RequestedScope | undefined> {
   const { toolName, arguments: args, always: terms } = request;
   const steps = scopeSteps({ tool: toolName, args, terms: terms! });

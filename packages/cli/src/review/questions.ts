@@ -20,7 +20,7 @@ export interface Context {
 
 export class InputEnded extends Error {}
 
-/** Returns questions that reject with the reason of `changed` when it aborts, and with `InputEnded` without input. */
+/** Returns questions that reject with the reason of `changed` when it aborts, or `InputEnded` when the input ends. */
 export function questionsUntil({ print, answer, text }: Asking, changed: AbortSignal): Questions {
   const line = async (asked: Promise<string | undefined>): Promise<string> => {
     const entered = await asked;

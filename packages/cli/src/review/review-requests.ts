@@ -110,7 +110,7 @@ function hasText(row: ApprovalSummary, search: string): boolean {
   return all.toLowerCase().includes(search.toLowerCase());
 }
 
-/** Waits until there is a request, or another sentence than `idle`. Meanwhile the reviewer can search or leave. */
+/** Waits until `look` gives a request or another sentence. Meanwhile the reviewer can search, go back or quit. */
 function waitForMore(review: Review, place: Place, idle: string): Promise<Leave> {
   const { aside } = place;
   const isBackOffered = [...aside.values()].includes('skipped');

@@ -20,21 +20,23 @@ export function addDoctor(command: Command): void {
           for (const check of await client.check({ longestWaitMs })) printCheck(output, check);
         });
       } catch (error) {
-        if (!isProblemError(error)) throw error;
-        // Without a client, only the check of the SDK can run. It may also explain the error.
-        const { checkSdk } = await import('countersign/adapter');
-        const sdk = await checkSdk();
-        const isOfServer = serverProblems.includes(error.code);
-        if (sdk.isOk && !isOfServer) throw error;
-        const output = processOutput(options);
-        printCheck(output, sdk);
-        if (!isOfServer) return;
-        const { code, message } = error;
-        const { startCommandIn } = await import('countersign/adapter');
-        printCheck(output, { check: 'server', isOk: false, message, command: startCommandIn(message) });
-        process.exitCode = exitCodeOf(code);
+        await reportWithoutClient(error, processOutput(options));
       }
     });
+}
+
+/** Checks the SDK, which needs no client and may explain the error. Then reports the error as a failed check. */
+async function reportWithoutClient(error: unknown, output: Output): Promise<void> {
+  if (!isProblemError(error)) throw error;
+  const { checkSdk, startCommandIn } = await import('countersign/adapter');
+  const sdk = await checkSdk();
+  const isOfServer = serverProblems.includes(error.code);
+  if (sdk.isOk && !isOfServer) throw error;
+  printCheck(output, sdk);
+  if (!isOfServer) return;
+  const { code, message } = error;
+  printCheck(output, { check: 'server', isOk: false, message, command: startCommandIn(message) });
+  process.exitCode = exitCodeOf(code);
 }
 
 /** Returns how long the operator's policy lets a request wait; undefined without a limit or a readable policy. */
