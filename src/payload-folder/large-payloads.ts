@@ -17,7 +17,7 @@ export const defaultThresholdBytes = 262_144;
 /** With less, the memo for the inbox could become a file. With more, two payloads could exceed a gRPC message. */
 const thresholdBounds = [65_536, 1_000_000] as const;
 
-/** Returns the option or, without one, what the environment sets; undefined for no folder. Throws `internal`. */
+/** Returns the option, else what the environment sets; undefined for no folder. Throws for a wrong threshold. */
 export function largePayloadsOf(
   option: LargePayloads | false | undefined,
   environment: NodeJS.ProcessEnv = process.env,

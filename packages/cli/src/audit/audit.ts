@@ -118,10 +118,10 @@ function addAuditVerify(audit: Command): void {
 async function verifyFile(file: string, flags: VerifyOptions): Promise<void> {
   const { verifyAudit } = await import('countersign/audit');
   const { key, since, live } = flags;
-  const older =
-    since === undefined ? undefined : await verifyAudit(auditFile(since), key === undefined ? {} : { publicKey: key });
+  const withKey = key === undefined ? {} : { publicKey: key };
+  const older = since === undefined ? undefined : await verifyAudit(auditFile(since), withKey);
   if (older?.ok === false) throw new Error(`The older export does not verify: ${firstFinding(older)}`);
-  const options = { ...(key !== undefined && { publicKey: key }), ...(older !== undefined && { since: older.heads }) };
+  const options = { ...withKey, ...(older !== undefined && { since: older.heads }) };
   if (live !== true) return report(processOutput(flags), await verifyAudit(auditFile(file), options));
   const { LiveComparison } = await import('countersign/adapter');
   await withClient(flags, async (client, output) => {

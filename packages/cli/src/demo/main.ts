@@ -56,7 +56,7 @@ async function runDemo({ yes, json, keep }: DemoOptions): Promise<number> {
   const interrupted = once(stop, 'abort').then(() => interruptedExitCode);
   const ended = Promise.withResolvers<never>();
   let isOver = false;
-  const show = async (): Promise<number> => {
+  const playToEnd = async (): Promise<number> => {
     if (!json) process.stdout.write('\nAn agent tidies a folder of real files, and asks before it deletes one.\n\n');
     // A wrong setting of the model throws here, before anything starts.
     const model = modelFromEnvironment(process.env);
@@ -71,12 +71,12 @@ async function runDemo({ yes, json, keep }: DemoOptions): Promise<number> {
     if (keep) await interrupted;
     return status === 'completed' ? 0 : 1;
   };
-  const shown = show();
+  const played = playToEnd();
   // Only the first result counts, so a later rejection is ignored.
-  for (const promise of [shown, ended.promise]) promise.catch(() => undefined);
+  for (const promise of [played, ended.promise]) promise.catch(() => undefined);
   try {
     // With --keep, Ctrl-C ends the demo after its run is over. The run's own status is then the exit code.
-    const exitCode = await Promise.race([shown, ended.promise, interrupted.then((code) => (isOver ? shown : code))]);
+    const exitCode = await Promise.race([played, ended.promise, interrupted.then((code) => (isOver ? played : code))]);
     if (exitCode === interruptedExitCode && !json) process.stdout.write('\n');
     await cleanUp.run();
     tell({ event: 'gone' });

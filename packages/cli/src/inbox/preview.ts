@@ -93,15 +93,15 @@ function asShown({ request, options, command }: PreviewedCall, policy: Policy | 
   const settings = redactionSettings(layers);
   if (settings === undefined) return { request, options };
   const findMore = findOwn(settings.patterns);
-  const redacted = (text: string): string => redactText(text, settings.kinds, findMore);
+  const redactedText = (text: string): string => redactText(text, settings.kinds, findMore);
   const { written } = options;
-  const asWritten = { ...options, ...(written !== undefined && { written: redacted(written) }) };
+  const redactedOptions = { ...options, ...(written !== undefined && { written: redactedText(written) }) };
   const redaction = redactionIn(request.arguments, { settings, findMore, command });
   // A run refuses arguments that are too deep to be searched, so only the redacted text is shown of them.
-  if (redaction === undefined) return { request: { ...request, arguments: {} }, options: asWritten };
-  const shown = redactInRequest({ ...request, contextSummary: redacted(request.contextSummary) }, redaction);
+  if (redaction === undefined) return { request: { ...request, arguments: {} }, options: redactedOptions };
+  const shown = redactInRequest({ ...request, contextSummary: redactedText(request.contextSummary) }, redaction);
   const preview = shownPreview({ request, redaction }, request.preview);
-  return { request: { ...shown, preview }, options: asWritten };
+  return { request: { ...shown, preview }, options: redactedOptions };
 }
 
 /** Finds values to redact; undefined if the arguments are nested too deeply to be searched. */
@@ -127,17 +127,17 @@ export async function previewRequest(text: string, nowMs: number, policy?: Polic
   const value = parseInput(text);
   const input = isObject(value) ? value : {};
   const warnings: string[] = [];
-  const optional = <Kind extends Json>(name: string, isKind: (given: Json) => given is Kind, wanted: string) => {
+  const readMember = <Kind extends Json>(name: string, isKind: (given: Json) => given is Kind, wanted: string) => {
     const given = Object.hasOwn(input, name) ? input[name] : undefined;
     if (given === undefined || isKind(given)) return given;
     warnings.push(`'${name}' is left out: it is not ${wanted}.`);
     return undefined;
   };
   if (!isObject(value)) warnings.push('The input is not an object { tool, args }: see the raw call.');
-  const tool = optional('tool', isText, 'a text') ?? '';
+  const tool = readMember('tool', isText, 'a text') ?? '';
   if (tool === '') warnings.push('The input names no tool.');
-  const schema = optional('schema', (given): given is JsonObject => isObject(given), 'an object') ?? {};
-  const risk = optional('risk', isRisk, `one of ${[...risks, 'unknown'].join(', ')}`) ?? 'write';
+  const schema = readMember('schema', (given): given is JsonObject => isObject(given), 'an object') ?? {};
+  const risk = readMember('risk', isRisk, `one of ${[...risks, 'unknown'].join(', ')}`) ?? 'write';
   const args = await readArguments(text, input, schema);
   warnings.push(...args.warnings);
   const subject = parseSubject(input['subject'] ?? null);
@@ -146,9 +146,9 @@ export async function previewRequest(text: string, nowMs: number, policy?: Polic
   }
   const preview = readPreview(input['preview']);
   if ('problem' in preview) warnings.push(`'preview' is left out: ${preview.problem}.`);
-  const sentence = optional('sentence', isText, 'a text');
-  const agent = optional('agent', isText, 'a text') ?? 'preview';
-  const context = optional('context', isText, 'a text') ?? '';
+  const sentence = readMember('sentence', isText, 'a text');
+  const agent = readMember('agent', isText, 'a text') ?? 'preview';
+  const context = readMember('context', isText, 'a text') ?? '';
   const request: CardRequest = {
     requestId: '0'.repeat(32),
     workflowId: 'preview',

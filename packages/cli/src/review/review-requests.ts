@@ -114,11 +114,11 @@ function hasText(row: ApprovalSummary, search: string): boolean {
 function waitForMore(review: Review, place: Place, idle: string): Promise<Leave> {
   const { aside } = place;
   const isBackOffered = [...aside.values()].includes('skipped');
-  const hasMore = async (): Promise<Change | undefined> => {
+  const changeOfList = async (): Promise<Change | undefined> => {
     const next = await look(review, place);
     return 'idle' in next && next.idle === idle ? undefined : new Change();
   };
-  return untilChange(review, hasMore, async ({ answer }) => {
+  return untilChange(review, changeOfList, async ({ answer }) => {
     for (;;) {
       const line = await answer(
         `What comes is shown here. ${isBackOffered ? '[b]ack to what you skipped ' : ''}[q]uit: `,
@@ -273,7 +273,7 @@ function sendDelegation(client: CountersignClient, row: ApprovalSummary, to: str
   return resultOf(toolName, true, () => client.delegate(message, { workflowId, ...signerOf(sender) }));
 }
 
-/** Sends a message. A refusal becomes a result, too, and the reviewer sees the request again. */
+/** Sends a message and returns the result. A refusal is a result, too: then the reviewer sees the request again. */
 async function resultOf(toolName: string, isDone: boolean, send: () => Promise<Receipt>): Promise<SendResult> {
   try {
     const { message } = await send();

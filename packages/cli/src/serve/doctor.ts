@@ -25,7 +25,7 @@ export function addDoctor(command: Command): void {
     });
 }
 
-/** Checks the SDK, which needs no client and may explain the error. Then reports the error as a failed check. */
+/** Reports the check of the SDK, which needs no client, and a failed server. Throws an error that is neither. */
 async function reportWithoutClient(error: unknown, output: Output): Promise<void> {
   if (!isProblemError(error)) throw error;
   const { checkSdk, startCommandIn } = await import('countersign/adapter');
