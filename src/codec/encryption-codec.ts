@@ -46,10 +46,10 @@ export function parseKeys(text: string, place: string): KeyList {
   const entries = text.split(/[\n,]/).map((entry) => entry.trim());
   const keys = entries.flatMap((entry, index): EncryptionKey[] => {
     if (entry === '' || entry.startsWith('#')) return [];
-    const [id = '', written = ''] = entry.split(':').map((part) => part.trim());
-    if (written === 'gone') return [{ id, key: null }];
+    const [id = '', written = '', ...rest] = entry.split(':').map((part) => part.trim());
+    if (rest.length === 0 && written === 'gone') return [{ id, key: null }];
     const key = /^[A-Za-z0-9+/]{43}=?$/.test(written) ? Buffer.from(written, 'base64') : undefined;
-    if (key !== undefined) return [{ id, key }];
+    if (rest.length === 0 && key !== undefined) return [{ id, key }];
     throw invalidKeys(`${place}, entry ${index + 1}: write 'id:key', with a key of 32 bytes in Base64, or 'id:gone'.`);
   });
   return checkKeys(keys, place);
@@ -201,7 +201,7 @@ export class EncryptionCodec implements PayloadCodec {
     if (found.key === null) return damaged();
     // Two keys have this id, and this process has the other one. A process with the right key can still read it.
     if (metadataText(payload, 'encryption-key-fingerprint') !== fingerprintOf(found.key))
-      return unreadPayload('encoded');
+      return unreadPayload('encoded', id);
     return unsealed(payload.data ?? new Uint8Array(), id, found.key) ?? damaged();
   }
 }

@@ -2,7 +2,7 @@
  * Files that are named by the SHA-256 of their content. Writing is atomic even if the machine crashes, and reading
  * verifies the name. Errors of the file system are thrown as Node throws them.
  */
-import { createHash, randomBytes, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, randomUUID, createHmac, timingSafeEqual } from 'node:crypto';
 import { type FileHandle, mkdir, open, readFile, rename, rm, stat, utimes, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -165,10 +165,19 @@ async function bytesIfOld(place: string, beforeMs: number): Promise<number | und
   return file !== undefined && file.mtimeMs < beforeMs ? file.size : undefined;
 }
 
-/** Renames a file, so that no writer renews its time any more. Then removes it or, if it is not old, puts it back. */
+/**
+ * Renames a file, so that no writer renews its time any more. Then removes it or, if it is not old, puts it back. The
+ * name is new each time: two processes that clean at once must not remove what the other one has put aside.
+ */
 async function removeIfOld(place: string, beforeMs: number): Promise<boolean> {
-  const aside = `${place}${removedEnd}`;
-  await rename(place, aside);
+  const aside = `${place}.${randomUUID()}${removedEnd}`;
+  try {
+    await rename(place, aside);
+  } catch (error) {
+    // Another process that cleans the folder has removed the file meanwhile.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
   if ((await bytesIfOld(aside, beforeMs)) === undefined) {
     await rename(aside, place);
     return false;

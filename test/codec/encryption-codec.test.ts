@@ -9,7 +9,7 @@ import { EncryptionCodec, type EncryptionKey } from '../../src/codec.ts';
 import { parseKeys } from '../../src/codec/encryption-codec.ts';
 import { commandsOf } from '../support/page-commands.ts';
 import { growth, squareGrowth } from '../support/processor-time.ts';
-import { unreadEncoding } from '../../src/core/base/undecodable.ts';
+import { keyIdName, unreadEncoding } from '../../src/core/base/undecodable.ts';
 
 const key = (id: string): { id: string; key: Uint8Array } => ({ id, key: randomBytes(32) });
 const [k1, k2] = [key('k1'), key('k2')];
@@ -103,7 +103,7 @@ describe('a payload that cannot be decrypted', () => {
 
   test('its key is another one under the same id: not read here, and perhaps by another worker', async () => {
     const [read] = await codecWith(key('k1')).decode([await seal(codecWith(k1), 'pay')]);
-    expect(metadataOf(read!)).toEqual({ encoding: unreadEncoding });
+    expect(metadataOf(read!)).toEqual({ encoding: unreadEncoding, [keyIdName]: 'k1' });
   });
 });
 
@@ -161,9 +161,13 @@ describe('where keys come from', () => {
     expect(make).toThrow(expect.objectContaining({ code: 'internal', message: expect.stringMatching(sentence) }));
   });
 
-  test('a line that is no key: its place, and nothing of its content', () => {
+  test.each([
+    ['is no key', 'k2:c2VjcmV0'],
+    ['has more than a key', `${lineOf(k2)}:2030`],
+    ['has more than a lost key', 'k2:gone:2030'],
+  ])('a line that %s: its place, and nothing of its content', (_what, line) => {
     const file = join(folder, 'broken');
-    writeFileSync(file, `${lineOf(k1)}\nk2:c2VjcmV0\n`);
+    writeFileSync(file, `${lineOf(k1)}\n${line}\n`);
     expect(() => new EncryptionCodec({ keys: { file } })).toThrow(
       `${file}, entry 2: write 'id:key', with a key of 32 bytes in Base64, or 'id:gone'.`,
     );

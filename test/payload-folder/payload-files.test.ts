@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { keepFile, fileOf, readKept } from '../../src/payload-folder/payload-files.ts';
+import { cleanFolder, fileOf, keepFile, readKept } from '../../src/payload-folder/payload-files.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -51,6 +51,21 @@ describe('payload files', () => {
     writeFileSync(place, 'damage');
     await keepFile(folder, content);
     expect(readFileSync(place, 'utf8')).toBe('content');
+  });
+
+  test('processes that clean at once remove each old file once, and no file that is written meanwhile', async () => {
+    const contents = Array.from({ length: 60 }, (_, index) => Buffer.from(`content ${index}`));
+    const names = await Promise.all(contents.map((content) => keepFile(folder, content)));
+    for (const name of names) utimesSync(fileOf(folder, name), new Date(0), new Date(0));
+    const beforeMs = Date.now() - 60_000;
+    const kept = contents.slice(0, 30);
+    const cleaning = [1, 2, 3].map(() => cleanFolder(folder, () => false, { beforeMs }));
+    await Promise.all([...cleaning, ...kept.map((content) => keepFile(folder, content))]);
+    // A writer may be done before its file is removed, as for any file that no history names.
+    await Promise.all(kept.map((content) => keepFile(folder, content)));
+    expect(filesIn().toSorted()).toEqual(names.slice(0, 30).toSorted());
+    const removed = (await Promise.all(cleaning)).reduce((sum, each) => sum + each.removed, 0);
+    expect(removed).toBeGreaterThanOrEqual(30);
   });
 
   test.each<[string, (place: string) => void, string]>([
