@@ -1,4 +1,6 @@
-/** Sums up tokens and costs of agents, from the results of runs (docs/statistics.md). */
+/**
+ * Two summaries of surveyed runs: what each agent used (docs/statistics.md), and which operator's policy is in force.
+ */
 import { totalUsage, type Usage } from '../core/base/model-answer.ts';
 import { jsonDigest } from '../core/base/digest.ts';
 import { shortened } from '../core/base/text.ts';
@@ -25,13 +27,16 @@ export interface AgentUsage extends Usage {
   runs: number;
   /** The number of runs that are open, or ended without a result. */
   others: number;
-  /** The costs, as one amount for each currency. Each run recorded its prices. */
+  /** The sum of the runs' costs in each currency, by the prices that each run recorded. */
   costs: { currency: string; amount: number }[];
-  /** The number of runs whose costs are unknown or incomplete, because a price or token counts are missing. */
+  /** The number of runs whose cost is unknown or too low, because a price or a token count is missing. */
   unpriced: number;
 }
 
-/** Returns a row for each agent, the one with the most tokens first. */
+/**
+ * Returns a row for each agent, the one with the most tokens first. Custom workflows have no row. A nested run has
+ * none either, because the result of the calling run includes its usage.
+ */
 export function agentUsage(runs: readonly UsingRun[]): AgentUsage[] {
   const rows = new Map<string, AgentUsage>();
   for (const { agent, used, isNested = false } of runs) {
@@ -45,23 +50,20 @@ export function agentUsage(runs: readonly UsingRun[]): AgentUsage[] {
   return [...rows.values()].sort((one, other) => tokensOf(other) - tokensOf(one));
 }
 
-/** Adds what a run used to the row of its agent. */
+/** Adds what a run used to the row of its agent. A run without a complete, valid cost counts as unpriced. */
 function withRun(row: AgentUsage, { usage, cost }: NonNullable<UsingRun['used']>): AgentUsage {
-  const costs = cost === undefined ? undefined : withCost(row.costs, cost);
-  const isKnown = costs !== undefined && cost!.unpriced === undefined;
-  return {
-    ...row,
-    ...totalUsage(row, usage),
-    runs: row.runs + 1,
-    costs: costs ?? row.costs,
-    unpriced: row.unpriced + (isKnown ? 0 : 1),
-  };
+  const withTokens = { ...row, ...totalUsage(row, usage), runs: row.runs + 1 };
+  const costs = cost && withCost(row.costs, cost);
+  if (costs === undefined) return { ...withTokens, unpriced: row.unpriced + 1 };
+  const isComplete = cost?.unpriced === undefined;
+  return { ...withTokens, costs, unpriced: isComplete ? row.unpriced : row.unpriced + 1 };
 }
 
 const mostCurrencies = 20;
 
 /**
- * Adds a cost to the sums. Undefined if it is not an amount in a currency: anyone who runs workers can write a result.
+ * Adds a cost to the sums. Returns undefined for a malformed cost, and for one currency too many: anyone who runs
+ * workers can write the result of a run, so the sums must stay small.
  */
 function withCost(costs: AgentUsage['costs'], { currency, amount }: RunCost): AgentUsage['costs'] | undefined {
   const before = costs.find((each) => each.currency === currency);
@@ -74,7 +76,10 @@ function withCost(costs: AgentUsage['costs'], { currency, amount }: RunCost): Ag
 export interface RecordingRun {
   /** ISO 8601. */
   startedAt: string;
-  /** The operator's policy. Null if the run recorded that none binds it. Absent if it recorded nothing. */
+  /**
+   * The operator's policy at the start of the run. Null if the run recorded that there is none. Absent if the run
+   * recorded neither.
+   */
   ceiling?: { digest: string; policy: Policy; lines?: RuleLines } | null;
 }
 
@@ -100,7 +105,10 @@ export interface PlacedRule {
 
 /** The result of `policyInForce`. */
 export interface PolicyInForce {
-  /** The policy that the newest run with a record names. Absent if that run has none, or if no run has a record. */
+  /**
+   * The policy that binds new runs: that of the newest run that recorded one. Absent if the newest record says that no
+   * policy binds the run, or if there is no record.
+   */
   present?: RecordedPolicy & { policy: Policy; rules: PlacedRule[] };
   /** The other recorded policies, the last used first. At most 50. */
   others: RecordedPolicy[];
@@ -110,30 +118,31 @@ export interface PolicyInForce {
 
 const mostOthers = 50;
 
-/** Finds the operator's policy that binds new runs, from what runs recorded. The runs may be in any order. */
+/**
+ * Finds the operator's policy that binds new runs. A client does not have the file of the policy, so it takes the one
+ * that the newest run recorded. The runs may be in any order.
+ */
 export function policyInForce(runs: readonly RecordingRun[]): PolicyInForce {
   const newestFirst = runs
     .flatMap(({ startedAt, ceiling }) => (ceiling === undefined ? [] : [{ startedAt, ceiling }]))
     .sort((one, other) => (one.startedAt < other.startedAt ? 1 : -1));
-  const all = new Map<string, RecordedPolicy>();
+  const byDigest = new Map<string, RecordedPolicy>();
   for (const { startedAt, ceiling } of newestFirst) {
     if (ceiling === null) continue;
     const { digest } = ceiling;
-    // The runs come newest first, so `lastAt` is that of the first one, and each further one is earlier.
-    const known = all.get(digest) ?? { digest, firstAt: startedAt, lastAt: startedAt, runs: 0 };
-    all.set(digest, { ...known, firstAt: startedAt, runs: known.runs + 1 });
+    // The newest run comes first and sets `lastAt`. Each later one in the list is older and moves `firstAt` back.
+    const known = byDigest.get(digest) ?? { digest, firstAt: startedAt, lastAt: startedAt, runs: 0 };
+    byDigest.set(digest, { ...known, firstAt: startedAt, runs: known.runs + 1 });
   }
-  const newest = newestFirst[0]?.ceiling ?? undefined;
-  const recorded = newest === undefined ? undefined : all.get(newest.digest);
-  const present = newest && recorded && { ...placedPolicy(newest.policy, newest.lines), ...recorded };
-  return {
-    ...(present !== undefined && { present }),
-    others: [...all.values()].filter((each) => each !== recorded).slice(0, mostOthers),
-    withoutPolicy: newestFirst.filter(({ ceiling }) => ceiling === null).length,
-  };
+  const withoutPolicy = newestFirst.filter(({ ceiling }) => ceiling === null).length;
+  const present = newestFirst[0]?.ceiling ?? undefined;
+  const others = [...byDigest.values()].filter(({ digest }) => digest !== present?.digest).slice(0, mostOthers);
+  if (present === undefined) return { others, withoutPolicy };
+  const { policy, lines, digest } = present;
+  return { present: { ...placedPolicy(policy, lines), ...byDigest.get(digest)! }, others, withoutPolicy };
 }
 
-/** Adds to a policy its digest and the place of each rule. No run needs to have recorded it. */
+/** Adds to a policy its digest, and to each rule its id and its line in the policy's file. */
 export function placedPolicy(
   policy: Policy,
   lines?: RuleLines,

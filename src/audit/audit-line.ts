@@ -1,6 +1,7 @@
 /**
- * The lines of an audit export: one for the export; for each run one for the run, its entries and its head; one for the
- * end. Each line is a JSON object. docs/wire.md describes the format for other verifiers.
+ * The lines of an audit export (docs/wire.md). Each line is a JSON object. The first line describes the export, and
+ * the last line ends it. Between them, each run has a line of its own, then its entries and other facts, then its
+ * head.
  */
 import type { Json } from '../core/base/tool-call.ts';
 import type { JournalHead } from '../core/ledger/journal-entry.ts';
@@ -38,7 +39,7 @@ export interface ExportLine {
   withheld: string[];
 }
 
-/** The line of a run, which precedes its entries. They refer to the run by `run`. */
+/** The first line of a run. The other lines of the run have the same number `run`. */
 export interface RunLine {
   line: 'run';
   /** The number of the run in this export, from 1. */
@@ -47,19 +48,24 @@ export interface RunLine {
   /** Temporal's run id of the run's first execution. */
   firstRunId: string;
   workflowType: string;
-  /** When the run's oldest execution that history still has began, in ISO 8601. */
+  /** The start of the oldest execution that the server still has of the run, in ISO 8601. */
   startedAt: string | null;
   /** The agent with which the run was started. Absent for custom workflows. */
   agent?: string;
   /** The user of the run, as its starter claims. */
   caller?: Json;
-  /** False for a run that recorded no secret for salts. Its entries have no salts, and the run wrote no head. */
+  /**
+   * True if the run hashed its entries into a tree, and so committed itself to them. False if the run recorded no
+   * secret for the salts of the hashes; then its entries have no salts.
+   */
   committed: boolean;
-  /** The tree over the first entries, if retention has removed the executions that had them. */
+  /**
+   * The run's tree over its first entries. Present if retention has removed the executions that contain those entries.
+   */
   before?: TreeState;
 }
 
-/** The line in place of entries that are in no payload of the history. */
+/** Stands for the entries `first` to `last`, which the exporter did not find in the history of the run. */
 export interface GapLine {
   line: 'gap';
   run: number;
@@ -75,23 +81,26 @@ export interface EntryLine {
   workflowId: string;
   /** The entry without its withheld members. */
   entry: { seq: number; kind: string; at: string } & Record<string, Json>;
-  /** The salts of the salted members of the entry. */
+  /** The salts of the shown members, by name. A verifier needs a salt to compute the hash of its member. */
   salts?: Record<string, string>;
   /** The hashes of the members that are withheld. */
   withheld?: Record<string, string>;
   context: EntryContext;
 }
 
-/** What the history says about an entry. The run's own tree does not cover it. */
+/** Facts that the exporter adds to an entry from the history. The run's own tree does not cover these facts. */
 export interface EntryContext {
   /** Temporal's run id and event number of the event that contains the entry. */
   runId: string;
   eventId: number;
-  /** The digest of the policies in force. At first, these are the policies of the agent with which the run began. */
+  /**
+   * The digest of the policies in force at this entry. Until an entry names a digest, it is the one from the run's
+   * start.
+   */
   policyDigest?: string;
   /** For a vote or a settlement: how long the request had been open, in milliseconds. */
   openForMs?: number;
-  /** The message that caused the entry, if that is certain. */
+  /** The message that caused the entry. Absent if several messages may have caused it. */
   message?: MessagePlace;
 }
 
@@ -142,7 +151,7 @@ export interface HeadLine extends JournalHead {
   status: string;
   closedAt?: string;
   executions: number;
-  /** The head that the run itself wrote into history, over the most entries. */
+  /** The newest head that the run itself wrote into its history. A verifier compares the entries with it. */
   recorded?: RecordedHead;
   /** The number of payloads that the exporter could not decode. */
   unread?: number;

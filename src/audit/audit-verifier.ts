@@ -201,17 +201,17 @@ function nameOfLine(line: SealedLine): string {
 }
 
 /**
- * Sorts findings by line, causes first. An entry that is missing in one place and comes later has been moved: its
- * finding is `reordered`.
+ * Sorts findings by line, and at one line by `ranks`. An entry that is missing in one place and repeated further down
+ * was moved, so the finding about its old place becomes `reordered`.
  */
 function orderFindings(found: readonly AuditFinding[]): AuditFinding[] {
   const rank = ({ kind }: AuditFinding): number => (ranks.includes(kind) ? ranks.indexOf(kind) : ranks.length);
-  const repeatedAt = new Map<string, number>();
-  for (const each of found) if (each.kind === 'repeated') repeatedAt.set(entryOf(each), each.line);
-  const isMoved = (each: AuditFinding): boolean =>
-    each.kind === 'deleted' && each.seq !== undefined && (repeatedAt.get(entryOf(each)) ?? 0) > each.line;
+  const repeated = found.filter(({ kind }) => kind === 'repeated');
+  const lastPlaces = new Map(repeated.map((finding) => [entryOf(finding), finding.line]));
+  const isMoved = (finding: AuditFinding): boolean =>
+    finding.kind === 'deleted' && finding.seq !== undefined && (lastPlaces.get(entryOf(finding)) ?? 0) > finding.line;
   return found
-    .map((each) => (isMoved(each) ? { ...each, kind: 'reordered' as const } : each))
+    .map((finding) => (isMoved(finding) ? { ...finding, kind: 'reordered' as const } : finding))
     .sort((one, other) => one.line - other.line || rank(one) - rank(other));
 }
 
@@ -242,7 +242,7 @@ class ChainCheck {
     this.#options = options;
   }
 
-  /** The first break, if any. A later line can still change its kind. */
+  /** The first break of the chain, if any. A missing line that turns up later changes its kind to `reordered`. */
   get broken(): ChainBreak | undefined {
     if (this.#broken === undefined) return undefined;
     const { lost: _, ...broken } = this.#broken;
@@ -265,7 +265,10 @@ class ChainCheck {
     else this.#broken = { line: number, ...wrong };
   }
 
-  /** Returns what is wrong with a line. `next` is the tree with that line, and `lost` the number of a missing line. */
+  /**
+   * Returns what is wrong with a line. `next` is the tree with this line. `lost` is the number of the first missing
+   * line.
+   */
   #problem(line: SealedLine, next: TreeState): (Omit<ChainBreak, 'line'> & { lost?: number }) | undefined {
     const { proof } = line;
     const { size } = next;

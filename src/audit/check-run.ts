@@ -32,12 +32,18 @@ export class RunCheck {
     this.#tree = emptyTree;
   }
 
-  /** The head of the entries so far. Undefined if an entry is missing, or if the run wrote no tree. */
+  /**
+   * The head over the entries so far. Undefined if an entry is missing, or if the run did not commit itself to
+   * entries.
+   */
   get head(): JournalHead | undefined {
     return this.run.committed && this.#isWhole ? { size: this.#lastSeq, root: rootOf(this.#tree) } : undefined;
   }
 
-  /** Checks a gap. It is a finding if the entries must be here; otherwise a note says why they are not. */
+  /**
+   * Checks a gap. The gap is a finding if the older export has its entries. Otherwise a note gives the reason of the
+   * gap.
+   */
   gap({ first, last, why }: GapLine): RunFinding | undefined {
     const wrong = this.#outOfOrder(first);
     if (wrong !== undefined || last < first)

@@ -115,8 +115,8 @@ const formula = String.raw`(?:(?![\t\n])[\s\p{Cc}\p{Cf}])*[=+\-@＝＋－＠']`;
 const startsLikeFormula = new RegExp(`^(?:[\\t\\n]|${formula})`, 'u');
 
 /**
- * Puts an apostrophe before a formula, a number or a date, and before formulas behind marks at which a reader with
- * another separator, or without quotes, begins a cell. Without these apostrophes the text is unchanged.
+ * Puts an apostrophe before a text that a spreadsheet would change. A program may also split the text at a comma, a
+ * semicolon, a tab or a quote, so a formula after such a mark gets an apostrophe, too.
  */
 function asText(given: string): string {
   // Spreadsheets use LF for a line break within a cell.

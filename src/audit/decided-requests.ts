@@ -39,23 +39,26 @@ export function decidedRequests(
   runs: readonly (CountedRun & { workflowId: string })[],
   { sinceMs, readerId }: { sinceMs: number; readerId: string },
 ): DecidedRequest[] {
-  const decided = runs.flatMap((run) => ofRun(run, readerId));
+  const decided = runs.flatMap((run) => decidedInRun(run, readerId));
   return decided
     .filter(({ settledAt }) => timeOf(settledAt) >= sinceMs)
     .sort((one, other) => timeOf(other.settledAt) - timeOf(one.settledAt));
 }
 
 /** Returns the settled requests of a run, from its journal. */
-function ofRun({ workflowId, ended, directory, ...run }: CountedRun & { workflowId: string }, readerId: string) {
+function decidedInRun(
+  { workflowId, ended, directory, ...run }: CountedRun & { workflowId: string },
+  readerId: string,
+): DecidedRequest[] {
   const entries = run.entries.filter(isWellFormedEntry);
   const openings = new Map(entries.flatMap((entry) => (entry.kind === 'opened' ? [[entry.requestId, entry]] : [])));
   const { requests, outcomes } = projectJournal(entries, ended);
   const ran = new Map(outcomes.map((outcome) => [outcome.requestId, outcome.ran]));
   const keyOf = personKeyIn(directory);
   const shown = personsShown(directory?.people);
-  return requests.flatMap((request): DecidedRequest[] => {
+  return requests.flatMap((request) => {
     const { requestId, toolName, outcome, openedAt, settledAt, reason } = request;
-    // If a request was replaced, the list has the new request, about the edited call.
+    // An edit replaced this request by a new one about the edited call, and the list has the new one.
     if (outcome === undefined || settledAt === undefined || isReplaced(request)) return [];
     const opening = openings.get(requestId);
     const agent = opening?.agent ?? run.agent;
@@ -70,7 +73,7 @@ function ofRun({ workflowId, ended, directory, ...run }: CountedRun & { workflow
         reviewers: namesOf(answers, shown),
         mine: answers.some(({ reviewerId }) => reviewerId !== null && isSamePerson(reviewerId, readerId, keyOf)),
         ...(reason !== undefined && { reason: shortened(reason, longestReason) }),
-        ...(opening?.by === 'edit' && { edited: true }),
+        ...(opening?.by === 'edit' && { edited: true as const }),
         openedAt,
         settledAt,
         tookMs: Math.max(0, timeOf(settledAt) - timeOf(openedAt)),

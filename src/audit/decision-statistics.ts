@@ -2,7 +2,7 @@
  * Counts in journals how rules ask, how reviewers answer and what agents use. docs/statistics.md explains each figure.
  */
 import type { Directory } from '../core/people/directory.ts';
-import { projectJournal } from '../events/journal.ts';
+import { type ProjectedRequest, projectJournal } from '../events/journal.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { type AgentUsage, agentUsage, type UsingRun } from './agent-usage.ts';
 import type { Deciding, ReviewerStatistics, RuleStatistics, Tally } from './statistics-rows.ts';
@@ -71,29 +71,16 @@ export function decisionStatistics(runs: readonly CountedRun[], sinceMs: number)
     tallies.set(key, known);
     return known;
   };
+  const isInTime = (at: string): boolean => timeOf(at) >= sinceMs;
   for (const run of runs) {
-    const asking = new Map<string | undefined, Deciding>();
     const entries = run.entries.filter(isWellFormedEntry);
     for (const entry of entries) {
-      const { kind, requestId, rule } = entry;
-      if (kind === 'opened') asking.set(requestId, entry);
-      // An entry of kind `reruled` has no layer, so keep the earlier one.
-      else if (kind === 'reruled') asking.set(requestId, { ...asking.get(requestId), rule });
-      else if (kind === 'ruling' && timeOf(entry.at) >= sinceMs) tallyOf(run, entry).counts[countOf(entry)] += 1;
+      if (entry.kind === 'ruling' && isInTime(entry.at)) tallyOf(run, entry).counts[countOf(entry)] += 1;
     }
+    const rulesThatAsk = askingRules(entries);
     for (const request of projectJournal(entries, run.ended).requests) {
-      const openedMs = timeOf(request.openedAt);
-      if (!(openedMs >= sinceMs)) continue;
-      const { counts, times, readingTimes } = tallyOf(run, asking.get(request.requestId) ?? {});
-      const { outcome = 'open', settledAt, viewed } = request;
-      counts.asked += 1;
-      counts[isSettled(outcome) ? outcome : 'open'] += 1;
-      if (isByPeople(outcome)) {
-        const timeMs = Math.max(0, timeOf(settledAt ?? '') - openedMs);
-        times.push(timeMs);
-        const isQuickByNature = isBulkDenial({ approved: outcome !== 'denied', inBatch: isInBatch(viewed) });
-        if (!isQuickByNature) readingTimes.push(timeMs);
-      }
+      if (!isInTime(request.openedAt)) continue;
+      countRequest(tallyOf(run, rulesThatAsk.get(request.requestId) ?? {}), request);
       for (const answer of answersOf(request)) reviewers.add(run.directory, answer);
     }
   }
@@ -109,6 +96,29 @@ export function decisionStatistics(runs: readonly CountedRun[], sinceMs: number)
     agents: agents.slice(0, mostAgents),
     left: { rules: left(rules, mostRules), reviewers: left(people, mostReviewers), agents: left(agents, mostAgents) },
   };
+}
+
+/** Returns the rule that asks about each request, by request id. A later ruling on the request replaces the rule. */
+function askingRules(entries: readonly JournalEntry[]): Map<string | undefined, Deciding> {
+  const rules = new Map<string | undefined, Deciding>();
+  for (const entry of entries) {
+    const { kind, requestId, rule } = entry;
+    if (kind === 'opened') rules.set(requestId, entry);
+    // An entry of kind `reruled` has no layer, so keep the earlier one.
+    if (kind === 'reruled') rules.set(requestId, { ...rules.get(requestId), rule });
+  }
+  return rules;
+}
+
+/** Adds a request to the figures of the rule that asked about it, and the time until people settled the request. */
+function countRequest({ counts, times, readingTimes }: Tally, request: ProjectedRequest): void {
+  const { outcome = 'open', openedAt, settledAt = '', viewed } = request;
+  counts.asked += 1;
+  counts[isSettled(outcome) ? outcome : 'open'] += 1;
+  if (!isByPeople(outcome)) return;
+  const timeMs = Math.max(0, timeOf(settledAt) - timeOf(openedAt));
+  times.push(timeMs);
+  if (!isBulkDenial({ approved: outcome !== 'denied', inBatch: isInBatch(viewed) })) readingTimes.push(timeMs);
 }
 
 const settledStates = ['approved', 'denied', 'responded', 'expired', 'cancelled', 'superseded'] as const;

@@ -5,7 +5,7 @@ import { leafOf, plainMembers, saltedHash, type saltsOf, committable } from '../
 import { canonicalJson } from '../core/base/canonical-json.ts';
 import { type TreeState, emptyTree, leafHash, rootOf, withLeaf } from '../core/ledger/merkle.ts';
 
-/** What an export may withhold besides the salted members of entries. */
+/** What an export can withhold in addition to members of entries. */
 export const otherWithholdable: readonly string[] = ['caller', 'sender', 'worker', 'arguments'];
 
 /** What `--redact` withholds: texts and identities of people, and values that could be guessed from a hash. */
@@ -45,6 +45,7 @@ export function entryLine({ run, workflowId, entry, context, saltOf, withheld }:
     const isName = name === 'reviewerName' && withheld.has('reviewerId');
     const isWithheld = !isPlain && (isName || withheld.has(name));
     if (!isWithheld) shown[name] = committable(value);
+    // Without a salt there is no hash: the member is plain, or the run did not commit itself to its entries.
     if (salt === undefined) continue;
     if (isWithheld) hashes[name] = saltedHash(salt, value);
     else salts[name] = salt;
@@ -66,7 +67,10 @@ function shownContext({ message, ...context }: EntryContext, withheld: ReadonlyS
   return { ...context, message: withheld.has('sender') || sender === undefined ? place : { ...place, sender } };
 }
 
-/** Computes the leaf of an entry in the run's tree, or says why the line gives none. Withheld members have hashes. */
+/**
+ * Computes the leaf of an entry in the run's tree: from the plain members, the salted hashes of the other shown
+ * members, and the hashes that stand for withheld members. Returns a problem if the line lacks one of these.
+ */
 export function leafOfLine(
   tag: string,
   { entry, salts = {}, withheld = {} }: Pick<EntryLine, 'entry' | 'salts' | 'withheld'>,
@@ -87,8 +91,8 @@ export function leafOfLine(
 }
 
 /**
- * Returns the text that an exporter signs for each line. Its `action` is in no message to a run, so the signature
- * cannot be used for a message.
+ * Returns the text that an exporter signs for each line. No message to a run has the action `audit`, so the signature
+ * of a line cannot be used as that of a decision.
  */
 export function sealText({ size, root }: { size: number; root: string }): string {
   return canonicalJson({ action: 'audit', root, size });

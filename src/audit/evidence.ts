@@ -21,11 +21,11 @@ export interface EvidenceCall {
   args?: JsonObject;
   risk: Risk;
   definition: string;
-  /** The name of the argument that is the tool's subject, which patterns of rules match. */
+  /** The name of the argument that patterns of rules match, such as the `command` of a shell tool. */
   subject?: string;
   /** The parts of the subject if it is a shell command. */
   shell?: ShellSplit;
-  /** The arguments besides the subject that are harmless with any command. Absent if there are none. */
+  /** The names of the other arguments that cannot change what the command does. Absent if there are none. */
   beside?: readonly string[];
   /** The result of all assessors, which was recorded when the arguments were parsed. */
   assessed?: Assessment;
@@ -57,7 +57,10 @@ export interface StandingRequest {
   callId: string;
   /** The digest of the call that would run. */
   digest: string;
-  /** The digest of the call in `calls`. Absent if call and terms are unknown. */
+  /**
+   * The key of the call in `RunEvidence.calls`. Absent, as are `terms`, if the ruling that asked could not be
+   * evaluated.
+   */
   call?: string;
   terms?: AskTerms;
   definition?: string;
@@ -82,7 +85,10 @@ export interface Standing extends Pick<Ledger, 'engine' | 'counts' | 'sums' | 'd
   /** The number of the last journal entry that this state includes. */
   seq: number;
   open: StandingRequest[];
-  /** Settled requests whose irreversible call runs. If the tool changes, the gate may ask about the call again. */
+  /**
+   * Settled requests whose irreversible call runs. If its tool changes before the start, the gate asks again, and the
+   * call must not count a second time.
+   */
   running: { requestId: string; callId: string }[];
   /** The ids of grants whose scope is hidden or was not recorded. */
   vague: string[];

@@ -13,10 +13,11 @@ export interface AuditFinding {
 }
 
 /**
- * `deleted`, `reordered`, `repeated`, `edited`, `cut off`: how the file was changed. `foreign`: the line is from
- * another run or export. `signature`: the line is not signed, or with another key. `head`: the run or an older export
- * commits to other entries. `unreadable`: this is not a line of an export. `ruling`: the recorded policies give another
- * ruling. `live`: the server's history differs.
+ * What is wrong. `deleted`, `reordered`, `repeated`, `edited`, `cut off`: how the file was changed. `foreign`: the
+ * line belongs to another run or export. `signature`: the line is not signed with the expected key. `head`: the
+ * entries are not those to which the run, or an older export, committed itself. `unreadable`: the line is not one of
+ * an export. `ruling`: the recorded policies lead to another ruling. `live`: the history on the server has something
+ * else.
  */
 export type FindingKind =
   | 'deleted'

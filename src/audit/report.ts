@@ -5,7 +5,6 @@ import { resultWithheldType, type Json } from '../core/base/tool-call.ts';
 import { shownPerson } from '../core/people/directory.ts';
 import type { ActivityLine, AuditLine, EntryLine, HeadLine, RunLine } from './audit-line.ts';
 
-/** The style sheet of the report, for paper, dark screens and telephones. */
 const reportStyle = `
 :root { color-scheme: light dark; font-family: system-ui, sans-serif; line-height: 1.45; }
 body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
@@ -67,9 +66,10 @@ function summary(run: RunLine | undefined, head: HeadLine | undefined, entries: 
   ]);
 }
 
+/** Renders what the policies ruled on a call, who could answer it and did, what ran, and the outcome. */
 function callSection({ callId, entries }: Call, activities: readonly ActivityLine[]): string {
-  const asked = entries.filter(({ entry }) => entry.kind === 'opened');
-  const [ruled] = entries.filter(({ entry }) => entry.kind === 'ruling' || entry.kind === 'opened');
+  const wasAsked = entries.some(({ entry }) => entry.kind === 'opened');
+  const ruled = entries.find(({ entry }) => entry.kind === 'ruling' || entry.kind === 'opened');
   const ran = activities.filter((each) => each.callId === callId);
   const tool = text(ruled?.entry['toolName'] ?? entries[0]?.entry['toolName']);
   return [
@@ -77,7 +77,7 @@ function callSection({ callId, entries }: Call, activities: readonly ActivityLin
     `<h3>${text(callId)} ${tool}</h3>`,
     rows([
       ['The policy', ruledSentence(ruled)],
-      ...(asked.length === 0 ? [] : [['Entitled', entitledSentence(entries)] as const]),
+      ...(wasAsked ? [['Entitled', entitledSentence(entries)] as const] : []),
       ...entries.filter(isAnswer).flatMap((line) => answerRows(line)),
       ...(ran.length === 0
         ? [['What ran', 'nothing'] as const]
@@ -113,28 +113,37 @@ function entitledSentence(entries: readonly EntryLine[]): string {
 /** The rows of one answer: who decided, when and how, and what that person was shown. */
 function answerRows(line: EntryLine): (readonly [string, string])[] {
   const { entry, context } = line;
-  const { channel, card, durationMs, batch } = (entry['viewed'] ?? {}) as Record<string, Json>;
-  const verb = entry.kind === 'vote' ? (entry['approved'] === true ? 'approved' : 'denied') : text(entry['outcome']);
-  const { reviewerId, reviewerName } = entry;
+  const { openForMs, message } = context;
+  const after = openForMs === undefined ? '' : `, ${openForMs} ms after it was asked`;
+  const by = message === undefined ? '' : `, by ${text(message.via)} in event ${message.eventId}`;
+  const when = `at ${text(entry.at)}${after}${by}`;
+  return [
+    ['Decided', `${reviewerText(line)} ${verbOf(entry)} ${when}; reason: ${memberText(line, 'reason')}`],
+    ['Was shown', viewedText(entry['viewed'])],
+  ];
+}
+
+function reviewerText(line: EntryLine): string {
+  const { reviewerId, reviewerName, identity } = line.entry;
   const isNamed = typeof reviewerId === 'string' && typeof reviewerName === 'string';
   const person = isNamed ? text(shownPerson(reviewerId, reviewerName)) : memberText(line, 'reviewerId');
-  const who = `${person} (${text(entry['identity'])})`;
-  const seen =
-    entry['viewed'] === undefined
-      ? 'not recorded'
-      : [
-          `card ${text(card)}`,
-          ...(channel === undefined ? [] : [`by ${text(channel)}`]),
-          ...(durationMs === undefined ? [] : [`for ${text(durationMs)} ms`]),
-          ...(batch === undefined ? [] : [`in a batch of ${text(batch)}`]),
-        ].join(', ');
-  const after = context.openForMs === undefined ? '' : `, ${context.openForMs} ms after it was asked`;
-  const by =
-    context.message === undefined ? '' : `, by ${text(context.message.via)} in event ${context.message.eventId}`;
+  return `${person} (${text(identity)})`;
+}
+
+function verbOf({ kind, approved, outcome }: EntryLine['entry']): string {
+  if (kind !== 'vote') return text(outcome);
+  return approved === true ? 'approved' : 'denied';
+}
+
+function viewedText(viewed: Json | undefined): string {
+  if (viewed === undefined) return 'not recorded';
+  const { channel, card, durationMs, batch } = (viewed ?? {}) as Record<string, Json>;
   return [
-    ['Decided', `${who} ${verb} at ${text(entry.at)}${after}${by}; reason: ${memberText(line, 'reason')}`],
-    ['Was shown', seen],
-  ];
+    `card ${text(card)}`,
+    ...(channel === undefined ? [] : [`by ${text(channel)}`]),
+    ...(durationMs === undefined ? [] : [`for ${text(durationMs)} ms`]),
+    ...(batch === undefined ? [] : [`in a batch of ${text(batch)}`]),
+  ].join(', ');
 }
 
 function ranSentence({ activity, state, scheduledAt, closedAt, scheduledEventId, attempt }: ActivityLine): string {
@@ -143,14 +152,16 @@ function ranSentence({ activity, state, scheduledAt, closedAt, scheduledEventId,
   return `${text(activity)}: ${text(state)}, from ${text(scheduledAt)}${until} (event ${scheduledEventId}${tries})`;
 }
 
+/** Says how a call was decided, and whether it ran. The last entry about each of the two counts. */
 function outcomeSentence(entries: readonly EntryLine[]): string {
-  const outcome = entries.findLast(({ entry }) => entry['outcome'] !== undefined);
-  const ran = entries.findLast(({ entry }) => entry['ran'] !== undefined);
-  const withheld = ran?.entry['code'] === resultWithheldType ? ', result withheld' : '';
-  const effect = ran === undefined ? '' : `; ran: ${text(ran.entry['ran'])}${withheld}`;
-  const earlier =
-    outcome?.entry['resultOf'] === undefined ? '' : `, by the result of call ${text(outcome.entry['resultOf'])}`;
-  return outcome === undefined ? `open${effect}` : `${text(outcome.entry['outcome'])}${earlier}${effect}`;
+  const decided = entries.findLast(({ entry }) => entry['outcome'] !== undefined)?.entry;
+  const ended = entries.findLast(({ entry }) => entry['ran'] !== undefined)?.entry;
+  const withheld = ended?.['code'] === resultWithheldType ? ', result withheld' : '';
+  const effect = ended === undefined ? '' : `; ran: ${text(ended['ran'])}${withheld}`;
+  if (decided === undefined) return `open${effect}`;
+  const { outcome, resultOf } = decided;
+  const source = resultOf === undefined ? '' : `, by the result of call ${text(resultOf)}`;
+  return `${text(outcome)}${source}${effect}`;
 }
 
 function isOutcome(...names: Json[]): (entry: EntryLine['entry']) => boolean {
@@ -161,14 +172,16 @@ function isOutcome(...names: Json[]): (entry: EntryLine['entry']) => boolean {
 function oversight(entries: readonly EntryLine[]): string {
   const count = (test: (entry: EntryLine['entry']) => boolean): number =>
     entries.filter(({ entry }) => test(entry)).length;
-  const people = (kind: string): number => count((entry) => entry.kind !== 'refused' && entry['identity'] === kind);
+  const answersBy = (identity: string): number =>
+    count((entry) => entry.kind !== 'refused' && entry['identity'] === identity);
   const answers = entries.filter(isAnswer);
   const times = answers.flatMap(({ context }) => context.openForMs ?? []).toSorted((one, other) => one - other);
   const median = times[Math.floor(times.length / 2)];
   const messages = count(({ kind }) => kind === 'message');
   const votes = count(({ kind }) => kind === 'vote');
+  // Of a refused message, the journal keeps `approved` only if it was a decision after the deadline.
   const late = count(({ kind, approved }) => kind === 'refused' && approved !== undefined);
-  const [verified, claimed, unnamed] = (['verified', 'claimed', 'anonymous'] as const).map(people);
+  const [verified, claimed, unnamed] = (['verified', 'claimed', 'anonymous'] as const).map(answersBy);
   return [
     '<h2>Human oversight</h2>',
     rows([
@@ -191,10 +204,11 @@ function oversight(entries: readonly EntryLine[]): string {
   ].join('\n');
 }
 
+/** Compares the head that the run wrote with that of this report. If they are equal, no entry is missing or changed. */
 function proofSection(run: RunLine | undefined, head: HeadLine | undefined, count: number): string {
   const recorded = head?.recorded;
   const isSame = recorded?.size === head?.size && recorded?.root === head?.root;
-  const own =
+  const ownHead =
     recorded === undefined
       ? 'none: the run has not written one'
       : `${text(recorded.root)} over ${recorded.size} entries, in event ${recorded.eventId} of execution ${text(recorded.runId)}`;
@@ -202,7 +216,7 @@ function proofSection(run: RunLine | undefined, head: HeadLine | undefined, coun
     '<h2>Proof</h2>',
     rows([
       ['Entries', `${count}`],
-      ['Head of the run itself', own],
+      ['Head of the run itself', ownHead],
       ['Head of this report', `${text(head?.root)}${isSame ? ', the same' : ''}`],
       [
         'Check',

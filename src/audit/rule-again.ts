@@ -33,10 +33,14 @@ export type Verdict = Pick<JournalEntry, 'rule' | 'layer' | 'severity' | 'reason
 
 const answers: Readonly<Record<Action, string>> = { allow: 'allowed', ask: 'asked', deny: 'denied' };
 
-/** Evaluates a recorded ruling again. Throws only if this version of the package lacks the engine. */
+/**
+ * Evaluates a recorded ruling again, as of its time. Throws only if this version of the package cannot run the engine
+ * that made the ruling.
+ */
 export function ruleAgain(recorded: RecordedRuling): { answer: Case; verdict: Verdict } {
   const { entry, call, rules, agent, context, standing, edit } = recorded;
   const atMs = edit?.atMs ?? instantMs(entry.at) ?? NaN;
+  // An entry about an open request may leave out the digest of the call: it is that of the request.
   const digest = entry.digest ?? openRequestOf(standing, entry)?.digest ?? '';
   const { caller, metadata } = context;
   const advised = { advice: entry.advice, raised: raisedFor(standing, entry) };
@@ -80,23 +84,32 @@ function verdictOnCall(recorded: RecordedRuling, { ruling, assessment, limits }:
   const { action, rule, layer, severity, reason } = ruling;
   const facts = { rule, layer, severity, reason };
   if (!mayRun(action)) return { answer: 'denied_by_policy', ...facts };
-  const replaced = edit === undefined ? undefined : standing.open.find((each) => each.requestId === edit.requestId);
-  const reversible =
-    assessment.reversible ||
-    (edit === undefined ? entry.by === 'unknown' || isCountedBefore(standing, entry) : replaced?.irreversible === 1);
-  // For the limits, a call that an advisor approves counts as one that needs a decision.
-  const limited = layer === 'advisor' ? ('ask' as const) : action;
-  const asked = { action: edit === undefined ? limited : ('allow' as const) };
-  const early = answerBefore(standing, asked, { ruled: call, digest, reversible, atMs }, limits);
+  // A call that is counted as irreversible already does not count again.
+  const reversible = assessment.reversible || wasIrreversible(recorded);
+  const counted = { ruled: call, digest, reversible, atMs };
+  const early = answerBefore(standing, { action: actionForLimits(edit, ruling) }, counted, limits);
   if (early !== undefined) return { answer: early.outcome, reason: early.reason, grantId: early.grantId };
   // An earlier result answers a call that would otherwise run, or be asked about.
   if (entry.outcome === 'cached' && limits.cachedResults) return { answer: 'cached', ...facts };
   return { answer: answers[action], ...facts };
 }
 
+/** True if the call that a new call or an edit replaces was counted as irreversible. */
+function wasIrreversible({ entry, standing, edit }: RecordedRuling): boolean {
+  if (edit === undefined) return entry.by === 'unknown' || isCountedBefore(standing, entry);
+  return standing.open.find(({ requestId }) => requestId === edit.requestId)?.irreversible === 1;
+}
+
+/** Returns the action for `answerBefore`. A reviewer approved the edit; an advisor's approval is no reviewer's. */
+function actionForLimits(edit: RecordedRuling['edit'], { action, layer }: Case['ruling']): Action {
+  if (edit !== undefined) return 'allow';
+  return layer === 'advisor' ? 'ask' : action;
+}
+
 /**
- * Returns the verdict on an approval with edited arguments. As in the gate (`decideEdited`), the edited call runs if
- * the policies allow it, and also if they ask about it with the demands on reviewers that the request already had.
+ * Returns the verdict on an approval with edited arguments. `decideEdited` in `core/ledger/decide.ts` has the same
+ * rule: the edited call runs if the policies allow it. It also runs if they ask about it, but demand of reviewers only
+ * what the request demanded.
  */
 function verdictOnEdit(recorded: RecordedRuling, answer: Case, digest: string, atMs: number): Verdict {
   const { entry, standing } = recorded;
@@ -123,13 +136,15 @@ function verdictOnSuperseded(
   atMs: number,
 ): Verdict {
   const request = openRequestOf(standing, entry);
+  // A grant that was made after the ruling answers the request, if its reviewers could answer this request.
   if (entry.by === 'grant' && request?.terms !== undefined) {
     const { requestedAt, callerUserId, delegations, terms, digest } = request;
     const asked = { toolName: call.tool, arguments: call.args, digest, requestedAt, callerUserId };
     const record = { request: asked, terms, delegations, ruled: { ...call, peopleOnly: request.peopleOnly } };
     const grant = grantOver(standing, record, rules.directories, atMs);
-    if (grant?.grantId === entry.byId) {
-      return { answer: grant!.approved ? 'allowed' : 'denied', grantId: grant!.grantId, reason: grant!.reason };
+    if (grant !== undefined && grant.grantId === entry.byId) {
+      const { approved, grantId, reason } = grant;
+      return { answer: approved ? 'allowed' : 'denied', grantId, reason };
     }
   }
   const { action, layer, rule, reason } = ruling;
@@ -151,17 +166,21 @@ export function isRuling(
   if (kind === 'opened' || kind === 'reruled') return true;
   if (kind !== 'settled') return false;
   if (outcome === 'superseded') return by === 'policy' || by === 'grant';
+  // An approval with another digest than its request is an edit.
   const request = open.find((each) => each.requestId === requestId);
   return outcome === 'approved' && request !== undefined && digest !== undefined && digest !== request.digest;
 }
 
-/** Returns the entries that record a ruling, in order. `start` is the state before them if earlier ones are lost. */
+/**
+ * Returns the entries that record a ruling, in order. `start` is the state before the first entry, for a run whose
+ * oldest executions are gone.
+ */
 export function rulingsOf(entries: readonly JournalEntry[], start?: Standing): JournalEntry[] {
   const open = (start?.open ?? []).map(({ requestId, digest }) => ({ requestId, digest }));
   return orderedEntries(entries).filter((entry) => {
     const { kind, requestId, digest } = entry;
-    const isOne = isRuling({ open }, entry);
+    const hasRuling = isRuling({ open }, entry);
     if (kind === 'opened') open.push({ requestId: requestId ?? '', digest: digest ?? '' });
-    return isOne;
+    return hasRuling;
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Computes the state after a run's calls and decisions: counts, denials, grants and open requests. The state follows
- * from the journal alone, so a verifier need not trust the exporter about it.
+ * Computes the state on which the next ruling of a run depends: counts, denials, grants and open requests. It follows
+ * from the journal alone, so a verifier need not trust the exporter's word for it.
  */
 import { withShare, withShareSpent, withoutShare } from '../core/ledger/argument-sums.ts';
 import { instantMs } from '../core/messages/control.ts';
@@ -36,10 +36,13 @@ export function emptyStanding(engine: number): Standing {
   return { seq: 0, engine, counts, denied, grants, open: [], running: [], vague: [] };
 }
 
-/** Returns the state after one more entry. `ruled` is the entry's ruling; without it, the call counts as reversible. */
+/**
+ * Returns the state after one more entry. `ruled` is the result of the entry's ruling. Absent if the entry has no
+ * ruling, or one that cannot be evaluated again; then its call counts as reversible.
+ */
 export function standingAfter(before: Standing, entry: JournalEntry, ruled?: Ruled): Standing {
   const standing = { ...before, seq: entry.seq, engine: entry.engine };
-  const { kind, requestId } = entry;
+  const { kind } = entry;
   if (kind === 'ruling') return afterRuling(standing, entry, ruled);
   if (kind === 'opened') return afterOpened(standing, entry, ruled);
   if (kind === 'reruled') return afterReruled(standing, entry, ruled);
@@ -48,28 +51,20 @@ export function standingAfter(before: Standing, entry: JournalEntry, ruled?: Rul
   if (kind === 'grant') return afterGrant(standing, entry);
   if (kind === 'heard') return { ...standing, denied: heardDenials(standing.denied) ?? standing.denied };
   if (kind === 'revoked') return afterRevoked(standing, entry);
-  if (kind === 'vote') {
-    const { reviewerId, identity = 'anonymous', approved = false } = entry;
-    const person = personKey(reviewerId ?? '');
-    const isOthers = (vote: { reviewerId?: string }): boolean => personKey(vote.reviewerId ?? '') !== person;
-    return withRequest(standing, requestId, (request) => ({
-      votes: [...request.votes.filter(isOthers), { reviewerId, identity, approved }],
-    }));
-  }
-  if (kind !== 'delegated') return standing;
-  const delegation = { from: entry.reviewerId ?? '', to: entry.to?.[0] ?? '' };
-  return withRequest(standing, requestId, ({ delegations }) => ({
-    delegations: withDelegation(delegations, delegation, personKey),
-  }));
+  if (kind === 'vote') return afterVote(standing, entry);
+  if (kind === 'delegated') return afterDelegated(standing, entry);
+  // An entry of any other kind changes nothing that later rulings depend on.
+  return standing;
 }
 
 export function openRequestOf({ open }: Standing, { requestId }: JournalEntry): StandingRequest | undefined {
   return open.find((each) => each.requestId === requestId);
 }
 
-/** True if this irreversible call was already counted, before its tool or preview changed. */
+/** True if an irreversible call was counted before, under the id that it had before its tool or preview changed. */
 export function isCountedBefore({ running }: Standing, { callId = '' }: JournalEntry): boolean {
-  // The gate asks about such a call again as `TURN.INDEX.2`, then `TURN.INDEX.3`.
+  // When the tool of call `TURN.INDEX` changes, the gate asks again about call `TURN.INDEX.2`, and then
+  // `TURN.INDEX.3`.
   const [turn, index, again = '1'] = callId.split('.');
   const earlier = again === '2' ? `${turn}.${index}` : `${turn}.${index}.${Number(again) - 1}`;
   return running.some((each) => each.callId === earlier);
@@ -83,16 +78,19 @@ export function isEdited(standing: Standing, entry: JournalEntry): boolean {
   return request !== undefined && digest !== request.digest;
 }
 
+/** Counts a call that was decided without a request. If it runs, its arguments count; if it is denied, so does that. */
 function afterRuling(standing: Standing, entry: JournalEntry, ruled: Ruled | undefined): Standing {
   const { outcome, callId = '', toolName = '', digest = '', reason, grantId } = entry;
+  const isAllowed = outcome === 'allowed';
   const reversible = ruled === undefined || ruled.answer.assessment.reversible || isCountedBefore(standing, entry);
-  const irreversible = outcome === 'allowed' ? irreversibleCount({ reversible }) : 0;
-  const used = useGrant(standing, grantUsedBy(entry));
-  const counting = outcome === 'allowed' ? withShareOf(used, callId, ruled) : used;
-  const next = outcome === 'denied' ? withDenial(counting, { toolName, digest, reason, grantId }) : counting;
+  const irreversible = isAllowed ? irreversibleCount({ reversible }) : 0;
+  const withUse = useGrant(standing, grantUsedBy(entry));
+  const withSums = isAllowed ? withShareOf(withUse, callId, ruled) : withUse;
+  const next = outcome === 'denied' ? withDenial(withSums, { toolName, digest, reason, grantId }) : withSums;
   return { ...next, counts: counted(next, { calls: 1, irreversible }) };
 }
 
+/** Adds an open request, and counts its call unless the request follows another one about the same call. */
 function afterOpened(standing: Standing, entry: JournalEntry, ruled: Ruled | undefined): Standing {
   const { requestId = '', callId = '', digest = '', by, byId, at } = entry;
   const irreversible = ruled === undefined ? 0 : irreversibleCount(ruled.answer.assessment);
@@ -115,13 +113,16 @@ function afterOpened(standing: Standing, entry: JournalEntry, ruled: Ruled | und
     ...onlyPeople(standing, entry),
     ...(by === 'edit' && { isEdit: true as const }),
   };
-  // A request that follows another one is about a call that was already counted.
-  const more = { calls: byId == null && !wasStarted ? 1 : 0, asks: 1, irreversible: isCounted ? 0 : irreversible };
-  const counting = wasStarted ? standing : withShareOf(standing, callId, ruled);
-  return { ...counting, open: [...standing.open, request], counts: counted(standing, more) };
+  const followsOther = byId != null || wasStarted;
+  const more = { calls: followsOther ? 0 : 1, asks: 1, irreversible: isCounted ? 0 : irreversible };
+  const withSums = wasStarted ? standing : withShareOf(standing, callId, ruled);
+  return { ...withSums, open: [...standing.open, request], counts: counted(standing, more) };
 }
 
-/** Returns the severity to which advisors raised a call; for an edited call, that of the call before the edit. */
+/**
+ * Returns the severity to which advisors raised a call. An entry without advice takes it from its request or, after an
+ * edit, from the request that the edit answered.
+ */
 export function raisedFor(standing: Standing, entry: JournalEntry): Raised | undefined {
   return entry.advice === undefined ? askedBefore(standing, entry)?.raised : raisedBy(entry.advice);
 }
@@ -133,8 +134,8 @@ function askedBefore({ open, settled }: Standing, { kind, requestId, by, byId }:
 }
 
 /**
- * Only people may answer a request whose preview changed after the approval, or whose call may already have run. The
- * same is true of requests that follow from it by an edit.
+ * Returns marks for a request that only people may answer: its preview changed after the approval, or its call may
+ * have run already. A request that follows from such a request by an edit has the same marks.
  */
 export function onlyPeople(
   standing: Standing,
@@ -143,8 +144,8 @@ export function onlyPeople(
   const { kind, by } = entry;
   if (kind === 'opened' && by === 'preview') return { peopleOnly: true };
   if (kind === 'opened' && by === 'unknown') return { peopleOnly: true, mayHaveRun: true };
-  const found = askedBefore(standing, entry);
-  return { ...(found?.peopleOnly && { peopleOnly: true }), ...(found?.mayHaveRun && { mayHaveRun: true }) };
+  const { peopleOnly, mayHaveRun } = askedBefore(standing, entry) ?? {};
+  return { ...(peopleOnly && { peopleOnly: true }), ...(mayHaveRun && { mayHaveRun: true }) };
 }
 
 function afterReruled(standing: Standing, entry: JournalEntry, ruled: Ruled | undefined): Standing {
@@ -156,34 +157,40 @@ function afterReruled(standing: Standing, entry: JournalEntry, ruled: Ruled | un
   return withRequest({ ...standing, counts }, entry.requestId, () => ({ terms, irreversible }));
 }
 
+/** Removes a settled request from the open ones, and adjusts the counts, sums, grants and denials to its outcome. */
 function afterSettled(standing: Standing, entry: JournalEntry, ruled: Ruled | undefined): Standing {
   const { requestId = '', callId = '', outcome, runs = false, by, byId, toolName = '', digest = '', reason } = entry;
   const settled = openRequestOf(standing, entry);
-  const was = settled?.irreversible ?? 0;
+  const irreversibleBefore = settled?.irreversible ?? 0;
   const isEdit = isEdited(standing, entry);
   const edited = isEdit ? ruled?.answer : undefined;
-  const change = edited === undefined ? 0 : irreversibleCount(edited.assessment) - was;
-  const editedBy = edited?.ruling.layer === 'grant' ? edited.ruling.rule : undefined;
-  const granted = useGrant(standing, by === 'grant' ? byId : editedBy);
-  const used = withSettledShare(granted, entry, isEdit ? ruled : undefined);
-  const isRunning = runs && !isEdit && settled?.isEdit !== true && was > 0;
+  const grantOfEdit = edited?.ruling.layer === 'grant' ? edited.ruling.rule : undefined;
+  const withUse = useGrant(standing, by === 'grant' ? byId : grantOfEdit);
+  const withSums = withSettledShare(withUse, entry, isEdit ? ruled : undefined);
+  const changeByEdit = edited === undefined ? 0 : irreversibleCount(edited.assessment) - irreversibleBefore;
   // A call that does not run counts as irreversible no more, unless it may have run before.
-  const closed = {
-    ...used,
-    open: used.open.filter((each) => each !== settled),
-    counts: counted(used, { irreversible: change - (runs || settled?.mayHaveRun === true ? 0 : was) }),
-    running: isRunning ? [...used.running, { requestId, callId }].slice(-runningKept) : used.running,
-    settled,
+  const remainsCounted = runs || settled?.mayHaveRun === true;
+  const isRunning = runs && !isEdit && settled?.isEdit !== true && irreversibleBefore > 0;
+  const votes = [...(settled?.votes ?? []), decidingVote(entry)];
+  const next = {
+    ...withSums,
+    open: withSums.open.filter((request) => request !== settled),
+    counts: counted(withSums, { irreversible: changeByEdit - (remainsCounted ? 0 : irreversibleBefore) }),
+    running: isRunning ? [...withSums.running, { requestId, callId }].slice(-runningKept) : withSums.running,
+    settled: settled && { ...settled, votes },
   };
-  // The deciding vote has no entry of its own: it is in the entry that settles the request.
-  const { reviewerId, identity = 'anonymous' } = entry;
-  const votes = [...(settled?.votes ?? []), { reviewerId, identity, approved: outcome === 'approved' }];
-  const next = settled === undefined ? closed : { ...closed, settled: { ...settled, votes } };
-  const denial = { toolName, digest, reason, by: { at: entry.at, reviewerId } };
-  return outcome === 'denied' ? withDenial(next, denial) : next;
+  if (outcome !== 'denied') return next;
+  return withDenial(next, { toolName, digest, reason, by: { at: entry.at, reviewerId: entry.reviewerId } });
 }
 
-/** Removes a call that does not run from the sums. An edited call counts with its new arguments. */
+/** Returns the vote that settled a request. It has no entry of its own. */
+function decidingVote({ reviewerId, identity = 'anonymous', outcome }: JournalEntry): StandingRequest['votes'][number] {
+  return { reviewerId, identity, approved: outcome === 'approved' };
+}
+
+/**
+ * Removes the arguments of a call that does not run from the sums. For an edited call, replaces them by the new ones.
+ */
 function withSettledShare(
   standing: Standing,
   { callId = '', runs = false }: JournalEntry,
@@ -193,7 +200,10 @@ function withSettledShare(
   return edited === undefined ? standing : withShareOf(standing, callId, edited);
 }
 
-/** Adds a call to the sums, unless its arguments are unknown. Then rulings that read sums are not evaluated again. */
+/**
+ * Adds the arguments of a call to the sums. If the arguments are unknown, the sums stay as they are, and the verifier
+ * does not evaluate rulings that read sums.
+ */
 function withShareOf(standing: Standing, callId: string, { counting }: Partial<Ruled> = {}): Standing {
   return counting === undefined ? standing : withShare(standing, callId, counting.tool, counting.args);
 }
@@ -202,7 +212,10 @@ function afterEnd(standing: Standing, { callId = '', ran }: JournalEntry): Stand
   return ran === 'no' ? withoutShare(standing, callId) : withShareSpent(standing, callId);
 }
 
-/** Adds a grant, unless its entry has no scope. */
+/**
+ * Adds a grant. An older or redacted entry may have no scope; then the grant is left out. A grant of which the journal
+ * lacks a fact counts as vague, so that the verifier does not report a difference that this fact may explain.
+ */
 function afterGrant(standing: Standing, entry: JournalEntry): Standing {
   const { grantId = '', toolName = '', approved = false, scope, reason } = entry;
   const { requestId, at, voters, uses, expiresAt } = entry;
@@ -217,17 +230,34 @@ function afterGrant(standing: Standing, entry: JournalEntry): Standing {
     requestId,
     grantedAt: at,
     definition: settled?.definition,
-    by: (voters ?? settled?.votes.filter((vote) => vote.approved === approved) ?? []).map((voter) => ({ ...voter })),
+    by: (voters ?? settled?.votes.filter((vote) => vote.approved === approved) ?? []).map((vote) => ({ ...vote })),
     usesLeft: uses,
     expiresAtMs: instantMs(expiresAt),
   };
-  const isHidden = scope.kind === 'arguments' && Object.values(scope.match).includes(hiddenText);
-  const isVague = isHidden || voters === undefined || settled?.definition === undefined;
+  const hasHiddenScope = scope.kind === 'arguments' && Object.values(scope.match).includes(hiddenText);
+  const isVague = hasHiddenScope || voters === undefined || settled?.definition === undefined;
   return {
     ...standing,
     grants: [...standing.grants, grant],
     vague: isVague ? [...standing.vague, grantId] : standing.vague,
   };
+}
+
+/** Adds a vote to its request. A person's later vote replaces the earlier one. */
+function afterVote(standing: Standing, entry: JournalEntry): Standing {
+  const { requestId, reviewerId, identity = 'anonymous', approved = false } = entry;
+  const person = personKey(reviewerId ?? '');
+  const isOthers = (vote: { reviewerId?: string }): boolean => personKey(vote.reviewerId ?? '') !== person;
+  return withRequest(standing, requestId, ({ votes }) => ({
+    votes: [...votes.filter(isOthers), { reviewerId, identity, approved }],
+  }));
+}
+
+function afterDelegated(standing: Standing, { requestId, reviewerId, to }: JournalEntry): Standing {
+  const delegation = { from: reviewerId ?? '', to: to?.[0] ?? '' };
+  return withRequest(standing, requestId, ({ delegations }) => ({
+    delegations: withDelegation(delegations, delegation, personKey),
+  }));
 }
 
 function afterRevoked(standing: Standing, { grantId, toolName = '' }: JournalEntry): Standing {

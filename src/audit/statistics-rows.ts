@@ -59,7 +59,7 @@ export interface ReviewerStatistics {
   verified: Share;
 }
 
-/** A decision that takes less time is hardly more than a click. */
+/** A decision in less than this time is counted as hasty. */
 const hastyMs = 3_000;
 export const longestRowName = 200;
 export const unnamed = 'unnamed';
@@ -150,7 +150,10 @@ function reviewerRow(reviewerId: string | null, answers: readonly Answer[]): Rev
   };
 }
 
-/** True for a denial given together with others. It runs nothing, so one look at the list is enough for it. */
+/**
+ * True for a denial that was sent together with other answers. A denied call does not run, so the reviewer need not
+ * study each call, and a quick answer is no sign of haste.
+ */
 export function isBulkDenial({ approved, inBatch }: Pick<Answer, 'approved' | 'inBatch'>): boolean {
   return !approved && inBatch;
 }

@@ -23,7 +23,6 @@ import {
   unnamed,
 } from './statistics-rows.ts';
 
-/** The figures that the statistics of rules also have. */
 type Counts = Omit<ReturnType<typeof noCounts>, 'open'>;
 
 /**
@@ -132,7 +131,8 @@ export function decisionSummary(
         if (timeOf(openedAt) + answer.afterMs >= sinceMs) answers.add(run.directory, answer);
       }
       if (outcome === undefined) open.push({ ...listed, openedAt });
-      // A request without a time of settlement was open when its run was closed from outside, after `sinceMs`.
+      // A run that was terminated or timed out recorded no time of settlement. The survey has only runs that ended
+      // after `sinceMs`.
       const isInTime = settledAt === undefined || timeOf(settledAt) >= sinceMs;
       if (outcome === undefined || !isSettled(outcome) || !isInTime || isReplaced(request)) continue;
       counts[outcome] += 1;
@@ -315,14 +315,16 @@ function sourceLines({ runs, unread, more, agents }: DecisionSummary): string[] 
   ];
 }
 
+/** Writes the costs of all agents, as one amount for each currency; empty without a known cost. */
 function costText(agents: readonly AgentUsage[]): string {
   const sums = new Map<string, number>();
   for (const { currency, amount } of agents.flatMap(({ costs }) => costs)) {
     sums.set(currency, (sums.get(currency) ?? 0) + amount);
   }
   if (sums.size === 0) return '';
-  const least = agents.some(({ unpriced }) => unpriced > 0) ? 'at least ' : '';
-  return `, for ${least}${joined([...sums].map(([currency, amount]) => `${grouped(amount.toFixed(2))} ${currency}`))}`;
+  const isIncomplete = agents.some(({ unpriced }) => unpriced > 0);
+  const amounts = [...sums].map(([currency, amount]) => `${grouped(amount.toFixed(2))} ${currency}`);
+  return `, for ${isIncomplete ? 'at least ' : ''}${joined(amounts)}`;
 }
 
 function name(text: string): string {

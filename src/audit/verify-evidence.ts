@@ -139,8 +139,8 @@ class Verifier {
   }
 
   /**
-   * Evaluates a ruling again and compares it with the journal. The result has `why` if they cannot be compared, or if a
-   * grant of which not all is known may explain the difference.
+   * Evaluates a ruling again and compares the result with the journal. Returns `why` if they cannot be compared, or if
+   * a grant that is only partly known may explain a difference.
    */
   #compared({ recorded, args }: Found, entry: AuditedEntry, evidence: Evidence): Outcome {
     const why = this.#gap ?? notReRuled(recorded, { ofCounts: this.#isCountVague, ofSums: this.#isSumVague });
@@ -163,7 +163,8 @@ class Verifier {
     const grants = standing.grants.filter(({ tool }) => tool === call.tool);
     const vague = grants.find(({ grantId }) => standing.vague.includes(grantId));
     if (vague !== undefined) return { why: `the journal does not say all about ${vague.grantId}`, ruled };
-    // A grant does not answer a call of the person who made it, so an unknown caller may change the answer.
+    // A grant does not answer calls of a run that its author started. So if the caller is unknown, the grant may not
+    // apply.
     if (grants.length > 0 && context.unknown?.includes('caller') === true) {
       return { why: `the history does not keep the caller, and ${grants[0]!.grantId} may not be theirs`, ruled };
     }
@@ -221,7 +222,10 @@ function quotedValue(value: Verdict[(typeof members)[number]]): string {
   return shortened(escapeText(JSON.stringify(value)), longestText);
 }
 
-/** The calls of a run that gave a result, as the journal says. The result may answer later equal calls. */
+/**
+ * The calls of a run that ran and returned a result. A run may answer a later call with the same digest by such a
+ * result.
+ */
 export class KeptResults {
   /** The digest of the last admitted call, by call id. */
   readonly #admitted = new Map<string, string>();
@@ -240,7 +244,10 @@ export class KeptResults {
   }
 }
 
-/** Returns why a ruling cannot be evaluated again although call and policies are known; undefined if it can. */
+/**
+ * Returns the reason why a ruling cannot be evaluated again, although its call and policies are known; undefined if it
+ * can. The history may lack a fact that a rule reads, or an earlier call that a rule counts.
+ */
 export function notReRuled(
   { rules, context }: RecordedRuling,
   isVague: { ofCounts: boolean; ofSums: boolean },
@@ -263,19 +270,12 @@ export function readsArguments({ layers, assessRules }: RunRules, call: Evidence
   const { ceiling, parents = [], run } = layers;
   const subjects = callSubjects({ tool: call.tool, args: {} });
   const candidates = [ceiling, ...parents, run].flatMap((policy) => policy?.candidates(subjects).all ?? []);
-  return (
-    call.shell !== undefined ||
-    assessRules.length > 0 ||
-    grants.some(({ tool, scope }) => tool === call.tool && scope.kind === 'arguments') ||
-    candidates.some(({ rule }) => {
-      return (
-        'problem' in rule.pattern ||
-        rule.pattern.args !== undefined ||
-        rule.fields.length > 0 ||
-        rule.condition !== undefined
-      );
-    })
-  );
+  const hasGrantByArguments = grants.some(({ tool, scope }) => tool === call.tool && scope.kind === 'arguments');
+  const hasRuleByArguments = candidates.some(({ rule: { pattern, fields, condition } }) => {
+    return 'problem' in pattern || pattern.args !== undefined || fields.length > 0 || condition !== undefined;
+  });
+  // A shell command is an argument, and the operator's rules of assessment may read any argument.
+  return call.shell !== undefined || assessRules.length > 0 || hasGrantByArguments || hasRuleByArguments;
 }
 
 /** Returns a clause that says what later rulings lack because members of this entry are withheld, if anything. */

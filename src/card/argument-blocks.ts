@@ -8,7 +8,7 @@ export interface ArgumentColumn {
   description?: string;
 }
 
-/** A part of the layout of a call's arguments. `name` is the last part of a field's path. */
+/** A part of the layout of a call's arguments. `name` is one part of the fields' path, such as `items` or `[0]`. */
 export type ArgumentBlock =
   | { kind: 'field'; name: string; field: CardField }
   | { kind: 'group'; name: string; blocks: ArgumentBlock[] }
@@ -29,21 +29,28 @@ export function argumentBlocks(fields: readonly CardField[]): ArgumentBlock[] {
   return blocksAt(fields, 0);
 }
 
-/** Lays out fields that are inside `depth` groups. */
+/**
+ * Lays out fields that are inside `depth` groups. Consecutive fields whose paths go on below the same part form a
+ * group.
+ */
 function blocksAt(fields: readonly CardField[], depth: number): ArgumentBlock[] {
   const blocks: ArgumentBlock[] = [];
   for (let from = 0; from < fields.length;) {
     const field = fields[from]!;
     const name = pathOf(field)[depth]!;
-    let to = from + 1;
-    if (pathOf(field).length === depth + 1) blocks.push({ kind: 'field', name, field });
-    else {
-      while (to < fields.length && isInGroup(fields[to]!, name, depth)) to += 1;
-      blocks.push(groupOf(fields.slice(from, to), name, depth + 1));
-    }
-    from = to;
+    const end = endOfGroup(fields, from, name, depth);
+    if (end === from) blocks.push({ kind: 'field', name, field });
+    else blocks.push(groupOf(fields.slice(from, end), name, depth + 1));
+    from = Math.max(end, from + 1);
   }
   return blocks;
+}
+
+/** Returns the index of the first field, from `from` on, that is not in the group `name`. */
+function endOfGroup(fields: readonly CardField[], from: number, name: string, depth: number): number {
+  let end = from;
+  while (end < fields.length && isInGroup(fields[end]!, name, depth)) end += 1;
+  return end;
 }
 
 function isInGroup(field: CardField, name: string, depth: number): boolean {
@@ -63,13 +70,11 @@ function isIndex(part: string | undefined): boolean {
 /** Lays out the members of a value: a list of short values, a table of flat objects, or a group of anything else. */
 function groupOf(fields: readonly CardField[], name: string, depth: number): ArgumentBlock {
   const isList = fields.every((field) => isIndex(pathOf(field)[depth]));
-  if (isList && fields.every((field) => pathOf(field).length === depth + 1 && isShort(field)))
-    return { kind: 'list', name, fields: [...fields] };
-  if (isList && fields.every((field) => pathOf(field).length === depth + 2 && isShort(field))) {
-    const table = tableOf(fields, name, depth);
-    if (table !== undefined) return table;
-  }
-  return { kind: 'group', name, blocks: blocksAt(fields, depth) };
+  const areShort = (levels: number): boolean =>
+    fields.every((field) => pathOf(field).length === depth + levels && isShort(field));
+  if (isList && areShort(1)) return { kind: 'list', name, fields: [...fields] };
+  const table = isList && areShort(2) ? tableOf(fields, name, depth) : undefined;
+  return table ?? { kind: 'group', name, blocks: blocksAt(fields, depth) };
 }
 
 function isShort({ value }: CardField): boolean {

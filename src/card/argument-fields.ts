@@ -46,18 +46,21 @@ function addMembers(value: JsonObject, place: Place, bounds: CardBounds, result:
   warnOfLookAlikes(keys, place.name, result);
   const beside = currencyBeside(value);
   for (const key of keys) {
-    const longest = bounds.value === Infinity ? Infinity : longestWords;
-    // Bound the name of a value whose members get fields: their names repeat it, and there may be thousands.
-    const longestOwn = isOpened(value[key]!, place.depth, bounds) ? longestWords : longest;
-    const own = fieldName(key, longestOwn);
-    result.isNameCut ||= key.length > longestOwn && isCut(cutLine(key, longestOwn));
-    const name = place.name === '' ? own : `${place.name}.${own}`;
+    // The names of thousands of members may begin with this key, so cut it then even on a card without bounds.
+    const isPrefix = isOpened(value[key]!, place.depth, bounds);
+    const longest = bounds.value === Infinity && !isPrefix ? Infinity : longestWords;
+    const part = fieldName(key, longest);
+    result.isNameCut ||= key.length > longest && isCut(cutLine(key, longest));
+    const name = place.name === '' ? part : `${place.name}.${part}`;
     const schema = memberSchema(place.schema, key, place.root);
-    addValue(value[key]!, { ...place, name, path: [...place.path, own], key, schema }, beside, bounds, result);
+    addValue(value[key]!, { ...place, name, path: [...place.path, part], key, schema }, beside, bounds, result);
   }
 }
 
-/** Adds to `result` the field of a value. A list or an object gets fields for its members instead, up to a depth. */
+/**
+ * Adds to `result` the field of a value. A list or an object has fields for its members instead, down to
+ * `bounds.depth`.
+ */
 function addValue(value: Json, place: Place, beside: Beside, bounds: CardBounds, result: ArgumentFields): void {
   if (result.fields.length >= bounds.fields) {
     result.left += 1;
@@ -66,10 +69,11 @@ function addValue(value: Json, place: Place, beside: Beside, bounds: CardBounds,
   if (isOpened(value, place.depth, bounds)) {
     const inner = { ...place, depth: place.depth + 1 };
     if (!Array.isArray(value)) return addMembers(value, inner, bounds, result);
-    for (const [index, each] of value.entries()) {
+    for (const [index, element] of value.entries()) {
+      const part = `[${index}]`;
       const schema = memberSchema(place.schema, index, place.root);
-      const at = `[${index}]`;
-      addValue(each, { ...inner, name: place.name + at, path: [...place.path, at], schema }, beside, bounds, result);
+      const elementPlace = { ...inner, name: place.name + part, path: [...place.path, part], schema };
+      addValue(element, elementPlace, beside, bounds, result);
     }
     return;
   }
@@ -106,8 +110,8 @@ function cutText(text: string, bounds: CardBounds): CardField['value'] {
 }
 
 /**
- * Writes a text as the card shows it. The text is in quotes if it is empty, if it could be taken for a number or for
- * another text, or if its beginning or end would be invisible.
+ * Writes a text as the card shows it. The text is in quotes if it looks like a number or another JSON value, or if a
+ * reader would not see that it is empty, or where it begins and ends.
  */
 function writtenText(text: string): string {
   const isLikeJson = /^(?:null|true|false|[-\d.].*)$/s.test(text) && isJson(text);
@@ -141,8 +145,6 @@ function currencyBeside(value: JsonObject): Beside {
   const currency = found.length === 1 ? value[found[0]!] : undefined;
   return typeof currency === 'string' && /^[A-Za-z]{3,5}$/.test(currency) ? { currency } : {};
 }
-
-// The format of an argument follows from its schema, or else from its name and value.
 
 const schemaFormats: Readonly<Record<string, FieldFormat>> = {
   email: 'address',
@@ -186,20 +188,23 @@ const textFormats: readonly (readonly [ReadonlySet<string>, FieldFormat])[] = [
 
 const ambiguousAddressWords = words('to cc bcc');
 
-/** Returns the format of a value. `name` is its key; for an element of a list, the key of the list. */
+/**
+ * Returns the format of a value: as the schema declares it, or else by the words of its name and by its form. `name` is
+ * the key of the value; for an element of a list, the key of the list.
+ */
 export function fieldFormat(name: string, schema: JsonObject, value: Json): FieldFormat {
   if (typeof value === 'boolean') return 'flag';
   if (value === null) return 'text';
   const declared = schema['format'];
   if (typeof declared === 'string' && Object.hasOwn(schemaFormats, declared)) return schemaFormats[declared]!;
   if (typeof schema['contentMediaType'] === 'string') return 'code';
-  const own = nameWords(name);
-  if (typeof value === 'number') return formatOf(numberFormats, own) ?? 'number';
+  const wordsOfName = nameWords(name);
+  if (typeof value === 'number') return formatOf(numberFormats, wordsOfName) ?? 'number';
   if (typeof value !== 'string') return 'json';
   if (/^[a-z][a-z0-9+.-]{1,20}:\/\//i.test(value)) return 'url';
-  const format = formatOf(textFormats, own);
+  const format = formatOf(textFormats, wordsOfName);
   if (format === 'money' && !/\d/.test(value)) return 'text';
-  if (format === 'address' && !isAddress(own, value)) return 'text';
+  if (format === 'address' && !isAddress(wordsOfName, value)) return 'text';
   return format ?? (/^\d{4}-\d\d-\d\d(?:$|T)/.test(value) ? 'date' : 'text');
 }
 
@@ -207,13 +212,13 @@ export function fieldFormat(name: string, schema: JsonObject, value: Json): Fiel
  * True if a value whose name suggests an address may be one. `to`, `cc` and `bcc` have other meanings, too: with such a
  * name, the value must look like an address or its placeholder.
  */
-function isAddress(own: readonly string[], value: string): boolean {
-  return !own.every((each) => ambiguousAddressWords.has(each)) || /[@\d]|\[[A-Z_]+\]/.test(value);
+function isAddress(wordsOfName: readonly string[], value: string): boolean {
+  return !wordsOfName.every((word) => ambiguousAddressWords.has(word)) || /[@\d]|\[[A-Z_]+\]/.test(value);
 }
 
 function formatOf(
   table: readonly (readonly [ReadonlySet<string>, FieldFormat])[],
-  own: readonly string[],
+  wordsOfName: readonly string[],
 ): FieldFormat | undefined {
-  return table.find(([wanted]) => own.some((each) => wanted.has(each)))?.[1];
+  return table.find(([wanted]) => wordsOfName.some((word) => wanted.has(word)))?.[1];
 }

@@ -9,8 +9,8 @@ const longestValue = 60;
 const mostValues = 3;
 
 /**
- * Returns the tool's own sentence; without one, a sentence such as `Refund: order o-17, amount 120.00 EUR`. `left` is
- * the number of values that have no field; `some` if the number is unknown.
+ * Returns the tool's own sentence, or else one such as `Refund: order o-17, amount 120.00 EUR`. `left` is the number
+ * of values without a field; it is `some` if the number is unknown.
  */
 export function cardSentence(
   { sentence, toolName }: Pick<CardRequest, 'toolName' | 'sentence'>,
@@ -20,22 +20,20 @@ export function cardSentence(
 ): Card['sentence'] {
   if (sentence !== undefined && sentence.trim() !== '') return { ...cutLine(sentence, bounds.sentence), by: 'tool' };
   const named = namedValues(fields.filter((field) => !isShownCurrency(field, fields)));
-  // Values at the top level come before nested ones.
-  const sorted = named.toSorted((one, other) => one.depth - other.depth);
+  const topLevelFirst = named.toSorted((one, other) => one.depth - other.depth);
   // Do not leave out a single value: the words "and 1 more" take as much room.
-  const values = sorted.slice(0, left === 0 && sorted.length === mostValues + 1 ? sorted.length : mostValues);
+  const isOneOver = left === 0 && named.length === mostValues + 1;
+  const values = topLevelFirst.slice(0, isOneOver ? named.length : mostValues);
   const more = left === 'some' ? 'and more' : moreText(named.length - values.length + left);
-  const parts: SentencePart[] = [
-    { kind: 'tool', text: titleOf(toolName) },
-    ...values.flatMap(({ name, value }): SentencePart[] => [
-      { kind: 'name', text: name },
-      { kind: 'value', text: value },
-    ]),
-    ...(more === '' ? [] : [{ kind: 'more' as const, text: more }]),
-  ];
-  const texts = [...values.map(({ name, value }) => `${name} ${value}`), ...(more === '' ? [] : [more])];
-  const text = texts.length === 0 ? titleOf(toolName) : `${titleOf(toolName)}: ${texts.join(', ')}`;
-  return { text, by: 'card', parts };
+  const moreParts = more === '' ? [] : [{ kind: 'more' as const, text: more }];
+  const valueParts = values.flatMap(({ name, value }): SentencePart[] => [
+    { kind: 'name', text: name },
+    { kind: 'value', text: value },
+  ]);
+  const title = titleOf(toolName);
+  const phrases = [...values.map(({ name, value }) => `${name} ${value}`), ...moreParts.map(({ text }) => text)];
+  const text = phrases.length === 0 ? title : `${title}: ${phrases.join(', ')}`;
+  return { text, by: 'card', parts: [{ kind: 'tool', text: title }, ...valueParts, ...moreParts] };
 }
 
 interface NamedValue {
@@ -46,24 +44,17 @@ interface NamedValue {
 
 /** Names each field's value. A list at the top level is one value: `to ann@example.com and 2 more`. */
 function namedValues(fields: readonly CardField[]): NamedValue[] {
-  const values: NamedValue[] = [];
-  const lists = new Map<string, { value: NamedValue; first: string; count: number }>();
-  for (const field of fields) {
+  const isElement = ({ path = [] }: CardField): boolean => path.length === 2 && /^\[\d+\]$/.test(path[1]!);
+  const lists = Map.groupBy(fields.filter(isElement), ({ path = [] }) => path[0]!);
+  return fields.flatMap((field): NamedValue[] => {
     const { name, path = [] } = field;
-    const [list, at] = path;
-    const known = list === undefined ? undefined : lists.get(list);
-    if (list === undefined || path.length !== 2 || !/^\[\d+\]$/.test(at!)) {
-      values.push({ name, value: valueOf(field), depth: path.length });
-    } else if (known === undefined) {
-      const value = { name: list, value: valueOf(field), depth: 0 };
-      values.push(value);
-      lists.set(list, { value, first: value.value, count: 1 });
-    } else {
-      known.count += 1;
-      known.value.value = `${known.first} and ${known.count - 1} more`;
-    }
-  }
-  return values;
+    if (!isElement(field)) return [{ name, value: valueOf(field), depth: path.length }];
+    const list = path[0]!;
+    const elements = lists.get(list)!;
+    if (elements[0] !== field) return [];
+    const more = elements.length === 1 ? '' : ` and ${elements.length - 1} more`;
+    return [{ name: list, value: valueOf(field) + more, depth: 0 }];
+  });
 }
 
 function moreText(rest: number): string {
@@ -104,8 +95,8 @@ const longestName = 200;
 const mostNames = 10;
 
 /**
- * Returns the sentence for a request in a list: the card's sentence if the row has one or has values of arguments, else
- * one with names, such as `Refund (order, amount)`. It is cut and escaped, because the row is untrusted.
+ * Returns the sentence for a request in a list. It is the card's sentence if the row has that or has values, and else
+ * has only names, such as `Refund (order, amount)`. Its parts are cut and escaped, because the row is untrusted.
  */
 export function rowSentence(
   row: Pick<ApprovalSummary, 'toolName' | 'sentence' | 'shownArguments' | 'argumentNames'>,

@@ -24,17 +24,22 @@ export function isChangeNameCut(change: Change, { value }: CardBounds): boolean 
 
 function textChange({ name, before, after }: Change & { kind: 'text' }, bounds: CardBounds): CardChange {
   const lines = diffLines(before ?? '', after ?? '');
-  const shown = lines.length <= bounds.diffLines ? lines : lines.slice(0, bounds.diffLines);
-  const what = before === null ? 'is new' : after === null ? 'is removed' : before === after ? 'stays' : 'changes';
+  const shown = lines.slice(0, bounds.diffLines);
   return {
     kind: 'text',
     name: cutInline(name, bounds.value),
-    what,
+    what: whatHappens(before, after),
     lines: shown.map(({ kind, text }): DiffLine => ({ kind, text: cutVisible(text, bounds) })),
     added: lines.filter(({ kind }) => kind === 'added').length,
     removed: lines.filter(({ kind }) => kind === 'removed').length,
     hiddenLines: lines.length - shown.length,
   };
+}
+
+function whatHappens(before: string | null, after: string | null): string {
+  if (before === null) return 'is new';
+  if (after === null) return 'is removed';
+  return before === after ? 'stays' : 'changes';
 }
 
 function cutVisible(text: string, { value }: CardBounds) {
@@ -60,8 +65,9 @@ function diffLines(before: string, after: string): { kind: DiffLine['kind']; tex
 
 function tableChange({ name, columns, rows }: Change & { kind: 'table' }, bounds: CardBounds): CardChange {
   const shown = rows.slice(0, bounds.rows);
+  // A row may have more cells than there are columns, so the widest row counts.
   const widths = shown.map(({ before, after }) => Math.max(before?.length ?? 0, after?.length ?? 0));
-  const width = widths.reduce((most, each) => Math.max(most, each), columns.length);
+  const width = widths.reduce((widest, each) => Math.max(widest, each), columns.length);
   const indexes = Array.from({ length: width }, (_, index) => index);
   let cutCells = 0;
   const textOf = (value: Json | undefined): string | null => {
@@ -71,26 +77,32 @@ function tableChange({ name, columns, rows }: Change & { kind: 'table' }, bounds
     if (isCut(cell)) cutCells += 1;
     return inline(cell);
   };
-  const cellOf = (before: Json | undefined, after: Json | undefined): TableRow['cells'][number] => {
-    const cell = { before: textOf(before), after: textOf(after) };
-    // The values differ, but only in a part that was cut.
-    const isHidden = cell.before === cell.after && JSON.stringify(before) !== JSON.stringify(after);
-    return isHidden ? { ...cell, after: `${cell.after} [changes where it is hidden]` } : cell;
-  };
-  const texts = shown.map(({ before, after }): TableRow => {
-    const cells = indexes.map((index) => cellOf(before?.[index], after?.[index]));
-    const isSame = cells.every((cell) => cell.before === cell.after);
-    return { kind: before === null ? 'added' : after === null ? 'removed' : isSame ? 'same' : 'changed', cells };
+  const tableRows = shown.map(({ before, after }): TableRow => {
+    const cells = indexes.map((index) => cellOf(before?.[index], after?.[index], textOf));
+    return { kind: kindOfRow(before, after, cells), cells };
   });
   return {
     kind: 'table',
     name: cutInline(name, bounds.value),
     columns: indexes.map((index) => (index < columns.length ? cutInline(columns[index]!, bounds.value) : '')),
-    rows: texts,
+    rows: tableRows,
     hiddenRows: rows.length - shown.length,
     cutCells,
     totals: tableTotals(columns, rows),
   };
+}
+
+/** Builds a cell. If its values differ only in a part that is cut, a note says so. */
+function cellOf(before: Json | undefined, after: Json | undefined, textOf: (value: Json | undefined) => string | null) {
+  const cell = { before: textOf(before), after: textOf(after) };
+  const differsWhereCut = cell.before === cell.after && JSON.stringify(before) !== JSON.stringify(after);
+  return differsWhereCut ? { ...cell, after: `${cell.after} [changes where it is hidden]` } : cell;
+}
+
+function kindOfRow(before: unknown, after: unknown, cells: TableRow['cells']): TableRow['kind'] {
+  if (before === null) return 'added';
+  if (after === null) return 'removed';
+  return cells.every((cell) => cell.before === cell.after) ? 'same' : 'changed';
 }
 
 type Rows = (Change & { kind: 'table' })['rows'];
@@ -117,16 +129,20 @@ export function tableTotals(columns: readonly string[], rows: Rows): string[] {
   return [...counts, ...sums];
 }
 
-/** The sum of a column; undefined if a cell has no number that can be summed exactly. */
+/**
+ * Returns the sum of a column, added up as integers of millionths, which are exact. Undefined if a cell is not a
+ * decimal number with at most `mostDecimals` decimals.
+ */
 function sumOf(rows: Rows, side: 'before' | 'after', index: number): string | undefined {
   const values = rows.flatMap((row): (Json | undefined)[] => (row[side] === null ? [] : [row[side][index]]));
   let sum = 0n;
   for (const value of values) {
-    const digits = typeof value === 'number' ? /^(-?)(\d+)(?:\.(\d+))?$/.exec(String(value)) : null;
-    const decimals = digits?.[3] ?? '';
-    if (digits === null || decimals.length > mostDecimals) return undefined;
-    const scaled = BigInt(`${digits[2]}${decimals.padEnd(mostDecimals, '0')}`);
-    sum += digits[1] === '-' ? -scaled : scaled;
+    const number = typeof value === 'number' ? /^(-?)(\d+)(?:\.(\d+))?$/.exec(String(value)) : null;
+    if (number === null) return undefined;
+    const [, sign, integer, fraction = ''] = number;
+    if (fraction.length > mostDecimals) return undefined;
+    const scaled = BigInt(`${integer}${fraction.padEnd(mostDecimals, '0')}`);
+    sum += sign === '-' ? -scaled : scaled;
   }
   const text = String(sum < 0n ? -sum : sum).padStart(mostDecimals + 1, '0');
   const decimals = text.slice(-mostDecimals).replace(/0+$/, '');

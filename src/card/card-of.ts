@@ -26,7 +26,7 @@ export interface CardOptions {
   /** The widest grant that the answer "always" can make. Default: that of the request, or else the default of rules. */
   always?: OfferedAlways;
   warnings?: readonly string[];
-  /** The call's JSON as it was written. Needed only if the parsed value lacks a part of it. */
+  /** The call's JSON as the model wrote it. Needed only if parsing loses a part of it, such as a repeated key. */
   written?: string;
 }
 
@@ -90,11 +90,11 @@ function previewOf(preview: CallPreview, bounds: CardBounds): NonNullable<Card['
 
 function timeOf({ requestedAt, deadline, settled }: CardRequest, nowMs: number | undefined): Card['time'] {
   const deadlineMs = instantMs(deadline);
-  const isKnown = nowMs !== undefined && deadlineMs !== undefined && settled === undefined;
+  const isCountdown = settled === undefined && nowMs !== undefined && deadlineMs !== undefined;
   return {
     requestedAt: visibleText(requestedAt),
     deadline: deadline === null ? null : visibleText(deadline),
-    ...(isKnown && { left: timeLeft(deadlineMs - nowMs) }),
+    ...(isCountdown && { left: timeLeft(deadlineMs - nowMs) }),
   };
 }
 
@@ -122,8 +122,8 @@ function openWarnings(request: CardRequest): string[] {
     ...(cannotBeApproved === undefined ? [] : [visibleText(cannotBeApproved)]),
     ...criticalReason(request),
     ...(assessment.reversible ? [] : ['What this call does may not be reversible.']),
-    ...ranBefore(request),
-    ...deniedBefore(request),
+    ...ranBeforeWarning(request),
+    ...deniedBeforeWarning(request),
     ...userMessagesWarning(request),
     ...previewWarning(request),
   ];
@@ -136,19 +136,18 @@ function criticalReason({ assessment: { severity, reasons }, riskLevel }: CardRe
   return severity !== 'critical' || first === undefined ? [] : [`Critical: ${cutInline(first, longestChange)}.`];
 }
 
-function ranBefore({ ranBefore }: CardRequest): string[] {
+function ranBeforeWarning({ ranBefore }: CardRequest): string[] {
   if (ranBefore === undefined) return [];
   const { at, requestId, ran } = ranBefore;
-  const how =
-    ran === 'yes' ? 'already ran in this run' : 'already started in this run, and whether it took effect is unknown';
-  const when =
-    requestId === undefined
-      ? `allowed on ${instantText(at)}, without a question`
-      : `settled on ${instantText(at)}, as request ${requestId}`;
+  const ended = 'already ran in this run';
+  const unknown = 'already started in this run, and whether it took effect is unknown';
+  const allowed = `allowed on ${instantText(at)}, without a question`;
+  const how = ran === 'yes' ? ended : unknown;
+  const when = requestId === undefined ? allowed : `settled on ${instantText(at)}, as request ${requestId}`;
   return [visibleText(`The very same call ${how}: it was ${when}.`)];
 }
 
-function deniedBefore({ deniedBefore }: CardRequest): string[] {
+function deniedBeforeWarning({ deniedBefore }: CardRequest): string[] {
   if (deniedBefore === undefined) return [];
   const { times } = deniedBefore;
   const often = times === 1 ? '' : `, ${times} times`;
@@ -203,8 +202,8 @@ const alwaysEffects: Record<Exclude<OfferedAlways, false> | 'unknown', (tool: st
 };
 
 /**
- * The widest grant that rules admit by default. `unknown` if this also depends on whether the call is a shell command,
- * because no request says so.
+ * Returns the widest grant that rules admit by default. `unknown` for a tool that may be a shell command: its grant
+ * may be narrower, and a request does not say whether it is one.
  */
 function defaultGrant(risk: Risk): 'call' | 'unknown' {
   return defaultAlways({ risk }) === 'call' ? 'call' : 'unknown';
@@ -218,16 +217,7 @@ function cardAnswers(request: CardRequest, always: OfferedAlways | undefined, of
   const { toolName, riskLevel, shown, replaces } = request;
   const tool = quoted(toolName);
   const nobody: CardAnswer = { name: 'nobody', effect: ifNobodyAnswers(request) };
-  if (replaces?.by === 'unknown') {
-    const again = `${tool} is started again, with exactly these arguments and the same idempotency key.`;
-    const denied = 'The model is told that its outcome is unknown, and "Denied:" with your reason.';
-    return [
-      { name: 'approve', effect: again },
-      { name: 'deny', effect: `It is not started again. ${denied}` },
-      { name: 'respond', effect: 'It is not started again. The model gets your text as its result.' },
-      nobody,
-    ];
-  }
+  if (replaces?.by === 'unknown') return [...answersAboutRestart(tool), nobody];
   const answers: CardAnswer[] = [
     { name: 'approve', effect: `${tool} runs once, with exactly these arguments.` },
     { name: 'deny', effect: 'It does not run. The model is told "Denied:" and your reason.' },
@@ -239,14 +229,24 @@ function cardAnswers(request: CardRequest, always: OfferedAlways | undefined, of
   return [...answers, { name: 'respond', effect: 'It does not run. The model gets your text as its result.' }, nobody];
 }
 
+/** The answers about a call that was started before with an unknown outcome, so that it may run twice. */
+function answersAboutRestart(tool: string): CardAnswer[] {
+  const again = `${tool} is started again, with exactly these arguments and the same idempotency key.`;
+  const denied = 'The model is told that its outcome is unknown, and "Denied:" with your reason.';
+  return [
+    { name: 'approve', effect: again },
+    { name: 'deny', effect: `It is not started again. ${denied}` },
+    { name: 'respond', effect: 'It is not started again. The model gets your text as its result.' },
+  ];
+}
+
 /** Returns a sentence about what the deadline does to the call. */
 function ifNobodyAnswers({ requestedAt, deadline, onTimeout = 'deny', replaces }: CardRequest): string {
   if (deadline === null) return 'The call waits for ever.';
-  const [fromMs, toMs] = [instantMs(requestedAt), instantMs(deadline)];
-  const time =
-    fromMs === undefined || toMs === undefined || toMs < fromMs ? '' : ` within ${formatDuration(toMs - fromMs)}`;
   if (onTimeout === 'allow') return 'It runs at the deadline, as the policy says.';
-  const told = `"Denied: no decision${time}"`;
+  const [fromMs, toMs] = [instantMs(requestedAt), instantMs(deadline)];
+  const isSpan = fromMs !== undefined && toMs !== undefined && toMs >= fromMs;
+  const told = `"Denied: no decision${isSpan ? ` within ${formatDuration(toMs - fromMs)}` : ''}"`;
   return replaces?.by === 'unknown'
     ? `It is not started again. The model is told that its outcome is unknown, and ${told}.`
     : `It does not run. The model is told ${told}.`;
@@ -290,19 +290,19 @@ function gapWarning(name: string, shown: string): string[] {
   return gap === undefined ? [] : [`${name} has ${gap.length} blanks in a row, and goes on after them.`];
 }
 
-/**
- * Matches letters that are written from right to left, such as Hebrew and Arabic. It matches no control characters for
- * direction, because cards escape those.
- */
+/** Letters that are written from right to left, such as Hebrew. Cards escape the control characters for direction. */
 const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-/** Warns of digits and signs beside such letters, which displays reorder: `/srv/א/12/34` looks like `/srv/12/34/א`. */
+/**
+ * Warns of digits and signs beside right-to-left letters. Displays reorder them: `/srv/א/12/34` looks like
+ * `/srv/12/34/א`.
+ */
 function orderWarning(name: string, shown: string): string[] {
   if (!rightToLeft.test(shown) || !/[0-9/\\]/.test(shown)) return [];
   return [`${name} has letters written from right to left: what stands beside them may be drawn in another order.`];
 }
 
-/** Warns of an address that begins with one host and leads to another, such as `https://bank.example@evil.example`. */
+/** Warns of a URL that seems to lead to one host and leads to another, such as `https://bank.example@evil.example`. */
 function hostWarning(name: string, shown: string): string[] {
   const found = /https?:\/\/[^\s/?#@]{1,200}@([^\s/?#@]{1,200})/i.exec(shown);
   if (found !== null) return [`'${name}' has an address that leads to ${found[1]}: ${found[0]}.`];
@@ -319,14 +319,14 @@ function warningsOf(name: string, shown: string): string[] {
   if (escapes.length === 0) return [];
   const text = fromVisible(shown);
   const places = lookAlikes(text);
-  const odd = new Set(places.map((index) => String.fromCodePoint(text.codePointAt(index)!)));
-  const unseen = escapes.filter((character) => character !== '\\' && !odd.has(character));
+  const lookAlike = new Set(places.map((index) => String.fromCodePoint(text.codePointAt(index)!)));
+  const invisible = escapes.find((character) => character !== '\\' && !lookAlike.has(character));
   const word = places[0] === undefined ? '' : describeOddWord(text, places[0]);
   return [
-    ...(odd.size === 0 ? [] : [`${name} has characters that pass for others: ${word}.`]),
-    ...unseen
-      .slice(0, 1)
-      .map((each) => `${name} has invisible or misleading characters, shown as ${visibleText(each)}.`),
+    ...(word === '' ? [] : [`${name} has characters that pass for others: ${word}.`]),
+    ...(invisible === undefined
+      ? []
+      : [`${name} has invisible or misleading characters, shown as ${visibleText(invisible)}.`]),
   ];
 }
 

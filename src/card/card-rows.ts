@@ -2,6 +2,7 @@ import { adviceSentence } from '../core/policy/advice.ts';
 import { shortened } from '../core/base/text.ts';
 import { defaultAssessment } from '../core/assess/assessment.ts';
 import { defaultReason } from '../core/ledger/waiting-for.ts';
+import type { Settlement } from '../core/ledger/approval.ts';
 import { personsShown } from '../core/people/directory.ts';
 import type { Json, JsonObject, Risk } from '../core/base/tool-call.ts';
 import { visibleText } from '../text/visible-text.ts';
@@ -127,28 +128,29 @@ export function settledRows(
   people?: CardRequest['people'],
 ): CardRow[] {
   const { outcome, settledAt, reviewerId, reviewerName, identity, reason, by, byId, runs, response, edited } = settled;
-  const thing = byId === undefined || byId === null ? '' : ` ${byId}`;
-  const way = {
-    policy: `by the policy${thing === '' ? '' : `, rule${thing}`}; the call ${runs ? 'runs' : 'does not run'}`,
-    grant: `by${thing}; the call ${runs ? 'runs' : 'does not run'}`,
-    edit: `by its edited call, request${thing}`,
-  };
-  const who =
-    reviewerId === undefined
-      ? undefined
-      : `${personsShown(people)(reviewerId, reviewerName)}${identity === undefined ? '' : ` (${identity})`}`;
+  const identityText = identity === undefined ? '' : ` (${identity})`;
+  const who = reviewerId === undefined ? undefined : personsShown(people)(reviewerId, reviewerName) + identityText;
   // An edit has no arguments here if a policy hides them all.
   const isEditShown = edited !== undefined && Object.keys(edited.arguments).length > 0;
-  const end = cutLine(edited === undefined ? outcome : `${outcome} with an edit`, bounds.value);
-  const superseded = by === undefined ? [] : [cutLine(way[by], bounds.value)];
+  const outcomeText = cutLine(edited === undefined ? outcome : `${outcome} with an edit`, bounds.value);
+  const superseded = by === undefined ? [] : [cutLine(supersededBy(by, byId, runs), bounds.value)];
   return [
-    { label: 'Settled', texts: [{ ...end, at: visibleText(settledAt) }, ...superseded] },
+    { label: 'Settled', texts: [{ ...outcomeText, at: visibleText(settledAt) }, ...superseded] },
     ...rows('By', [who], bounds),
     ...rows('Because', [reason], bounds),
     ...jsonRow('Answer', response, bounds),
     ...rows('Changed', [isEditShown ? editText(asked, edited.arguments) : undefined], bounds),
     ...jsonRow('What ran', isEditShown ? edited.arguments : undefined, bounds),
   ];
+}
+
+/** Says what settled a request without an answer: the rule, grant or request with the id `byId`. */
+function supersededBy(by: NonNullable<Settlement['by']>, byId: Settlement['byId'], runs: boolean): string {
+  const id = byId === undefined || byId === null ? '' : ` ${byId}`;
+  const effect = `the call ${runs ? 'runs' : 'does not run'}`;
+  if (by === 'edit') return `by its edited call, request${id}`;
+  if (by === 'grant') return `by${id}; ${effect}`;
+  return `by the policy${id === '' ? '' : `, rule${id}`}; ${effect}`;
 }
 
 /** A name from the request in quotes, for a sentence of the card. */

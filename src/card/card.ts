@@ -43,7 +43,7 @@ export interface CardField {
   path?: string[];
 }
 
-/** A part of a sentence that the card builds. Only the sentence has the punctuation between its parts. */
+/** A part of a sentence that the card wrote. The punctuation between the parts is only in the sentence itself. */
 export interface SentencePart {
   kind: 'tool' | 'name' | 'value' | 'more';
   text: string;
@@ -89,7 +89,10 @@ export interface Card {
   version: 1;
   requestId: string;
   toolName: string;
-  /** `by` is the source: the tool's `describe`, or the card, which uses the tool's name and the arguments. */
+  /**
+   * `by` says who wrote the sentence: the tool's function `describe`, or else the card, from the tool's name and
+   * arguments.
+   */
   sentence: CardText & { by: 'tool' | 'card'; parts?: SentencePart[] };
   /** Sentences that warn of misleading, irreversible or hidden parts. They do not contain `cut`. */
   warnings: string[];

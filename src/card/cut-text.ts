@@ -32,7 +32,7 @@ export function cutLine(text: string, most: number): CardText {
   return cut(visibleText(text), most);
 }
 
-/** Cuts the result of `jsonText` as `cutLine` does. Its invisible characters are already escaped. */
+/** Cuts JSON text as `cutLine` does. The text comes from `jsonText`, which has escaped its invisible characters. */
 export function cutJson(json: string, most: number): CardText {
   // Escape only backslashes that would make the text read as an escape of the card.
   return cut(json.replaceAll('\\u{', '\\u{005C}u{'), most);
@@ -42,10 +42,11 @@ export function cutJson(json: string, most: number): CardText {
 export function cutLines(text: string, { value, lines }: Pick<CardBounds, 'value' | 'lines'>): CardText {
   const shown = visibleText(text, { lines: true });
   const all = shown.split('\n');
-  if (all.length <= lines) return cut(shown, value * 4);
+  const mostCharacters = value * 4;
+  if (all.length <= lines) return cut(shown, mostCharacters);
   const endLines = Math.floor(lines * endShare);
   const [start, end] = [all.slice(0, lines - endLines).join('\n'), all.slice(all.length - endLines).join('\n')];
-  if (start.length + end.length > value * 4) return cut(shown, value * 4);
+  if (start.length + end.length > mostCharacters) return cut(shown, mostCharacters);
   const hidden = charactersOf(shown).length - charactersOf(start).length - charactersOf(end).length;
   return { text: start, hidden, end };
 }
@@ -121,8 +122,8 @@ export function wrapText(
   const lines: string[] = [];
   let line: string | undefined;
   for (const word of text.split(' ')) {
-    const longer = line === undefined ? word : `${line} ${word}`;
-    if (columnsOf(longer) <= most) line = longer;
+    const lineWithWord = line === undefined ? word : `${line} ${word}`;
+    if (columnsOf(lineWithWord) <= most) line = lineWithWord;
     else {
       if (line !== undefined) lines.push(line);
       const parts = pieces(word, most, columnsOf);
@@ -133,7 +134,7 @@ export function wrapText(
   return line === undefined ? lines : [...lines, line];
 }
 
-/** Breaks a text after blanks, and keeps these at the ends of lines. Longer words are broken, too. */
+/** Breaks a text into lines after blanks, and within longer words. Every blank stays, at the end of its line. */
 function wholeLines(text: string, most: number, columnsOf: (text: string) => number): string[] {
   const lines: string[] = [];
   let line = '';
@@ -149,19 +150,19 @@ function wholeLines(text: string, most: number, columnsOf: (text: string) => num
   return [...lines, line];
 }
 
-function pieces(text: string, most: number, columnsOf: (text: string) => number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  let used = 0;
-  for (const each of text.match(visibleUnit) ?? []) {
-    const columns = columnsOf(each);
-    if (used + columns > most && line !== '') {
-      lines.push(line);
-      line = '';
-      used = 0;
+/** Breaks a word into parts of at most `most` columns, but never within an escape. */
+function pieces(word: string, most: number, columnsOf: (text: string) => number): string[] {
+  const parts: string[] = [];
+  let part = '';
+  let width = 0;
+  for (const character of charactersOf(word)) {
+    const columns = columnsOf(character);
+    if (width + columns > most && part !== '') {
+      parts.push(part);
+      [part, width] = ['', 0];
     }
-    line += each;
-    used += columns;
+    part += character;
+    width += columns;
   }
-  return [...lines, line];
+  return [...parts, part];
 }

@@ -18,7 +18,8 @@ export function fieldReading(name: string, format: FieldFormat, value: Json, bes
   if (typeof value === 'number') return readNumber(nameWords(name), format, value, beside);
   if (typeof value !== 'string') return undefined;
   if (format === 'url') return readUrl(value.slice(0, longestText));
-  // A longer text is neither an address nor an amount. A path must be read to its end, which may lead elsewhere.
+  // A longer text is no address or amount. A path is read as a whole or not at all, because its end may lead
+  // elsewhere.
   if (value.length > longestText) return undefined;
   if (format === 'address') return readAddress(value);
   if (format === 'path') return readPath(value);
@@ -29,6 +30,7 @@ export function fieldReading(name: string, format: FieldFormat, value: Json, bes
   return undefined;
 }
 
+/** Reads a number by its format. Money has a reading if its currency is known, if it is in cents, or from 1,000 on. */
 function readNumber(
   words: readonly string[],
   format: FieldFormat,
@@ -40,13 +42,13 @@ function readNumber(
   if (format === 'date') return readEpoch(words, value);
   if (format !== 'money' || Math.abs(value) >= 1e15) return undefined;
   // The argument's name may say that the amount is in cents.
-  const isMinor = words.some((word) => word === 'cents' || word === 'cent' || word === 'minor');
-  const amount = isMinor ? value / 100 : value;
+  const isInCents = words.some((word) => word === 'cents' || word === 'cent' || word === 'minor');
+  const amount = isInCents ? value / 100 : value;
   const digits = String(amount);
   if (!/^-?\d+(?:\.\d+)?$/.test(digits)) return undefined;
-  const written = /\.\d\d/.test(digits) ? digits : amount.toFixed(2);
-  if (currency !== undefined) return `${grouped(written)} ${currency}`;
-  return isMinor || Math.abs(amount) >= 1_000 ? grouped(written) : undefined;
+  const withDecimals = grouped(/\.\d\d/.test(digits) ? digits : amount.toFixed(2));
+  if (currency !== undefined) return `${withDecimals} ${currency}`;
+  return isInCents || Math.abs(amount) >= 1_000 ? withDecimals : undefined;
 }
 
 const byteUnits = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
@@ -129,6 +131,7 @@ function readPath(text: string): string | undefined {
   for (const part of parts.filter((each) => each !== '' && each !== '.')) {
     if (part !== '..') kept.push(part);
     else if (kept.length > 0 && !['..', '~'].includes(kept.at(-1)!)) kept.pop();
+    // A relative path may lead above its start. The parent of the root is the root.
     else if (root === '') kept.push(part);
   }
   return `leads to ${visibleText(root + kept.join('/') || '.')}`;

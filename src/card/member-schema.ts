@@ -3,16 +3,16 @@ import { isObject } from '../core/base/json.ts';
 import { isTooDeep, writeCanonicalJson } from '../core/base/canonical-json.ts';
 import { visibleJson } from '../text/visible-text.ts';
 
-/** The most schemas that are read for one value, by references and choices. */
+/** The most schemas that are read for one value: schemas may refer to each other without end. */
 const mostSteps = 10;
 
 /** Returns the schema of a member or an element; `{}` if the schema of the value does not describe it. Never throws. */
 export function memberSchema(schema: JsonObject, key: string | number, root: JsonObject): JsonObject {
-  for (const each of branches(schema, root)) {
-    const found = typeof key === 'number' ? itemOf(each, key) : ownObject(own(each, 'properties'), key);
-    if (found === undefined) continue;
-    // Reversed, so that the texts beside a reference override those of its target.
-    return Object.assign({}, ...branches(found, root).toReversed()) as JsonObject;
+  for (const branch of branches(schema, root)) {
+    const member = typeof key === 'number' ? itemOf(branch, key) : ownObject(own(branch, 'properties'), key);
+    if (member === undefined) continue;
+    // Merge in reverse, so that a title beside a reference overrides the title of the target.
+    return Object.assign({}, ...branches(member, root).toReversed()) as JsonObject;
   }
   return {};
 }
@@ -36,14 +36,15 @@ function branches(schema: JsonObject, root: JsonObject): JsonObject[] {
   return found;
 }
 
+/** Returns the target of a `$ref` within the schema, which is a JSON Pointer such as `#/$defs/item`. */
 function resolved(reference: string, root: JsonObject): Json | undefined {
   if (!reference.startsWith('#/')) return undefined;
-  let at: Json | undefined = root;
+  let target: Json | undefined = root;
   for (const step of reference.slice(2).split('/').slice(0, 20)) {
-    if (!isObject(at)) return undefined;
-    at = own(at, step.replaceAll('~1', '/').replaceAll('~0', '~'));
+    if (!isObject(target)) return undefined;
+    target = own(target, step.replaceAll('~1', '/').replaceAll('~0', '~'));
   }
-  return at;
+  return target;
 }
 
 function itemOf(schema: JsonObject, index: number): JsonObject | undefined {
@@ -70,7 +71,10 @@ export function jsonText(value: Json): string {
   return visibleJson(isTooDeep(value, safeDepth) ? deepJson(value) : JSON.stringify(value));
 }
 
-/** Writes JSON of any depth, without recursion, which would exhaust the stack. */
+/**
+ * Writes JSON of any depth. Recursion would exhaust the call stack, so `left` has what is still to write, the next
+ * last.
+ */
 function deepJson(root: Json): string {
   let text = '';
   const left: ({ value: Json } | { text: string })[] = [{ value: root }];

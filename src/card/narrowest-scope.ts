@@ -33,7 +33,8 @@ export function narrowestScope(asked: AskedAlways): RequestedScope {
   const match = exactMatch(asked.args);
   if (match === undefined) return { kind: 'call' };
   const exact: RequestedScope = { kind: 'arguments', match };
-  // The scope does not cover its own call if the terms admit only `call`, nor for some commands of several parts.
+  // Such a scope may not cover its own call: the terms may admit only `call`, and some shell commands need a whole
+  // grant.
   return scopeCovers(exact, asked, asked.args) ? exact : { kind: 'call' };
 }
 

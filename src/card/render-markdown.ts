@@ -106,25 +106,26 @@ const plainWord = /^[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*[,.;:!?]?$/u;
 /** Converts a line to Markdown: plain words stay, and everything else is in code spans. */
 function markdownText(text: string): string {
   const parts: string[] = [];
-  let run: string[] = [];
-  const flush = (): void => {
-    const whole = run.join(' ');
-    // Use a loop: a regular expression would start again at each punctuation mark.
-    let end = whole.length;
-    while (end > 0 && ',.;:!?'.includes(whole[end - 1]!)) end -= 1;
-    const [inside, after] = [whole.slice(0, end), whole.slice(end)];
-    if (inside.trim() !== '') parts.push(codeSpan(inside) + after);
-    else if (after !== '') parts.push(codeSpan(after));
-    run = [];
-  };
+  let otherWords: string[] = [];
   for (const word of text.split(' ')) {
-    if (plainWord.test(word)) {
-      flush();
-      parts.push(word);
-    } else run.push(word);
+    if (!plainWord.test(word)) otherWords.push(word);
+    else {
+      parts.push(...spanOf(otherWords), word);
+      otherWords = [];
+    }
   }
-  flush();
-  return parts.join(' ');
+  return [...parts, ...spanOf(otherWords)].join(' ');
+}
+
+/** Returns one code span with these words, and the punctuation at their end after the span; empty without words. */
+function spanOf(words: readonly string[]): string[] {
+  const whole = words.join(' ');
+  // Use a loop: a regular expression takes quadratic time for many punctuation marks.
+  let end = whole.length;
+  while (end > 0 && ',.;:!?'.includes(whole[end - 1]!)) end -= 1;
+  const [inside, after] = [whole.slice(0, end), whole.slice(end)];
+  if (inside.trim() !== '') return [codeSpan(inside) + after];
+  return after === '' ? [] : [codeSpan(after)];
 }
 
 /** Returns a code span that contains exactly this text, which must have no line feeds. */

@@ -58,10 +58,10 @@ export function renderSlackSummary(card: Card, most: number): { block: SlackBloc
     ...argumentRows(card),
     ...headed(headings.changes, changeElements(card)),
   ];
-  const all = richText([title], deciding, most);
-  if (card.whole && all.left === 0) {
-    const rest = [...whyOf(card).map(rowElement), section(timeParts(card))];
-    return { block: { type: 'rich_text', elements: richText(all.elements, rest, most).elements }, whole: true };
+  const fitted = richText([title], deciding, most);
+  if (card.whole && fitted.left === 0) {
+    const reasons = [...whyOf(card).map(rowElement), section(timeParts(card))];
+    return { block: { type: 'rich_text', elements: richText(fitted.elements, reasons, most).elements }, whole: true };
   }
   const note = section([{ text: 'This is a part: the thread has the whole card.', italic: true }]);
   const { elements } = richText([title, note], deciding, most);
@@ -111,6 +111,7 @@ function rowElement({ label, texts }: CardRow): RichElement {
   return section([{ text: `${label}: ` }, ...values]);
 }
 
+/** Converts a text to parts of a paragraph. A note stands for the hidden middle of a cut text. */
 function text(value: CardText, code = false): Parameters<typeof section>[0] {
   const { text: start, hidden, end = '', at } = value;
   const instant = at === undefined ? [] : [{ text: start === '' ? '' : ', ', at }];
@@ -185,6 +186,8 @@ const mostBlocks = 50;
 const longestText = 3_000;
 /** The most characters of a message as JSON. Slack refuses about 13,200, and does not document how it counts. */
 const longestMessage = 9_000;
+/** More than the characters of JSON that a block adds to its elements. */
+const longestBlockFrame = 60;
 
 /** Builds a paragraph without empty parts, which Slack refuses. `at` is an instant (ISO 8601) that follows the text. */
 export function section(
@@ -223,30 +226,29 @@ export function slackMessages(
 ): SlackMessage[] {
   const messages: SlackMessage[] = [];
   let blocks: SlackBlock[] = first === undefined ? [] : [first];
-  let used = JSON.stringify(blocks).length;
+  let messageLength = JSON.stringify(blocks).length;
   for (const group of groups) {
     let block: RichElement[] | undefined;
     for (const element of group.flatMap(fittingElements)) {
-      // 60 is more than the JSON of a new block around the element takes.
-      const length = JSON.stringify(element).length + 60;
-      if (used + length > longestMessage || blocks.length === mostBlocks) {
+      const length = JSON.stringify(element).length + longestBlockFrame;
+      if (messageLength + length > longestMessage || blocks.length === mostBlocks) {
         messages.push({ text: fallbackText(title), blocks });
-        [blocks, used, block] = [[], 0, undefined];
+        [blocks, messageLength, block] = [[], 0, undefined];
       }
       if (block === undefined || textLength(block) + textLength([element]) > longestText) {
         block = [];
         blocks.push({ type: 'rich_text', elements: block });
       }
       append(block, element);
-      used += length;
+      messageLength += length;
     }
   }
   return blocks.length === 0 ? messages : [...messages, { text: fallbackText(title), blocks }];
 }
 
 /**
- * Builds a block of all elements of `first`, and as many of `others` as fit in `most` characters of JSON. `left` is the
- * number of those that do not fit.
+ * Builds a block of all elements of `first`, and as many of `others` as fit in `most` characters of JSON. `left` is
+ * the number of others that do not fit.
  */
 function richText(
   first: readonly RichElement[],

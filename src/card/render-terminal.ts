@@ -41,7 +41,7 @@ type Terminal = Required<TerminalOptions>;
 
 const gap = '  ';
 const gutter = '│ ';
-/** Marks a line that continues the one before it, because the value was too long for the terminal. */
+/** Marks the second and later lines of a value that is too long for one line of the terminal. */
 const brokenGutter = '┆ ';
 /** Begins the card's note about a value. No line of a value can begin with this mark. */
 const noteMark = '↳ ';
@@ -108,6 +108,7 @@ function fieldLines(terminal: Terminal, { arguments: fields, notShown }: Card): 
   ];
 }
 
+/** Puts a value and its notes beside the field's label. A value of several lines comes below, as a block. */
 function linesOfField(terminal: Terminal, field: CardField, width: number): string[] {
   const { value, description } = field;
   const notes = [fieldNote(field), description ?? ''].filter((text) => text !== '');
@@ -152,12 +153,15 @@ function beside(
   lines: string[],
   width: number,
 ): string[] {
-  const isWide = columnsOf(label) > width;
-  const shown = isWide ? wrapText(label, columns, columnsOf) : [label + ' '.repeat(width - columnsOf(label))];
-  const labels = shown.map((line) => style('dim', lines.length === 0 ? line.trimEnd() : line));
   const margin = ' '.repeat(width) + gap;
-  if (isWide || lines.length === 0) return [...labels, ...lines.map((line) => margin + line)];
-  return lines.map((line, index) => (index === 0 ? labels[0]! + gap : margin) + line);
+  const isTooWide = columnsOf(label) > width;
+  if (isTooWide || lines.length === 0) {
+    const labelLines = isTooWide ? wrapText(label, columns, columnsOf) : [label];
+    const styled = labelLines.map((line) => style('dim', lines.length === 0 ? line.trimEnd() : line));
+    return [...styled, ...lines.map((line) => margin + line)];
+  }
+  const padded = style('dim', label + ' '.repeat(width - columnsOf(label)));
+  return lines.map((line, index) => (index === 0 ? padded + gap : margin) + line);
 }
 
 function textLines(terminal: Terminal, text: CardText, columns: number): string[] {
@@ -196,6 +200,7 @@ function gutterLines(terminal: Terminal, line: string, style: (text: string) => 
   });
 }
 
+/** Replaces each tab by the blanks up to the next multiple of four. */
 function withoutTabs(line: string): string {
   return line.split('\t').reduce((text, part) => text + ' '.repeat(4 - (text.length % 4)) + part);
 }

@@ -26,7 +26,7 @@ export function inboxUrl(origin: string, { workflowId, requestId }: Place): stri
   return `${origin}/inbox/${requestId === undefined ? `runs/${run}` : `requests/${run}/${asPart(requestId)}`}`;
 }
 
-/** Encodes a text for a URL, with half a surrogate pair replaced, for which `encodeURIComponent` throws. */
+/** Encodes a text as a part of a URL. Replaces half a surrogate pair, for which `encodeURIComponent` would throw. */
 function asPart(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }

@@ -42,9 +42,9 @@ export function parseAnswer(
   { userMessages, reviewerId, ...members }: Readonly<Record<string, unknown>>,
   requestId: string,
 ): { answer: ChannelAnswer } | { problem: Problem } {
-  const shown = userMessages === undefined ? {} : { viewed: { userMessages } };
-  const named = reviewerId === undefined || reviewerId === '' ? {} : { reviewerId };
-  const parsed = parseDecision({ ...members, ...named, ...shown, requestId });
+  const viewedMember = userMessages === undefined ? {} : { viewed: { userMessages } };
+  const reviewerMember = reviewerId === undefined || reviewerId === '' ? {} : { reviewerId };
+  const parsed = parseDecision({ ...members, ...reviewerMember, ...viewedMember, requestId });
   if ('problem' in parsed) {
     const { message, code } = parsed.problem;
     // An answer has `userMessages`, which a decision has inside `viewed`.
@@ -63,7 +63,7 @@ export class InvalidAnswer extends Error {
   override readonly name = 'InvalidAnswer' as const;
 }
 
-/** The members of a decision that are added to a channel's answer on its way, which it may not set. */
+/** The members of a decision that Countersign adds to a channel's answer. The answer itself may not have them. */
 type AddedMember = 'requestId' | 'reviewerName' | 'decisionId' | 'viewed' | 'signature';
 
 /** The members of a decision that a channel's answer may set. */

@@ -67,7 +67,7 @@ export function requirePackage(name: string, what: string): void {
   }
 }
 
-/** The rest of an error message about a setting that contains a secret in place of a reference to one. */
+/** The end of an error message about a secret that is written into a channel file. */
 export const secretPlace =
   'must say where the secret is, { env: NAME } or { file: PATH }: it never stands in the file itself';
 
@@ -114,7 +114,7 @@ export interface ChannelEntry {
   members: unknown;
 }
 
-/** Makes each channel of a file once, and before it the channels to which it refers. */
+/** Makes the channels of a file, each once. A channel that refers to another is made after that one. */
 export class ChannelBuilder {
   readonly #entries: ReadonlyMap<string, ChannelEntry>;
   readonly #made = new Map<string, Promise<Channel>>();

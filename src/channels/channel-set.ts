@@ -63,13 +63,14 @@ export function channelSetOf(options: ChannelOptions): ChannelSet | undefined {
     if (!channels.has(name)) throw new DefinitionError(`quietHoursOf ${unknownChannel(name)}`);
     if (hours !== false) checkQuietHours(`quietHoursOf.${name}`, hours);
   }
-  const ofChannel = (name: string): QuietHours | undefined =>
+  const hoursOfChannel = (name: string): QuietHours | undefined =>
     Object.hasOwn(quietHoursOf, name) ? quietHoursOf[name] || undefined : quietHours;
   // Validate a table now; the result of a function is validated after each call.
   const table = typeof routes === 'function' ? undefined : routesOf(channels, routes);
   const routesOfRun = async (): Promise<ChannelRoutes> =>
     typeof routes === 'function' ? routesOf(channels, await routes()) : table!;
-  return channels.size === 0 ? undefined : { channels, routes: routesOfRun, table, quietHoursOf: ofChannel, batchMs };
+  if (channels.size === 0) return undefined;
+  return { channels, routes: routesOfRun, table, quietHoursOf: hoursOfChannel, batchMs };
 }
 
 function checkQuietHours(place: string, hours: QuietHours): void {
@@ -84,7 +85,7 @@ function refuse(place: string, found: { member?: string; problem: string } | und
   throw new DefinitionError(`${place}${found.member === undefined ? '' : `.${found.member}`} ${found.problem}`);
 }
 
-/** What the check of a policy must know: for each channel, the steps for which it sends a message; and the routes. */
+/** Returns what `policy check` must know of the channels: the steps for which each sends a message, and the routes. */
 export function knownChannelsOf(set: ChannelSet | undefined): KnownChannels {
   const stepsOf = (channel: Channel): readonly string[] =>
     channel.notify === undefined ? [] : (channel.steps ?? stepKinds);

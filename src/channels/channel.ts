@@ -77,8 +77,8 @@ export interface Channel {
 }
 
 /**
- * How a channel notifies callers about their runs' requests. These are calls of their own, retried apart from those for
- * reviewers.
+ * How a channel notifies callers about the requests of their runs. A failed notice to a caller is retried without
+ * another message to reviewers, and the reverse.
  */
 export interface CallerNotices {
   /** False for a caller that the channel cannot reach: it sends nothing. An error counts as false. Default: true. */
@@ -157,7 +157,10 @@ export interface ResolveContext {
 export interface SettledContext {
   key: string;
   attempt: number;
-  /** True if an error of this attempt is recorded. The attempts begin again with 1 after a pause. */
+  /**
+   * True if no further attempt follows soon, so that an error of this attempt is recorded. After a pause, the attempts
+   * begin again with 1.
+   */
   isLastAttempt?: boolean;
   /** The result of `notify` for the request. Absent if it returned nothing, or failed. */
   sent?: Json;

@@ -29,8 +29,8 @@ const minutesOfDay = 1_440;
 const mostHolidays = 400;
 
 /**
- * How long a notification must wait, in milliseconds, until the first minute that is not quiet. 0 if that minute is not
- * before the deadline `endsAtMs`. Counts by the clocks of the time zone, with their changes such as summer time.
+ * Returns how long a notification must wait for the next minute that is not quiet, in milliseconds. Returns 0 if the
+ * deadline `endsAtMs` comes first. Follows the clocks of the time zone, with changes such as summer time.
  */
 export function quietForMs(
   hours: QuietHours,
@@ -39,18 +39,18 @@ export function quietForMs(
 ): number {
   const { above = 'high' } = hours;
   if (severities.indexOf(severity) > severities.indexOf(above)) return 0;
-  const read = clockOf(hours.timeZone);
+  const localTimeAt = clockOf(hours.timeZone);
   const minutesLeft = quietMinutesLeft(hours);
   let untilMs = atMs;
   for (;;) {
-    const now = read(untilMs);
-    const left = minutesLeft(now);
-    if (left === 0) return untilMs - atMs;
+    const now = localTimeAt(untilMs);
+    const quietMinutes = minutesLeft(now);
+    if (quietMinutes === 0) return untilMs - atMs;
     const minuteBeganMs = untilMs - (untilMs % minuteMs);
-    const wholeMs = minuteBeganMs + left * minuteMs;
-    // If a clock change moves the end of the quiet minutes, go on minute by minute.
-    const isSteady = read(wholeMs).minute === (now.minute + left) % minutesOfDay;
-    untilMs = isSteady ? wholeMs : minuteBeganMs + minuteMs;
+    const quietEndMs = minuteBeganMs + quietMinutes * minuteMs;
+    // If the clocks change before the end of the quiet minutes, go on minute by minute.
+    const isSteady = localTimeAt(quietEndMs).minute === (now.minute + quietMinutes) % minutesOfDay;
+    untilMs = isSteady ? quietEndMs : minuteBeganMs + minuteMs;
     if (endsAtMs !== null && endsAtMs <= untilMs) return 0;
   }
 }
@@ -58,9 +58,10 @@ export function quietForMs(
 /** Returns a function that counts the quiet minutes from a local time on, as if the clocks did not change. */
 function quietMinutesLeft({ from, to, workdays = weekdays, holidays = [] }: QuietHours): (at: LocalTime) => number {
   const [start, end] = from === undefined || to === undefined ? [0, 0] : [minuteOf(from), minuteOf(to)];
-  const free = new Set(holidays);
   return ({ date, weekday, minute }) => {
-    if (free.has(date) || !workdays.some((day) => day === weekday)) return minutesOfDay - minute;
+    const isDayOff = holidays.includes(date) || !workdays.some((day) => day === weekday);
+    if (isDayOff) return minutesOfDay - minute;
+    // After the start or before the end, if the hours go past midnight.
     const isQuiet = start <= end ? minute >= start && minute < end : minute >= start || minute < end;
     return isQuiet ? (end - minute + minutesOfDay) % minutesOfDay : 0;
   };

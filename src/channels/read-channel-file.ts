@@ -98,17 +98,17 @@ export async function readEntries(
       problems.push({ path: ['channels', name, 'kind'], message: unknownKind(kindName, kinds) });
       continue;
     }
-    const shaped = await kind.shape.safeParseAsync(members);
-    if (shaped.success) {
-      entries.set(name, { kind, members: shaped.data });
-      for (const member of kind.refersTo ?? []) {
-        const other = String((shaped.data as Record<string, unknown>)[member]);
-        problems.push(...unknownChannel(document, other, ['channels', name, member]));
-      }
-    } else {
-      const what = { document: members, shape: kind.shape, what: `channel '${name}'` };
-      const found = explainWithoutValues(shaped.error, what);
-      problems.push(...found.map((each) => ({ ...each, path: ['channels', name, ...each.path] })));
+    const parsed = await kind.shape.safeParseAsync(members);
+    if (!parsed.success) {
+      const entry = { document: members, shape: kind.shape, what: `channel '${name}'` };
+      const found = explainWithoutValues(parsed.error, entry);
+      problems.push(...found.map((problem) => ({ ...problem, path: ['channels', name, ...problem.path] })));
+      continue;
+    }
+    entries.set(name, { kind, members: parsed.data });
+    for (const member of kind.refersTo ?? []) {
+      const other = String((parsed.data as Record<string, unknown>)[member]);
+      problems.push(...unknownChannel(document, other, ['channels', name, member]));
     }
   }
   return { entries, problems };
@@ -136,7 +136,7 @@ function routeProblems(document: Entries): ShapeProblem[] {
   const unknown = (names: readonly string[], path: readonly PropertyKey[]): ShapeProblem[] =>
     names.flatMap((name, index) => unknownChannel(document, name, [...path, index]));
   const reviewers = Object.entries(routes.reviewers ?? {});
-  const forms = reviewers.map(([name]) => personKey(name));
+  const keys = reviewers.map(([name]) => personKey(name));
   return [
     ...unknown(routes.default, ['routes', 'default']),
     ...(routes.requests ?? []).flatMap((route, index) =>
@@ -144,7 +144,8 @@ function routeProblems(document: Entries): ShapeProblem[] {
     ),
     ...reviewers.flatMap(([name, names], index): ShapeProblem[] => {
       const path = ['routes', 'reviewers', name];
-      if (forms.indexOf(forms[index]!) === index) return unknown(names, path);
+      const isRepeated = keys.indexOf(keys[index]!) < index;
+      if (!isRepeated) return unknown(names, path);
       return [{ path, message: `'${name}' appears twice, in two spellings`, part: 'key' }];
     }),
   ];
@@ -161,19 +162,21 @@ export async function readChannelFile(
   const read = readPolicyText(text, 'channel file');
   if ('problems' in read) throw fileError(file, read.problems);
   const placed: Placed = { placeOf: (path, part) => read.placeOf(path, part), file };
-  const shaped = channelFileShape.safeParse(read.value);
+  const parsed = channelFileShape.safeParse(read.value);
   const badKeys = prototypeKeys(read.value);
-  if (!shaped.success || badKeys.length > 0) {
-    const what = { document: read.value, shape: channelFileShape, what: 'a channel file' };
-    const found = shaped.success ? badKeys : [...badKeys, ...explainWithoutValues(shaped.error, what)];
-    throw shapeError(placed, [...found, ...(await problemsOfChannels(read.value, kinds))]);
+  if (!parsed.success || badKeys.length > 0) {
+    const whole = { document: read.value, shape: channelFileShape, what: 'a channel file' };
+    const badShapes = parsed.success ? [] : explainWithoutValues(parsed.error, whole);
+    throw shapeError(placed, [...badKeys, ...badShapes, ...(await problemsOfChannels(read.value, kinds))]);
   }
-  const { entries, problems } = await readEntries(shaped.data, kinds);
+  const { entries, problems } = await readEntries(parsed.data, kinds);
   if (problems.length > 0) throw shapeError(placed, problems);
-  return setUpOf(shaped.data, entries, placed);
+  return setUpOf(parsed.data, entries, placed);
 }
 
-/** Returns the problems inside the entries, to report them together with those of the rest of the file. */
+/**
+ * Returns the problems inside the entries of a file whose other parts are invalid, so that one error reports them all.
+ */
 async function problemsOfChannels(
   document: unknown,
   kinds: Readonly<Record<string, ChannelKind>>,

@@ -8,7 +8,7 @@ export type Purpose = (typeof purposes)[number];
 /** Encrypts and authenticates texts with a key. Gateways with the same key can open each other's texts. */
 export interface Seals {
   seal(purpose: Purpose, content: JWTPayload, expiresMs: number): Promise<string>;
-  /** Undefined for a text that is forged, expired, spelled in another way, or for another purpose or gateway. */
+  /** Opens a sealed text. Undefined if the text is forged, changed or expired, or is for another purpose or gateway. */
   open(purpose: Purpose, text: string): Promise<JWTPayload | undefined>;
 }
 
@@ -29,10 +29,10 @@ export interface SealOptions {
  */
 export function createSeals({ secret, linkSecret = secret, publicUrl = '', namespace }: SealOptions): Seals {
   const context = JSON.stringify([publicUrl, namespace]);
-  const own = randomBytes(32);
+  const randomSecret = randomBytes(32);
   const keyOf = (purpose: Purpose): Uint8Array => {
-    const material = purpose === 'link' ? linkSecret : secret;
-    return new Uint8Array(hkdfSync('sha256', material?.export() ?? own, '', `countersign ${purpose} 1 ${context}`, 32));
+    const material = (purpose === 'link' ? linkSecret : secret)?.export() ?? randomSecret;
+    return new Uint8Array(hkdfSync('sha256', material, '', `countersign ${purpose} 1 ${context}`, 32));
   };
   const keys = Object.fromEntries(purposes.map((each) => [each, keyOf(each)])) as Record<Purpose, Uint8Array>;
   return {
@@ -55,8 +55,8 @@ export function createSeals({ secret, linkSecret = secret, publicUrl = '', names
 }
 
 /**
- * Base64 can spell the same bytes in several ways. A sealed text also serves as an id, for instance of a used link, so
- * only one spelling is accepted.
+ * True if a text has the only spelling that is accepted, although base64 can spell the same bytes in several ways. A
+ * sealed text also serves as an id, such as that of a used link, so a second spelling must not pass.
  */
 function isSpelledOnce(text: string): boolean {
   return text.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);

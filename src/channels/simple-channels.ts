@@ -103,8 +103,7 @@ export function conditional(options: ConditionalOptions): Channel {
     ...(other.test && { test: (context: TestContext) => other.test!(context) }),
     ...(other.notify && { notify: (...args) => other.notify!(...args) }),
     resolve: (request, signal, context) => {
-      // With `refused`, the run has not settled the request by this approval: a rule requires certain people, or
-      // several.
+      // With `refused`, the automatic approval was not enough: a rule requires certain people, or several.
       if (isBelow(request) && context.refused === undefined) return answerTo(request, true, reason);
       // Without `resolve`, the other channel only notifies people, who answer elsewhere. Wait until the signal aborts.
       return other.resolve === undefined ? aborted(signal) : other.resolve(request, signal, context);

@@ -25,7 +25,9 @@ export interface CoveredCalls {
   looked: number;
 }
 
-/** The most runs whose calls are read, the most that are listed to find these, and those read at the same time. */
+/**
+ * The most runs whose calls are read, the most that are searched for runs of the agent, and how many are read at once.
+ */
 const runsRead = 20;
 const runsListed = 100;
 const runsAtOnce = 4;
@@ -58,7 +60,7 @@ export async function coveredCalls(
   const covered: PastCall[] = [];
   for (const call of calls) {
     if (isCovered(call)) covered.push(call);
-    // To split a long command takes milliseconds, and a gateway has other requests to answer.
+    // Splitting a long command takes milliseconds, so let a gateway answer other requests in between.
     await nextTurn();
   }
   const matched = covered
@@ -67,6 +69,7 @@ export async function coveredCalls(
   return { covers: scopeCovers(scope, asked, args), matched: matched.slice(0, mostMatched), looked: calls.length };
 }
 
+/** Returns the ids of the newest other runs of an agent. */
 async function otherRuns(client: CountersignClient, agent: string, own: string): Promise<string[]> {
   const found: string[] = [];
   for await (const run of client.runs({ limit: runsListed })) {

@@ -37,7 +37,7 @@ export interface SettledCall extends ChannelCall {
   key: string;
   /** The ids of the requests that were settled since the last call, of which the channel is to notify people. */
   settledIds: string[];
-  /** By id, what is known of requests that the run no longer has. */
+  /** By request id, the facts of requests that the run no longer has, as the workflow read them before. */
   gone?: Record<string, RequestFacts>;
 }
 
@@ -116,7 +116,8 @@ export function createChannelCalls(
         );
         const records = recordsOf(session());
         let { sent } = call;
-        // One call for all requests with `batch`, otherwise one for each, with what the call before it returned.
+        // A channel with `batch` gets one call for all requests. Another one gets a call for each, with the `sent` of
+        // the call before.
         for (const settled of channel.batch === true ? [news] : news.map((each) => [each])) {
           const [request] = settled;
           if (request === undefined) continue;
@@ -161,7 +162,9 @@ export function createChannelCalls(
   }
 }
 
-/** Builds a cancelled request from the known facts of one that its run no longer has. It has no values of arguments. */
+/**
+ * Builds a cancelled request for a request that its run no longer has. It has the known facts, but no argument values.
+ */
 function goneRequest(workflowId: string, requestId: string, facts: RequestFacts, reason: string): Settled {
   const { severity, argumentNames, ...names } = facts;
   const settledAt = new Date().toISOString();
@@ -226,7 +229,7 @@ async function sentMessage(channel: Channel, request: ChannelRequest, context: N
   }
 }
 
-/** Returns the channel's result, or the one `before` if it returned nothing. Throws if the result is too large. */
+/** Returns what the channel returned, or `before` if it returned nothing. Throws if the result is too large to keep. */
 function sentOf(result: Json | void, before: Json | undefined): LastSent {
   const sent = result === undefined || result === null ? before : result;
   if (sent === undefined) return {};

@@ -27,7 +27,10 @@ export async function ofChannel<Result>(call: () => Promise<Result> | Result): P
   }
 }
 
-/** Converts an error to a failure; a retryable one unless the channel threw it, because another worker may succeed. */
+/**
+ * Converts an error of the activity itself to a retryable failure, because another worker may succeed. A failure that
+ * `ofChannel` has marked stays as it is.
+ */
 export function failureOf(error: unknown): unknown {
   if (error instanceof CompleteAsyncError || isMarked(error)) return error;
   return ApplicationFailure.retryable(messageOf(error), 'NotCalled');
@@ -38,19 +41,22 @@ export function failureOf(error: unknown): unknown {
  * the receiver's retry delay, because a workflow cannot read `nextRetryDelay`.
  */
 function markedFailure(error: unknown): ApplicationFailure {
-  const isFailure = error instanceof ApplicationFailure;
-  const type = isFailure ? error.type : error instanceof Error ? error.name : undefined;
+  const failure = error instanceof ApplicationFailure ? error : undefined;
+  const type = failure === undefined ? nameOf(error) : failure.type;
   const isFinal = error instanceof NotTaken && error.isFinal;
-  const { nonRetryable = isFinal, category, details } = isFailure ? error : ({} as Partial<ApplicationFailure>);
-  const nextRetryDelay = isFailure ? error.nextRetryDelay : retryAfterOf(error);
+  const retryDelay = failure === undefined ? retryAfterOf(error) : failure.nextRetryDelay;
   return ApplicationFailure.create({
     message: messageOf(error),
     type: type == null || reservedTypes.includes(type) ? 'Error' : type,
-    nonRetryable: nonRetryable ?? false,
-    nextRetryDelay: nextRetryDelay ?? undefined,
-    category: category ?? undefined,
-    details: [thrownByChannel, nextRetryDelay == null ? null : msToNumber(nextRetryDelay), ...(details ?? [])],
+    nonRetryable: failure?.nonRetryable ?? isFinal,
+    nextRetryDelay: retryDelay ?? undefined,
+    category: failure?.category ?? undefined,
+    details: [thrownByChannel, retryDelay == null ? null : msToNumber(retryDelay), ...(failure?.details ?? [])],
   });
+}
+
+function nameOf(error: unknown): string | undefined {
+  return error instanceof Error ? error.name : undefined;
 }
 
 function isMarked(error: unknown): boolean {

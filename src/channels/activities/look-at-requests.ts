@@ -38,11 +38,14 @@ export interface LookedRequest {
   userMessages?: number;
   /** What the last message to the channels needs if the run is gone by then. Absent for a settled request. */
   facts?: RequestFacts;
-  /** The names of the request's channels. Channels that notify only callers are left out, unless all do. */
+  /**
+   * The names of the request's channels that reach reviewers. If every channel notifies only callers, the names of
+   * all.
+   */
   names: string[];
   /**
-   * The channels that this worker has. A channel that also notifies the caller has a second entry for that
-   * (`ofCallers`).
+   * The request's channels that this worker has. One that also notifies the caller has a second entry, with the suffix
+   * `ofCallers`.
    */
   channels: LookedChannel[];
   /** The name of the search attribute for the inbox's tags. Absent if the cluster does not have it. */
@@ -79,28 +82,30 @@ export function createLookAtRequests(
         log.warn('The workflow that looks for ended runs could not be started', { error: String(error) });
       });
     }
-    return found.map((details): LookedRequest => {
-      const { requestId, deadline, settled, channels = [], assessment, userMessages } = details;
-      const { toolName, agentName, riskLevel, rule, requestedAt, digest } = details;
-      const facts = { toolName, agentName, riskLevel, rule, requestedAt, deadline, digest };
-      if (settled !== undefined) return { requestId, state: 'settled', names: [], channels: [] };
-      const reviewed = channels.filter((name) => !isForCallers(set?.channels.get(name)));
-      const names = reviewed.length > 0 ? reviewed : channels;
-      const endsAtMs = deadline === null ? null : Date.parse(deadline);
-      const about = { severity: assessment.severity, endsAtMs };
-      return {
-        requestId,
-        state: 'open',
-        deadlineMs: endsAtMs,
-        ...(userMessages !== undefined && { userMessages: userMessages.count }),
-        facts: { ...facts, severity: assessment.severity, argumentNames: argumentNamesOf(details) },
-        names,
-        channels: channels
-          .flatMap((name) => factsOfChannel(set, name, details, about))
-          .filter(({ name }) => name.endsWith(ofCallers) || names.includes(name)),
-        ...(tags !== null && { tagsName: tags }),
-      };
-    });
+    return found.map((details) => lookedRequest(set, details, tags));
+  };
+}
+
+/** Collects what the workflow of a run's channels needs to know of a request. */
+function lookedRequest(set: ChannelSet | undefined, details: ApprovalDetails, tags: string | null): LookedRequest {
+  const { requestId, deadline, settled, channels = [], userMessages } = details;
+  if (settled !== undefined) return { requestId, state: 'settled', names: [], channels: [] };
+  const { severity } = details.assessment;
+  const { toolName, agentName, riskLevel, rule, requestedAt, digest } = details;
+  const facts = { toolName, agentName, riskLevel, rule, requestedAt, deadline, digest };
+  const forReviewers = channels.filter((name) => !isForCallers(set?.channels.get(name)));
+  const names = forReviewers.length > 0 ? forReviewers : channels;
+  const deadlineMs = deadline === null ? null : Date.parse(deadline);
+  const known = channels.flatMap((name) => factsOfChannel(set, name, details, { severity, endsAtMs: deadlineMs }));
+  return {
+    requestId,
+    state: 'open',
+    deadlineMs,
+    ...(userMessages !== undefined && { userMessages: userMessages.count }),
+    facts: { ...facts, severity, argumentNames: argumentNamesOf(details) },
+    names,
+    channels: known.filter(({ name }) => name.endsWith(ofCallers) || names.includes(name)),
+    ...(tags !== null && { tagsName: tags }),
   };
 }
 
@@ -225,7 +230,10 @@ async function describeRun(
 
 type Answer = (ApprovalDetails | null)[];
 
-/** Queries a run for requests by id, and repeats the query for those that did not fit into the answer. */
+/**
+ * Queries a run for requests by id. An answer may have only the first ones that fit, so the query is repeated for the
+ * rest.
+ */
 async function queryRequests(
   session: Session,
   { workflowId, runId, status }: WorkflowExecutionDescription,
@@ -246,13 +254,14 @@ async function queryRequests(
     }
     return found;
   } catch (error) {
-    // The run ended before its first task, so it has no requests. Check that, as an open run may cause this error, too.
+    // A run that ended before its first task has no requests. An open run may cause the same error, which is then
+    // thrown.
     if (isProblemError(error) && error.code === 'run_closed' && status.name !== 'RUNNING') return [];
     throw error;
   }
 }
 
-/** True if the answer has, id by id, this run's request or null. It may have fewer entries than there are ids. */
+/** True if the answer has one element for each of the first ids: the request of this run with that id, or null. */
 function isAnswerFor(requestIds: readonly string[], workflowId: string, answer: unknown): answer is Answer {
   const isOf = (details: ApprovalDetails | null, index: number): boolean =>
     details === null || (details?.requestId === requestIds[index] && details?.workflowId === workflowId);

@@ -40,15 +40,14 @@ export async function lookForEndedRuns(session: Session, taskQueue: string): Pro
   const query = `WorkflowType = '${channelsWorkflowType}' AND ExecutionStatus = 'Running' AND TaskQueue = ${quoted(taskQueue)}`;
   let open = 0;
   for await (const page of listedExecutions(session, { query })) {
-    const rows = await Promise.all(page.map((each) => channelsOf(session, each)));
-    const listed = rows.filter((each) => each !== undefined);
-    open += listed.length;
-    for (let from = 0; from < listed.length; from += mostIds) {
-      const some = listed.slice(from, from + mostIds);
-      const runs = some.map(({ run }) => run);
-      const running = await runningOf(session, runs);
-      const ended = some.filter(({ run }) => !running.has(run));
-      await inParallel(ended, atOnce, (each) => signalEndOfRun(session, each));
+    const rows = await Promise.all(page.map((row) => channelsOf(session, row)));
+    const workflows = rows.filter((row) => row !== undefined);
+    open += workflows.length;
+    for (let from = 0; from < workflows.length; from += mostIds) {
+      const batch = workflows.slice(from, from + mostIds);
+      const openRuns = await openRunsOf(session, batch);
+      const ended = batch.filter(({ run }) => !openRuns.has(run));
+      await inParallel(ended, atOnce, (workflow) => signalEndOfRun(session, workflow));
     }
   }
   return { open };
@@ -60,8 +59,8 @@ interface ChannelsOfRun {
 }
 
 /**
- * Reads a row of the list: a workflow of channels and its run's id. Undefined if the workflow's id is not that of the
- * channels of this run, because anyone may write a memo, and if this worker cannot decode the memo.
+ * Reads the id of the run from a row of the list. Returns undefined if this worker cannot decode the memo. Also
+ * returns undefined if the memo names a run whose channels have another workflow id: anyone may write a memo.
  */
 async function channelsOf(session: Session, { execution, memo }: Listed): Promise<ChannelsOfRun | undefined> {
   const channelsId = execution?.workflowId ?? '';
@@ -71,19 +70,20 @@ async function channelsOf(session: Session, { execution, memo }: Listed): Promis
   return typeof run === 'string' && channelsWorkflowId(run) === channelsId ? { channelsId, run } : undefined;
 }
 
-async function runningOf(session: Session, workflowIds: readonly string[]): Promise<Set<string>> {
+/** Returns the ids of those runs that are open. */
+async function openRunsOf(session: Session, workflows: readonly ChannelsOfRun[]): Promise<Set<string>> {
   // Query the close time and not the status: a paused run is open, but its status is not `Running`.
-  const query = `CloseTime IS NULL AND WorkflowId IN (${workflowIds.map(quoted).join(', ')})`;
-  const found = new Set<string>();
+  const query = `CloseTime IS NULL AND WorkflowId IN (${workflows.map(({ run }) => quoted(run)).join(', ')})`;
+  const open = new Set<string>();
   for await (const page of listedExecutions(session, { query })) {
-    for (const { execution } of page) found.add(execution?.workflowId ?? '');
+    for (const { execution } of page) open.add(execution?.workflowId ?? '');
   }
-  return found;
+  return open;
 }
 
 /**
- * Signals the workflow of an ended run's channels, with the ids of the requests that this workflow still tracks. It
- * then reads that they are settled, and stops tracking them, so the next check signals nothing.
+ * Signals the workflow of an ended run's channels to read again the requests that it still tracks. The workflow then
+ * finds them settled and stops tracking them, so the next check signals nothing.
  */
 async function signalEndOfRun(session: Session, { channelsId, run }: ChannelsOfRun): Promise<void> {
   try {

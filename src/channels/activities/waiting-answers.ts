@@ -66,14 +66,15 @@ export class WaitingAnswers {
  * retries the activity.
  */
 async function report({ taskToken, server, answer, stop }: Waiting): Promise<void> {
-  const isOver = new AbortController();
-  void heartbeatUntil(server, taskToken, stop, isOver.signal);
-  const send = await answer.then(
-    (value) => () => server.complete(taskToken, value),
-    (error: unknown) => () => reportFailure(server, taskToken, stop.signal.aborted ? stop.signal : error),
-  );
-  isOver.abort();
-  await send().catch(() => undefined);
+  const isAnswered = new AbortController();
+  void heartbeatUntil(server, taskToken, stop, isAnswered.signal);
+  try {
+    const value = await answer.finally(() => isAnswered.abort());
+    await server.complete(taskToken, value).catch(() => undefined);
+  } catch (error) {
+    const failed = stop.signal.aborted ? stop.signal : error;
+    await reportFailure(server, taskToken, failed).catch(() => undefined);
+  }
 }
 
 /** Reports an error of the call. If `failed` is the signal that stopped the call, its reason decides what to report. */

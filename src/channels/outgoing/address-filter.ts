@@ -88,7 +88,9 @@ function isIn(lists: Networks, address: string): boolean {
 }
 
 function familyOf(address: string): 'ipv4' | 'ipv6' | undefined {
-  return ([undefined, 'ipv4', 'ipv6'] as const)[[0, 4, 6].indexOf(isIP(address))];
+  const version = isIP(address);
+  if (version === 0) return undefined;
+  return version === 4 ? 'ipv4' : 'ipv6';
 }
 
 /** Removes the zone that a link-local address may have, such as `%eth0` in `fe80::1%eth0`. */
@@ -180,6 +182,7 @@ function checkedLookup(
   return (host, options, callback) =>
     lookup(host, { ...options, all: true }, (error, found, family) => {
       if (error !== null) return callback(error, []);
+      // A look-up function of the caller may ignore `all`, and return a single address.
       const all: LookupAddress[] =
         typeof found === 'string' ? [{ address: found, family: family ?? isIP(found) }] : found;
       const refused = all.find(({ address }) => filter.isRefused(address));
@@ -203,16 +206,25 @@ export async function checkAddress(
 ): Promise<void> {
   const { filter, lookup = systemLookup, proxy } = options;
   const host = hostOf(url);
-  const isLocal = /^(?:.+\.)?localhost\.?$/.test(host);
-  const addresses =
-    isIP(host) !== 0 ? [host] : proxy === undefined ? await addressesOf(host, lookup) : isLocal ? ['127.0.0.1'] : [];
+  const addresses = proxy === undefined ? await addressesOf(host, lookup) : addressesWithoutLookup(host);
   const refused = addresses.find((address) => filter.isRefused(address));
   if (refused === undefined) return;
   throw policyInvalid(addressRefused(host, refused).message);
 }
 
-/** Resolves a host name. Returns no address if that fails or takes too long: each connection is checked again. */
+/** Returns the addresses of a host that are known without a look-up, which is left to the proxy. */
+function addressesWithoutLookup(host: string): string[] {
+  if (isIP(host) !== 0) return [host];
+  const isLocal = /^(?:.+\.)?localhost\.?$/.test(host);
+  return isLocal ? ['127.0.0.1'] : [];
+}
+
+/**
+ * Resolves a host name. Returns no address if the look-up fails or is too slow: each connection is checked again
+ * anyway.
+ */
 async function addressesOf(host: string, lookup: LookupFunction): Promise<string[]> {
+  if (isIP(host) !== 0) return [host];
   const { promise, resolve } = Promise.withResolvers<string[]>();
   const timer = setTimeout(() => resolve([]), longestMs);
   lookup(host, { all: true }, (error, found) => {

@@ -60,23 +60,25 @@ export async function reachHost(
 const aboutContent: readonly number[] = [400, 413, 414, 422, 431];
 
 /**
- * Builds the error for a response without success. A retry may succeed if its code is `rate_limited` or `internal`;
- * with other codes, one side must change first.
+ * Builds the error for a response without success. With the codes `rate_limited` and `internal`, a retry may succeed.
+ * With any other code, the settings or the receiver must change first.
  */
 export function refusedStatus({ origin }: URL, { status, headers }: Incoming): NotTaken {
-  const isRedirect = status >= 300 && status < 400;
-  const code: ProblemCode =
-    status === 429
-      ? 'rate_limited'
-      : status >= 500 || status === 408
-        ? 'internal'
-        : isRedirect
-          ? 'forbidden'
-          : 'invalid_message';
-  const why = isRedirect ? ', and redirects are not followed: configure the address to which it leads' : '';
+  const why = isRedirect(status) ? ', and redirects are not followed: configure the address to which it leads' : '';
   const message = `The service at ${origin} answered ${status}${why}.`;
   const retryAfterMs = readRetryAfter(headers['retry-after'], Date.now());
-  return new NotTaken({ code, message }, { retryAfterMs, refusesMessage: aboutContent.includes(status) });
+  const refusesMessage = aboutContent.includes(status);
+  return new NotTaken({ code: codeOfStatus(status), message }, { retryAfterMs, refusesMessage });
+}
+
+function codeOfStatus(status: number): ProblemCode {
+  if (status === 429) return 'rate_limited';
+  if (status >= 500 || status === 408) return 'internal';
+  return isRedirect(status) ? 'forbidden' : 'invalid_message';
+}
+
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400;
 }
 
 /** Sends a request and reads the response, whatever its status. Rejects if the connection fails. */
@@ -96,6 +98,7 @@ async function send(
   return { status: response.statusCode ?? 0, headers: response.headers, text: await readText(response) };
 }
 
+/** Reads the body of a response; undefined if it has more than `mostBytes`, or is not UTF-8. */
 async function readText(response: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -48,9 +48,9 @@ export async function* audit(
     withheld: [...withheld],
   };
   const runs: ExportedRun[] = [];
-  const exporting = { runs, withheld, follow, skipsOthers: 'query' in scope };
+  const exporting = { runs, withheld, follow, skipsUngated: 'query' in scope };
   let entries = 0;
-  const counted = (line: AuditLine): SealedLine => {
+  const sealAndCount = (line: AuditLine): SealedLine => {
     if (line.line === 'entry') entries += 1;
     return seal(line);
   };
@@ -59,17 +59,17 @@ export async function* audit(
   yield seal(began);
   for (;;) {
     for (const run of found) {
-      for await (const line of newLines(session, run, exporting)) yield counted(line);
+      for await (const line of newLines(session, run, exporting)) yield sealAndCount(line);
     }
     const isOver = 'workflowId' in scope && runs.every(({ isClosed }) => isClosed);
     if (!follow || isOver || signal?.aborted === true) break;
     await sleep(intervalMs, undefined, { signal }).catch(() => undefined);
     found = await findRuns(session, scope);
   }
-  // The runs that go on get their head now, after their last new lines.
+  // A run that is still open gets its head here, after its last new lines.
   for (const open of runs.filter(({ isClosed }) => !isClosed)) {
     const run = await fetchAuditedRun(session, open.workflowId, open.runId);
-    for (const line of open.lines.part(run, true)) yield counted(line);
+    for (const line of open.lines.part(run, true)) yield sealAndCount(line);
   }
   yield seal({ line: 'end', at: new Date().toISOString(), runs: runs.length, entries });
 }
@@ -86,23 +86,23 @@ interface Exporting {
   runs: ExportedRun[];
   withheld: ReadonlySet<string>;
   follow: boolean;
-  skipsOthers: boolean;
+  /** True for a query, which may also find workflows without a gate. */
+  skipsUngated: boolean;
 }
 
 /** Yields the new lines of a run. Adds the run to `runs`, or updates it there. */
 async function* newLines(
   session: Session,
   { workflowId, runId }: ExecutionId,
-  { runs, withheld, follow, skipsOthers }: Exporting,
+  { runs, withheld, follow, skipsUngated }: Exporting,
 ): AsyncGenerator<AuditLine> {
-  const last = runs.find((each) => each.runId === runId);
-  if (last?.isClosed === true) return;
+  const lastPoll = runs.find((each) => each.runId === runId);
+  if (lastPoll?.isClosed === true) return;
   const seen = follow ? await growthOf(session, { workflowId, runId }) : '';
-  if (last !== undefined && last.seen === seen) return;
+  if (lastPoll?.seen === seen) return;
   const run = await fetchAuditedRun(session, workflowId, runId);
-  // A query may find workflows without a gate.
-  if (skipsOthers && run.tree.secret === undefined && run.entries.length === 0) return;
-  // An execution continues a known run or begins one. After a reset, a new run begins.
+  if (skipsUngated && run.tree.secret === undefined && run.entries.length === 0) return;
+  // If an earlier poll saw an execution of this run, its lines go on. After a reset, a new run begins.
   const known = runs.find((each) => !each.isClosed && run.executions.some((one) => one.runId === each.runId));
   const lines = known?.lines ?? new RunLines(runs.length + 1, withheld);
   const isClosed = !follow || !openStates.includes(run.status);
@@ -112,7 +112,7 @@ async function* newLines(
   yield* lines.part(run, isClosed);
 }
 
-/** After these states the run may have further events: the next poll finds the execution that follows. */
+/** The states of an execution after which its run may go on, in this execution or in the next one. */
 const openStates: readonly string[] = ['RUNNING', 'CONTINUED_AS_NEW'];
 
 function withholdable(names: readonly string[]): ReadonlySet<string> {
@@ -125,7 +125,10 @@ function withholdable(names: readonly string[]): ReadonlySet<string> {
 /** The number of `WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW` in Temporal's API. */
 const continuedAsNew = 6;
 
-/** Finds the runs of an export. Executions that continued as new belong to the run of the last one. */
+/**
+ * Finds the last execution of each run to export. Leaves out an execution that continued as new, because it is not the
+ * last.
+ */
 async function findRuns(session: Session, scope: AuditScope): Promise<ExecutionId[]> {
   if ('workflowId' in scope) return [await newestOf(session, scope.workflowId)];
   const found: ExecutionId[] = [];
@@ -153,7 +156,7 @@ async function growthOf(session: Session, { workflowId, runId }: ExecutionId): P
   return `${status.name} ${historyLength}`;
 }
 
-/** Makes the lines of one run. A followed run is read several times: each part has what is new. */
+/** Makes the lines of one run. A followed run is read at each poll, and `part` returns only the lines that are new. */
 export class RunLines {
   readonly #number: number;
   readonly #withheld: ReadonlySet<string>;
@@ -173,7 +176,8 @@ export class RunLines {
   /** Yields the lines that are new since the last part. The part with `isLast` ends with the line of the head. */
   *part(run: AuditedRun, isLast: boolean): Generator<AuditLine> {
     const { secret, before } = run.tree;
-    // At its start, a run does not show yet whether it commits itself to its entries.
+    // Wait until the run has recorded its secret or an entry. Before, it is unknown whether the run commits itself to
+    // entries.
     if (!isLast && secret === undefined && run.entries.length === 0) return;
     if (this.#tree === undefined) yield this.#first(run);
     this.#tree ??= emptyTree;
@@ -183,7 +187,7 @@ export class RunLines {
     for (const placed of run.entries) {
       const { entry, place } = placed;
       if (entry.seq <= this.#lastSeq) continue;
-      // An earlier entry may still arrive with a later payload: while the run goes on, it is awaited.
+      // While the run goes on, wait for a missing entry: a later payload may contain it.
       if (entry.seq > this.#lastSeq + 1 && !isLast && before === undefined) break;
       yield* this.#gap(entry.seq, before);
       yield entryLine({
@@ -263,13 +267,13 @@ export class RunLines {
   }
 }
 
-/** The outcomes that a reviewer's message decides. */
+/** The outcomes of requests that only a reviewer's message brings about. */
 const decided: readonly string[] = ['approved', 'denied', 'responded'];
 
 type Entry = PlacedEntry['entry'];
 type EventPlace = PlacedEntry['place'];
 
-/** Returns a function that adds facts of the history to an entry. Call it in the order of the entries. */
+/** Returns a function that finds the facts of the history about an entry. */
 function contexts({
   entries,
   messages,
@@ -278,43 +282,49 @@ function contexts({
   executions,
 }: AuditedRun): (entry: Entry, place: EventPlace) => Partial<EntryContext> {
   const decisions = Map.groupBy(messages, ({ requestId }): string | undefined => requestId);
-  const texts = Map.groupBy(said, ({ digest }): string | undefined => digest);
+  const userMessages = Map.groupBy(said, ({ digest }): string | undefined => digest);
   const openedAt = new Map<string | undefined, string>();
-  const digests = new Map<number, string>();
+  const policyDigests = new Map<number, string>();
   const order = new Map(executions.map(({ runId }, index) => [runId, index]));
-  // Only an earlier message can have led to an entry. So every later export has the same message.
   const isBefore = (one: EventPlace, other: EventPlace): boolean =>
     one.runId === other.runId ? one.eventId < other.eventId : order.get(one.runId)! < order.get(other.runId)!;
   let { policyDigest } = tree;
   for (const { entry } of entries) {
     if (entry.kind === 'opened') openedAt.set(entry.requestId, entry.at);
     policyDigest = entry.policyDigest ?? policyDigest;
-    if (policyDigest !== undefined) digests.set(entry.seq, policyDigest);
+    if (policyDigest !== undefined) policyDigests.set(entry.seq, policyDigest);
   }
-  /** Returns the earlier message with this text; undefined if several different messages have it. */
-  const messageBefore = (digest: string | undefined, place: EventPlace): MessagePlace | undefined => {
-    const same = (texts.get(digest) ?? []).filter((each) => isBefore(each.place, place));
-    const [first, another] = same.filter(
-      ({ messageId }, index) =>
-        messageId === undefined || same.findIndex((each) => each.messageId === messageId) === index,
-    );
-    return another === undefined ? first?.place : undefined;
-  };
-  return ({ seq, kind, outcome, requestId, decisionId, digest, at }, place) => {
+  return (entry, place) => {
+    const { seq, kind, outcome, requestId, digest, at } = entry;
     const opened = openedAt.get(requestId);
     const isAnswer = kind === 'vote' || kind === 'settled';
     const isDecided = kind === 'vote' || decided.includes(outcome ?? '');
-    const sent = isDecided ? (decisions.get(requestId) ?? []) : [];
-    const about = sent.filter((each) => isBefore(each.place, place));
-    const exact = about.filter((each) => each.decisionId === decisionId);
-    // A repeated message counts once. Without a decision id, the message must be the only one about the request.
-    const [message, another] = decisionId === undefined ? about : exact.slice(0, 1);
-    const userMessage = kind === 'message' ? messageBefore(digest, place) : undefined;
+    // Only an earlier message can have caused the entry. So every later export has the same message.
+    const sent = (isDecided ? decisions.get(requestId) : undefined) ?? [];
+    const written = (kind === 'message' ? userMessages.get(digest) : undefined) ?? [];
+    const message =
+      causeOf(
+        entry,
+        sent.filter((decision) => isBefore(decision.place, place)),
+      ) ?? onlyMessage(written.filter((userMessage) => isBefore(userMessage.place, place)));
     return {
-      ...(digests.has(seq) && { policyDigest: digests.get(seq) }),
+      ...(policyDigests.has(seq) && { policyDigest: policyDigests.get(seq) }),
       ...(isAnswer && opened !== undefined && { openForMs: Date.parse(at) - Date.parse(opened) }),
-      ...(message !== undefined && another === undefined && { message: message.place }),
-      ...(userMessage !== undefined && { message: userMessage }),
+      ...(message !== undefined && { message }),
     };
   };
+}
+
+/** Returns the decision that caused an entry: the first with its id. Without an id, it must be the only decision. */
+function causeOf({ decisionId }: Entry, sent: AuditedRun['messages']): MessagePlace | undefined {
+  if (decisionId !== undefined) return sent.find((decision) => decision.decisionId === decisionId)?.place;
+  return sent.length === 1 ? sent[0]!.place : undefined;
+}
+
+/** Returns the only message of the user; undefined if there are several. A message and its retries count as one. */
+function onlyMessage(said: AuditedRun['said']): MessagePlace | undefined {
+  const [first, another] = said.filter(({ messageId }, index) => {
+    return messageId === undefined || said.findIndex((each) => each.messageId === messageId) === index;
+  });
+  return another === undefined ? first?.place : undefined;
 }

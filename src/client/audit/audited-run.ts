@@ -44,7 +44,7 @@ export interface RecordedTree {
   secret?: string;
   /** The digest of the policies in force at the start of the run, or of its oldest execution that is kept. */
   policyDigest?: string;
-  /** The head over the most entries that the run wrote. */
+  /** The newest head that the run wrote. */
   head?: RecordedHead;
   /** The tree that the oldest execution took over from a removed one. */
   before?: TreeState;
@@ -157,21 +157,21 @@ type Ran = Omit<ActivityLine, 'line' | 'run'>;
 
 /** Returns the activities with a permit, and the nested runs, whose workflow ids begin with `nestedPrefix`. */
 function activitiesOf({ runId, events }: ReadExecution, nestedPrefix: string): Ran[] {
-  const found = new Map<number, Ran>();
+  const activities = new Map<number, Ran>();
   for (const { eventId, at, what } of events) {
     if (what?.kind !== 'scheduled' && what?.kind !== 'attempted' && what?.kind !== 'ended') continue;
     const { scheduledEventId } = what.activity;
     const called = calledBy(what.activity, nestedPrefix);
     if (called === undefined) continue;
     const scheduled: Ran = { ...called, runId, scheduledEventId, scheduledAt: at, state: 'open' };
-    const ran = found.get(scheduledEventId) ?? scheduled;
-    found.set(scheduledEventId, ran);
-    if (what.kind === 'attempted') {
-      const { attempt, worker } = what;
-      Object.assign(ran, { startedAt: at, ...(attempt !== undefined && { attempt }), ...(worker && { worker }) });
-    } else if (what.kind === 'ended') Object.assign(ran, { closedEventId: eventId, closedAt: at, state: what.state });
+    const ran = activities.get(scheduledEventId) ?? scheduled;
+    activities.set(scheduledEventId, ran);
+    if (what.kind === 'ended') Object.assign(ran, { closedEventId: eventId, closedAt: at, state: what.state });
+    if (what.kind !== 'attempted') continue;
+    const { attempt, worker } = what;
+    Object.assign(ran, { startedAt: at, ...(attempt !== undefined && { attempt }), ...(worker && { worker }) });
   }
-  return [...found.values()];
+  return [...activities.values()];
 }
 
 function calledBy(activity: Activity, nestedPrefix: string): Pick<Ran, 'callId' | 'activity'> | undefined {

@@ -16,7 +16,7 @@ import { gatedArguments, withGreaterRisk, type GatedDefinition } from '../../cor
 import { notSplit, type ShellSplit } from '../../core/shell/parts.ts';
 import type { ReadExecution } from '../history/history-chain.ts';
 
-/** Arguments of a call, with what the activity that parsed them found out about it. */
+/** The arguments of a call, and the facts that the activity found when it parsed them. */
 export interface EvidenceArguments {
   args?: JsonObject;
   shell?: ShellSplit & { argument: string };
@@ -29,12 +29,15 @@ interface ChangedTool {
   checked?: EvidenceArguments;
 }
 
-/** Finds the calls of a run in its history, for the entries of its journal, by their digests. */
+/** Finds the call of each journal entry in the history of a run. The entry has only the digest of its call. */
 export class EvidenceCalls {
   #isAgentRun = false;
   /** The calls of each turn of the model, by the number of the turn. */
   readonly #turns = new Map<number, readonly EvidenceArguments[]>();
-  /** Arguments that an activity was given, by a reviewer's edit or for a call that may have run, and its result. */
+  /**
+   * The results of the activity that parses arguments: of a reviewer's edit, or of a call that may have run. `written`
+   * are the arguments before parsing.
+   */
   readonly #edits: { tool: unknown; written: unknown; parsed: EvidenceArguments; atMs: number }[] = [];
   /** The tools that changed after the ruling on a call and before its start. */
   readonly #changes: { atMs: number; permit: ClaimedPermit; change: ChangedTool }[] = [];
@@ -84,13 +87,16 @@ export class EvidenceCalls {
     return this.#turns.get(turn)?.[index - 1];
   }
 
-  /** Returns the call of an entry, without arguments if no history has them; undefined if the tool is unknown, too. */
+  /**
+   * Returns the call of an entry. It has no arguments if no history keeps them. Undefined if the tool is unknown as
+   * well.
+   */
   of(entry: JournalEntry, tools: readonly ToolDefinition[], limits: RunLimits = {}): EvidenceCall | undefined {
     const { kind, requestId = '', digest } = entry;
-    if (kind === 'ruling') return toContinue(entry, limits) ?? this.#new(entry, tools);
+    if (kind === 'ruling') return continueCall(entry, limits) ?? this.#new(entry, tools);
     const asked = this.#asked.get(requestId);
     if (kind === 'opened') {
-      const found = toContinue(entry, limits) ?? this.#opened(entry, tools);
+      const found = continueCall(entry, limits) ?? this.#opened(entry, tools);
       if (found === undefined || digest === undefined) return undefined;
       // If an edited call was not assessed, the assessment of the first arguments stays.
       const before = entry.by === 'edit' ? this.#asked.get(entry.byId ?? '')?.call.assessed : undefined;
@@ -147,7 +153,10 @@ export class EvidenceCalls {
     return known.toReversed();
   }
 
-  /** Returns arguments that the call may have. With an id `TURN.INDEX.N`, its tool had changed before. */
+  /**
+   * Returns the arguments that a call may have; the caller compares digests. In an id `TURN.INDEX.N`, the number N
+   * shows that the gate asked about the call before, and that its tool has changed since.
+   */
   #given({ callId = '', by, at }: JournalEntry, definition: ToolDefinition): EvidenceArguments[] {
     if (!this.#isAgentRun) return this.#passed(callId, definition);
     if (by === 'unknown') return this.#sent(callId).map((sent) => this.#lookedAt(definition, sent, Date.parse(at)));
@@ -156,7 +165,8 @@ export class EvidenceCalls {
       const call = this.asked(callId);
       return call?.args === undefined ? [] : [{ ...call, args: call.args }];
     }
-    // The worker that refused the call has parsed its arguments again; else they are those that were sent.
+    // The worker that refused to start the call may have parsed its arguments again. Otherwise those of the start
+    // count.
     const earlier = again === '2' ? `${turn}.${index}` : `${turn}.${index}.${Number(again) - 1}`;
     return this.#changes.flatMap(({ permit, change: { checked } }) => {
       if (permit.callId !== earlier) return [];
@@ -170,7 +180,10 @@ export class EvidenceCalls {
     });
   }
 
-  /** Returns the newest facts about the arguments of a call that may have run; the arguments alone if a look failed. */
+  /**
+   * Adds to the arguments of a call that may have run the newest facts about them. Adds nothing if no activity read
+   * them.
+   */
   #lookedAt({ name, definition }: ToolDefinition, sent: EvidenceArguments, untilMs: number): EvidenceArguments {
     const digest = digestOf(name, sent.args, definition);
     const found = this.#edits.findLast(({ tool, written, atMs }) => {
@@ -204,8 +217,11 @@ export class EvidenceCalls {
   }
 }
 
-/** Returns the call of a request to continue the run beyond a limit, whose arguments follow from the policies. */
-function toContinue({ toolName, digest }: JournalEntry, limits: RunLimits): EvidenceCall | undefined {
+/**
+ * Returns the call of a request to continue a run beyond a limit; undefined for any other call. Its arguments follow
+ * from the limits of the policies, so the history need not keep them.
+ */
+function continueCall({ toolName, digest }: JournalEntry, limits: RunLimits): EvidenceCall | undefined {
   if (toolName !== continueDefinition.name) return undefined;
   const amounts = runMeasures.flatMap((measure) => {
     const { ask, end } = limits[measure] ?? {};

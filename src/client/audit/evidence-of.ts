@@ -29,31 +29,21 @@ export function evidenceOf(
   const keyOf = (call: EvidenceCall): string => kept(evidence.calls, call);
   const start = startOf(policies, calls, keyOf);
   if (start !== undefined) evidence.start = start;
-  const asked = new Set(rulingsOf(entries, start));
+  const rulings = new Set(rulingsOf(entries, start));
   const contexts = contextsOf(executions);
   const timeline = new PolicyTimeline(policies);
   for (const entry of entries) {
     const { seq } = entry;
-    const found = timeline.at(entry);
+    const { agent, layers, why } = timeline.at(entry);
     // Every entry moves the timeline; only rulings need evidence.
-    if (!asked.has(entry)) continue;
-    const limits = found.layers && runLimitsOf(found.layers);
-    const call = calls.of(entry, timeline.toolsOf(found.agent), limits);
-    if (found.layers === undefined) {
-      evidence.missing.push({ seq, why: found.why });
-      continue;
+    if (!rulings.has(entry)) continue;
+    const call = calls.of(entry, timeline.toolsOf(agent), layers && runLimitsOf(layers));
+    if (layers === undefined) evidence.missing.push({ seq, why });
+    else if (call === undefined) evidence.missing.push({ seq, why: 'the history does not keep its call' });
+    else {
+      const context = kept(evidence.contexts, contextAt(contexts, Date.parse(entry.at)));
+      evidence.rulings.push({ seq, policies: keptLayers(evidence, layers), call: keyOf(call), context, agent });
     }
-    if (call === undefined) {
-      evidence.missing.push({ seq, why: 'the history does not keep its call' });
-      continue;
-    }
-    evidence.rulings.push({
-      seq,
-      policies: keptLayers(evidence, found.layers),
-      call: keyOf(call),
-      context: kept(evidence.contexts, contextAt(contexts, Date.parse(entry.at))),
-      agent: found.agent,
-    });
   }
   return { entries, evidence };
 }
@@ -76,7 +66,7 @@ interface Context {
   context: EvidenceContext;
 }
 
-/** Returns the caller and the metadata of the run, with the time from which each execution has them. */
+/** Returns for each execution the caller and the metadata that rules read, and the start of the execution. */
 function contextsOf(executions: readonly ReadExecution[]): Context[] {
   return executions.map(({ events }) => {
     let context: EvidenceContext = { unknown: ['caller', 'metadata'] };
@@ -131,7 +121,8 @@ export class PolicyTimeline {
     this.#agents = first === undefined ? [] : agentsOf(first);
     this.#agent = carried?.agent ?? first?.agent ?? '';
     this.#changed = { change: carried?.gate.change };
-    // A `setPolicy` message has a policy, a mode or both. The resulting digest shows which belong together.
+    // The history keeps policies and modes apart, so try each pair. The digest of the resulting policies shows which
+    // of them a `setPolicy` message has set together.
     const sent = [...policies, undefined].flatMap((policy) => [undefined, ...modes].map((mode) => ({ policy, mode })));
     const changes = sent.filter(({ policy, mode }) => policy !== undefined || mode !== undefined);
     this.#changes = [...changes, ...pasts.flatMap(({ gate }) => gate.change ?? [])];
@@ -157,8 +148,8 @@ export class PolicyTimeline {
   }
 
   /**
-   * Applies the change, by `setPolicy` or by the calling run, that results in policies with this digest. After a
-   * handoff, the change may come before the first entry that names the new agent.
+   * Applies the change that leads to policies with this digest. `setPolicy` or the calling run made the change. After
+   * a handoff, the change may come before the first entry that names the new agent, so all agents are tried.
    */
   #applyChangeTo(digest: string): void {
     const { change: before, parents } = this.#changed;

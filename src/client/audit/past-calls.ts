@@ -28,13 +28,12 @@ export async function pastCalls(session: Session, workflowId: string, tool: stri
   const hidden = hiddenIn(executions);
   const hidesAll = !hidden.isKnown || hidden.hidesArguments;
   const { entries, outcomes } = projectRun(executions);
-  const times = new Map<string, string>();
-  for (const { callId, at } of entries) {
-    if (callId !== undefined && !times.has(callId)) times.set(callId, at);
-  }
+  // The first entry about a call is its ruling.
+  const newestFirst = entries.toReversed();
+  const ruledAt = new Map(newestFirst.map(({ callId, at }) => [callId, at]));
   return outcomes.flatMap(({ callId, toolName, outcome }) => {
     const call = calls.asked(callId);
-    const at = times.get(callId);
+    const at = ruledAt.get(callId);
     if (toolName !== tool || call?.args === undefined || at === undefined) return [];
     const isHidden = hidesAll || hidesSome(call, hidden);
     return [{ workflowId, callId, toolName, ...(!isHidden && { args: call.args }), at, outcome }];
@@ -47,7 +46,10 @@ function hiddenIn(executions: readonly ReadExecution[]): HiddenByPolicies {
   return hidden;
 }
 
-/** True if some arguments are hidden from reviewers, or if no activity has searched them for values to hide. */
+/**
+ * True if some arguments are hidden from reviewers. Also true if the policies hide values, and no activity has
+ * searched the arguments for them.
+ */
 function hidesSome(call: object, { settings }: HiddenByPolicies): boolean {
   const { redaction } = call as { redaction?: unknown };
   if (!isObject(redaction)) return settings !== undefined;

@@ -49,7 +49,10 @@ export class LiveComparison {
     return { findings: findings.sort((one, other) => one.line - other.line), notes };
   }
 
-  /** Finds the newest run with the exported id, else one with an exported execution; undefined if both are gone. */
+  /**
+   * Finds the exported run: the newest with its workflow id, or the run of an exported execution; undefined if it is
+   * gone.
+   */
   async #fetch({ workflowId, firstRunId, lastRunId }: ExportedRun): Promise<AuditedRun | undefined> {
     for (const runId of [undefined, lastRunId, firstRunId]) {
       try {
@@ -73,7 +76,7 @@ export class LiveComparison {
     const isCutShort = run.tree.before !== undefined;
     return [...lines].flatMap(([key, { leaf, line, seq }]) => {
       const now = live.get(key);
-      // These lines are about events that retention has removed, so they cannot be compared.
+      // The server has removed the oldest events of the run, and the lines about these events cannot be compared.
       if (now === leaf || (isCutShort && (now === undefined || key === 'run'))) return [];
       const what = now === undefined ? 'does not have this line' : 'says something else';
       const message = `the history on the server ${what}`;

@@ -117,6 +117,7 @@ async function checkClock(session: Session): Promise<CheckOutcome> {
   const taskQueue = { name: `countersign-clock-${randomUUID()}` };
   const giveUp = new AbortController();
   const beforeMs = Date.now();
+  // No workflow uses this queue, so the poll gets no task. It goes on while the loop below reads its time.
   const poll = connection
     .withAbortSignal(giveUp.signal, () =>
       connection.withDeadline(beforeMs + pollMs, () =>
@@ -160,7 +161,7 @@ function clockOutcome(serverMs: number, beforeMs: number, afterMs: number): Chec
 async function checkCodec(session: Session): Promise<CheckOutcome> {
   const memos = await memosOf(session);
   if (memos.length === 0) return fine('No run asks anything now, so no codec could be tried.');
-  let isPlain = false;
+  let hasPlainMemo = false;
   for (const { workflowId, payload } of memos) {
     const value = await readPayload(session, payload);
     if (isUndecodable(value)) {
@@ -169,9 +170,9 @@ async function checkCodec(session: Session): Promise<CheckOutcome> {
         'countersign doctor --codec-endpoint URL',
       );
     }
-    isPlain ||= Buffer.from(payload.metadata?.['encoding'] ?? []).toString() === 'json/plain';
+    hasPlainMemo ||= Buffer.from(payload.metadata?.['encoding'] ?? []).toString() === 'json/plain';
   }
-  if (session.hasCodecs && isPlain) {
+  if (session.hasCodecs && hasPlainMemo) {
     return wrong('This client has a codec, and some workers encode nothing: give them the same dataConverter.');
   }
   return fine(`The memos of ${countedNoun(memos.length, 'run')} can be read.`);

@@ -20,28 +20,37 @@ interface Poller {
 
 /** Checks that a worker polls the task queue, and that all workers have this engine and one policy of the operator. */
 export async function checkWorkers(session: Session, taskQueue: string, isClockRight: boolean): Promise<Check[]> {
-  let identities: string[] = [];
-  let living: string[] = [];
+  let pollers: Poller[] = [];
   const worker = await runCheck('worker', async () => {
-    const pollers = await pollersOf(session, taskQueue);
-    identities = pollers.map(({ identity }) => identity);
-    living = pollers.filter((poller) => isLiving(poller, isClockRight)).map(({ identity }) => identity);
-    const command = `countersign worker --task-queue ${taskQueue}`;
-    if (pollers.length === 0) return wrong(noWorker(session, taskQueue).message, command);
-    if (!isClockRight) return fine(`A worker polls task queue '${taskQueue}', or did minutes ago.`);
-    const seconds = Math.round(Math.min(...pollers.map(({ agoMs }) => agoMs)) / 1_000);
-    const seen = `A worker polled task queue '${taskQueue}' ${seconds} s ago`;
-    if (seconds <= pollSeconds)
-      return fine(`A worker is running for task queue '${taskQueue}' (last seen ${seconds} s ago).`);
-    return wrong(`${seen}, and none since: start one with \`countersign worker\`.`, command);
+    pollers = await pollersOf(session, taskQueue);
+    return checkPollers(session, taskQueue, pollers, isClockRight);
   });
-  if (identities.length === 0) return [worker];
+  if (pollers.length === 0) return [worker];
+  const identities = pollers.map(({ identity }) => identity);
   const engine = await runCheck('engine', async () => {
     // This import is dynamic, because the module loads the condition language, which no other check needs.
     const { engine: own } = await import('../../core/policy/ruling.ts');
     return compareEngines(own, taskQueue, identities);
   });
+  const living = pollers.filter((poller) => isLiving(poller, isClockRight)).map(({ identity }) => identity);
   return [worker, engine, await runCheck('policy', () => comparePolicies(taskQueue, living))];
+}
+
+/** Checks that a worker is running, by the time of the last poll. A wrong clock says nothing about that time. */
+function checkPollers(
+  session: Session,
+  taskQueue: string,
+  pollers: readonly Poller[],
+  isClockRight: boolean,
+): CheckOutcome {
+  const command = `countersign worker --task-queue ${taskQueue}`;
+  if (pollers.length === 0) return wrong(noWorker(session, taskQueue).message, command);
+  if (!isClockRight) return fine(`A worker polls task queue '${taskQueue}', or did minutes ago.`);
+  const seconds = Math.round(Math.min(...pollers.map(({ agoMs }) => agoMs)) / 1_000);
+  if (seconds <= pollSeconds)
+    return fine(`A worker is running for task queue '${taskQueue}' (last seen ${seconds} s ago).`);
+  const seen = `A worker polled task queue '${taskQueue}' ${seconds} s ago`;
+  return wrong(`${seen}, and none since: start one with \`countersign worker\`.`, command);
 }
 
 function isLiving({ agoMs }: Poller, isClockRight: boolean): boolean {
@@ -61,7 +70,7 @@ export async function checkVersions(session: Session, isClockRight: boolean): Pr
       pinned.set(key, known);
       known.workflowIds.push(execution?.workflowId ?? '');
     }
-    break;
+    break; // one page is a large enough sample
   }
   for (const { version, taskQueue, workflowIds } of pinned.values()) {
     const pollers = await pollersOf(session, taskQueue);

@@ -50,20 +50,24 @@ function readHistory(text: string): Event[] {
 /** The names of members that contain payloads, in a list or an object. */
 const holders = ['payloads', 'fields', 'indexedFields'];
 
-/** Converts every payload to the form of the protocol: Temporal's tools can write a payload as its JSON value. */
+/** Converts every payload to the form of Temporal's protocol. An exported history may have its JSON value instead. */
 function withPayloads(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withPayloads);
   if (typeof value !== 'object' || value === null) return value;
-  // This member has summaries for Temporal's UI.
+  // Leave out the summaries for Temporal's UI: they are payloads too, but say nothing about the run.
   const members = Object.entries(value).filter(([name]) => name !== 'userMetadata');
   return Object.fromEntries(
     members.map(([name, member]) => {
       if (name === 'encodedAttributes') return [name, asPayload(member)];
-      if (!holders.includes(name) || typeof member !== 'object' || member === null) return [name, withPayloads(member)];
-      if (Array.isArray(member)) return [name, member.map(asPayload)];
-      return [name, Object.fromEntries(Object.entries(member).map(([key, each]) => [key, asPayload(each)]))];
+      return [name, holders.includes(name) ? withEachAsPayload(member) : withPayloads(member)];
     }),
   );
+}
+
+function withEachAsPayload(holder: unknown): unknown {
+  if (Array.isArray(holder)) return holder.map(asPayload);
+  if (typeof holder !== 'object' || holder === null) return holder;
+  return Object.fromEntries(Object.entries(holder).map(([key, member]) => [key, asPayload(member)]));
 }
 
 function asPayload(value: unknown): unknown {

@@ -39,12 +39,18 @@ export interface PlacedEntry {
   place: { runId: string; eventId: number };
 }
 
-/** Returns the entries with their places. An entry may be written several times: the last version counts. */
+/**
+ * Returns the entries with their places. Several events may contain an entry: the first one is its place, and the last
+ * one has its final version.
+ */
 export function placedEntries(executions: readonly ReadExecution[]): PlacedEntry[] {
   const found = new Map<number, PlacedEntry>();
   for (const { runId, events } of executions) {
     for (const { eventId, journal } of events) {
-      for (const entry of journal) found.set(entry.seq, { place: { runId, eventId }, ...found.get(entry.seq), entry });
+      for (const entry of journal) {
+        const place = found.get(entry.seq)?.place ?? { runId, eventId };
+        found.set(entry.seq, { place, entry });
+      }
     }
   }
   return [...found.values()].sort((one, other) => one.entry.seq - other.entry.seq);

@@ -273,21 +273,24 @@ class EventPayloads {
     this.#read = read;
   }
 
-  /** Returns how many undecodable payloads `value` met since the last call. */
+  /** Returns how many undecodable payloads `value` was given since the last call. */
   takeUnread(): number {
     const unread = this.#unread;
     this.#unread = 0;
     return unread;
   }
 
-  /** Returns the value of a payload from which run events are made. */
+  /**
+   * Returns the value of a payload from which run events are made. `takeUnread` counts the payload if it is
+   * undecodable.
+   */
   value(payload: Payload): unknown {
     const value = this.glance(payload);
     if (isUndecodable(value) && value.unread) this.#unread += 1;
     return value;
   }
 
-  /** Returns the value of the first payload, from which run events are made. */
+  /** Returns the value of the first payload, as `value` does. */
   first(payloads: Payloads | null | undefined): unknown {
     return this.value(payloads?.payloads?.[0]);
   }

@@ -33,7 +33,7 @@ export function recordedBefore(unapplied: readonly RecordedDecision[], decision:
   const isOurs = (other: ParsedDecision): boolean =>
     other.requestId === decision.requestId && other.decisionId === decision.decisionId;
   const own = unapplied.findIndex((each) => isOurs(each.decision));
-  // If the decision is not among them, it is unknown which ones came before it.
+  // If the decision itself is not found, it is unknown which of the others came before it.
   const earlier = own === -1 ? [] : unapplied.slice(0, own);
   return earlier.filter((each) => each.decision.requestId === decision.requestId);
 }

@@ -32,7 +32,10 @@ export class RunReader {
   #isAtEnd = false;
   /** The run id of a reset execution. Its successor repeats its events up to the reset; the reader skips these. */
   #repeatsUntil: string | undefined;
-  /** The known executions after the present one. After a reset, an execution does not name its successor. */
+  /**
+   * The executions that are known to follow the present one. They are kept because after a reset, an execution does
+   * not name the next one.
+   */
   #ahead: string[];
   /** The executions read so far, in order. */
   readonly executions: string[];
@@ -110,7 +113,7 @@ export class RunReader {
     const events = taken.flatMap((event) => this.#project(this.#history.read(event)));
     const stays = taken.findLast((event) => !mayBeWithdrawn(event));
     if (stays !== undefined) this.#place = { runId, eventId: Number(stays.eventId) };
-    // A policy in these events may hide more of earlier calls.
+    // A new policy in these events may hide arguments of earlier calls, so redact the events again by that policy.
     if (this.redactor?.policyVersion !== before) this.redactor?.note(events);
     const follower = resetRunId ?? (end !== undefined && 'next' in end ? end.next : undefined);
     this.#next = page.next;
@@ -120,7 +123,10 @@ export class RunReader {
     return events;
   }
 
-  /** Makes the next `read` begin the present execution again, without repeating events: the server lost the place. */
+  /**
+   * Makes the next `read` begin again at the start of the present execution, after the server has lost the reader's
+   * place. `read` skips the events that it has returned before.
+   */
   restart(): void {
     this.#next = undefined;
   }
@@ -149,7 +155,10 @@ export class RunReader {
     return resetRunId;
   }
 
-  /** Reads the run again from its first execution, because the reset one is no longer part of it. */
+  /**
+   * Reads the run again from its first execution. A reset has replaced an execution, so the chain of executions is
+   * another.
+   */
   async #startOver(baseRunId: string): Promise<void> {
     const { executions, missing } = await findExecutions(this.#session, this.#workflowId);
     this.#projection = new RunProjection(this.#workflowId);
@@ -217,14 +226,15 @@ function foreign(workflowId: string, id: string, why: string): ProblemError {
 async function afterReset(
   session: Session,
   workflowId: string,
-  { runId: baseRunId, ...within }: EventPlace,
+  { runId: baseRunId, ...asked }: EventPlace,
   runId: string,
 ): Promise<ResumePlace> {
   const history = new HistoryReader(readValue);
   for await (const events of pagesOf(session, { workflowId, runId })) {
     for (const { eventId, at, what } of events.map((event) => history.read(event))) {
       if (what?.kind !== 'reset' || what.baseRunId !== baseRunId) continue;
-      if (within.eventId < eventId) return { place: { runId, ...within } };
+      // Events before the reset keep their numbers. Later ones of the reset execution are lost, which the gap reports.
+      if (asked.eventId < eventId) return { place: { runId, ...asked } };
       const place = { runId, eventId, index: 0 };
       const message = 'An operator reset the run to an earlier point.';
       return { place, gap: { type: 'gap', id: eventIdOf(place), workflowId, at, reason: 'reset', message } };

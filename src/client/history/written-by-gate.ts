@@ -15,29 +15,31 @@ export function journalIn(event: Event): JournalEntry[] {
 }
 
 /**
- * Returns the gate's records in one event, which only their place identifies: a value of a model, a tool or a starter
- * is never read as the journal, whatever it claims to be.
+ * Returns the values in an event that the gate wrote. Only the place of a value shows its writer: a value of a model,
+ * a tool or a starter is never read as the journal, whatever it claims to be.
  */
 export function writtenIn(event: Event, isAgentRun: boolean, read: (payload: Payload) => unknown): unknown[] {
   const scheduled = event.activityTaskScheduledEventAttributes;
   const activity = scheduled?.activityType?.name ?? '';
   const [first, second] = scheduled?.input?.payloads ?? [];
+  const isFirstOfGate = !unwritten.has(activity);
   const memo = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields;
   const memos = [memo?.[memoName], memo?.[journalMemoName]];
   const valuesOf = (payloads: (Payload | null | undefined)[]): unknown[] =>
     payloads.flatMap((payload) => (payload == null ? [] : [read(payload)]));
   if (!isAgentRun) {
-    // Most payloads are the author's. The gate writes arguments of Countersign's activities, memos, and metadata.
-    const isOurs = activity.startsWith('countersign.') && !unwritten.has(activity);
-    return [permitIn(first?.metadata), ...valuesOf([isOurs ? first : undefined, ...memos])];
+    // In a custom workflow, the gate writes only arguments of Countersign's activities, memos, and metadata.
+    const isOwnActivity = activity.startsWith('countersign.');
+    return [permitIn(first?.metadata), ...valuesOf([isOwnActivity && isFirstOfGate ? first : undefined, ...memos])];
   }
   const nested = event.startChildWorkflowExecutionInitiatedEventAttributes;
+  const isNestedRun = nested?.workflowType?.name === workflowType;
   return valuesOf([
-    unwritten.has(activity) ? undefined : first,
+    isFirstOfGate ? first : undefined,
     activity === activityNames.callModel ? second : undefined,
     ...memos,
     event.workflowExecutionContinuedAsNewEventAttributes?.input?.payloads?.[1],
-    nested?.workflowType?.name === workflowType ? nested.input?.payloads?.[1] : undefined,
+    isNestedRun ? nested.input?.payloads?.[1] : undefined,
     event.workflowExecutionCompletedEventAttributes?.result?.payloads?.[0],
     event.workflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo?.details?.payloads?.[0],
   ]);

@@ -80,7 +80,7 @@ export function soundDelegation(delegation: DelegationOfAll): DelegationOfAll {
   if (typeof by !== 'string' || by.trim() === '' || by.startsWith('group:')) {
     throw invalidMessage(`'by' must be the name of one person: whose requests are they?`);
   }
-  // The id stands for that of any request.
+  // A placeholder for the id of any request.
   const read = readDelegate({ requestId: '0'.repeat(32), by, to, reason });
   if ('problem' in read) throw new ProblemError(read.problem);
   if (isSamePerson(by, to)) throw invalidMessage(`'${by}' would only delegate to themselves`);
@@ -112,8 +112,8 @@ const runsInStep = 100;
 const runsAtOnce = 8;
 
 /**
- * Yields the open requests that a person may answer and has not answered, earliest deadlines first. Queries each run,
- * unless `isDone` is true for the keys of all its requests. Visibility lags by up to seconds.
+ * Yields the open requests that a person may answer and has not answered, earliest deadlines first. Queries each run
+ * for them, but skips a run if `isDone` is true for all its requests. Visibility lags by up to seconds.
  */
 export async function* openRequestsOf(
   session: Session,
@@ -122,14 +122,14 @@ export async function* openRequestsOf(
 ): AsyncGenerator<OpenRequests> {
   for await (const { runs } of inboxBatches(session, runsInStep)) {
     for (let from = 0; from < runs.length; from += runsInStep) {
-      const some = runs.slice(from, from + runsInStep);
-      const asked = some.filter((run) => !keysOf(run).every(isDone));
+      const step = runs.slice(from, from + runsInStep);
+      const asked = step.filter((run) => !keysOf(run).every(isDone));
       const answers = await inParallel(asked, runsAtOnce, (run) => requestsOf(session, run, by));
       const requests = answers
         .flatMap((answer) => answer ?? [])
         .filter(({ workflowId, requestId }) => !isDone(requestKey(workflowId, requestId)));
       const silentRuns = answers.filter((answer) => answer === undefined).length;
-      yield { requests, silentRuns, openKeys: some.flatMap(keysOf) };
+      yield { requests, silentRuns, openKeys: step.flatMap(keysOf) };
     }
   }
 }
@@ -165,11 +165,14 @@ export function answerableIn(answer: unknown, workflowId: string, by: string): O
     if (!isObject(request) || request['workflowId'] !== workflowId) return [];
     const { requestId, toolName, reviewers, approvers, people } = request;
     if (!isRequestId(requestId) || typeof toolName !== 'string') return [];
-    const found = { requestId, workflowId, toolName };
-    const isNamed = isTexts(reviewers) && reviewers.length > 0;
-    if (approvers === undefined) return isNamed ? [{ ...found, isKnown: false }] : [];
+    const named = { requestId, workflowId, toolName };
+    if (approvers === undefined) {
+      // The run does not report who may answer. A request without reviewers is for everyone: delegate nothing.
+      const hasReviewers = isTexts(reviewers) && reviewers.length > 0;
+      return hasReviewers ? [{ ...named, isKnown: false }] : [];
+    }
     const keyOf = personKeyIn({ people: isObject(people) ? (people as Record<string, NamedPerson>) : undefined });
-    return isTexts(approvers) && isOneOf(undefined, by, approvers, keyOf) ? [{ ...found, isKnown: true }] : [];
+    return isTexts(approvers) && isOneOf(undefined, by, approvers, keyOf) ? [{ ...named, isKnown: true }] : [];
   });
 }
 

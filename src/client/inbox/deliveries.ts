@@ -26,7 +26,7 @@ export async function deliveriesOf(
   }
 }
 
-/** Marks rows that no channel could deliver yet. Marks none without tags, or if visibility cannot be read. */
+/** Marks the rows of requests that no channel could deliver yet. Marks none if `undelivered` is empty. */
 export async function markUndelivered(
   rows: ApprovalSummary[],
   undelivered: Promise<ReadonlySet<string>>,
@@ -49,7 +49,8 @@ export async function undeliveredRequests(session: Session): Promise<ReadonlySet
       () => connection.workflowService.listWorkflowExecutions({ namespace, query, pageSize: largestPage }),
       { timeoutMs },
     );
-    // Only tags of a workflow whose id names the run of the request count: any workflow can have such a tag.
+    // Any workflow can have such a tag. So the key has the workflow's id, which must be that of the channels of the
+    // run.
     const keys = executions.flatMap((row) =>
       undeliveredIn(session, row).map((requestId) => deliveryKey(row.execution?.workflowId ?? '', requestId)),
     );

@@ -11,7 +11,7 @@ export interface Batch {
   isLast: boolean;
 }
 
-/** For each session, the instant up to which its latest first batch reached: the next search begins there. */
+/** For each session, the end of the first batch of its latest search. The next search begins there. */
 const lastEnds = new WeakMap<Session, number>();
 
 /**
@@ -27,31 +27,23 @@ export async function* inboxBatches(session: Session, size: number, after?: Inbo
   yield* undatedBatches(session, size, after !== undefined && 'token' in after ? after.token : '');
 }
 
-/** Yields the runs with a deadline, in spans of time that are as wide as a batch needs. */
+/**
+ * Yields the runs with a deadline. Each batch has the runs that are due in a span of time, which `findDue` makes as
+ * wide as the batch needs.
+ */
 async function* datedBatches(
   session: Session,
   size: number,
   after: { dueMs: number; spanMs: number } | undefined,
 ): AsyncGenerator<Batch> {
   const { due } = session.attributes;
-  let fromMs = after?.dueMs;
-  let start = after === undefined ? undefined : { firstMs: after.dueMs + after.spanMs, stepMs: after.spanMs + 1_000 };
-  let perRunMs: number | undefined;
-  if (after === undefined) {
-    const knownMs = lastEnds.get(session);
-    if (knownMs === undefined) {
-      // Without an earlier search, one page in the server's order is a sample of the deadlines, or the whole inbox.
-      const page = await waitingRuns(session, { pageSize: size });
-      if (page.nextPageToken.length === 0) {
-        yield { runs: inOrder(page.runs), from: { spanMs: 0 }, isLast: true };
-        return;
-      }
-      const sample = page.runs.flatMap(({ dueMs }) => dueMs ?? []).toSorted((one, other) => one - other);
-      const spanMs = sample.length === 0 ? 0 : sample.at(-1)! - sample[0]!;
-      perRunMs = spanMs / Math.max(1, sample.length - 1);
-      start = { firstMs: sample[0] ?? Date.now(), stepMs: spanMs + 1_000 };
-    } else start = { firstMs: knownMs, stepMs: Math.abs(knownMs - Date.now()) / 8 + 1_000 };
+  const begin = await searchStart(session, size, after);
+  if ('allRuns' in begin) {
+    yield { runs: inOrder(begin.allRuns), from: { spanMs: 0 }, isLast: true };
+    return;
   }
+  let fromMs = after?.dueMs;
+  let start = begin;
   for (let wanted = size; ; wanted = Math.min(wanted * 2, largestPage / 2)) {
     const since = fromMs === undefined ? '' : `${due} > ${justAfter(fromMs - 1)} AND `;
     const where = (upToMs: number): string => `${since}${due} < ${justAfter(upToMs)}`;
@@ -59,9 +51,8 @@ async function* datedBatches(
       count: (ms) => countWaitingRuns(session, where(ms)),
       least: wanted,
       most: wanted + Math.max(20, Math.ceil(wanted / 2)),
-      lowMs: fromMs ?? Math.min(Date.now(), start!.firstMs - 1),
-      ...start!,
-      perRunMs,
+      lowMs: fromMs ?? Math.min(Date.now(), start.firstMs - 1),
+      ...start,
     });
     const runs = inOrder(
       await allWaitingRuns(session, upToMs === undefined ? `${since}${due} IS NOT NULL` : where(upToMs)),
@@ -73,8 +64,27 @@ async function* datedBatches(
     if (upToMs === undefined) return;
     fromMs = upToMs + 1;
     start = { firstMs: fromMs + 2 * spanMs, stepMs: 2 * spanMs + 1_000 };
-    perRunMs = undefined;
   }
+}
+
+/**
+ * Returns where to search for the end of the first batch: behind the page before, or where the last search ended. Before
+ * the first search, one page in the server's order is a sample of the deadlines, or it has all runs.
+ */
+async function searchStart(
+  session: Session,
+  size: number,
+  after: { dueMs: number; spanMs: number } | undefined,
+): Promise<Pick<DueSearch, 'firstMs' | 'stepMs' | 'perRunMs'> | { allRuns: WaitingRun[] }> {
+  if (after !== undefined) return { firstMs: after.dueMs + after.spanMs, stepMs: after.spanMs + 1_000 };
+  const lastEndMs = lastEnds.get(session);
+  if (lastEndMs !== undefined) return { firstMs: lastEndMs, stepMs: Math.abs(lastEndMs - Date.now()) / 8 + 1_000 };
+  const page = await waitingRuns(session, { pageSize: size });
+  if (page.nextPageToken.length === 0) return { allRuns: page.runs };
+  const sample = page.runs.flatMap(({ dueMs }) => dueMs ?? []).toSorted((one, other) => one - other);
+  const spanMs = sample.length === 0 ? 0 : sample.at(-1)! - sample[0]!;
+  const perRunMs = spanMs / Math.max(1, sample.length - 1);
+  return { firstMs: sample[0] ?? Date.now(), stepMs: spanMs + 1_000, perRunMs };
 }
 
 /** Yields the runs without a deadline, in pages of the server from `firstToken` on. */
@@ -148,19 +158,20 @@ export async function findDue(search: DueSearch): Promise<number | undefined> {
   let { stepMs } = search;
   let mayTryLow = true;
   let mayEstimate = perRunMs !== undefined;
-  let mayInterpolate = true;
   let ms = Math.min(search.firstMs, lastInstantMs);
   for (let counts = 0; counts < mostCounts; counts += 1) {
-    const widthMs = low === undefined || high === undefined ? undefined : high.ms - low.ms;
+    const rangeBeforeMs = low === undefined || high === undefined ? undefined : high.ms - low.ms;
     const here = { ms, count: await count(ms) };
     if (here.count >= least && here.count <= most) return ms;
     if (here.count < least) low = here;
     else high = here;
     if (high === undefined) {
+      // No instant had too many runs yet: step forward, further each time.
       if (ms >= lastInstantMs) return undefined;
       ms = Math.min(ms + stepMs, lastInstantMs);
       stepMs *= growth;
     } else if (low === undefined) {
+      // No instant had too few runs yet: go back by the estimate, then to `lowMs`, then further each time.
       const estimateMs = Math.floor(high.ms - (high.count - wanted) * (perRunMs ?? 0));
       if (mayEstimate && estimateMs < high.ms && estimateMs > search.lowMs) ms = estimateMs;
       else if (mayTryLow && search.lowMs < high.ms) {
@@ -172,12 +183,12 @@ export async function findDue(search: DueSearch): Promise<number | undefined> {
       }
       mayEstimate = false;
     } else {
-      const leftMs = high.ms - low.ms;
-      if (leftMs <= 1) return high.ms;
-      // Interpolation is quick where deadlines are spread evenly; elsewhere it hardly narrows the range.
-      mayInterpolate = widthMs === undefined || leftMs <= widthMs / 2;
+      const rangeMs = high.ms - low.ms;
+      if (rangeMs <= 1) return high.ms;
+      // Interpolate while that at least halves the range, as with evenly spread deadlines. Otherwise halve the range.
+      const mayInterpolate = rangeBeforeMs === undefined || rangeMs <= rangeBeforeMs / 2;
       const share = mayInterpolate ? (wanted - low.count) / (high.count - low.count) : 0.5;
-      ms = Math.min(high.ms - 1, Math.max(low.ms + 1, Math.round(low.ms + leftMs * share)));
+      ms = Math.min(high.ms - 1, Math.max(low.ms + 1, Math.round(low.ms + rangeMs * share)));
     }
   }
   return high?.ms;

@@ -43,9 +43,9 @@ export interface ApprovalList {
 }
 
 /**
- * Lists open requests from visibility, which lags by up to seconds. Needs no worker. The memo of one run is read
- * without delay. Filters apply to the rows that were read, because a query by quoted ids with `"` or `\` fails, and the
- * tags may lack a tool. Throws `invalid_message` for an invalid `after`.
+ * Lists open requests from visibility, which lags by up to seconds, or those of one run from its memo, without delay.
+ * Needs no worker. Filters apply to the rows after reading: a query cannot quote every name of a tool or an agent.
+ * Throws `invalid_message` for an invalid `after`.
  */
 export async function listApprovals(session: Session, filter: ApprovalFilter = {}): Promise<ApprovalList> {
   const { workflowId } = filter;
@@ -55,19 +55,19 @@ export async function listApprovals(session: Session, filter: ApprovalFilter = {
   const undelivered = undeliveredRequests(session);
   const list: ApprovalList = { approvals: [], more: 0, unread: [] };
   for await (const batch of batches) {
-    const runs = followers(batch.runs, after);
-    const read = await inParallel(runs, runsAtOnce, (run) => rowsOf(session, run));
+    const runs = runsFrom(batch.runs, after);
+    const rowsOfRuns = await inParallel(runs, runsAtOnce, (run) => rowsOf(session, run));
     for (const [index, run] of runs.entries()) {
-      const { rows, missing, unread } = read[index]!;
+      const { rows, missing, unread } = rowsOfRuns[index]!;
       const wanted = rowsAfter(rows.toSorted(byDeadline), run, after).filter(fits(filter));
       const room = Math.max(0, limit - list.approvals.length - list.unread.length);
       list.more += missing + Math.max(0, wanted.length - room);
       list.approvals.push(...wanted.slice(0, room));
       if (unread !== undefined && room > 0) list.unread.push(unread);
-      // If the run does not fit, the next page begins after the last row that does, or after the run before.
-      const isCut = wanted.length > room || (unread !== undefined && room === 0);
-      if (isCut && room > 0) list.next = placeIn(batch, run, wanted[room - 1]!.requestId);
-      else if (isCut) list.next ??= placeIn(batch, runs[index - 1] ?? run);
+      // The next page begins after the last row that fits or, if no row of this run fits, after the run before.
+      const hasRest = wanted.length > room || (unread !== undefined && room === 0);
+      if (hasRest && room > 0) list.next = placeIn(batch, run, wanted[room - 1]!.requestId);
+      else if (hasRest) list.next ??= placeIn(batch, runs[index - 1] ?? run);
     }
     const isFull = list.approvals.length + list.unread.length >= limit;
     const last = batch.runs.at(-1);
@@ -90,18 +90,17 @@ function fits(filter: ApprovalFilter): (row: ApprovalSummary) => boolean {
     (filter.tool === undefined || row.toolName === filter.tool) && (agent === undefined || row.agentName === agent);
 }
 
-/** Returns the runs of a batch that a page after this place still has to show, in part or in whole. */
-function followers(runs: WaitingRun[], after: InboxCursor | undefined): WaitingRun[] {
+/** Returns the runs of a batch from the run of a cursor on, because the page before may have shown a part of that run. */
+function runsFrom(runs: WaitingRun[], after: InboxCursor | undefined): WaitingRun[] {
   if (after === undefined) return runs;
   if ('dueMs' in after) {
-    return runs.filter(
-      ({ dueMs, workflowId }) =>
-        dueMs === null || dueMs > after.dueMs || (dueMs === after.dueMs && workflowId >= after.run),
-    );
+    return runs.filter(({ dueMs, workflowId }) => {
+      return dueMs === null || dueMs > after.dueMs || (dueMs === after.dueMs && workflowId >= after.run);
+    });
   }
   const undated = runs.filter(({ dueMs }) => dueMs === null);
-  const at = undated.findIndex(({ workflowId }) => workflowId === after.run);
-  return undated.slice(Math.max(0, at));
+  const index = undated.findIndex(({ workflowId }) => workflowId === after.run);
+  return undated.slice(Math.max(0, index));
 }
 
 /** Returns the rows of a run after a place; all rows if the request at that place has gone. */
@@ -128,7 +127,10 @@ interface RunRows {
   unread?: UnreadRun;
 }
 
-/** Returns the rows of a run's memo or, if it has no room for all, of a query. `missing` counts the others. */
+/**
+ * Returns the rows of a run from its memo or, if the memo lacks some, from a query. `missing` is the number of rows
+ * that neither has.
+ */
 async function rowsOf(session: Session, run: WaitingRun): Promise<RunRows> {
   const { workflowId, openIds } = run;
   const { rows, more, unread } = memoRows(run);
@@ -177,8 +179,9 @@ const pageSize = 250;
 const mostPages = 4;
 
 /**
- * Finds ids of settled requests by their beginning: the last 20 of a run, or of each of the newest 1,000 executions,
- * because visibility finds only whole ids. They are candidates: everyone who may start workflows can write them.
+ * Finds ids of settled requests by their beginning: the last 20 ids of a run, or of each of the newest 1,000
+ * executions. Visibility itself finds only whole ids. Everyone who may start workflows can write such an id, so verify
+ * each.
  */
 export async function settledIds(
   session: Session,
@@ -192,6 +195,7 @@ async function settledOfRun(session: Session, workflowId: string): Promise<strin
   return (await callServer(session, () => describeRun(session, workflowId), { workflowId })).settledIds;
 }
 
+/** Reads the ids of settled requests from the tags of the newest executions. */
 async function settledOfNewest(session: Session): Promise<string[]> {
   const { tags } = session.attributes;
   if (tags === null) return [];

@@ -89,7 +89,7 @@ export async function* listRuns(session: Session, filter: RunFilter = {}): Async
   }
 }
 
-/** Makes a row of the list. Only an agent run has members from its first events. */
+/** Makes a row of the list. For an agent run, adds what its first events show. */
 async function listed(session: Session, row: Row, redacted: boolean): Promise<ListedRun> {
   const execution = executionIdOf(row);
   const isRun = row.type?.name === workflowType;
@@ -142,7 +142,7 @@ export async function startOf(
   if (before !== undefined) return before;
   const { start, isFinal } = (await readStart(session, execution, redacted)) ?? {};
   if (start === undefined) return {};
-  // A start that may still change, or that has a long name, is not kept.
+  // Do not keep a start that may still change, or one whose name is so long that many would fill the memory.
   if (key === undefined || isFinal === false || (start.agent?.length ?? 0) > longestKnown) return start;
   known.set(key, start);
   if (known.size > mostKnown) known.delete(known.keys().next().value!);
@@ -158,14 +158,14 @@ async function readStart(
   try {
     const { events } = await readPage(session, execution, { size: redacted ? firstEvents : 1 });
     await decodeHistory(session, events);
-    const read = readHistories([{ runId: '', events }], valueReader(session))[0]!.events;
-    const started = read[0]?.what;
-    const given = started?.kind === 'started' && started.isAgentRun ? started.input : undefined;
-    const { agent, caller, input, parent } = isObject(given) ? given : {};
+    const facts = readHistories([{ runId: '', events }], valueReader(session))[0]!.events;
+    const started = facts[0]?.what;
+    const runInput = started?.kind === 'started' && started.isAgentRun ? started.input : undefined;
+    const { agent, caller, input, parent } = isObject(runInput) ? runInput : {};
     const { userId } = isObject(caller) ? caller : {};
     const lineage = lineageOf(parent);
     const policies = new HiddenByPolicies();
-    if (redacted) for (const event of read) policies.learn(event);
+    if (redacted) for (const fact of facts) policies.learn(fact);
     const task = redacted ? shownTask(input, policies) : taskOf(input);
     const start = {
       ...(typeof agent === 'string' && { agent: nfc(agent) }),
@@ -229,6 +229,7 @@ export async function runNamed(session: Session, named: string): Promise<string>
 /** The texts that may be in a query: the server does not find quoted ids with `"` or `\`. */
 const namePattern = /^[\w.:-]{4,200}(?:\/[\w.:/-]{1,200})?$/;
 
+/** Finds ids that begin as `named` does. In the id of a nested run, only the root's part may be shortened. */
 async function idsNamed(session: Session, named: string): Promise<string[]> {
   const [start, rest] = headAndRest(named);
   const query = `${gatedRunsQuery(session)} AND WorkflowId STARTS_WITH "${start}"`;

@@ -60,7 +60,9 @@ function unreadableResult(workflowId: string): ProblemError {
   return new ProblemError({ code: 'undecodable', message: `The result of run '${workflowId}' cannot be read.` });
 }
 
-/** Returns the error that made the run fail. If an activity failed, its own failure has the sentence. */
+/**
+ * Returns the error that made the run fail. The failure of an activity only wraps another one, which has the message.
+ */
 function rootOf({ cause }: WorkflowFailedError): Error | undefined {
   return cause instanceof ActivityFailure && cause.cause instanceof Error ? cause.cause : cause;
 }

@@ -66,11 +66,13 @@ export async function showRun(session: Session, workflowId: string): Promise<Run
   const { run } = report;
   const delivered = run !== undefined && rows.length > 0 ? await deliveriesOf(session, workflowId) : {};
   const outcomes = run?.outcomes ?? ending.result?.outcomes ?? (await fetchJournal(session, workflowId)).outcomes;
+  // Without a worker's report, the memo shows whether the run waits.
+  const openStatus = run?.status ?? (rows.length + more > 0 ? 'waiting' : 'running');
   return {
     workflowId,
     workflowType: described.type,
-    // If the run has ended, `ending` has the status, unless the run failed.
-    status: isOpen ? (run?.status ?? (rows.length + more > 0 ? 'waiting' : 'running')) : 'failed',
+    // The status in `ending` overrides this one. A failed run has none there.
+    status: isOpen ? openStatus : 'failed',
     taskQueue: described.taskQueue,
     startedAt: described.startTime.toISOString(),
     ...(described.closeTime !== undefined && { closedAt: described.closeTime.toISOString() }),

@@ -124,7 +124,10 @@ function alreadyStanding({ by }: StandingInput, cause?: unknown): ProblemError {
   return new ProblemError({ code: 'already_started', message }, { cause });
 }
 
-/** Returns the instant at which a delegation ends: after the given day, in UTC. Throws `invalid_message`. */
+/**
+ * Returns the instant at which a delegation ends: the given instant, or the end of the given day in UTC. Throws
+ * `invalid_message`.
+ */
 export function untilAtOf(until: string, nowMs: number): string {
   const firstMs = typeof until === 'string' ? startMs(until) : undefined;
   if (firstMs === undefined) {
@@ -164,13 +167,13 @@ async function standingOf(session: Session, workflowId: string): Promise<Standin
   const describe = () => connection.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } });
   try {
     const { workflowExecutionInfo: info, pendingActivities } = await callServer(session, describe, { workflowId });
-    const isOther = info?.type?.name !== standingDelegationType;
-    if (isOther || info?.closeTime != null) return undefined;
-    const runId = info?.execution?.runId ?? undefined;
-    const given = await callServer(session, () => argumentOf(session, { workflowId, runId }), { workflowId });
-    if (isUndecodable(given)) return undefined;
+    if (info?.type?.name !== standingDelegationType || info.closeTime != null) return undefined;
+    const runId = info.execution?.runId ?? undefined;
+    const argument = await callServer(session, () => argumentOf(session, { workflowId, runId }), { workflowId });
+    if (isUndecodable(argument)) return undefined;
     const startedMs = Number(info.startTime?.seconds ?? 0) * 1_000;
-    const input = readStanding(given, startedMs);
+    const input = readStanding(argument, startedMs);
+    // Everyone who can start workflows can write an input: the id must be that of the person in it.
     if (standingDelegationId(input.by) !== workflowId) return undefined;
     const pending = pendingActivities.find(({ activityType }) => activityType?.name === activityNames.delegateOpen);
     const details = pending?.heartbeatDetails?.payloads?.[0];
@@ -182,6 +185,7 @@ async function standingOf(session: Session, workflowId: string): Promise<Standin
   }
 }
 
+/** Terminates the workflow of a person's delegation. Throws `run_not_found` if none is in force. */
 async function stopStanding(session: Session, by: string, reason = 'stopped'): Promise<void> {
   const workflowId = standingDelegationId(by);
   const handle = session.client.workflow.getHandle(workflowId);
@@ -197,7 +201,10 @@ async function stopStanding(session: Session, by: string, reason = 'stopped'): P
 /** The state of the activity, which the details of its heartbeats carry from one attempt to the next. */
 export interface StandingProgress {
   delegated: number;
-  /** The keys of open requests, oldest first. Each is tried once, so that a seat can be taken back. */
+  /**
+   * The keys of the open requests that were tried, oldest first. A request is tried once: a reviewer who takes back
+   * its seat keeps the seat.
+   */
   tried: string[];
   left: LeftRequest[];
 }
