@@ -1,6 +1,4 @@
-/**
- * Two summaries of surveyed runs: what each agent used (docs/statistics.md), and which operator's policy is in force.
- */
+/** Summaries of surveyed runs: what each agent used (docs/statistics.md), and which operator's policy is in force. */
 import { totalUsage, type Usage } from '../core/base/model-answer.ts';
 import { jsonDigest } from '../core/base/digest.ts';
 import { shortened } from '../core/base/text.ts';
@@ -33,10 +31,7 @@ export interface AgentUsage extends Usage {
   unpriced: number;
 }
 
-/**
- * Returns a row for each agent, the one with the most tokens first. Custom workflows have no row. A nested run has
- * none either, because the result of the calling run includes its usage.
- */
+/** Returns a row for each agent, by tokens. A nested run has none, because its usage is in that of the calling run. */
 export function agentUsage(runs: readonly UsingRun[]): AgentUsage[] {
   const rows = new Map<string, AgentUsage>();
   for (const { agent, used, isNested = false } of runs) {
@@ -61,10 +56,7 @@ function withRun(row: AgentUsage, { usage, cost }: NonNullable<UsingRun['used']>
 
 const mostCurrencies = 20;
 
-/**
- * Adds a cost to the sums. Returns undefined for a malformed cost, and for one currency too many: anyone who runs
- * workers can write the result of a run, so the sums must stay small.
- */
+/** Adds a cost to the sums. Undefined for a malformed cost, because anyone who runs workers can write a result. */
 function withCost(costs: AgentUsage['costs'], { currency, amount }: RunCost): AgentUsage['costs'] | undefined {
   const before = costs.find((each) => each.currency === currency);
   const sum = (before?.amount ?? 0) + amount;
@@ -76,10 +68,7 @@ function withCost(costs: AgentUsage['costs'], { currency, amount }: RunCost): Ag
 export interface RecordingRun {
   /** ISO 8601. */
   startedAt: string;
-  /**
-   * The operator's policy at the start of the run. Null if the run recorded that there is none. Absent if the run
-   * recorded neither.
-   */
+  /** The operator's policy at the run's start; null if the run recorded that there is none. Absent without a record. */
   ceiling?: { digest: string; policy: Policy; lines?: RuleLines } | null;
 }
 
@@ -105,10 +94,7 @@ export interface PlacedRule {
 
 /** The result of `policyInForce`. */
 export interface PolicyInForce {
-  /**
-   * The policy that binds new runs: that of the newest run that recorded one. Absent if the newest record says that no
-   * policy binds the run, or if there is no record.
-   */
+  /** The policy that the newest record names. Absent if the record says that no policy binds, or without a record. */
   present?: RecordedPolicy & { policy: Policy; rules: PlacedRule[] };
   /** The other recorded policies, the last used first. At most 50. */
   others: RecordedPolicy[];
@@ -118,10 +104,7 @@ export interface PolicyInForce {
 
 const mostOthers = 50;
 
-/**
- * Finds the operator's policy that binds new runs. A client does not have the file of the policy, so it takes the one
- * that the newest run recorded. The runs may be in any order.
- */
+/** Finds the operator's policy that binds new runs: the one that the newest run recorded. Runs may be in any order. */
 export function policyInForce(runs: readonly RecordingRun[]): PolicyInForce {
   const newestFirst = runs
     .flatMap(({ startedAt, ceiling }) => (ceiling === undefined ? [] : [{ startedAt, ceiling }]))

@@ -54,14 +54,9 @@ export interface RunLine {
   agent?: string;
   /** The user of the run, as its starter claims. */
   caller?: Json;
-  /**
-   * True if the run hashed its entries into a tree, and so committed itself to them. False if the run recorded no
-   * secret for the salts of the hashes; then its entries have no salts.
-   */
+  /** True if the run hashed its entries into a tree. If false, its entries have no salts, and it wrote no head. */
   committed: boolean;
-  /**
-   * The run's tree over its first entries. Present if retention has removed the executions that contain those entries.
-   */
+  /** The run's tree over the first entries. Present if retention has removed the executions with these entries. */
   before?: TreeState;
 }
 
@@ -93,10 +88,7 @@ export interface EntryContext {
   /** Temporal's run id and event number of the event that contains the entry. */
   runId: string;
   eventId: number;
-  /**
-   * The digest of the policies in force at this entry. Until an entry names a digest, it is the one from the run's
-   * start.
-   */
+  /** The digest of the policies in force. Until an entry names a digest, it is that of the run's start. */
   policyDigest?: string;
   /** For a vote or a settlement: how long the request had been open, in milliseconds. */
   openForMs?: number;

@@ -91,9 +91,7 @@ export class AuditVerifier {
     };
   }
 
-  /**
-   * Checks the format of the first line, and that it names the expected key. Begins the check of the chain of lines.
-   */
+  /** Checks the format and the key of the first line. Begins the check of the chain of lines. */
   #checkFirstLine(line: SealedLine): void {
     if (line.line !== 'export') {
       this.#addFinding(1, { kind: 'deleted', message: 'the first line of the export is missing' });
@@ -155,10 +153,7 @@ export class AuditVerifier {
     return undefined;
   }
 
-  /**
-   * Ends the check of a run at its last line, and evaluates the policies on its calls again. `wrong` is the finding
-   * about the line itself.
-   */
+  /** Ends the check of a run at its last line, and rules on its calls again. `wrong`: what is wrong with the line. */
   #finishLine(number: number, check: RunCheck, wrong: RunFinding | undefined): RunFinding | undefined {
     const { run, head, notes } = check;
     if (head !== undefined && wrong === undefined) this.#heads.set(runKey(run), head);
@@ -200,10 +195,7 @@ function nameOfLine(line: SealedLine): string {
   return line.line === 'entry' ? `line ${size}, entry ${line.entry.seq} of run '${line.workflowId}'` : `line ${size}`;
 }
 
-/**
- * Sorts findings by line, and at one line by `ranks`. An entry that is missing in one place and repeated further down
- * was moved, so the finding about its old place becomes `reordered`.
- */
+/** Sorts findings. An entry that is missing in one place and repeated further down was `reordered`. */
 function orderFindings(found: readonly AuditFinding[]): AuditFinding[] {
   const rank = ({ kind }: AuditFinding): number => (ranks.includes(kind) ? ranks.indexOf(kind) : ranks.length);
   const repeated = found.filter(({ kind }) => kind === 'repeated');
@@ -265,10 +257,7 @@ class ChainCheck {
     else this.#broken = { line: number, ...wrong };
   }
 
-  /**
-   * Returns what is wrong with a line. `next` is the tree with this line. `lost` is the number of the first missing
-   * line.
-   */
+  /** Returns what is wrong with a line. `next` is the tree with this line; `lost`, the first missing line. */
   #problem(line: SealedLine, next: TreeState): (Omit<ChainBreak, 'line'> & { lost?: number }) | undefined {
     const { proof } = line;
     const { size } = next;

@@ -32,18 +32,12 @@ export class RunCheck {
     this.#tree = emptyTree;
   }
 
-  /**
-   * The head over the entries so far. Undefined if an entry is missing, or if the run did not commit itself to
-   * entries.
-   */
+  /** The head over the entries so far. Undefined if an entry is missing, or if the run committed itself to none. */
   get head(): JournalHead | undefined {
     return this.run.committed && this.#isWhole ? { size: this.#lastSeq, root: rootOf(this.#tree) } : undefined;
   }
 
-  /**
-   * Checks a gap. The gap is a finding if the older export has its entries. Otherwise a note gives the reason of the
-   * gap.
-   */
+  /** Checks a gap. It is a finding if the older export has these entries. Otherwise a note gives the reason. */
   gap({ first, last, why }: GapLine): RunFinding | undefined {
     const wrong = this.#outOfOrder(first);
     if (wrong !== undefined || last < first)

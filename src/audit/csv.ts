@@ -58,9 +58,7 @@ const columns: Readonly<Record<string, Column>> = {
 /** The separators between cells. Which one a spreadsheet expects depends on the language of the computer. */
 export const csvSeparators = [',', ';'] as const;
 
-/**
- * Converts lines to rows. The rows of a run are returned at its head, because only then are all its activities known.
- */
+/** Converts lines to rows. Returns the rows of a run at its head, when all activities of the run are known. */
 export function csvRows(separator: (typeof csvSeparators)[number] = ','): {
   header: string;
   take: (line: AuditLine) => string[];

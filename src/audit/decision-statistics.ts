@@ -1,6 +1,4 @@
-/**
- * Counts in journals how rules ask, how reviewers answer and what agents use. docs/statistics.md explains each figure.
- */
+/** Counts in journals how rules ask, how reviewers answer and what agents use (docs/statistics.md). */
 import type { Directory } from '../core/people/directory.ts';
 import { type ProjectedRequest, projectJournal } from '../events/journal.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';

@@ -90,10 +90,7 @@ export function leafOfLine(
   return { leaf: leafOf(tag, plain, salted) };
 }
 
-/**
- * Returns the text that an exporter signs for each line. No message to a run has the action `audit`, so the signature
- * of a line cannot be used as that of a decision.
- */
+/** Returns the text that an exporter signs. No message to a run has the action `audit`, so the signature fits none. */
 export function sealText({ size, root }: { size: number; root: string }): string {
   return canonicalJson({ action: 'audit', root, size });
 }
@@ -104,10 +101,7 @@ export function lineLeaf(sealed: AuditLine & { proof?: unknown }): string {
   return leafHash(canonicalJson(line as unknown as Json));
 }
 
-/**
- * Returns a function that adds the proof to each line. `sign` returns an Ed25519 signature in base64. Without `sign`,
- * proofs are not signed.
- */
+/** Returns a function that adds the proof to each line: signed by `sign` (Ed25519 in base64), or else unsigned. */
 export function sealer(sign?: (text: string) => string): (line: AuditLine) => SealedLine {
   let tree: TreeState = emptyTree;
   return (line) => {

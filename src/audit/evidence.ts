@@ -57,10 +57,7 @@ export interface StandingRequest {
   callId: string;
   /** The digest of the call that would run. */
   digest: string;
-  /**
-   * The key of the call in `RunEvidence.calls`. Absent, as are `terms`, if the ruling that asked could not be
-   * evaluated.
-   */
+  /** The key of the call in `RunEvidence.calls`. Absent, as are `terms`, if the ruling cannot be evaluated again. */
   call?: string;
   terms?: AskTerms;
   definition?: string;
@@ -85,10 +82,7 @@ export interface Standing extends Pick<Ledger, 'engine' | 'counts' | 'sums' | 'd
   /** The number of the last journal entry that this state includes. */
   seq: number;
   open: StandingRequest[];
-  /**
-   * Settled requests whose irreversible call runs. If its tool changes before the start, the gate asks again, and the
-   * call must not count a second time.
-   */
+  /** Settled requests whose irreversible call runs. If the gate asks about the call again, it must not count twice. */
   running: { requestId: string; callId: string }[];
   /** The ids of grants whose scope is hidden or was not recorded. */
   vague: string[];

@@ -33,10 +33,7 @@ export type Verdict = Pick<JournalEntry, 'rule' | 'layer' | 'severity' | 'reason
 
 const answers: Readonly<Record<Action, string>> = { allow: 'allowed', ask: 'asked', deny: 'denied' };
 
-/**
- * Evaluates a recorded ruling again, as of its time. Throws only if this version of the package cannot run the engine
- * that made the ruling.
- */
+/** Evaluates a recorded ruling again, as of its time. Throws only if this version lacks the engine of the ruling. */
 export function ruleAgain(recorded: RecordedRuling): { answer: Case; verdict: Verdict } {
   const { entry, call, rules, agent, context, standing, edit } = recorded;
   const atMs = edit?.atMs ?? instantMs(entry.at) ?? NaN;
@@ -75,10 +72,7 @@ function verdictOf(recorded: RecordedRuling, answer: Case, digest: string, atMs:
     : verdictOnSuperseded(recorded, answer, atMs);
 }
 
-/**
- * Returns the verdict on a new call or an edit, as the gate does (workflows/gate/admit-call.ts,
- * workflows/messages/decide.ts).
- */
+/** Returns the verdict on a new call or an edit, by the steps of `admitCall` and `applyEdit` in the gate. */
 function verdictOnCall(recorded: RecordedRuling, { ruling, assessment, limits }: Case, digest: string, atMs: number) {
   const { entry, call, standing, edit } = recorded;
   const { action, rule, layer, severity, reason } = ruling;
@@ -171,10 +165,7 @@ export function isRuling(
   return outcome === 'approved' && request !== undefined && digest !== undefined && digest !== request.digest;
 }
 
-/**
- * Returns the entries that record a ruling, in order. `start` is the state before the first entry, for a run whose
- * oldest executions are gone.
- */
+/** Returns the entries that record a ruling. `start` is the state before them, if the oldest executions are gone. */
 export function rulingsOf(entries: readonly JournalEntry[], start?: Standing): JournalEntry[] {
   const open = (start?.open ?? []).map(({ requestId, digest }) => ({ requestId, digest }));
   return orderedEntries(entries).filter((entry) => {

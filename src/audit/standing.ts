@@ -119,10 +119,7 @@ function afterOpened(standing: Standing, entry: JournalEntry, ruled: Ruled | und
   return { ...withSums, open: [...standing.open, request], counts: counted(standing, more) };
 }
 
-/**
- * Returns the severity to which advisors raised a call. An entry without advice takes it from its request or, after an
- * edit, from the request that the edit answered.
- */
+/** Returns the severity to which advisors raised a call: by this entry, or else by its request or the edited one. */
 export function raisedFor(standing: Standing, entry: JournalEntry): Raised | undefined {
   return entry.advice === undefined ? askedBefore(standing, entry)?.raised : raisedBy(entry.advice);
 }
@@ -188,9 +185,7 @@ function decidingVote({ reviewerId, identity = 'anonymous', outcome }: JournalEn
   return { reviewerId, identity, approved: outcome === 'approved' };
 }
 
-/**
- * Removes the arguments of a call that does not run from the sums. For an edited call, replaces them by the new ones.
- */
+/** Removes the arguments of a call that does not run from the sums. Those of an edited call are replaced. */
 function withSettledShare(
   standing: Standing,
   { callId = '', runs = false }: JournalEntry,
@@ -200,10 +195,7 @@ function withSettledShare(
   return edited === undefined ? standing : withShareOf(standing, callId, edited);
 }
 
-/**
- * Adds the arguments of a call to the sums. If the arguments are unknown, the sums stay as they are, and the verifier
- * does not evaluate rulings that read sums.
- */
+/** Adds the arguments of a call to the sums. Without arguments, the verifier skips rulings that read sums. */
 function withShareOf(standing: Standing, callId: string, { counting }: Partial<Ruled> = {}): Standing {
   return counting === undefined ? standing : withShare(standing, callId, counting.tool, counting.args);
 }

@@ -150,10 +150,7 @@ function reviewerRow(reviewerId: string | null, answers: readonly Answer[]): Rev
   };
 }
 
-/**
- * True for a denial that was sent together with other answers. A denied call does not run, so the reviewer need not
- * study each call, and a quick answer is no sign of haste.
- */
+/** True for a denial in a batch. A denied call does not run, so a quick answer to it is no sign of haste. */
 export function isBulkDenial({ approved, inBatch }: Pick<Answer, 'approved' | 'inBatch'>): boolean {
   return !approved && inBatch;
 }

@@ -131,8 +131,7 @@ export function decisionSummary(
         if (timeOf(openedAt) + answer.afterMs >= sinceMs) answers.add(run.directory, answer);
       }
       if (outcome === undefined) open.push({ ...listed, openedAt });
-      // A run that was terminated or timed out recorded no time of settlement. The survey has only runs that ended
-      // after `sinceMs`.
+      // A terminated run records no time of settlement. It ended after `sinceMs`, or the survey would not have it.
       const isInTime = settledAt === undefined || timeOf(settledAt) >= sinceMs;
       if (outcome === undefined || !isSettled(outcome) || !isInTime || isReplaced(request)) continue;
       counts[outcome] += 1;

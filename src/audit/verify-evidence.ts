@@ -138,10 +138,7 @@ class Verifier {
     }
   }
 
-  /**
-   * Evaluates a ruling again and compares the result with the journal. Returns `why` if they cannot be compared, or if
-   * a grant that is only partly known may explain a difference.
-   */
+  /** Evaluates a ruling again and compares the result. Returns `why` if a missing fact may explain a difference. */
   #compared({ recorded, args }: Found, entry: AuditedEntry, evidence: Evidence): Outcome {
     const why = this.#gap ?? notReRuled(recorded, { ofCounts: this.#isCountVague, ofSums: this.#isSumVague });
     // Evaluate the ruling even if it cannot be compared, because the state after it depends on the result.
@@ -222,10 +219,7 @@ function quotedValue(value: Verdict[(typeof members)[number]]): string {
   return shortened(escapeText(JSON.stringify(value)), longestText);
 }
 
-/**
- * The calls of a run that ran and returned a result. A run may answer a later call with the same digest by such a
- * result.
- */
+/** The calls of a run that returned a result. Such a result may answer a later call with the same digest. */
 export class KeptResults {
   /** The digest of the last admitted call, by call id. */
   readonly #admitted = new Map<string, string>();
@@ -244,10 +238,7 @@ export class KeptResults {
   }
 }
 
-/**
- * Returns the reason why a ruling cannot be evaluated again, although its call and policies are known; undefined if it
- * can. The history may lack a fact that a rule reads, or an earlier call that a rule counts.
- */
+/** Returns which fact is missing that a rule reads or counts, so that a ruling cannot be evaluated again. */
 export function notReRuled(
   { rules, context }: RecordedRuling,
   isVague: { ofCounts: boolean; ofSums: boolean },

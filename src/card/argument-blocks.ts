@@ -29,10 +29,7 @@ export function argumentBlocks(fields: readonly CardField[]): ArgumentBlock[] {
   return blocksAt(fields, 0);
 }
 
-/**
- * Lays out fields that are inside `depth` groups. Consecutive fields whose paths go on below the same part form a
- * group.
- */
+/** Lays out fields inside `depth` groups. Consecutive fields with the same next part of the path form a group. */
 function blocksAt(fields: readonly CardField[], depth: number): ArgumentBlock[] {
   const blocks: ArgumentBlock[] = [];
   for (let from = 0; from < fields.length;) {

@@ -57,10 +57,7 @@ function addMembers(value: JsonObject, place: Place, bounds: CardBounds, result:
   }
 }
 
-/**
- * Adds to `result` the field of a value. A list or an object has fields for its members instead, down to
- * `bounds.depth`.
- */
+/** Adds to `result` the field of a value or, down to `bounds.depth`, the fields of its members. */
 function addValue(value: Json, place: Place, beside: Beside, bounds: CardBounds, result: ArgumentFields): void {
   if (result.fields.length >= bounds.fields) {
     result.left += 1;

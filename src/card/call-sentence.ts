@@ -8,10 +8,7 @@ const longestValue = 60;
 
 const mostValues = 3;
 
-/**
- * Returns the tool's own sentence, or else one such as `Refund: order o-17, amount 120.00 EUR`. `left` is the number
- * of values without a field; it is `some` if the number is unknown.
- */
+/** Returns the tool's sentence, or one such as `Refund: order o-17`. `left` is how many values have no field. */
 export function cardSentence(
   { sentence, toolName }: Pick<CardRequest, 'toolName' | 'sentence'>,
   fields: readonly CardField[],

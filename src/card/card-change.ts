@@ -129,10 +129,7 @@ export function tableTotals(columns: readonly string[], rows: Rows): string[] {
   return [...counts, ...sums];
 }
 
-/**
- * Returns the sum of a column, added up as integers of millionths, which are exact. Undefined if a cell is not a
- * decimal number with at most `mostDecimals` decimals.
- */
+/** Returns the exact sum of a column; undefined if a cell has no number, or too many decimals to add exactly. */
 function sumOf(rows: Rows, side: 'before' | 'after', index: number): string | undefined {
   const values = rows.flatMap((row): (Json | undefined)[] => (row[side] === null ? [] : [row[side][index]]));
   let sum = 0n;

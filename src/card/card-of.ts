@@ -201,10 +201,7 @@ const alwaysEffects: Record<Exclude<OfferedAlways, false> | 'unknown', (tool: st
     `It runs, and so do later calls of ${tool} in this run, as many as the rule admits. The receipt says which.`,
 };
 
-/**
- * Returns the widest grant that rules admit by default. `unknown` for a tool that may be a shell command: its grant
- * may be narrower, and a request does not say whether it is one.
- */
+/** Returns the widest grant by default. `unknown`: it depends on whether the tool is a shell, which no request says. */
 function defaultGrant(risk: Risk): 'call' | 'unknown' {
   return defaultAlways({ risk }) === 'call' ? 'call' : 'unknown';
 }
@@ -293,10 +290,7 @@ function gapWarning(name: string, shown: string): string[] {
 /** Letters that are written from right to left, such as Hebrew. Cards escape the control characters for direction. */
 const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-/**
- * Warns of digits and signs beside right-to-left letters. Displays reorder them: `/srv/א/12/34` looks like
- * `/srv/12/34/א`.
- */
+/** Warns of right-to-left letters, beside which displays reorder signs: `/srv/א/12/34` looks like `/srv/12/34/א`. */
 function orderWarning(name: string, shown: string): string[] {
   if (!rightToLeft.test(shown) || !/[0-9/\\]/.test(shown)) return [];
   return [`${name} has letters written from right to left: what stands beside them may be drawn in another order.`];

@@ -89,10 +89,7 @@ export interface Card {
   version: 1;
   requestId: string;
   toolName: string;
-  /**
-   * `by` says who wrote the sentence: the tool's function `describe`, or else the card, from the tool's name and
-   * arguments.
-   */
+  /** `by` says who wrote the sentence: the tool, by its `describe`, or the card, from the tool's name and arguments. */
   sentence: CardText & { by: 'tool' | 'card'; parts?: SentencePart[] };
   /** Sentences that warn of misleading, irreversible or hidden parts. They do not contain `cut`. */
   warnings: string[];

@@ -71,10 +71,7 @@ export function jsonText(value: Json): string {
   return visibleJson(isTooDeep(value, safeDepth) ? deepJson(value) : JSON.stringify(value));
 }
 
-/**
- * Writes JSON of any depth. Recursion would exhaust the call stack, so `left` has what is still to write, the next
- * last.
- */
+/** Writes JSON of any depth without recursion. `left` is a stack of what is still to write, the next on top. */
 function deepJson(root: Json): string {
   let text = '';
   const left: ({ value: Json } | { text: string })[] = [{ value: root }];

@@ -216,9 +216,7 @@ export function preformatted(text: string): RichElement {
   return { type: 'rich_text_preformatted', elements: [{ type: 'text', text: text === '' ? ' ' : text }] };
 }
 
-/**
- * Distributes elements to messages. Each group begins a new block. `first` is a block at the top of the first message.
- */
+/** Distributes elements to messages, each group in a new block. `first` is the first block of the first message. */
 export function slackMessages(
   title: string,
   groups: readonly (readonly RichElement[])[],
@@ -246,10 +244,7 @@ export function slackMessages(
   return blocks.length === 0 ? messages : [...messages, { text: fallbackText(title), blocks }];
 }
 
-/**
- * Builds a block of all elements of `first`, and as many of `others` as fit in `most` characters of JSON. `left` is
- * the number of others that do not fit.
- */
+/** Builds a block of `first` and, up to `most` characters of JSON, of `others`. `left`: how many do not fit. */
 function richText(
   first: readonly RichElement[],
   others: readonly RichElement[],

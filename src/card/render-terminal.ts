@@ -46,9 +46,7 @@ const brokenGutter = '┆ ';
 /** Begins the card's note about a value. No line of a value can begin with this mark. */
 const noteMark = '↳ ';
 
-/**
- * Renders a card as lines of plain text, without a line feed at the end. No text of the card can pass for another part.
- */
+/** Renders a card as lines of plain text. No text from the request can look like another part of the card. */
 export function renderTerminal(shown: Card, options: TerminalOptions = {}): string {
   const read = cardFor(shown, options.clock ?? {});
   const card = { ...withJoinersEscaped(read, escapeText), raw: withJoinersEscaped(shown.raw, jsonEscapes) };

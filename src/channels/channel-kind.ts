@@ -54,9 +54,7 @@ export function readPem(path: string, member: string): string {
   }
 }
 
-/**
- * Throws `policy_invalid` unless an optional package is installed. Does not load the package: the first message does.
- */
+/** Throws `policy_invalid` unless an optional package is installed. The first message loads the package. */
 export function requirePackage(name: string, what: string): void {
   try {
     import.meta.resolve(name);

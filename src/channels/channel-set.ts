@@ -43,9 +43,7 @@ export const ofCallers = ':caller';
 const nameForm = /^[a-z0-9_-]{1,64}$/;
 const longestBatchMs = 600_000;
 
-/**
- * Validates a worker's channels; returns undefined if there are none. Throws a `DefinitionError` for an invalid option.
- */
+/** Validates a worker's channels. Undefined if there are none. Throws a `DefinitionError` for an invalid option. */
 export function channelSetOf(options: ChannelOptions): ChannelSet | undefined {
   const { routes = {}, quietHours, quietHoursOf = {}, batchMs = 0 } = options;
   const channels = new Map(Object.entries(options.channels ?? {}).map(([name, each]) => [name, toChannel(each)]));
@@ -101,10 +99,7 @@ function checkChannel(name: string, channel: Channel): void {
   }
 }
 
-/**
- * Validates a worker's routes and adds the default: all channels that no route names. Throws a `DefinitionError` for an
- * invalid route.
- */
+/** Validates a worker's routes. By default, a request goes to all channels that no route names. */
 function routesOf(channels: ReadonlyMap<string, Channel>, routes: Partial<WorkerRoutes>): ChannelRoutes {
   checkOptions('routes', routes, { default: true, reviewers: true, requests: true });
   const { reviewers = {}, requests = [] } = routes;

@@ -76,10 +76,7 @@ export interface Channel {
   readonly timeoutMs?: number;
 }
 
-/**
- * How a channel notifies callers about the requests of their runs. A failed notice to a caller is retried without
- * another message to reviewers, and the reverse.
- */
+/** How a channel notifies callers about the requests of their runs, by calls apart from those for reviewers. */
 export interface CallerNotices {
   /** False for a caller that the channel cannot reach: it sends nothing. An error counts as false. Default: true. */
   knows?(request: ChannelRequest): boolean;
@@ -116,9 +113,7 @@ export interface NotifyContext {
   step: ChannelStep;
   /** An idempotency key: every attempt to send this message has the same, and no other message has it. */
   key: string;
-  /**
-   * The number of this attempt, from 1. If it is greater, an earlier attempt has failed, and may have sent the message.
-   */
+  /** The number of this attempt. From 2 on, an earlier attempt has failed, and may have sent the message. */
   attempt: number;
   /** The requests of this call, including the first argument. Only a channel with `batch` gets more than one. */
   requests: readonly ChannelRequest[];
@@ -157,10 +152,7 @@ export interface ResolveContext {
 export interface SettledContext {
   key: string;
   attempt: number;
-  /**
-   * True if no further attempt follows soon, so that an error of this attempt is recorded. After a pause, the attempts
-   * begin again with 1.
-   */
+  /** True if no attempt follows before a pause, so that an error is recorded. Then the attempts begin again with 1. */
   isLastAttempt?: boolean;
   /** The result of `notify` for the request. Absent if it returned nothing, or failed. */
   sent?: Json;

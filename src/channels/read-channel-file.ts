@@ -174,9 +174,7 @@ export async function readChannelFile(
   return setUpOf(parsed.data, entries, placed);
 }
 
-/**
- * Returns the problems inside the entries of a file whose other parts are invalid, so that one error reports them all.
- */
+/** Returns the problems inside the entries of an invalid file, so that one error reports all problems. */
 async function problemsOfChannels(
   document: unknown,
   kinds: Readonly<Record<string, ChannelKind>>,

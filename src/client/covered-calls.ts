@@ -25,9 +25,7 @@ export interface CoveredCalls {
   looked: number;
 }
 
-/**
- * The most runs whose calls are read, the most that are searched for runs of the agent, and how many are read at once.
- */
+/** The most runs that are read, that are searched for runs of the agent, and that are read at once. */
 const runsRead = 20;
 const runsListed = 100;
 const runsAtOnce = 4;

@@ -162,9 +162,7 @@ export function createChannelCalls(
   }
 }
 
-/**
- * Builds a cancelled request for a request that its run no longer has. It has the known facts, but no argument values.
- */
+/** Builds a cancelled request for one that its run no longer has. It has the known facts, and no argument values. */
 function goneRequest(workflowId: string, requestId: string, facts: RequestFacts, reason: string): Settled {
   const { severity, argumentNames, ...names } = facts;
   const settledAt = new Date().toISOString();

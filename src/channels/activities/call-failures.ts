@@ -27,10 +27,7 @@ export async function ofChannel<Result>(call: () => Promise<Result> | Result): P
   }
 }
 
-/**
- * Converts an error of the activity itself to a retryable failure, because another worker may succeed. A failure that
- * `ofChannel` has marked stays as it is.
- */
+/** Converts an error of the activity itself, and not of the channel: it is retried, as another worker may succeed. */
 export function failureOf(error: unknown): unknown {
   if (error instanceof CompleteAsyncError || isMarked(error)) return error;
   return ApplicationFailure.retryable(messageOf(error), 'NotCalled');

@@ -38,15 +38,9 @@ export interface LookedRequest {
   userMessages?: number;
   /** What the last message to the channels needs if the run is gone by then. Absent for a settled request. */
   facts?: RequestFacts;
-  /**
-   * The names of the request's channels that reach reviewers. If every channel notifies only callers, the names of
-   * all.
-   */
+  /** The names of the request's channels for reviewers. If all notify only callers, the names of all. */
   names: string[];
-  /**
-   * The request's channels that this worker has. One that also notifies the caller has a second entry, with the suffix
-   * `ofCallers`.
-   */
+  /** The channels that this worker has. `NAME:caller` is a second entry, for the notices to the caller. */
   channels: LookedChannel[];
   /** The name of the search attribute for the inbox's tags. Absent if the cluster does not have it. */
   tagsName?: string;
@@ -230,10 +224,7 @@ async function describeRun(
 
 type Answer = (ApprovalDetails | null)[];
 
-/**
- * Queries a run for requests by id. An answer may have only the first ones that fit, so the query is repeated for the
- * rest.
- */
+/** Queries a run for requests by id. Repeats the query for those that did not fit into the answer. */
 async function queryRequests(
   session: Session,
   { workflowId, runId, status }: WorkflowExecutionDescription,

@@ -27,10 +27,7 @@ const mostInSignal = 100;
 const atOnce = 10;
 const prefix = channelsWorkflowId('');
 
-/**
- * The activity `countersign.lookForEndedRuns`. It signals open workflows of channels to check the requests of a run
- * that has ended.
- */
+/** The activity `countersign.lookForEndedRuns`, which tells channels that a run has ended without a last message. */
 export function createLookForEndedRuns(session: () => Session): LookForEndedRuns {
   return () => lookForEndedRuns(session(), activityInfo().taskQueue);
 }
@@ -59,8 +56,8 @@ interface ChannelsOfRun {
 }
 
 /**
- * Reads the id of the run from a row of the list. Returns undefined if this worker cannot decode the memo. Also
- * returns undefined if the memo names a run whose channels have another workflow id: anyone may write a memo.
+ * Reads the run's id from a row. Undefined if the memo is unreadable, or its run has other channels: anyone may write
+ * a memo.
  */
 async function channelsOf(session: Session, { execution, memo }: Listed): Promise<ChannelsOfRun | undefined> {
   const channelsId = execution?.workflowId ?? '';
@@ -81,10 +78,7 @@ async function openRunsOf(session: Session, workflows: readonly ChannelsOfRun[])
   return open;
 }
 
-/**
- * Signals the workflow of an ended run's channels to read again the requests that it still tracks. The workflow then
- * finds them settled and stops tracking them, so the next check signals nothing.
- */
+/** Signals the workflow of an ended run's channels to read its requests again. It then finds them settled. */
 async function signalEndOfRun(session: Session, { channelsId, run }: ChannelsOfRun): Promise<void> {
   try {
     // Ask the server again, because the visibility index may lag, and finds no id that contains a quotation mark.
@@ -120,10 +114,7 @@ function quoted(text: string): string {
 /** How long this process relies on an earlier start of the workflow, in milliseconds. */
 const ensureEveryMs = 30_000;
 
-/**
- * Returns a function that starts the workflow that looks for ended runs on a task queue, unless one is open. The
- * function throws the server's errors.
- */
+/** Returns a function that starts the workflow that looks for ended runs of a task queue, unless one is open. */
 export function createEnsureLooking(session: () => Session): (taskQueue: string) => Promise<void> {
   const ensuredMs = new Map<string, number>();
   return async (taskQueue) => {

@@ -61,10 +61,7 @@ export class WaitingAnswers {
   }
 }
 
-/**
- * Completes the activity with the answer. Never rejects: after a failed report the heartbeats stop, so the server
- * retries the activity.
- */
+/** Completes the activity with the answer. Never rejects: if that fails, the server retries the activity. */
 async function report({ taskToken, server, answer, stop }: Waiting): Promise<void> {
   const isAnswered = new AbortController();
   void heartbeatUntil(server, taskToken, stop, isAnswered.signal);

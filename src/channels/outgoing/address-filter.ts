@@ -170,10 +170,7 @@ function choose(filter: AddressFilter, plain: http.Agent, secure: http.Agent): F
   };
 }
 
-/**
- * Returns a lookup function that fails if the filter refuses any address of the host. Otherwise it calls `allow` with
- * each address.
- */
+/** Returns a lookup that fails if the filter refuses an address of the host, and else calls `allow` with each. */
 function checkedLookup(
   lookup: LookupFunction,
   filter: AddressFilter,
@@ -219,10 +216,7 @@ function addressesWithoutLookup(host: string): string[] {
   return isLocal ? ['127.0.0.1'] : [];
 }
 
-/**
- * Resolves a host name. Returns no address if the look-up fails or is too slow: each connection is checked again
- * anyway.
- */
+/** Resolves a host name; no address after an error or too long a time, as each connection is checked again. */
 async function addressesOf(host: string, lookup: LookupFunction): Promise<string[]> {
   if (isIP(host) !== 0) return [host];
   const { promise, resolve } = Promise.withResolvers<string[]>();

@@ -43,10 +43,7 @@ export async function exchange(outgoing: Outgoing, agents: FilteredAgents, timeo
   }
 }
 
-/**
- * Checks whether a host answers. It requests no path, because a path may contain a secret or have an effect. Throws as
- * `exchange` does.
- */
+/** Checks whether a host answers, without a path, which may be secret or have an effect. Throws as `exchange`. */
 export async function reachHost(
   { origin }: URL,
   agents: FilteredAgents,
@@ -59,10 +56,7 @@ export async function reachHost(
 /** The statuses with which a receiver refuses the content of a request, because it is invalid or too large. */
 const aboutContent: readonly number[] = [400, 413, 414, 422, 431];
 
-/**
- * Builds the error for a response without success. With the codes `rate_limited` and `internal`, a retry may succeed.
- * With any other code, the settings or the receiver must change first.
- */
+/** Builds the error for a response without success. A retry may succeed for `rate_limited` and `internal`. */
 export function refusedStatus({ origin }: URL, { status, headers }: Incoming): NotTaken {
   const why = isRedirect(status) ? ', and redirects are not followed: configure the address to which it leads' : '';
   const message = `The service at ${origin} answered ${status}${why}.`;

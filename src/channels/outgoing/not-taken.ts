@@ -52,8 +52,7 @@ export function readRetryAfter(header: string | undefined, nowMs: number): numbe
 }
 
 /**
- * Sends a message in full, and again in its short form if the receiver refuses the content. The error for a refused
- * short form is final.
+ * Sends a message in full, and then in its short form if the receiver refuses the content. A second refusal is final.
  */
 export async function inFullOrShort<Result>(send: (isShort: boolean) => Promise<Result>): Promise<Result> {
   try {

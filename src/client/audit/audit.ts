@@ -125,10 +125,7 @@ function withholdable(names: readonly string[]): ReadonlySet<string> {
 /** The number of `WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW` in Temporal's API. */
 const continuedAsNew = 6;
 
-/**
- * Finds the last execution of each run to export. Leaves out an execution that continued as new, because it is not the
- * last.
- */
+/** Finds the last execution of each run. An execution that continued as new is not the last one. */
 async function findRuns(session: Session, scope: AuditScope): Promise<ExecutionId[]> {
   if ('workflowId' in scope) return [await newestOf(session, scope.workflowId)];
   const found: ExecutionId[] = [];

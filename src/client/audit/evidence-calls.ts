@@ -34,10 +34,7 @@ export class EvidenceCalls {
   #isAgentRun = false;
   /** The calls of each turn of the model, by the number of the turn. */
   readonly #turns = new Map<number, readonly EvidenceArguments[]>();
-  /**
-   * The results of the activity that parses arguments: of a reviewer's edit, or of a call that may have run. `written`
-   * are the arguments before parsing.
-   */
+  /** Parsed arguments: of a reviewer's edit, or of a call that may have run. `written`: before parsing. */
   readonly #edits: { tool: unknown; written: unknown; parsed: EvidenceArguments; atMs: number }[] = [];
   /** The tools that changed after the ruling on a call and before its start. */
   readonly #changes: { atMs: number; permit: ClaimedPermit; change: ChangedTool }[] = [];
@@ -87,10 +84,7 @@ export class EvidenceCalls {
     return this.#turns.get(turn)?.[index - 1];
   }
 
-  /**
-   * Returns the call of an entry. It has no arguments if no history keeps them. Undefined if the tool is unknown as
-   * well.
-   */
+  /** Returns the call of an entry, without arguments that no history keeps. Undefined if its tool is unknown. */
   of(entry: JournalEntry, tools: readonly ToolDefinition[], limits: RunLimits = {}): EvidenceCall | undefined {
     const { kind, requestId = '', digest } = entry;
     if (kind === 'ruling') return continueCall(entry, limits) ?? this.#new(entry, tools);
@@ -180,10 +174,7 @@ export class EvidenceCalls {
     });
   }
 
-  /**
-   * Adds to the arguments of a call that may have run the newest facts about them. Adds nothing if no activity read
-   * them.
-   */
+  /** Adds the newest facts about the arguments of a call that may have run, if an activity has parsed them. */
   #lookedAt({ name, definition }: ToolDefinition, sent: EvidenceArguments, untilMs: number): EvidenceArguments {
     const digest = digestOf(name, sent.args, definition);
     const found = this.#edits.findLast(({ tool, written, atMs }) => {
@@ -217,10 +208,7 @@ export class EvidenceCalls {
   }
 }
 
-/**
- * Returns the call of a request to continue a run beyond a limit; undefined for any other call. Its arguments follow
- * from the limits of the policies, so the history need not keep them.
- */
+/** Returns the call of a request to continue beyond a limit. Its arguments follow from the limits themselves. */
 function continueCall({ toolName, digest }: JournalEntry, limits: RunLimits): EvidenceCall | undefined {
   if (toolName !== continueDefinition.name) return undefined;
   const amounts = runMeasures.flatMap((measure) => {

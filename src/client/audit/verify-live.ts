@@ -49,10 +49,7 @@ export class LiveComparison {
     return { findings: findings.sort((one, other) => one.line - other.line), notes };
   }
 
-  /**
-   * Finds the exported run: the newest with its workflow id, or the run of an exported execution; undefined if it is
-   * gone.
-   */
+  /** Finds the exported run: the newest one of its id, or that of an exported execution; undefined if gone. */
   async #fetch({ workflowId, firstRunId, lastRunId }: ExportedRun): Promise<AuditedRun | undefined> {
     for (const runId of [undefined, lastRunId, firstRunId]) {
       try {

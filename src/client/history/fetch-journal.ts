@@ -39,10 +39,7 @@ export interface PlacedEntry {
   place: { runId: string; eventId: number };
 }
 
-/**
- * Returns the entries with their places. Several events may contain an entry: the first one is its place, and the last
- * one has its final version.
- */
+/** Returns the entries, each with its first place and its last version: several events may contain an entry. */
 export function placedEntries(executions: readonly ReadExecution[]): PlacedEntry[] {
   const found = new Map<number, PlacedEntry>();
   for (const { runId, events } of executions) {

@@ -280,10 +280,7 @@ class EventPayloads {
     return unread;
   }
 
-  /**
-   * Returns the value of a payload from which run events are made. `takeUnread` counts the payload if it is
-   * undecodable.
-   */
+  /** Returns the value of a payload for run events. `takeUnread` counts the payload if it is undecodable. */
   value(payload: Payload): unknown {
     const value = this.glance(payload);
     if (isUndecodable(value) && value.unread) this.#unread += 1;

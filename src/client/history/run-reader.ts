@@ -32,10 +32,7 @@ export class RunReader {
   #isAtEnd = false;
   /** The run id of a reset execution. Its successor repeats its events up to the reset; the reader skips these. */
   #repeatsUntil: string | undefined;
-  /**
-   * The executions that are known to follow the present one. They are kept because after a reset, an execution does
-   * not name the next one.
-   */
+  /** The known executions after the present one, which does not name them if it was reset. */
   #ahead: string[];
   /** The executions read so far, in order. */
   readonly executions: string[];
@@ -123,10 +120,7 @@ export class RunReader {
     return events;
   }
 
-  /**
-   * Makes the next `read` begin again at the start of the present execution, after the server has lost the reader's
-   * place. `read` skips the events that it has returned before.
-   */
+  /** Makes `read` begin the present execution again, but skip returned events: the server has lost the place. */
   restart(): void {
     this.#next = undefined;
   }
@@ -155,10 +149,7 @@ export class RunReader {
     return resetRunId;
   }
 
-  /**
-   * Reads the run again from its first execution. A reset has replaced an execution, so the chain of executions is
-   * another.
-   */
+  /** Reads the run again from its first execution, because a reset has changed which executions belong to it. */
   async #startOver(baseRunId: string): Promise<void> {
     const { executions, missing } = await findExecutions(this.#session, this.#workflowId);
     this.#projection = new RunProjection(this.#workflowId);

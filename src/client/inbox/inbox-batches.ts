@@ -27,10 +27,7 @@ export async function* inboxBatches(session: Session, size: number, after?: Inbo
   yield* undatedBatches(session, size, after !== undefined && 'token' in after ? after.token : '');
 }
 
-/**
- * Yields the runs with a deadline. Each batch has the runs that are due in a span of time, which `findDue` makes as
- * wide as the batch needs.
- */
+/** Yields the runs with a deadline, in spans of time that `findDue` makes wide enough for a batch. */
 async function* datedBatches(
   session: Session,
   size: number,

@@ -127,10 +127,7 @@ interface RunRows {
   unread?: UnreadRun;
 }
 
-/**
- * Returns the rows of a run from its memo or, if the memo lacks some, from a query. `missing` is the number of rows
- * that neither has.
- */
+/** Returns the rows of a run's memo or, if the memo lacks some, of a query. `missing`: rows in neither. */
 async function rowsOf(session: Session, run: WaitingRun): Promise<RunRows> {
   const { workflowId, openIds } = run;
   const { rows, more, unread } = memoRows(run);

@@ -60,9 +60,7 @@ function unreadableResult(workflowId: string): ProblemError {
   return new ProblemError({ code: 'undecodable', message: `The result of run '${workflowId}' cannot be read.` });
 }
 
-/**
- * Returns the error that made the run fail. The failure of an activity only wraps another one, which has the message.
- */
+/** Returns the error that made the run fail. An `ActivityFailure` only wraps the error that has the message. */
 function rootOf({ cause }: WorkflowFailedError): Error | undefined {
   return cause instanceof ActivityFailure && cause.cause instanceof Error ? cause.cause : cause;
 }

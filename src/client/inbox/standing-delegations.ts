@@ -124,10 +124,7 @@ function alreadyStanding({ by }: StandingInput, cause?: unknown): ProblemError {
   return new ProblemError({ code: 'already_started', message }, { cause });
 }
 
-/**
- * Returns the instant at which a delegation ends: the given instant, or the end of the given day in UTC. Throws
- * `invalid_message`.
- */
+/** Returns when a delegation ends: at the given instant, or after the given day. Throws `invalid_message`. */
 export function untilAtOf(until: string, nowMs: number): string {
   const firstMs = typeof until === 'string' ? startMs(until) : undefined;
   if (firstMs === undefined) {
@@ -201,10 +198,7 @@ async function stopStanding(session: Session, by: string, reason = 'stopped'): P
 /** The state of the activity, which the details of its heartbeats carry from one attempt to the next. */
 export interface StandingProgress {
   delegated: number;
-  /**
-   * The keys of the open requests that were tried, oldest first. A request is tried once: a reviewer who takes back
-   * its seat keeps the seat.
-   */
+  /** The keys of open requests that were tried, oldest first. After one try, a seat that is taken back stays. */
   tried: string[];
   left: LeftRequest[];
 }

@@ -34,7 +34,7 @@ import { type Signer, signMessage } from './sign-message.ts';
 export interface SendOptions {
   /** The time limit of the run's answer, in milliseconds; then a signal is sent. Default: `receiptTimeoutMs`. */
   timeoutMs?: number;
-  /** The key that signs the message. Repeat a message with `signDecision` or `signMessage` instead. */
+  /** The key that signs the message. To repeat a signed message, sign it once, with `signDecision` or `signMessage`. */
   sign?: Signer;
 }
 
@@ -169,11 +169,13 @@ async function glanceAtReceipt(
 /** Returns the message, with an id if it has none. A signed message stays unchanged: its signature identifies it. */
 function withMessageId<Message extends { messageId?: string; signature?: unknown }>(
   read: { message: Message } | { problem: Problem },
-  source: object,
+  given: object,
 ): Message {
   if ('problem' in read) {
-    const { requestId } = (source ?? {}) as { requestId?: unknown };
-    throw (typeof requestId === 'string' && malformedRequestId(requestId)) || new ProblemError(read.problem);
+    const { requestId } = (given ?? {}) as { requestId?: unknown };
+    // The error for a malformed request id has a remedy.
+    const malformed = typeof requestId === 'string' ? malformedRequestId(requestId) : undefined;
+    throw malformed ?? new ProblemError(read.problem);
   }
   const { message } = read;
   return message.signature === undefined ? { messageId: randomUUID(), ...message } : message;

@@ -53,18 +53,18 @@ export async function decideMany(
   const placed = await Promise.all(decisions.map((decision) => findRunOf(session, decision, options)));
   const receipts: Receipt[] = [];
   const groups = new Map<string, { index: number; decision: Keyed }[]>();
-  // Decisions are grouped when all runs are known: of two about one request, the first in the list stays the first.
-  for (const [index, found] of placed.entries()) {
-    if ('refused' in found) receipts[index] = found.refused;
-    else groups.set(found.workflowId, [...(groups.get(found.workflowId) ?? []), { index, decision: found.decision }]);
+  // Group the decisions only now, in their order. So the first of two decisions about a request is sent first.
+  for (const [index, place] of placed.entries()) {
+    if ('refused' in place) receipts[index] = place.refused;
+    else groups.set(place.workflowId, [...(groups.get(place.workflowId) ?? []), { index, decision: place.decision }]);
   }
-  for (const [workflowId, all] of groups) {
-    for (let from = 0; from < all.length; from += maxDecisions) {
-      const group = all.slice(from, from + maxDecisions);
+  for (const [workflowId, decisionsOfRun] of groups) {
+    for (let from = 0; from < decisionsOfRun.length; from += maxDecisions) {
+      const group = decisionsOfRun.slice(from, from + maxDecisions);
       const send = (some: Keyed[], isAgain?: boolean): Promise<Receipt[]> =>
         deliver(session, workflowId, decisionRoute, some, { timeoutMs: options.timeoutMs, isAgain });
       const wanted = group.map(({ decision }) => decision);
-      // A request that was found in visibility is known to the run, which has finished the task that opened it.
+      // The search found only requests that their runs know. A named run may not know the request yet.
       const answers =
         options.workflowId === undefined ? await send(wanted) : await repeatUnknown(session, workflowId, wanted, send);
       for (const [at, { index }] of group.entries()) receipts[index] = answers[at] as Receipt;
@@ -121,6 +121,7 @@ function receiptFrom(
   }
   const { outcome, by, byId } = settled;
   if (isCounted) {
+    // An approval with edited arguments may have led to another request.
     const successor = by === 'edit' && typeof byId === 'string' ? { successor: byId } : {};
     return { requestId, accepted: true, outcome, ...successor, message: `request ${requestId}: ${outcome}` };
   }
@@ -128,9 +129,9 @@ function receiptFrom(
 }
 
 /**
- * Repeats decisions about requests that the run does not know, for the client's `lookUpTimeoutMs`: a query may have
- * shown a request before the worker finished the task that opens it. A query, which adds nothing to the history, finds
- * out which requests have appeared; only their decisions are sent again.
+ * Repeats decisions about requests that the run does not know yet, for the client's `lookUpTimeoutMs`: a query may
+ * show a request before the worker finishes the task that opens it. A query adds nothing to the history, so it finds
+ * out which requests have appeared. Only their decisions are sent again.
  */
 async function repeatUnknown<One extends { requestId: string }>(
   session: Session,
@@ -185,8 +186,7 @@ export interface CommonDecision extends Pick<
 const runsAtOnce = 8;
 
 /**
- * Gives the same answer to exactly these requests, in one update for each run. Returns a receipt for each, in order.
- * Never throws: a receipt has the error of its request.
+ * Gives the same answer to exactly these requests, in one update for each run. Never throws: a receipt has the error.
  */
 export async function decideAll(
   session: Session,
@@ -196,33 +196,33 @@ export async function decideAll(
 ): Promise<Receipt[]> {
   const receipts: Receipt[] = [];
   const groups = new Map<string, number[]>();
-  // After the server has not answered once, no further run is called: each call would take its whole time limit.
-  let away: Error | undefined;
-  const failed = (index: number, error: unknown): void => {
+  // Once the server has not answered, call no further run, because each call would take its whole time limit.
+  let unreachable: Error | undefined;
+  const noteFailure = (index: number, error: unknown): void => {
     receipts[index] = failure(reviewed[index]!, error);
-    if (isProblemError(error) && error.code === 'server_unreachable') away = error;
+    if (isProblemError(error) && error.code === 'server_unreachable') unreachable = error;
   };
-  await inParallel([...reviewed.entries()], runsAtOnce, async ([index, each]) => {
+  await inParallel([...reviewed.entries()], runsAtOnce, async ([index, request]) => {
     try {
-      if (away !== undefined) throw away;
-      const workflowId = await runOf(session, each);
+      if (unreachable !== undefined) throw unreachable;
+      const workflowId = await runOf(session, request);
       groups.set(workflowId, [...(groups.get(workflowId) ?? []), index]);
     } catch (error) {
-      failed(index, error);
+      noteFailure(index, error);
     }
   });
-  await inParallel([...groups], runsAtOnce, async ([workflowId, members]) => {
+  await inParallel([...groups], runsAtOnce, async ([workflowId, indexes]) => {
     // If two decisions are about one request, the first one in the list is sent first.
-    members.sort((one, other) => one - other);
-    for (let from = 0; from < members.length; from += maxDecisions) {
-      const group = members.slice(from, from + maxDecisions);
+    indexes.sort((one, other) => one - other);
+    for (let from = 0; from < indexes.length; from += maxDecisions) {
+      const group = indexes.slice(from, from + maxDecisions);
       try {
-        if (away !== undefined) throw away;
+        if (unreachable !== undefined) throw unreachable;
         const decisions = group.map((index) => decisionFor(reviewed[index]!, common));
         const answers = await decideMany(session, decisions, { ...options, workflowId });
-        for (const [at, index] of group.entries()) receipts[index] = answers[at]!;
+        for (const [position, index] of group.entries()) receipts[index] = answers[position]!;
       } catch (error) {
-        for (const index of group) failed(index, error);
+        for (const index of group) noteFailure(index, error);
       }
     }
   });

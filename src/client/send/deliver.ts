@@ -49,7 +49,7 @@ export async function deliver<Message extends { requestId?: string }>(
 ): Promise<Receipt[]> {
   const { isAgain = false } = options;
   const receipts = await send(session, workflowId, route, messages, options);
-  // For a known update the server repeats its first answer. If a refusal may no longer hold, the message is sent again.
+  // A refusal such as `rate_limited` may not last. For the same update, the server would repeat it, so send another.
   const again = isAgain ? [] : messages.filter((_message, index) => isTransient(receipts[index]?.code));
   if (again.length === 0) return receipts;
   const answers = await send(session, workflowId, route, again, { ...options, isAgain: true });
@@ -109,31 +109,31 @@ async function record<Message extends { requestId?: string }>(
   { timeoutMs, ...unanswered }: Unanswered & { timeoutMs: number },
 ): Promise<Receipt[]> {
   const ids = messages.map(({ requestId }) => requestId);
-  const standings = await listingsOf(session, workflowId, ids, unanswered);
-  const sent = messages.filter((_message, index) => standings[index] !== 'unknown');
+  const listings = await listingsOf(session, workflowId, ids, unanswered);
+  const sent = messages.filter((_message, index) => listings[index] !== 'unknown');
   const isOpen = sent.length === 0 || (await recordBySignal(session, { workflowId, name, payload: payloadOf(sent) }));
   let isSilent = unanswered.silent && isOpen;
   let unapplied: Promise<(message: Message) => string> | undefined;
   const receipts: Receipt[] = [];
   for (const [index, message] of messages.entries()) {
     const { requestId = '' } = message;
-    const standing = standings[index]!;
-    if (standing === 'unknown') {
+    const listing = listings[index]!;
+    if (listing === 'unknown') {
       receipts.push(refusedReceipt(message, unknownRequest(workflowId, requestId)));
       continue;
     }
-    // The run may have answered already. A closed run still reports its answers, so a retry gets the first receipt; the
-    // query of a closed run waits longer for a worker, because no later answer can come.
-    const seen = isSilent
-      ? undefined
-      : await look(session, workflowId, message, isOpen ? session.limits.glanceTimeoutMs : timeoutMs);
-    isSilent ||= seen === undefined && isOpen;
-    if (seen !== undefined) receipts.push(seen);
+    // The run may have an answer: a closed run still reports its answers, so a retry gets the first receipt. Wait
+    // longer for a closed run, because no later answer can come. After one query without an answer, do not ask an
+    // open run again.
+    const lookMs = isOpen ? session.limits.glanceTimeoutMs : timeoutMs;
+    const known = isSilent ? undefined : await look(session, workflowId, message, lookMs);
+    isSilent ||= known === undefined && isOpen;
+    if (known !== undefined) receipts.push(known);
     else if (!isOpen) receipts.push(refusedReceipt(message, runClosed(workflowId)));
     else {
       unapplied ??= readUnapplied?.(session, workflowId);
       const before = (await unapplied)?.(message) ?? '';
-      receipts.push(recordedReceipt(what, unanswered, { requestId, workflowId, standing, before }));
+      receipts.push(recordedReceipt(what, unanswered, { requestId, workflowId, listing, before }));
     }
   }
   return receipts;
@@ -152,8 +152,8 @@ export function runClosed(workflowId: string): ProblemError {
 type Listing = 'known' | 'unknown' | 'unlisted';
 
 /**
- * Finds out whether the run has the requests of messages. Call it before a signal is sent: every workflow accepts a
- * signal, and one without the request ignores the message. Throws `run_not_found`.
+ * Finds out whether the run has the requests of messages. Call this before sending a signal: every workflow accepts a
+ * signal, and a workflow without the request would ignore the message. Throws `run_not_found`.
  */
 async function listingsOf(
   session: Session,
@@ -184,14 +184,11 @@ export function unknownRequest(workflowId: string, requestId: string): ProblemEr
 export function recordedReceipt(
   what: string,
   { reason }: Pick<Unanswered, 'reason'>,
-  about: { requestId?: string; workflowId?: string; standing?: Listing; before?: string } = {},
+  about: { requestId?: string; workflowId?: string; listing?: Listing; before?: string } = {},
 ): Receipt {
-  const { requestId = '', workflowId, standing, before = '' } = about;
-  const doubt =
-    standing !== 'unlisted'
-      ? ''
-      : ` It went to run '${workflowId}', whose memo does not list request ${requestId}: it counts only if that run has it.`;
-  const message = `The ${what} is recorded, not yet applied: ${reason}.${doubt}${before}`;
+  const { requestId = '', workflowId, listing, before = '' } = about;
+  const doubt = ` It went to run '${workflowId}', whose memo does not list request ${requestId}: it counts only if that run has it.`;
+  const message = `The ${what} is recorded, not yet applied: ${reason}.${listing === 'unlisted' ? doubt : ''}${before}`;
   return { requestId, accepted: true, recorded: true, message };
 }
 

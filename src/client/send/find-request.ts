@@ -22,32 +22,37 @@ interface Claim {
 }
 
 /**
- * Finds the run of a request. A row proves nothing, so workflows must confirm that they have the request, unless only
- * one has the id and its memo lists it. Visibility lags, so `unknown_request` is thrown only after the client's
- * `lookUpTimeoutMs`. Throws `no_worker` if a workflow that may have the request did not answer.
+ * Finds the run of a request by rows of visibility, which any workflow can have. Workflows must confirm that they have
+ * the request, unless only one has the id and its memo lists it. Visibility lags, so `unknown_request` is thrown only
+ * after the client's `lookUpTimeoutMs`. Throws `no_worker` if a workflow that may have the request did not answer.
  */
 export async function findRequest(session: Session, requestId: string): Promise<string> {
   const malformed = malformedRequestId(requestId);
   if (malformed !== undefined) throw malformed;
   let others: Judged[] = [];
-  const known = await lookUp(async () => {
+  const owners = await lookUp(async () => {
     const claims = await claimsOf(session, requestId);
     const judged = await judge(session, requestId, claims);
     others = judged.filter(({ holds }) => !holds);
-    const holding = judged.filter(({ holds }) => holds).map(({ workflowId }) => workflowId);
-    return holding.length === 0 ? undefined : holding;
+    const found = judged.filter(({ holds }) => holds).map(workflowIdOf);
+    return found.length === 0 ? undefined : found;
   }, session.limits.lookUpTimeoutMs);
-  if (known?.length === 1) return known[0]!;
-  if (known !== undefined) throw ambiguous(requestId, known);
-  const unasked = others.filter(({ isSilent }) => isSilent);
-  if (unasked.length > 0) {
-    const message = `It is not known yet which run has request ${requestId}: ${quotedIds(unasked.map(workflowIdOf))} lists its id and could not be asked. Ask again, or name the run: --run, or workflowId.`;
-    throw new ProblemError({ code: 'no_worker', message });
+  if (owners === undefined) throw notFound(requestId, others);
+  if (owners.length > 1) throw ambiguous(requestId, owners);
+  return owners[0]!;
+}
+
+/** The error for a request that no run is known to have. `others` list its id. A silent one may yet have the request. */
+function notFound(requestId: string, others: readonly Judged[]): ProblemError {
+  const silent = others.filter(({ isSilent }) => isSilent);
+  if (silent.length > 0) {
+    const message = `It is not known yet which run has request ${requestId}: ${quotedIds(silent.map(workflowIdOf))} lists its id and could not be asked. Ask again, or name the run: --run, or workflowId.`;
+    return new ProblemError({ code: 'no_worker', message });
   }
-  const carriers =
-    others.length === 0 ? '' : ` ${quotedIds(others.map(workflowIdOf))} lists its id but does not have it.`;
-  const message = `No run lists request ${requestId}, and one that has just opened may not be listed yet: \`countersign approvals\` lists the open ones.${carriers}`;
-  throw new ProblemError({ code: 'unknown_request', message });
+  const ids = quotedIds(others.map(workflowIdOf));
+  const note = others.length === 0 ? '' : ` ${ids} lists its id but does not have it.`;
+  const message = `No run lists request ${requestId}, and one that has just opened may not be listed yet: \`countersign approvals\` lists the open ones.${note}`;
+  return new ProblemError({ code: 'unknown_request', message });
 }
 
 /** Returns the error for a text that cannot be a request id; undefined for any other text. */
@@ -68,7 +73,7 @@ interface Judged {
 /** Finds out which of the workflows have the request: asks each, unless the only one lists it in its memo. */
 async function judge(session: Session, requestId: string, claims: readonly Claim[]): Promise<Judged[]> {
   const [first] = claims;
-  // The run confirms the request itself, by the update or query that follows.
+  // Ask nothing here: the update or query that follows shows whether the run has the request.
   if (claims.length === 1 && first?.memo === 'lists') {
     return [{ workflowId: first.workflowId, holds: true, isSilent: false }];
   }
@@ -76,7 +81,8 @@ async function judge(session: Session, requestId: string, claims: readonly Claim
     claims.slice(0, mostQueried).map(async ({ workflowId, memo, isSettled }) => {
       const answer = await knowsRequest(session, workflowId, requestId);
       const isSilent = answer === 'silent';
-      // Without an answer, the memo counts. A settled request is no longer in the memo: then the tag counts.
+      // Without an answer, trust the memo. A settled request is in no memo any more, so trust the tag of the row
+      // then.
       return { workflowId, holds: answer === 'yes' || (isSilent && (memo !== 'carries' || isSettled)), isSilent };
     }),
   );

@@ -77,25 +77,25 @@ export async function* setPolicyOfRuns(
 ): AsyncGenerator<PolicyResult, void, undefined> {
   const { dryRun = false, signal, lookAgainMs = lookAgainByDefaultMs } = options;
   const change = await readChange(message);
-  const seen = new Set<string>();
-  const settled = new Set<string>();
-  let isAway = false;
-  const isStopped = (): boolean => signal?.aborted === true || isAway;
-  const act = async (row: Row): Promise<PolicyResult> => {
-    const fate = isStopped() ? unsent : await changePolicyOf(session, row, { message, change, options });
-    isAway ||= fate.code === 'server_unreachable';
-    return { workflowId: executionIdOf(row).workflowId, workflowType: row.type?.name ?? '', ...fate };
+  const seenExecutions = new Set<string>();
+  const reportedRuns = new Set<string>();
+  let isUnreachable = false;
+  const isStopped = (): boolean => signal?.aborted === true || isUnreachable;
+  const changeRun = async (row: Row): Promise<PolicyResult> => {
+    const outcome = isStopped() ? unsent : await changePolicyOf(session, row, { message, change, options });
+    isUnreachable ||= outcome.code === 'server_unreachable';
+    return { workflowId: executionIdOf(row).workflowId, workflowType: row.type?.name ?? '', ...outcome };
   };
   for (let look = 1; look <= mostLooks && !isStopped(); look += 1) {
-    const isFirst = look === 1;
-    const found = (await openRuns(session, options.query)).filter(({ execution }) => !seen.has(execution?.runId ?? ''));
+    const open = await openRuns(session, options.query);
+    const found = open.filter(({ execution }) => !seenExecutions.has(execution?.runId ?? ''));
     if (found.length === 0) return;
-    for (const { execution } of found) seen.add(execution?.runId ?? '');
-    for await (const result of asTheyEnd(found, act)) {
+    for (const { execution } of found) seenExecutions.add(execution?.runId ?? '');
+    for await (const result of asTheyEnd(found, changeRun)) {
       const { workflowId, outcome } = result;
-      // A run that has continued as new is found again, and has the change already.
-      if (!isFirst && outcome === 'unchanged' && settled.has(workflowId)) continue;
-      settled.add(workflowId);
+      // A later search finds a run that has continued as new again. It has the change already.
+      if (look > 1 && outcome === 'unchanged' && reportedRuns.has(workflowId)) continue;
+      reportedRuns.add(workflowId);
       yield result;
     }
     if (dryRun || isStopped()) return;
@@ -143,20 +143,15 @@ async function* asTheyEnd<One, Result>(
   all: readonly One[],
   act: (one: One) => Promise<Result>,
 ): AsyncGenerator<Result, void, undefined> {
-  const running = new Map<number, Promise<[number, Result]>>();
-  const left = all.entries();
-  for (;;) {
-    while (running.size < runsAtOnce) {
-      const next = left.next();
-      if (next.done) break;
-      const [index, one] = next.value;
-      running.set(
-        index,
-        act(one).then((result) => [index, result]),
-      );
+  const running = new Map<number, Promise<{ index: number; result: Result }>>();
+  let started = 0;
+  while (started < all.length || running.size > 0) {
+    for (; running.size < runsAtOnce && started < all.length; started += 1) {
+      const index = started;
+      const ended = act(all[index]!).then((result) => ({ index, result }));
+      running.set(index, ended);
     }
-    if (running.size === 0) return;
-    const [index, result] = await Promise.race(running.values());
+    const { index, result } = await Promise.race(running.values());
     running.delete(index);
     yield result;
   }
@@ -196,8 +191,9 @@ function outcomeOf(code: ProblemCode): PolicyOutcome {
 }
 
 /**
- * Asks a run for its policies. Undefined if it has a gate and does not report them: it gets the change. `ungated` if it
- * neither answers nor is listed as gated: it gets nothing, because every workflow accepts a signal.
+ * Asks a run for its policies. Undefined if the run has a gate and does not report them; then it gets the change.
+ * `ungated` if the workflow neither answers nor is listed with a gate; then it gets nothing, although it would accept
+ * it.
  */
 async function policiesOf(
   session: Session,
@@ -205,26 +201,28 @@ async function policiesOf(
   { timeoutMs }: SendOptions,
 ): Promise<RunPolicies | undefined | 'ungated'> {
   const { workflowId } = executionIdOf(row);
-  let silence: ProblemError | undefined;
+  let unanswered: ProblemError | undefined;
   try {
     const answer = await queryRun<RunPolicies | null>(session, workflowId, queryNames.policy, [], timeoutMs);
     if (answer === null) return undefined;
     if (typeof answer.digest === 'string') return answer;
   } catch (error) {
     if (!isProblemError(error) || error.code === 'server_unreachable' || error.code === 'run_closed') throw error;
-    silence = error;
+    unanswered = error;
   }
   try {
     await requireGated(session, workflowId);
     return undefined;
   } catch (error) {
-    const isGone = !isProblemError(error) || error.code !== 'run_not_found' || row.type?.name === workflowType;
-    if (isGone) throw error;
-    if (silence === undefined || silence.code === 'run_not_found') return 'ungated';
-    throw silence;
+    const isUngated = isProblemError(error) && error.code === 'run_not_found' && row.type?.name !== workflowType;
+    if (!isUngated) throw error;
+    // A workflow that did not answer may have a gate that no list shows yet.
+    if (unanswered !== undefined && unanswered.code !== 'run_not_found') throw unanswered;
+    return 'ungated';
   }
 }
 
+/** True if a change would leave the present change of a run as it is. */
 function isInForce(change: PolicyChange, now: PolicyChange | undefined): boolean {
   const plain = (value: PolicyChange): unknown => JSON.parse(JSON.stringify(value));
   return now !== undefined && isDeepStrictEqual(plain(laterChange(change, now)), plain(now));

@@ -83,7 +83,7 @@ export const startMemoName = 'approvalStart';
 
 export interface KeyedStart {
   workflowId: string;
-  /** The digest of key and input, 64 hex characters. Without the key, trials do not reveal the input. */
+  /** The digest of key and input, 64 hex characters. A reader without the key cannot find the input by trial. */
   inputDigest: string;
 }
 

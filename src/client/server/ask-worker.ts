@@ -37,7 +37,7 @@ export async function queryRun<Answer>(
     if (isUndecodable(answer)) throw unreadAnswer(workflowId, answer.why);
     return answer;
   } catch (error) {
-    // A `ProblemError` passes: the status of its cause may mean something else in the checks below.
+    // Do not translate a `ProblemError` again, by the status of its cause.
     if (isProblemError(error)) throw error;
     if (isNotTakenUp(error)) {
       const message = `Run '${workflowId}' continues as new, and no worker has verified yet what it continues: ask again.`;
@@ -67,7 +67,7 @@ export async function queryRun<Answer>(
   }
 }
 
-/** True if the workflow has no handler for the query. The class stands for any failure; each SDK has its own words. */
+/** True if the workflow has no handler for the query. The SDK's error class stands for any failure of a query. */
 function saysNoHandler({ message }: QueryNotRegisteredError): boolean {
   return /did not register a handler|unknown query ?type|expected but not found/i.test(message);
 }
@@ -112,11 +112,12 @@ export async function askWorker<Answer>(
 ): Promise<Answer> {
   await requireCodec(session, workflowId);
   const giveUp = new AbortController();
-  const asked = session.connection.withAbortSignal(giveUp.signal, () =>
+  const answer = session.connection.withAbortSignal(giveUp.signal, () =>
     session.connection.withDeadline(Date.now() + timeoutMs, ask),
   );
   let queue: { name: string; isPolled: boolean; version: PinnedVersion | undefined } | undefined;
-  const watched = (async () => {
+  // Look for workers meanwhile, so that a call without a worker ends before its time limit.
+  const lookingForWorkers = (async () => {
     const run = await callServer(session, () => session.client.workflow.getHandle(workflowId).describe(), {
       workflowId,
     });
@@ -126,10 +127,10 @@ export async function askWorker<Answer>(
     if (!queue.isPolled) giveUp.abort();
   })().catch(() => undefined); // `ask` itself reports problems of the server or the run
   try {
-    return await asked;
+    return await answer;
   } catch (error) {
     if (!isUnanswered(error)) throw error;
-    await watched;
+    await lookingForWorkers;
     if (queue?.isPolled === true && !isUnpolled(error)) throw notAnswered(session, queue.name, timeoutMs, error);
     if (queue?.version !== undefined) throw noWorkerOfVersion(session, workflowId, queue.version, error);
     if (queue !== undefined) throw noWorker(session, queue.name, error);

@@ -23,9 +23,7 @@ import { keyIdName, unreadEncoding } from '../../core/base/undecodable.ts';
 export interface ClientPluginOptions {
   /** The workers' folder of large payloads; `false` for none. Default: the folder in `COUNTERSIGN_PAYLOAD_FOLDER`. */
   largePayloads?: LargePayloads | false;
-  /**
-   * How long a query that a run cannot answer yet is repeated, in milliseconds; at least 6,000. Default: as a client.
-   */
+  /** How long a query is repeated while a run cannot answer, in milliseconds: 6,000 or more. Default: as a client. */
   queryTimeoutMs?: number;
 }
 
@@ -92,14 +90,16 @@ function withAskPast(given: ClientInterceptors | undefined, askPast: AskPast): C
 
 type Query = NonNullable<WorkflowClientInterceptor['query']>;
 
-/** The least limit: a worker waits less for a task that may be withdrawn (workflows/sandbox/untaken-events.ts). */
+/**
+ * The least time limit. A worker waits less than this for a task that the server may withdraw (`untaken-events.ts`).
+ */
 const leastMs = 6_000;
 
 const { QUERY_REJECT_CONDITION_NOT_OPEN: ifOpen } = proto.temporal.api.enums.v1.QueryRejectCondition;
 
 /**
- * Repeats queries that a run cannot answer yet, because it still verifies the state that it carried, or because no
- * workflow task has processed some of its events. Gives up after the larger of `queryTimeoutMs` and six seconds.
+ * Repeats queries that a run cannot answer yet: it still verifies the state of the execution before, or no workflow
+ * task has processed its last events. Gives up after `queryTimeoutMs`, or after six seconds if that is less.
  */
 export class AskPast implements WorkflowClientInterceptor {
   readonly #longestMs: number;
@@ -129,8 +129,8 @@ export class AskPast implements WorkflowClientInterceptor {
 }
 
 /**
- * Queries a closed run once more. If it completed, its events were processed, and it answers. If it was terminated, its
- * last events may never be processed: then this throws `run_closed`.
+ * Queries a closed run once more. A completed run answers, because its events were processed. A terminated run may
+ * never process its last events, so this function throws `run_closed` for it.
  */
 const askIfOpen: Query = async (input, next) => {
   try {
@@ -185,7 +185,7 @@ export class ReadingCodec implements PayloadCodec {
   async decode(payloads: Payload[], context?: Context): Promise<Payload[]> {
     const decoded = await this.#decodeAll(payloads, context).catch(() => undefined);
     if (decoded !== undefined) return decoded.map((each, index) => readable(each, payloads[index]));
-    // If one of several payloads cannot be decoded, they are decoded one by one, so that the others are still read.
+    // Decode several payloads one by one if one of them fails, so that the others are still read.
     if (payloads.length === 1) return [unreadPayload('encoded', keyIdOf(payloads[0]))];
     return Promise.all(payloads.map(async (payload) => (await this.decode([payload], context))[0]!));
   }
@@ -197,10 +197,11 @@ export class ReadingCodec implements PayloadCodec {
   }
 }
 
+/** Returns a decoded payload, or an unread one if it is still encoded: by a codec of another kind, or another key. */
 function readable(payload: Payload, encoded: Payload | undefined): Payload {
-  const name = metadataText(payload, 'encoding');
-  const isOfOtherKey = name === unreadEncoding && Buffer.from(payload.data ?? []).toString() === 'encoded';
-  if (!isOfOtherKey && (name === '' || readEncodings.includes(name))) return payload;
+  const encoding = metadataText(payload, 'encoding');
+  const isOfOtherKey = encoding === unreadEncoding && Buffer.from(payload.data ?? []).toString() === 'encoded';
+  if (!isOfOtherKey && (encoding === '' || readEncodings.includes(encoding))) return payload;
   return unreadPayload('encoded', keyIdOf(encoded));
 }
 

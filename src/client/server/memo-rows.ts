@@ -21,8 +21,8 @@ export interface MemoRows {
 }
 
 /**
- * Returns the valid rows of a memo. Everyone who can start workflows can write a memo, so the fields that readers use
- * are validated. A row that names another workflow was copied, and is left out.
+ * Returns the valid rows of a memo, which everyone who can start workflows can write. A row that names another
+ * workflow was copied from there, and is left out.
  */
 export function memoRows({ memo, workflowId }: WithMemo): MemoRows {
   const approvals = memo?.[memoName];
@@ -115,7 +115,7 @@ function isRow(row: unknown): row is ApprovalSummary {
 /** The most characters of a text in a memo. Runs write shorter ones; other workflows could fill the reader's memory. */
 const longestText = 1_000;
 
-/** Returns the row without texts and lists that are too long, or of the wrong type, to be written by a run. */
+/** Returns the row without members that no run can have written: too long, or of a wrong type. */
 function withBounds(row: ApprovalSummary): ApprovalSummary {
   const { sentence, reviewers, approvers, escalated, cannotBeApproved, callerName, ...bare } = row;
   const isText = (value: unknown): boolean => typeof value === 'string' && value.length <= longestText;

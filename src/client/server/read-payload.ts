@@ -3,7 +3,7 @@ import { plainPayloadConverter } from '../../codec/plain-payload-converter.ts';
 import { Undecodable, unreadEncoding } from '../../core/base/undecodable.ts';
 import type { Session } from './session.ts';
 
-/** Decodes payloads that the SDK's client returns as stored on the server. Marks those that no codec decodes. */
+/** Decodes payloads from calls in which the SDK's client does not decode. Marks those that no codec decodes. */
 export async function decodePayloads({ client }: Session, payloads: Payload[]): Promise<Payload[]> {
   let decoded = payloads;
   for (const codec of client.options.loadedDataConverter.payloadCodecs.toReversed()) {

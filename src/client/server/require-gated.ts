@@ -9,8 +9,8 @@ import { readPayload } from './read-payload.ts';
 const longestIdBytes = 1_000;
 
 /**
- * Throws `run_not_found` unless a workflow has a gate. Use it if the sender of a message must not reach other workflows
- * of the namespace. A workflow that only pretends to have a gate exposes no other workflow.
+ * Throws `run_not_found` unless a workflow has a gate, so that a message reaches no other workflow of the namespace.
+ * Its owner can make any workflow look gated, but no other person's workflow.
  */
 export async function requireGated(session: Session, workflowId: string): Promise<void> {
   const { connection, namespace, attributes } = session;
@@ -23,13 +23,14 @@ export async function requireGated(session: Session, workflowId: string): Promis
     { workflowId },
   );
   if (run?.type?.name === workflowType) return;
+  // A custom workflow with a gate has the inbox's attributes once it has asked, or a memo with its journal.
   const indexed = run?.searchAttributes?.indexedFields ?? {};
   if ([attributes.ids, attributes.tags].some((name) => name !== null && Object.hasOwn(indexed, name))) return;
   for (const name of [memoName, journalMemoName]) {
     const payload = run?.memo?.fields?.[name];
     if (payload == null) continue;
     const value = await readPayload(session, payload);
-    // A memo of another purpose may have this name, and has no journal.
+    // Only a journal in the memo counts, because a memo of another purpose may have the same name.
     if ((isUndecodable(value) && value.unread) || (isObject(value) && Array.isArray(value['journal']))) return;
   }
   throw runNotFound(workflowId, namespace);

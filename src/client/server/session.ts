@@ -57,12 +57,12 @@ export async function connect(options: ConnectOptions = {}): Promise<Session> {
     });
     await connection.ensureConnected();
     const session = openSession(connection, { ...options, namespace, address });
-    const own = connection;
+    const opened = connection;
     return {
       ...session,
       close: async () => {
         await session.close();
-        await own.close();
+        await opened.close();
       },
     };
   } catch (error) {
@@ -115,8 +115,8 @@ const endWithTheChannel: Interceptor = (options, nextCall) => {
 };
 
 /**
- * Retries calls as the SDK does, from a timer. If the connection was closed meanwhile, the timer would throw an error
- * that no caller can catch and that ends the process: `endWithTheChannel` prevents that.
+ * Retries calls as the SDK does, from a timer. After the connection is closed, the timer would throw an error that no
+ * caller can catch, and end the process. `endWithTheChannel` prevents that.
  */
 export const repeatedCalls: Interceptor[] = [makeGrpcRetryInterceptor(defaultGrpcRetryOptions()), endWithTheChannel];
 
@@ -157,9 +157,9 @@ export async function callServer<Answer>(
 }
 
 /**
- * Runs calls that end when `signal` aborts. Throws its reason if it has aborted before, and the server's errors
- * unchanged. The SDK's `withAbortSignal` leaves a listener with the response on its signal, so it gets a signal that
- * lives no longer than the calls.
+ * Runs calls that end when `signal` aborts. Throws the signal's reason if it has aborted before, and the server's
+ * errors unchanged. The SDK adds a listener to its signal and never removes it, so it gets a signal of this function's
+ * own.
  */
 export async function untilAborted<Answer>(
   { connection }: Session,
@@ -184,11 +184,12 @@ export async function inParallel<One, Result>(
   act: (one: One) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = [];
-  const left = all.entries();
-  const lane = async (): Promise<void> => {
-    for (const [index, one] of left) results[index] = await act(one);
+  // All loops take their next element from the same iterator.
+  const remaining = all.entries();
+  const loop = async (): Promise<void> => {
+    for (const [index, element] of remaining) results[index] = await act(element);
   };
-  await Promise.all(Array.from({ length: Math.min(most, all.length) }, lane));
+  await Promise.all(Array.from({ length: Math.min(most, all.length) }, loop));
   return results;
 }
 

@@ -8,7 +8,7 @@ import type { PendingModelCall } from '../../events/transcript-events.ts';
 import { readPayload } from '../server/read-payload.ts';
 import { grpcStatus, grpcStatusOf } from '../../connection/server-error.ts';
 
-/** How many events a feed keeps, for viewers that are a little behind. Others read the history again. */
+/** How many events a feed keeps for viewers that are a little behind. A viewer further behind reads the history. */
 interface FeedLimits {
   events: number;
   /** The most characters of JSON in the kept events. */
@@ -25,8 +25,8 @@ interface KeptEvent {
 
 const defaultLimits: FeedLimits = { events: 1_000, characters: 4_000_000 };
 /**
- * Pauses between two reads of streamed text, in milliseconds. After new text, the worker sends none for 250
- * milliseconds (`maxHeartbeatThrottleInterval`). Later pauses are short, so that the next text comes soon.
+ * Pauses between two reads of streamed text, in milliseconds. The worker sends the next text 250 milliseconds after
+ * the last (`maxHeartbeatThrottleInterval`), so the first pause is long, and the following ones are short.
  */
 const pausesMs = { afterNews: 200, least: 20, most: 250 };
 
@@ -251,7 +251,7 @@ export async function readPatiently(
     } catch (error) {
       if (signal.aborted) return [];
       const status = grpcStatusOf(error);
-      // The server returns this status after a long wait without an event.
+      // This status ends a long wait without an event. It is no failure of the server.
       if (status === grpcStatus.DEADLINE_EXCEEDED) pauseMs = firstPauseMs;
       else if (final.includes(status)) throw error;
       reader.restart();

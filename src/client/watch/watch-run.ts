@@ -5,9 +5,9 @@ import { callServer, changedOrAborted, type Session } from '../server/session.ts
 import { readPatiently, RunFeed } from './run-feed.ts';
 import { findPlace, type ResumePlace, RunReader } from '../history/run-reader.ts';
 
-/** The most viewers of a client that read the history at the same time. */
+/** The most viewers of a client that read the history at the same time, each with a `CatchUp`. */
 const most = 4;
-/** The longest time that such a viewer may leave an event unread before it loses its turn, in milliseconds. */
+/** The longest time that such a viewer may take for an event before another viewer gets its turn, in milliseconds. */
 const longestMs = 2_000;
 
 /** The turn of a viewer that is behind its feed: it reads the history itself, and keeps a page in memory. */
@@ -15,8 +15,8 @@ interface CatchUp {
   /** True once the turn is over. Then the viewer has to read again from its place. */
   isOver(): boolean;
   /**
-   * Call it before yielding an event, and call the returned function once the viewer has read the event. If that takes
-   * too long, `letGo` is called and the turn ends.
+   * Called before an event is yielded; the result is called when the viewer has read the event. If that takes too
+   * long, `offer` calls `letGo`, which frees the page, and ends the turn.
    */
   offer(letGo: () => void): () => void;
   end(): void;
@@ -98,19 +98,20 @@ async function* readRun(
 ): AsyncGenerator<RecordedEvent, void, undefined> {
   const reader = await RunReader.open(session, workflowId, { redacted });
   const { redactor } = reader;
-  let hasPassed = place === undefined;
-  const held: RecordedEvent[] = [];
-  const letGo = (): void => void held.splice(0);
+  let isAfterPlace = place === undefined;
+  const unread: RecordedEvent[] = [];
+  const letGo = (): void => void unread.splice(0);
   while (!signal.aborted) {
     for (const event of await readPatiently(reader, { wait: false, signal })) {
-      hasPassed ||= reader.isAfter(parseEventId(event.id)!, place!);
-      if (hasPassed) held.push(event);
+      isAfterPlace ||= reader.isAfter(parseEventId(event.id)!, place!);
+      if (isAfterPlace) unread.push(event);
     }
     if (redactor === undefined || redactor.isReady || reader.isComplete) {
-      for (let event = held.shift(); event !== undefined; event = held.shift()) {
-        const taken = turn?.offer(letGo);
+      // The viewer may leave an event unread for long. Then `letGo` empties the list, and the turn is over.
+      for (let event = unread.shift(); event !== undefined; event = unread.shift()) {
+        const wasRead = turn?.offer(letGo);
         yield redactor === undefined ? event : redactor.redact(event);
-        taken?.();
+        wasRead?.();
       }
     }
     if (turn?.isOver() === true) return;
@@ -133,24 +134,18 @@ async function* followRun(
   try {
     while (!signal.aborted) {
       const { changed } = feed;
-      const found: number | 'behind' | 'dropped' = ordinal ?? feed.find(place);
-      const event = typeof found === 'number' ? feed.at(found) : found;
+      const nextOrdinal: number | 'behind' | 'dropped' = ordinal ?? feed.find(place);
+      const event = typeof nextOrdinal === 'number' ? feed.at(nextOrdinal) : nextOrdinal;
       if (event === 'dropped') {
         ordinal = undefined;
-        const turn = await catchUp(session);
-        try {
-          if (signal.aborted) return;
-          for await (const missed of readRun(session, workflowId, place, { signal, redacted, turn })) {
-            place = parseEventId(missed.id);
-            yield missed;
-          }
-        } finally {
-          turn.end();
+        for await (const missed of readMissed(session, workflowId, place, { signal, redacted })) {
+          place = parseEventId(missed.id);
+          yield missed;
         }
         continue;
       }
       if (event !== undefined && event !== 'behind') {
-        ordinal = (found as number) + 1;
+        ordinal = (nextOrdinal as number) + 1;
         place = parseEventId(event.id);
         yield event;
         continue;
@@ -165,6 +160,21 @@ async function* followRun(
   } finally {
     unwatch();
     leave();
+  }
+}
+
+/** Yields events that the feed has dropped, from the history, when it is this viewer's turn to read it. */
+async function* readMissed(
+  session: Session,
+  workflowId: string,
+  place: EventPlace | undefined,
+  { signal, redacted }: { signal: AbortSignal; redacted: boolean },
+): AsyncGenerator<RecordedEvent, void, undefined> {
+  const turn = await catchUp(session);
+  try {
+    if (!signal.aborted) yield* readRun(session, workflowId, place, { signal, redacted, turn });
+  } finally {
+    turn.end();
   }
 }
 
@@ -206,17 +216,17 @@ function joinFeed(session: Session, workflowId: string, redacted: boolean): { fe
 
 /** Waits for a turn to read the history. A slow viewer loses its turn and its page, so others soon get theirs. */
 async function catchUp(session: Session): Promise<CatchUp> {
-  const all = running.get(session) ?? { count: 0, waiting: [] };
-  running.set(session, all);
-  if (all.count >= most) await new Promise<void>((resolve) => all.waiting.push(resolve));
-  else all.count += 1;
+  const turns = running.get(session) ?? { count: 0, waiting: [] };
+  running.set(session, turns);
+  if (turns.count >= most) await new Promise<void>((resolve) => turns.waiting.push(resolve));
+  else turns.count += 1;
   let isOver = false;
   const end = (): void => {
     if (isOver) return;
     isOver = true;
-    const next = all.waiting.shift();
-    // The first viewer that waits takes over the turn, and the count stays.
-    if (next === undefined) all.count -= 1;
+    const next = turns.waiting.shift();
+    // If a viewer waits, it takes over this turn, so the number of turns stays the same.
+    if (next === undefined) turns.count -= 1;
     else next();
   };
   return {
