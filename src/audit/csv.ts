@@ -1,6 +1,5 @@
 /**
- * Writes the entries of an export as a table for spreadsheets (docs/audit.md). The table cannot be verified, because it
- * has no salts and proofs.
+ * Writes the entries of an export as a table for spreadsheets (docs/audit.md). The table is no proof: it has no salts.
  */
 import type { Json } from '../core/base/tool-call.ts';
 import type { ActivityLine, AuditLine, EntryLine } from './audit-line.ts';
@@ -22,7 +21,6 @@ const viewed =
   ({ entry }) =>
     (entry['viewed'] as Record<string, Json> | undefined)?.[name];
 
-/** The columns, in the order of the table. */
 const columns: Readonly<Record<string, Column>> = {
   workflowId: ({ workflowId }) => workflowId,
   ...members('seq at kind callId requestId'),

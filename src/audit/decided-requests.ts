@@ -31,10 +31,7 @@ export interface DecidedRequest {
 
 const longestReason = 300;
 
-/**
- * Returns the requests settled at `sinceMs` or later, the newest first. Anyone who runs a workflow can write into its
- * history, so malformed entries are skipped, and texts are cut.
- */
+/** Returns the requests settled at `sinceMs` or later, the newest first. Skips malformed entries, and cuts texts. */
 export function decidedRequests(
   runs: readonly (CountedRun & { workflowId: string })[],
   { sinceMs, readerId }: { sinceMs: number; readerId: string },
@@ -45,7 +42,6 @@ export function decidedRequests(
     .sort((one, other) => timeOf(other.settledAt) - timeOf(one.settledAt));
 }
 
-/** Returns the settled requests of a run, from its journal. */
 function decidedInRun(
   { workflowId, ended, directory, ...run }: CountedRun & { workflowId: string },
   readerId: string,

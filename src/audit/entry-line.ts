@@ -67,10 +67,7 @@ function shownContext({ message, ...context }: EntryContext, withheld: ReadonlyS
   return { ...context, message: withheld.has('sender') || sender === undefined ? place : { ...place, sender } };
 }
 
-/**
- * Computes the leaf of an entry in the run's tree: from the plain members, the salted hashes of the other shown
- * members, and the hashes that stand for withheld members. Returns a problem if the line lacks one of these.
- */
+/** Computes the leaf of an entry in the run's tree. Returns a problem if the line lacks a salt or a hash for it. */
 export function leafOfLine(
   tag: string,
   { entry, salts = {}, withheld = {} }: Pick<EntryLine, 'entry' | 'salts' | 'withheld'>,

@@ -134,8 +134,8 @@ function idIn(directory: Directory | undefined, reviewerId: string): string {
 }
 
 function reviewerRow(reviewerId: string | null, answers: readonly Answer[]): ReviewerStatistics {
-  const read = answers.filter((answer) => !isBulkDenial(answer));
-  const viewed = read.flatMap(({ viewedMs }) => viewedMs ?? []);
+  const deliberate = answers.filter((answer) => !isBulkDenial(answer));
+  const viewTimes = deliberate.flatMap(({ viewedMs }) => viewedMs ?? []);
   const reviewerName = answers.findLast((answer) => answer.reviewerName !== undefined)?.reviewerName;
   return {
     reviewerId,
@@ -143,8 +143,8 @@ function reviewerRow(reviewerId: string | null, answers: readonly Answer[]): Rev
     answers: answers.length,
     approvalRate: shareOf(answers, ({ approved }) => approved),
     medianMs: median(answers.map(({ afterMs }) => afterMs)),
-    underThreeSeconds: shareOf(read, ({ afterMs }) => afterMs < hastyMs),
-    glanced: shareOf(viewed, (each) => each < hastyMs),
+    underThreeSeconds: shareOf(deliberate, ({ afterMs }) => afterMs < hastyMs),
+    glanced: shareOf(viewTimes, (viewMs) => viewMs < hastyMs),
     inBatches: shareOf(answers, ({ inBatch }) => inBatch),
     verified: shareOf(answers, ({ verified }) => verified),
   };

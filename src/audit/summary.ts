@@ -88,8 +88,7 @@ const mostRows = 200;
 const severe: readonly (string | undefined)[] = ['high', 'critical'] satisfies Severity[];
 
 /**
- * Counts what happened at `sinceMs` or later. Anyone who runs a workflow can write into its history, so malformed
- * entries are skipped, and names are cut.
+ * Counts what happened at `sinceMs` or later. Skips malformed entries and cuts names, which anyone may have written.
  */
 export function decisionSummary(
   { runs, unread, more }: SummarizedRuns,

@@ -1,4 +1,3 @@
-/** The arguments of a call as labelled, typed fields. */
 import { isJson } from '../text/read-json.ts';
 import { looksLike } from '../text/look-alikes.ts';
 import type { Json, JsonObject } from '../core/base/tool-call.ts';
@@ -106,10 +105,7 @@ function cutText(text: string, bounds: CardBounds): CardField['value'] {
   return text.includes('\n') ? cutLines(text, bounds) : cutLine(text, bounds.value);
 }
 
-/**
- * Writes a text as the card shows it. The text is in quotes if it looks like a number or another JSON value, or if a
- * reader would not see that it is empty, or where it begins and ends.
- */
+/** Writes a text as the card shows it: in quotes if it looks like other JSON, or if its ends would be invisible. */
 function writtenText(text: string): string {
   const isLikeJson = /^(?:null|true|false|[-\d.].*)$/s.test(text) && isJson(text);
   const isQuoted = text === '' || isLikeJson || /^[\s"{[]|\s$/.test(text);
@@ -185,10 +181,7 @@ const textFormats: readonly (readonly [ReadonlySet<string>, FieldFormat])[] = [
 
 const ambiguousAddressWords = words('to cc bcc');
 
-/**
- * Returns the format of a value: as the schema declares it, or else by the words of its name and by its form. `name` is
- * the key of the value; for an element of a list, the key of the list.
- */
+/** Returns the format of a value, by its schema, or else by its name and form. An element has the list's name. */
 export function fieldFormat(name: string, schema: JsonObject, value: Json): FieldFormat {
   if (typeof value === 'boolean') return 'flag';
   if (value === null) return 'text';

@@ -91,10 +91,7 @@ function titleOf(toolName: string): string {
 const longestName = 200;
 const mostNames = 10;
 
-/**
- * Returns the sentence for a request in a list. It is the card's sentence if the row has that or has values, and else
- * has only names, such as `Refund (order, amount)`. Its parts are cut and escaped, because the row is untrusted.
- */
+/** Returns the sentence for a row, cut and escaped. A row without values has only names: `Refund (order, amount)`. */
 export function rowSentence(
   row: Pick<ApprovalSummary, 'toolName' | 'sentence' | 'shownArguments' | 'argumentNames'>,
 ): string {

@@ -50,6 +50,7 @@ function cutVisible(text: string, { value }: CardBounds) {
 
 const lineKinds = { '+': 'added', '-': 'removed', ' ': 'same', '\\': 'place' } as const;
 
+/** Returns the changed lines with three lines around each change, as `diff -u` does. */
 function diffLines(before: string, after: string): { kind: DiffLine['kind']; text: string }[] {
   const patch = structuredPatch('', '', before, after, '', '', { context: 3, maxEditLength: mostEdits });
   // There is no patch if the texts differ in more than `mostEdits` lines.
@@ -63,6 +64,7 @@ function diffLines(before: string, after: string): { kind: DiffLine['kind']; tex
   ]);
 }
 
+/** Builds the table of a card: the first rows, each cell cut, and the totals of all rows. */
 function tableChange({ name, columns, rows }: Change & { kind: 'table' }, bounds: CardBounds): CardChange {
   const shown = rows.slice(0, bounds.rows);
   // A row may have more cells than there are columns, so the widest row counts.

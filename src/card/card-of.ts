@@ -103,6 +103,7 @@ function rawOf({ toolName, arguments: args, shown }: CardRequest, written: strin
   return shown === 'all' ? `{"arguments":${jsonText(args)},"tool":${jsonText(toolName)}}` : '';
 }
 
+/** The warnings that the card derives from the request, besides those that its caller gives. */
 function ownWarnings(request: CardRequest, args: ArgumentFields, fields: readonly CardField[]): string[] {
   const { preview, settled } = request;
   return [
@@ -253,6 +254,7 @@ function ifNobodyAnswers({ requestedAt, deadline, onTimeout = 'deny', replaces }
 
 const longestQuote = 80;
 
+/** The warnings about texts that look other than they are: names, the sentence, and the fields' own warnings. */
 export function misleading(
   { toolName, agentName, sentence = '' }: CardRequest,
   fields: readonly CardField[],
@@ -300,7 +302,7 @@ function orderWarning(name: string, shown: string): string[] {
 function hostWarning(name: string, shown: string): string[] {
   const found = /https?:\/\/[^\s/?#@]{1,200}@([^\s/?#@]{1,200})/i.exec(shown);
   if (found !== null) return [`'${name}' has an address that leads to ${found[1]}: ${found[0]}.`];
-  // A character that only looks like a slash does not end the host.
+  // A character that only looks like a slash is an escape here, and does not end the host.
   const odd = /https?:\/\/([^\s/?#@]{1,200}\\u\{[^\s/?#@]{1,200})/i.exec(shown)?.[1];
   const end = odd?.split('.').slice(-2).join('.');
   return end === undefined || end.includes('\\') ? [] : [`'${name}' has an address that leads to a host of ${end}.`];

@@ -46,6 +46,7 @@ function affectedText(resource: string): string {
   return `${kind === 'person' && value.startsWith('#') ? 'Channel' : capitalized(kind)} ${value}`;
 }
 
+/** The rows with what else speaks for or against the call. */
 export function whyRows(request: CardRequest, bounds: CardBounds): CardRow[] {
   const { riskLevel, assessment, replaces, userMessages, deniedBefore, advice = [] } = request;
   const { reasons, affectedResources, recommendations } = assessment;
@@ -81,13 +82,15 @@ function replaced({ requestId, by }: NonNullable<CardRequest['replaces']>): stri
   return requestId === undefined ? '' : `request ${requestId}, ${ways[by]}`;
 }
 
+/** The rows about who calls, who may answer and has answered, and by which rule. */
 export function whoRows(request: CardRequest, bounds: CardBounds): CardRow[] {
   const { approvals, votes = [], delegations = [], metadata, people, rule, rulePlace, riskLevel, assessment } = request;
   const person = personsShown(people);
-  const answers = votes.map(
-    ({ reviewerId, reviewerName, identity, approved }) =>
-      `${reviewerId === undefined ? 'an unnamed reviewer' : person(reviewerId, reviewerName)} ${approved ? 'approves' : 'denies'} (${identity})`,
-  );
+  const answers = votes.map(({ reviewerId, reviewerName, identity, approved }) => {
+    const who = reviewerId === undefined ? 'an unnamed reviewer' : person(reviewerId, reviewerName);
+    return `${who} ${approved ? 'approves' : 'denies'} (${identity})`;
+  });
+  const place = rulePlace === undefined ? '' : ` (${rulePlace})`;
   const seats = delegations.map(({ from, to }) => `${person(to)} in the place of ${person(from)}`);
   const isVote = approvals !== undefined && (approvals.need > 1 || votes.length > 0);
   return [
@@ -100,7 +103,7 @@ export function whoRows(request: CardRequest, bounds: CardBounds): CardRow[] {
     ...rows('Reviewers', [request.reviewers.map((each) => person(each)).join(', ')], bounds),
     ...rows('Seats', seats, bounds),
     ...rows('Approvals', [...(isVote ? [`${approvals.have} of ${approvals.need}`] : []), ...answers], bounds),
-    ...rows('Rule', [rule === null ? null : `${rule}${rulePlace === undefined ? '' : ` (${rulePlace})`}`], bounds),
+    ...rows('Rule', [rule === null ? null : rule + place], bounds),
     ...rows('Risk', [`${riskLevel}, severity ${assessment.severity}`], bounds),
     ...rows('Request', [request.requestId], bounds),
     ...rows('Digest', [request.digest], bounds),

@@ -163,10 +163,7 @@ const unsteady = [
   'always',
 ] as const;
 
-/**
- * Returns the texts on which a reviewer bases a decision, without what may change at any time: votes, delegations,
- * reviewers, channels, the deadline, the outcome.
- */
+/** Returns the texts on which a reviewer decides, without what changes while the request waits, such as votes. */
 export function decidingTexts(request: CardRequest): string {
   const texts: Partial<Record<string, unknown>> = { ...request };
   for (const name of unsteady) delete texts[name];

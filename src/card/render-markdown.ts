@@ -1,7 +1,4 @@
-/**
- * Renders cards as GitHub-flavoured Markdown. Untrusted text is in code spans and fences, except plain words, so that
- * it cannot become markup, a link or a mention.
- */
+/** Renders cards as GitHub-flavoured Markdown. Untrusted text is in code spans and fences, except plain words. */
 import type { ReaderClock } from '../text/instant-text.ts';
 import type { Card, CardChange, CardField, CardRow, CardText } from './card.ts';
 import {

@@ -10,10 +10,7 @@ export function policyInvalid(message: string): ProblemError {
   return new ProblemError({ code: 'policy_invalid', message });
 }
 
-/**
- * The schema of a duration in a channel file, such as `30s`, which it converts to milliseconds. The duration is at most
- * `longest`, such as `365d`, and not `never`.
- */
+/** The schema of a duration such as `30s`, of at most `longest`, which it converts to milliseconds. */
 export function durationShape(longest: string): z.ZodType<number, string> {
   const sentence = durationSentence.replace(', or never', '');
   return durationShapeBy((durationMs) =>
@@ -123,10 +120,7 @@ export class ChannelBuilder {
     this.#entries = entries;
   }
 
-  /**
-   * Returns the channel of an entry, always the same object. Throws `policy_invalid` for a cycle of references or an
-   * unknown name, and the errors of the channel's kind.
-   */
+  /** Returns the channel of an entry, always the same object. Throws `policy_invalid`, and the errors of the kind. */
   make(name: string): Promise<Channel> {
     const made = this.#made.get(name) ?? this.#makeNew(name, this.#entries.get(name)!);
     this.#made.set(name, made);

@@ -120,8 +120,7 @@ export class LineTerminal {
   }
 
   /**
-   * Drops typed input until `armingMs` pass without any; returns true if it dropped some. Raw mode lets it also drop a
-   * line that has no Enter yet.
+   * Drops typed input until `armingMs` pass without any; true if it dropped some. Raw mode drops lines without Enter.
    */
   #untilQuiet(signal: AbortSignal): Promise<boolean> {
     const input = this.#input;

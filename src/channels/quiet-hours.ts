@@ -28,10 +28,7 @@ const minuteMs = 60_000;
 const minutesOfDay = 1_440;
 const mostHolidays = 400;
 
-/**
- * Returns how long a notification must wait for the next minute that is not quiet, in milliseconds. Returns 0 if the
- * deadline `endsAtMs` comes first. Follows the clocks of the time zone, with changes such as summer time.
- */
+/** Returns how long a notification waits for the end of quiet hours, in milliseconds; 0 if `endsAtMs` is sooner. */
 export function quietForMs(
   hours: QuietHours,
   { severity, endsAtMs }: { severity: Severity; endsAtMs: number | null },

@@ -54,10 +54,7 @@ export function createSeals({ secret, linkSecret = secret, publicUrl = '', names
   };
 }
 
-/**
- * True if a text has the only spelling that is accepted, although base64 can spell the same bytes in several ways. A
- * sealed text also serves as an id, such as that of a used link, so a second spelling must not pass.
- */
+/** True for the one base64 spelling of its bytes that is accepted: a sealed text also serves as an id of a link. */
 function isSpelledOnce(text: string): boolean {
   return text.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
 }

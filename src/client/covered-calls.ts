@@ -25,7 +25,6 @@ export interface CoveredCalls {
   looked: number;
 }
 
-/** The most runs that are read, that are searched for runs of the agent, and that are read at once. */
 const runsRead = 20;
 const runsListed = 100;
 const runsAtOnce = 4;

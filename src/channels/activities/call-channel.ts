@@ -132,8 +132,7 @@ export function createChannelCalls(
   };
 
   /**
-   * Calls `act` with the channel and the present state of its requests, and heartbeats meanwhile. An error becomes a
-   * failure that says whether Temporal retries the call.
+   * Calls `act` with the channel and its requests, and heartbeats meanwhile. Converts errors to Temporal's failures.
    */
   async function calling<Result>(
     { channel: name, workflowId, requestIds }: ChannelCall,

@@ -22,7 +22,6 @@ type Listed = temporal.api.workflow.v1.IWorkflowExecutionInfo;
 
 /** The most ids in one visibility query. */
 const mostIds = 100;
-/** The most request ids in one signal. */
 const mostInSignal = 100;
 const atOnce = 10;
 const prefix = channelsWorkflowId('');

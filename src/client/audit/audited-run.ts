@@ -46,7 +46,7 @@ export interface RecordedTree {
   policyDigest?: string;
   /** The newest head that the run wrote. */
   head?: RecordedHead;
-  /** The tree that the oldest execution took over from a removed one. */
+  /** The tree over the entries of removed executions, which the oldest remaining execution took over. */
   before?: TreeState;
 }
 

@@ -38,7 +38,7 @@ export class EvidenceCalls {
   readonly #edits: { tool: unknown; written: unknown; parsed: EvidenceArguments; atMs: number }[] = [];
   /** The tools that changed after the ruling on a call and before its start. */
   readonly #changes: { atMs: number; permit: ClaimedPermit; change: ChangedTool }[] = [];
-  /** The arguments of activities behind the gate; `values` are positional arguments of a guarded activity. */
+  /** The arguments with which the activities of admitted calls were started. `values` has them by position. */
   readonly #started: { activity: string; permit: ClaimedPermit; values: (Json | undefined)[] }[] = [];
   /** The calls of requests, for later entries about the same request. */
   readonly #asked = new Map<string, { call: EvidenceCall; digest: string }>();
@@ -147,10 +147,7 @@ export class EvidenceCalls {
     return known.toReversed();
   }
 
-  /**
-   * Returns the arguments that a call may have; the caller compares digests. In an id `TURN.INDEX.N`, the number N
-   * shows that the gate asked about the call before, and that its tool has changed since.
-   */
+  /** Returns the arguments that a call may have. N in `TURN.INDEX.N` counts how often the gate asked about the call. */
   #given({ callId = '', by, at }: JournalEntry, definition: ToolDefinition): EvidenceArguments[] {
     if (!this.#isAgentRun) return this.#passed(callId, definition);
     if (by === 'unknown') return this.#sent(callId).map((sent) => this.#lookedAt(definition, sent, Date.parse(at)));
@@ -159,8 +156,7 @@ export class EvidenceCalls {
       const call = this.asked(callId);
       return call?.args === undefined ? [] : [{ ...call, args: call.args }];
     }
-    // The worker that refused to start the call may have parsed its arguments again. Otherwise those of the start
-    // count.
+    // A worker that refused to start the call may have parsed its arguments again. Otherwise take those of the start.
     const earlier = again === '2' ? `${turn}.${index}` : `${turn}.${index}.${Number(again) - 1}`;
     return this.#changes.flatMap(({ permit, change: { checked } }) => {
       if (permit.callId !== earlier) return [];

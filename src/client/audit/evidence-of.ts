@@ -148,8 +148,8 @@ export class PolicyTimeline {
   }
 
   /**
-   * Applies the change that leads to policies with this digest. `setPolicy` or the calling run made the change. After
-   * a handoff, the change may come before the first entry that names the new agent, so all agents are tried.
+   * Applies the change, by `setPolicy` or by the calling run, that leads to policies with this digest. After a
+   * handoff, the change may come before the first entry that names the new agent, so try all agents.
    */
   #applyChangeTo(digest: string): void {
     const { change: before, parents } = this.#changed;

@@ -46,10 +46,7 @@ function hiddenIn(executions: readonly ReadExecution[]): HiddenByPolicies {
   return hidden;
 }
 
-/**
- * True if some arguments are hidden from reviewers. Also true if the policies hide values, and no activity has
- * searched the arguments for them.
- */
+/** True if some arguments are hidden, or if no activity has searched them for the values that policies hide. */
 function hidesSome(call: object, { settings }: HiddenByPolicies): boolean {
   const { redaction } = call as { redaction?: unknown };
   if (!isObject(redaction)) return settings !== undefined;

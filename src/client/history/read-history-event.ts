@@ -215,7 +215,7 @@ const ourActivities: ReadonlyMap<
   string,
   { kind: 'config' | 'verified' | 'policy' | 'parents' | 'edit'; place: number }
 > = new Map([
-  // The first argument is the input of the starter. The gate writes the second one; without a gate it is absent.
+  // The first argument of these two is the starter's input. The gate writes the second one, if there is a gate.
   [activityNames.loadAgent, { kind: 'config', place: 1 }],
   [activityNames.loadGate, { kind: 'config', place: 1 }],
   [activityNames.verifyCarried, { kind: 'verified', place: 0 }],

@@ -59,7 +59,7 @@ export async function delegateAll(
   return all;
 }
 
-/** Delegates one request. Undefined if the person turns out not to be its reviewer, which was unknown before. */
+/** Delegates one request. Undefined if only the refusal shows that the person is not a reviewer of the request. */
 export async function delegateOne(
   { workflowId, toolName, isKnown }: OpenRequest,
   message: DelegateMessage,

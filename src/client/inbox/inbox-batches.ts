@@ -7,7 +7,6 @@ export interface Batch {
   runs: WaitingRun[];
   /** The place where the batch was found, for the cursor of a page that ends in it. */
   from: { spanMs: number } | { token: string };
-  /** True if no further batch follows. */
   isLast: boolean;
 }
 

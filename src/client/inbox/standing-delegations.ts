@@ -198,7 +198,7 @@ async function stopStanding(session: Session, by: string, reason = 'stopped'): P
 /** The state of the activity, which the details of its heartbeats carry from one attempt to the next. */
 export interface StandingProgress {
   delegated: number;
-  /** The keys of open requests that were tried, oldest first. After one try, a seat that is taken back stays. */
+  /** The keys of open requests that were tried, oldest first. Each is tried once, so its reviewer can take it back. */
   tried: string[];
   left: LeftRequest[];
 }

@@ -110,6 +110,7 @@ export async function closeRun(session: Session, workflowId: string, message: Cl
   }
 }
 
+/** Signs a message if a key is given, and delivers it. */
 async function sendControl(
   session: Session,
   workflowId: string,
@@ -122,7 +123,6 @@ async function sendControl(
   return deliverControl(session, workflowId, name, message, { timeoutMs });
 }
 
-/** Delivers one message, and returns its receipt. Throws a refusal. */
 async function deliverControl(
   session: Session,
   workflowId: string,

@@ -15,7 +15,10 @@ const mostQueried = 10;
 /** A workflow whose row in visibility has the request's id. Everyone who starts workflows can write such a row. */
 interface Claim {
   workflowId: string;
-  /** `lists`: the memo has the request. `cut`: some are not in the memo, or it is unreadable. `carries`: any other. */
+  /**
+   * `lists`: the memo has the request. `cut`: the memo lacks some requests, or is unreadable. `carries`: it lacks this
+   * one.
+   */
   memo: 'lists' | 'cut' | 'carries';
   /** True if the row has the id only among its settled requests. */
   isSettled: boolean;
@@ -119,10 +122,11 @@ function rank({ status }: Row): number {
 
 function claimOf(session: Session, row: Row, run: WithMemo, requestId: string): Claim {
   const { rows, more, unread } = memoRows(run);
-  const lists = rows.some((each) => each.requestId === requestId);
+  const isListed = rows.some((summary) => summary.requestId === requestId);
+  const memoWithout = more > 0 || unread !== undefined ? 'cut' : 'carries';
   return {
     workflowId: run.workflowId,
-    memo: lists ? 'lists' : more > 0 || unread !== undefined ? 'cut' : 'carries',
+    memo: isListed ? 'lists' : memoWithout,
     isSettled: !indexedIds(session, row).includes(requestId),
   };
 }

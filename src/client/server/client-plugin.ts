@@ -90,9 +90,7 @@ function withAskPast(given: ClientInterceptors | undefined, askPast: AskPast): C
 
 type Query = NonNullable<WorkflowClientInterceptor['query']>;
 
-/**
- * The least time limit. A worker waits less than this for a task that the server may withdraw (`untaken-events.ts`).
- */
+/** The least time limit: longer than a worker waits for a task that the server may withdraw (`untaken-events.ts`). */
 const leastMs = 6_000;
 
 const { QUERY_REJECT_CONDITION_NOT_OPEN: ifOpen } = proto.temporal.api.enums.v1.QueryRejectCondition;

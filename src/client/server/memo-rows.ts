@@ -99,6 +99,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
+/** True if the members that every reader of a row uses have their types. `withBounds` checks the others. */
 function isRow(row: unknown): row is ApprovalSummary {
   if (!isRecord(row)) return false;
   const texts = ['requestId', 'toolName', 'agentName', 'riskLevel', 'severity', 'reason', 'requestedAt', 'digest'];

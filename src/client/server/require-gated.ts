@@ -5,7 +5,6 @@ import { runNotFound } from '../../connection/server-error.ts';
 import { callServer, type Session } from './session.ts';
 import { readPayload } from './read-payload.ts';
 
-/** The most bytes of a workflow id on the server. */
 const longestIdBytes = 1_000;
 
 /**

@@ -19,7 +19,6 @@ interface ConnectOptions extends ServerOptions, TimeLimitOptions {
   attributes?: AttributeNameOptions;
 }
 
-/** The maximum size of a server's response, in bytes. */
 const maxMessageBytes = 128 * 1024 * 1024;
 
 /** A connection to a server, with the settings that calls and error messages need. */
@@ -157,9 +156,8 @@ export async function callServer<Answer>(
 }
 
 /**
- * Runs calls that end when `signal` aborts. Throws the signal's reason if it has aborted before, and the server's
- * errors unchanged. The SDK adds a listener to its signal and never removes it, so it gets a signal of this function's
- * own.
+ * Runs calls that end when `signal` aborts. Throws the signal's reason, or the server's errors unchanged. The SDK
+ * keeps its listener on the signal that it gets, so it gets one that ends with the calls.
  */
 export async function untilAborted<Answer>(
   { connection }: Session,

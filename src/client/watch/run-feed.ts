@@ -130,7 +130,7 @@ export class RunFeed {
     }
   }
 
-  /** Keeps an event, and drops the oldest ones beyond the limits. */
+  /** Keeps an event, and drops the oldest events beyond the limits. One event is always kept. */
   #add(event: RecordedEvent): void {
     const size = JSON.stringify(event).length;
     this.#events.push({ event, place: parseEventId(event.id)!, size });
