@@ -87,7 +87,10 @@ export function leafOfLine(
   return { leaf: leafOf(tag, plain, salted) };
 }
 
-/** Returns the text that an exporter signs. No message to a run has the action `audit`, so the signature fits none. */
+/**
+ * Returns the text that an exporter signs. Its action `audit` is in no message to a run, so no message has its
+ * signature.
+ */
 export function sealText({ size, root }: { size: number; root: string }): string {
   return canonicalJson({ action: 'audit', root, size });
 }

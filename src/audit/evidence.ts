@@ -118,17 +118,20 @@ const byDigest = { policy: 'policies', call: 'calls', context: 'contexts' } as c
 /** Splits evidence into parts. The inputs of rulings come before the rulings. */
 export function evidenceParts(evidence: RunEvidence): EvidencePart[] {
   const { rulings, missing, start } = evidence;
-  const parts = Object.entries(byDigest).flatMap(([part, list]) =>
-    Object.entries(evidence[list]).map(([key, value]) => ({ part, key, value: value as unknown as Json })),
+  const partOf = (part: string, key: number | string, value: unknown): EvidencePart => ({
+    part,
+    key: String(key),
+    value: value as Json,
+  });
+  const inputs = Object.entries(byDigest).flatMap(([part, list]) =>
+    Object.entries(evidence[list]).map(([digest, input]) => partOf(part, digest, input)),
   );
-  const began = start === undefined ? [] : [{ part: 'start', key: String(start.seq), value: start as unknown as Json }];
-  const ruled = rulings.map(({ seq, ...value }) => ({
-    part: 'ruling',
-    key: String(seq),
-    value: value as unknown as Json,
-  }));
-  const lost = missing.map(({ seq, why }) => ({ part: 'missing', key: String(seq), value: why }));
-  return [...parts, ...began, ...ruled, ...lost];
+  return [
+    ...inputs,
+    ...(start === undefined ? [] : [partOf('start', start.seq, start)]),
+    ...rulings.map(({ seq, ...ruling }) => partOf('ruling', seq, ruling)),
+    ...missing.map(({ seq, why }) => partOf('missing', seq, why)),
+  ];
 }
 
 /** Joins parts to the evidence of a run, or names the first invalid part. Never throws. */

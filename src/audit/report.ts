@@ -226,6 +226,7 @@ function proofSection(run: RunLine | undefined, head: HeadLine | undefined, coun
   ].join('\n');
 }
 
+/** Renders the whole journal, with every other member of an entry in its last column. */
 function journalTable(entries: readonly EntryLine[]): string {
   const lines = entries.map(({ entry, withheld = {} }) => {
     const { seq, at, kind, callId, ...rest } = entry;

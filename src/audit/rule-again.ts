@@ -94,7 +94,9 @@ function wasIrreversible({ entry, standing, edit }: RecordedRuling): boolean {
   return standing.open.find(({ requestId }) => requestId === edit.requestId)?.irreversible === 1;
 }
 
-/** Returns the action for `answerBefore`. A reviewer approved the edit; an advisor's approval is no reviewer's. */
+/**
+ * Returns the action by which limits apply: an approved edit is allowed, and a call that an advisor approved is not.
+ */
 function actionForLimits(edit: RecordedRuling['edit'], { action, layer }: Case['ruling']): Action {
   if (edit !== undefined) return 'allow';
   return layer === 'advisor' ? 'ask' : action;

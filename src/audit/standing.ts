@@ -78,7 +78,7 @@ export function isEdited(standing: Standing, entry: JournalEntry): boolean {
   return request !== undefined && digest !== request.digest;
 }
 
-/** Counts a call that was decided without a request. If it runs, its arguments count; if it is denied, so does that. */
+/** Counts a call that was decided without a request: its arguments if it runs, and the denial if it was denied. */
 function afterRuling(standing: Standing, entry: JournalEntry, ruled: Ruled | undefined): Standing {
   const { outcome, callId = '', toolName = '', digest = '', reason, grantId } = entry;
   const isAllowed = outcome === 'allowed';

@@ -117,7 +117,7 @@ export function rowSentence(
 function firstLine(text: string): string {
   const [line = ''] = text.split('\n');
   const flat = line.replaceAll('\t', ' ').replaceAll(/ {2,}/g, ' ');
-  // Remove a part of an escape or of a surrogate pair at the end.
+  // The cut may split an escape or a surrogate pair. Remove the part of it at the end.
   const short = flat.slice(0, longestValue).replace(/\\u?\{?[0-9A-F]{0,6}$|\p{Surrogate}$/u, '');
   return short === flat && line === text ? short : `${short}…`;
 }

@@ -25,7 +25,7 @@ const unbounded = { sentence: Infinity, value: Infinity, lines: Infinity };
 /** The bounds of a card that shows everything, except members of values nested in more than 30 levels. */
 export const noBounds: CardBounds = { ...unbounded, fields: Infinity, depth: 30, diffLines: Infinity, rows: Infinity };
 
-/** The share of the visible characters of a cut text that are from its end. */
+/** How much of what a cut text shows is its end. The rest is its beginning. */
 const endShare = 0.2;
 /** Makes a text visible on one line, and cuts its middle out if it has more than `most` characters. */
 export function cutLine(text: string, most: number): CardText {

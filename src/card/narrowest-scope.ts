@@ -33,8 +33,7 @@ export function narrowestScope(asked: AskedAlways): RequestedScope {
   const match = exactMatch(asked.args);
   if (match === undefined) return { kind: 'call' };
   const exact: RequestedScope = { kind: 'arguments', match };
-  // Such a scope may not cover its own call: the terms may admit only `call`, and some shell commands need a whole
-  // grant.
+  // The terms may admit only `call`, or the call may be a shell command of several parts, which no such scope covers.
   return scopeCovers(exact, asked, asked.args) ? exact : { kind: 'call' };
 }
 

@@ -63,8 +63,8 @@ export interface PushApp {
   /** The gateway's origin, to which the links in messages lead. */
   readonly gatewayUrl: string;
   /**
-   * Stores a person's subscription for 30 days. It replaces one with the same endpoint, or the oldest of ten. Throws a
-   * `ProblemError` (`arguments_invalid`) for a forbidden endpoint or an invalid key.
+   * Stores a person's subscription for 30 days. It replaces one with the same endpoint, or the oldest if there are
+   * ten. Throws a `ProblemError` (`arguments_invalid`) for a forbidden endpoint or an invalid key.
    */
   subscribe(person: SubscribedPerson, subscription: BrowserSubscription, records: Records): Promise<void>;
   /** Removes a person's subscription. Returns false if the person has none with this endpoint. */

@@ -66,7 +66,7 @@ export class LineTerminal {
     stopped.promise.catch(() => undefined);
     const stop = (): void => stopped.reject(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
-    // Wait for the calls before this one, and let later calls wait for it.
+    // Wait for the calls before this one, and let later calls wait for this one.
     const before = this.#last;
     const done = Promise.withResolvers<void>();
     this.#last = before.then(() => done.promise);

@@ -58,7 +58,7 @@ function quietMinutesLeft({ from, to, workdays = weekdays, holidays = [] }: Quie
   return ({ date, weekday, minute }) => {
     const isDayOff = holidays.includes(date) || !workdays.some((day) => day === weekday);
     if (isDayOff) return minutesOfDay - minute;
-    // After the start or before the end, if the hours go past midnight.
+    // If the hours go past midnight, the time is quiet after the start or before the end.
     const isQuiet = start <= end ? minute >= start && minute < end : minute >= start || minute < end;
     return isQuiet ? (end - minute + minutesOfDay) % minutesOfDay : 0;
   };

@@ -242,7 +242,8 @@ export interface CountersignClient {
   setPolicy(workflowId: string, message: SetPolicyMessage, options?: SendOptions): Promise<Receipt>;
   /**
    * Changes the policy of every open run that a visibility query finds, and yields the result for each. A run that has
-   * it already gets no message. Throws `policy_invalid`, and `invalid_message` for a query that the server refuses.
+   * the policy already gets no message. Throws `policy_invalid`, and `invalid_message` for a query that the server
+   * refuses.
    */
   setPolicyOfRuns(
     message: Omit<SetPolicyMessage, 'signature'>,

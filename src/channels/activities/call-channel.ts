@@ -116,8 +116,8 @@ export function createChannelCalls(
         );
         const records = recordsOf(session());
         let { sent } = call;
-        // A channel with `batch` gets one call for all requests. Another one gets a call for each, with the `sent` of
-        // the call before.
+        // With `batch`, call once for all requests. Otherwise call for each, with the `sent` that the last call
+        // returned.
         for (const settled of channel.batch === true ? [news] : news.map((each) => [each])) {
           const [request] = settled;
           if (request === undefined) continue;

@@ -111,7 +111,10 @@ function argumentNamesOf({ arguments: args, notShown = [], argumentNames = [] }:
   return [...names].filter(({ length }) => length <= longestName).slice(0, mostNames);
 }
 
-/** What a channel can do for a request, with a second entry for the caller. Empty if this worker lacks the channel. */
+/**
+ * Returns what a channel can do for a request, and a second entry if it notifies the caller. Empty without the
+ * channel.
+ */
 function factsOfChannel(
   set: ChannelSet | undefined,
   name: string,

@@ -157,7 +157,7 @@ export function addressRefused(host: string, address: string): ProblemError {
   return new ProblemError({ code: 'forbidden', message });
 }
 
-/** Returns agents that are chosen by a URL's protocol. They refuse an IP address in a URL as the filter does. */
+/** Returns the agent for a URL's protocol. Throws for an IP address in a URL that the filter refuses. */
 function choose(filter: AddressFilter, plain: http.Agent, secure: http.Agent): FilteredAgents {
   return {
     filter,

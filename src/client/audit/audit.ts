@@ -173,8 +173,7 @@ export class RunLines {
   /** Yields the lines that are new since the last part. The part with `isLast` ends with the line of the head. */
   *part(run: AuditedRun, isLast: boolean): Generator<AuditLine> {
     const { secret, before } = run.tree;
-    // Wait until the run has recorded its secret or an entry. Before, it is unknown whether the run commits itself to
-    // entries.
+    // Wait for the run's secret or first entry. Before, it is unknown whether the run commits itself to entries.
     if (!isLast && secret === undefined && run.entries.length === 0) return;
     if (this.#tree === undefined) yield this.#first(run);
     this.#tree ??= emptyTree;
@@ -264,7 +263,7 @@ export class RunLines {
   }
 }
 
-/** The outcomes of requests that only a reviewer's message brings about. */
+/** The outcomes that only a message of a reviewer can bring about. */
 const decided: readonly string[] = ['approved', 'denied', 'responded'];
 
 type Entry = PlacedEntry['entry'];

@@ -117,7 +117,9 @@ async function pollersOf({ connection, namespace, ...session }: Session, taskQue
   }));
 }
 
-/** Compares the operator's policies of the workers: a new run has that of the worker that happens to start it. */
+/**
+ * Compares the operator's policies that workers have, because a new run gets the policy of the worker that starts it.
+ */
 function comparePolicies(taskQueue: string, identities: readonly string[]): CheckOutcome {
   const known = identities.flatMap((identity) => {
     const policy = workerFacts(identity)?.policy;

@@ -207,7 +207,7 @@ export async function findExecutions(session: Session, workflowId: string): Prom
   return { executions: executions.map(({ runId }) => runId), missing };
 }
 
-/** Reads from the last execution, for which `read` gets undefined, back to the first one that the server still has. */
+/** Reads a run's executions from the last one back. `read` gets undefined for the last one, and then each run id. */
 async function walkBack<Execution extends { events: readonly Event[] }>(
   read: (runId: string | undefined) => Promise<Execution | undefined>,
 ): Promise<{ executions: Execution[]; missing?: string }> {

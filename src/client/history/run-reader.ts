@@ -30,7 +30,7 @@ export class RunReader {
   #next: Uint8Array | undefined;
   /** True once all events that the server has now were read, and no further execution is known. */
   #isAtEnd = false;
-  /** The run id of a reset execution. Its successor repeats its events up to the reset; the reader skips these. */
+  /** The run id of an execution that was reset. The next one repeats its events, which the reader skips. */
   #repeatsUntil: string | undefined;
   /** The known executions after the present one, which does not name them if it was reset. */
   #ahead: string[];

@@ -92,7 +92,7 @@ export interface OpenRequest {
   requestId: string;
   workflowId: string;
   toolName: string;
-  /** False if the run does not report who may answer: then the person may turn out not to. */
+  /** False if the run does not report who may answer, so that it may refuse to delegate the request. */
   isKnown: boolean;
 }
 

@@ -31,7 +31,10 @@ export interface UnreadRun {
   message: string;
 }
 
-/** A page of the inbox: runs by their earliest deadline, and their rows by deadline; no deadline comes last. */
+/**
+ * A page of the inbox. Runs come by their earliest deadline, and rows by their own. Those without a deadline come
+ * last.
+ */
 export interface ApprovalList {
   approvals: ApprovalSummary[];
   /** The number of open requests beyond the limit, or that only a worker can read. With `next` there may be others. */

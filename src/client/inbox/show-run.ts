@@ -25,7 +25,7 @@ export interface RunView {
   startedAt: string;
   /** The time of its end, in ISO 8601. Absent while the run is open. */
   closedAt?: string;
-  /** The open requests, from the memo. `more` is the number of those for which it had no room. */
+  /** The open requests, from the memo. `more` is the number of those that did not fit into the memo. */
   open: ApprovalSummary[];
   more: number;
   /** The open requests that this client cannot decode, because it lacks a codec or its key. They count in `more`. */

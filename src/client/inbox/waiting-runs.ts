@@ -18,7 +18,7 @@ export interface WaitingRunPage {
 export const largestPage = 1_000;
 const timeoutMs = 30_000;
 
-/** Returns a page of the running workflows with open requests. `where`: a condition without text of a caller. */
+/** Returns a page of the running workflows with open requests. `where` must not contain a text that a caller gave. */
 export async function waitingRuns(
   session: Session,
   { where = '', pageSize, token }: { where?: string; pageSize: number; token?: Uint8Array },

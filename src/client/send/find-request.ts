@@ -15,10 +15,7 @@ const mostQueried = 10;
 /** A workflow whose row in visibility has the request's id. Everyone who starts workflows can write such a row. */
 interface Claim {
   workflowId: string;
-  /**
-   * `lists`: the memo has the request. `cut`: the memo lacks some requests, or is unreadable. `carries`: it lacks this
-   * one.
-   */
+  /** `lists`: the memo has the request. `cut`: the memo lacks some, or is unreadable. `carries`: otherwise. */
   memo: 'lists' | 'cut' | 'carries';
   /** True if the row has the id only among its settled requests. */
   isSettled: boolean;
@@ -120,6 +117,7 @@ function rank({ status }: Row): number {
   return Number(status) === statusRunning ? 0 : 1;
 }
 
+/** Returns what a row and the memo of its workflow say about the request. */
 function claimOf(session: Session, row: Row, run: WithMemo, requestId: string): Claim {
   const { rows, more, unread } = memoRows(run);
   const isListed = rows.some((summary) => summary.requestId === requestId);

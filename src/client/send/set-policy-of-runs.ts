@@ -222,7 +222,7 @@ async function policiesOf(
   }
 }
 
-/** True if a change would leave the present change of a run as it is. */
+/** True if a run has the change already, so that applying it to the present change `now` makes no difference. */
 function isInForce(change: PolicyChange, now: PolicyChange | undefined): boolean {
   const plain = (value: PolicyChange): unknown => JSON.parse(JSON.stringify(value));
   return now !== undefined && isDeepStrictEqual(plain(laterChange(change, now)), plain(now));

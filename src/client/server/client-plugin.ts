@@ -97,7 +97,7 @@ const { QUERY_REJECT_CONDITION_NOT_OPEN: ifOpen } = proto.temporal.api.enums.v1.
 
 /**
  * Repeats queries that a run cannot answer yet: it still verifies the state of the execution before, or no workflow
- * task has processed its last events. Gives up after `queryTimeoutMs`, or after six seconds if that is less.
+ * task has processed its last events. Gives up after `queryTimeoutMs`, but not before six seconds.
  */
 export class AskPast implements WorkflowClientInterceptor {
   readonly #longestMs: number;
@@ -114,7 +114,7 @@ export class AskPast implements WorkflowClientInterceptor {
       try {
         return { value: await ask(input, next) };
       } catch (error) {
-        // A closed run may never process its last events: the next attempt finds that out.
+        // A closed run may never process its last events. The next attempt finds out whether it answers.
         if (isNotTakenYet(error)) ask = askIfOpen;
         else if (!isNotTakenUp(error)) throw error;
         refusal = error;

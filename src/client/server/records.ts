@@ -64,6 +64,7 @@ export async function putRecord({ client }: Session, name: RecordName, value: Js
   });
 }
 
+/** Reads a record; undefined if there is none of this name. A removed or replaced record is no longer running. */
 export async function getRecord({ client }: Session, name: RecordName): Promise<JsonObject | undefined> {
   try {
     const { memo, status } = await client.workflow.getHandle(workflowIdOf(name)).describe();

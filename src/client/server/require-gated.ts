@@ -8,8 +8,8 @@ import { readPayload } from './read-payload.ts';
 const longestIdBytes = 1_000;
 
 /**
- * Throws `run_not_found` unless a workflow has a gate, so that a message reaches no other workflow of the namespace.
- * Its owner can make any workflow look gated, but no other person's workflow.
+ * Throws `run_not_found` unless a workflow has a gate, so that a message reaches no other workflow of the namespace. A
+ * workflow that only looks gated exposes no other workflow.
  */
 export async function requireGated(session: Session, workflowId: string): Promise<void> {
   const { connection, namespace, attributes } = session;

@@ -157,7 +157,7 @@ export async function callServer<Answer>(
 
 /**
  * Runs calls that end when `signal` aborts. Throws the signal's reason, or the server's errors unchanged. The SDK
- * keeps its listener on the signal that it gets, so it gets one that ends with the calls.
+ * never removes its listener from a signal, so it gets a signal that lives only as long as the calls.
  */
 export async function untilAborted<Answer>(
   { connection }: Session,

@@ -89,7 +89,7 @@ async function* watchFrom(
   }
 }
 
-/** Yields the recorded events after a place. Redacted ones wait until the policies were read. */
+/** Yields the recorded events after a place. With `redacted`, they wait until the reader knows the policies. */
 async function* readRun(
   session: Session,
   workflowId: string,
