@@ -133,6 +133,7 @@ function idIn(directory: Directory | undefined, reviewerId: string): string {
   return shortened(id, longestRowName);
 }
 
+/** Returns the statistics of one reviewer. Bulk denials have no part in the shares about haste. */
 function reviewerRow(reviewerId: string | null, answers: readonly Answer[]): ReviewerStatistics {
   const deliberate = answers.filter((answer) => !isBulkDenial(answer));
   const viewTimes = deliberate.flatMap(({ viewedMs }) => viewedMs ?? []);

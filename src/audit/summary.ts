@@ -214,6 +214,7 @@ export function summaryMarkdown(summary: DecisionSummary): string {
     .join('\n\n');
 }
 
+/** Returns sentences about how the calls were decided. A count of zero has no sentence. */
 function decisionLines(summary: DecisionSummary): string[] {
   const { asked, approved, denied, responded, expired, expiredAllowed, cancelled, superseded } = summary;
   const { allowed, deniedByPolicy, answeredBefore, medianMs, longestMs } = summary;

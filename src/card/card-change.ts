@@ -22,6 +22,7 @@ export function isChangeNameCut(change: Change, { value }: CardBounds): boolean 
   return names.some((name) => isCut(cutLine(name, value)));
 }
 
+/** Returns the lines of a changed text, up to the bounds. The counts are of all lines. */
 function textChange({ name, before, after }: Change & { kind: 'text' }, bounds: CardBounds): CardChange {
   const lines = diffLines(before ?? '', after ?? '');
   const shown = lines.slice(0, bounds.diffLines);

@@ -111,10 +111,7 @@ function argumentNamesOf({ arguments: args, notShown = [], argumentNames = [] }:
   return [...names].filter(({ length }) => length <= longestName).slice(0, mostNames);
 }
 
-/**
- * Returns what a channel can do for a request, and a second entry if it notifies the caller. Empty without the
- * channel.
- */
+/** Returns what a channel can do for a request, with a second entry if it notifies the caller. */
 function factsOfChannel(
   set: ChannelSet | undefined,
   name: string,

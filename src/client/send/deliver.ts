@@ -132,8 +132,8 @@ async function record<Message extends { requestId?: string }>(
     else if (!isOpen) receipts.push(refusedReceipt(message, runClosed(workflowId)));
     else {
       unapplied ??= readUnapplied?.(session, workflowId);
-      const before = (await unapplied)?.(message) ?? '';
-      receipts.push(recordedReceipt(what, unanswered, { requestId, workflowId, listing, before }));
+      const lastSentence = (await unapplied)?.(message) ?? '';
+      receipts.push(recordedReceipt(what, unanswered, { requestId, workflowId, listing, lastSentence }));
     }
   }
   return receipts;
@@ -180,15 +180,15 @@ export function unknownRequest(workflowId: string, requestId: string): ProblemEr
   return new ProblemError({ code: 'unknown_request', message: `Run '${workflowId}' has no request ${requestId}.` });
 }
 
-/** The receipt for a message that history has and no worker has applied. `before`: its last sentence. */
+/** The receipt for a message that history has and no worker has applied. `lastSentence` ends its message. */
 export function recordedReceipt(
   what: string,
   { reason }: Pick<Unanswered, 'reason'>,
-  about: { requestId?: string; workflowId?: string; listing?: Listing; before?: string } = {},
+  about: { requestId?: string; workflowId?: string; listing?: Listing; lastSentence?: string } = {},
 ): Receipt {
-  const { requestId = '', workflowId, listing, before = '' } = about;
+  const { requestId = '', workflowId, listing, lastSentence = '' } = about;
   const doubt = ` It went to run '${workflowId}', whose memo does not list request ${requestId}: it counts only if that run has it.`;
-  const message = `The ${what} is recorded, not yet applied: ${reason}.${listing === 'unlisted' ? doubt : ''}${before}`;
+  const message = `The ${what} is recorded, not yet applied: ${reason}.${listing === 'unlisted' ? doubt : ''}${lastSentence}`;
   return { requestId, accepted: true, recorded: true, message };
 }
 

@@ -6,9 +6,9 @@ import { readPatiently, RunFeed } from './run-feed.ts';
 import { findPlace, type ResumePlace, RunReader } from '../history/run-reader.ts';
 
 /** The most viewers of a client that read the history at the same time, each with a `CatchUp`. */
-const most = 4;
+const mostCatchUps = 4;
 /** The longest time that such a viewer may take for an event before another viewer gets its turn, in milliseconds. */
-const longestMs = 2_000;
+const longestReadMs = 2_000;
 
 /** The turn of a viewer that is behind its feed: it reads the history itself, and keeps a page in memory. */
 interface CatchUp {
@@ -218,7 +218,7 @@ function joinFeed(session: Session, workflowId: string, redacted: boolean): { fe
 async function catchUp(session: Session): Promise<CatchUp> {
   const turns = running.get(session) ?? { count: 0, waiting: [] };
   running.set(session, turns);
-  if (turns.count >= most) await new Promise<void>((resolve) => turns.waiting.push(resolve));
+  if (turns.count >= mostCatchUps) await new Promise<void>((resolve) => turns.waiting.push(resolve));
   else turns.count += 1;
   let isOver = false;
   const end = (): void => {
@@ -235,7 +235,7 @@ async function catchUp(session: Session): Promise<CatchUp> {
       const timer = setTimeout(() => {
         letGo();
         end();
-      }, longestMs);
+      }, longestReadMs);
       timer.unref();
       return () => clearTimeout(timer);
     },

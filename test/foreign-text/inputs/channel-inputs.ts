@@ -139,7 +139,11 @@ export const channelInputs: Inputs = {
   ],
   'client/send/deliver.ts unknownRequest': (text) => unknownRequest(text, text),
   'client/send/deliver.ts recordedReceipt': (text) =>
-    recordedReceipt(text, { reason: text }, { requestId: text, workflowId: text, listing: 'unlisted', before: text }),
+    recordedReceipt(
+      text,
+      { reason: text },
+      { requestId: text, workflowId: text, listing: 'unlisted', lastSentence: text },
+    ),
   'client/send/sign-message.ts publicKeyOf': publicKeyOf,
   'client/send/sign-message.ts readPrivateKey': [
     readPrivateKey,
