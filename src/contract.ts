@@ -116,7 +116,7 @@ export const messageNames = {
   message: 'message',
   close: 'close',
 } as const;
-/** The signal that gives a nested run the changed policies of the runs above it (docs/decisions/0009). */
+/** The signal by which a run sends its changed policies to its nested runs (docs/decisions/0009). */
 export const parentsChangedName = 'parentsChanged';
 /**
  * The queries that a run answers. A custom workflow with an `ApprovalGate` answers `approvals`, `grants`, `policy` and
@@ -141,13 +141,13 @@ export const queryNames = {
   run: 'run',
   /** The open requests; with the argument `{ requestId }` one request, open or settled, or null. */
   approvals: 'approvals',
-  /** The grants and standing denials of "always", as a list of `Grant`. */
+  /** The lasting permissions and denials that reviewers gave by the answer "always", as a list of `Grant`. */
   grants: 'grants',
   /** The policies that rule on calls now, as `RunPolicies`; null before the run has loaded them. */
   policy: 'policy',
   /** The messages of the transcript, as a list of `Message`. */
   transcript: 'transcript',
-  /** The receipt of an earlier message; the argument is `{ messageId }`. */
+  /** The answer that an earlier message got, as a `Receipt`; the argument is `{ messageId }`. */
   receipt: 'receipt',
 } as const;
 /**
@@ -170,7 +170,7 @@ export const queryNames = {
  * ```
  */
 export const memoName = 'approvals';
-/** The memo `{ journal }`: what the gate decided in a workflow task that left the open requests as they were. */
+/** The memo `{ journal }`: the gate writes its journal entries there when no open request has changed. */
 export const journalMemoName = 'approvalJournal';
 export const activityNames = {
   loadAgent: 'countersign.loadAgent',
@@ -197,15 +197,15 @@ export const activityNames = {
 } as const;
 /** The type of the workflow that carries the requests of one run to its channels (docs/channels.md). */
 export const channelsWorkflowType = 'approvalChannels';
-/** Returns the id of the `approvalChannels` workflow of a run. A digest replaces a run's id that is too long. */
+/** Returns the id of the workflow that carries a run's requests to channels. The id has the run's id after a prefix. */
 export function channelsWorkflowId(workflowId: string): string {
   return workflowIdOf('countersign-channels:', workflowId);
 }
 
-/** The memo with the run's id in an `approvalChannels` workflow whose own id has only the digest of the run's id. */
+/** The memo that names the run of an `approvalChannels` workflow whose own id has a digest in place of the run's id. */
 export const runMemoName = 'countersignRun';
 
-/** The prefix of a workflow's id. The workflow looks for runs of one task queue that ended abruptly. */
+/** The id of the workflow that looks for abruptly ended runs of a task queue begins with this prefix. */
 export const endedRunsPrefix = 'countersign-ended-runs:';
 
 export function endedRunsWorkflowId(taskQueue: string): string {
@@ -215,16 +215,16 @@ export function endedRunsWorkflowId(taskQueue: string): string {
 /** The type of the workflow that delegates one person's later requests until a date (docs/policy-reference.md). */
 export const standingDelegationType = 'standingDelegation';
 
-/** Returns the id with its prefix. A digest replaces an id that is too long. */
+/** Returns the prefix and the id. If that is too long for Temporal's server, a digest takes the place of the id. */
 function workflowIdOf(prefix: string, id: string): string {
   const whole = `${prefix}${id}`;
   return byteLength(whole) <= longestWorkflowId ? whole : `${prefix}${jsonDigest(id)}`;
 }
 /** The most bytes of a workflow id on Temporal's server. */
 const longestWorkflowId = 1_000;
-/** The one signal of `approvalChannels`: it names the requests to read from the run. */
+/** The only signal of `approvalChannels`. It names changed requests, which the workflow then reads from the run. */
 export const changedName = 'changed';
-/** The one query of `approvalChannels`, which answers `Delivered[]`. */
+/** The only query of `approvalChannels`. It returns `Delivered[]`. */
 export const deliveriesName = 'deliveries';
 
 /**
@@ -245,7 +245,7 @@ export const searchAttributes = {
   ApprovalDue: 'DATETIME',
 } as const;
 
-/** Returns the messages of a run for the query `transcript`, without the parts that only activities read. */
+/** Returns a run's messages as query `transcript` shows them, without the members that only activities read. */
 export function shownTranscript(messages: readonly KeptMessage[]): Message[] {
   return messages.map((message) => {
     if (message.role === 'tool') return message;
@@ -258,7 +258,8 @@ export function shownTranscript(messages: readonly KeptMessage[]): Message[] {
   });
 }
 
-/** Returns the user's latest messages: those after the last message of another role and after the last refused one. */
+/** Returns the newest messages of the user: those after the last answer, tool result or refused message. */
 export function newInput(messages: readonly KeptMessage[]): KeptMessage[] {
-  return messages.slice(messages.findLastIndex((each) => each.role !== 'user' || each.refused === true) + 1);
+  const lastOld = messages.findLastIndex((message) => message.role !== 'user' || message.refused === true);
+  return messages.slice(lastOld + 1);
 }

@@ -7,7 +7,7 @@ export interface AnnouncedStep {
   kind: 'warned' | 'reminded' | 'escalated';
   /** For `escalated`: the additional reviewers. */
   to?: readonly string[];
-  /** When the step was due. It identifies the step together with `kind`. */
+  /** When the step was due. `kind` and this time together identify the step. */
   dueAt: string;
 }
 
@@ -70,7 +70,7 @@ const sentences = {
 export function createNotify({ hasChannels }: { hasChannels: boolean }): Notify {
   return async ({ kind, workflowId, requestId, toolName, agentName, reviewers, to, deadline, dueAt }) => {
     const request = { workflowId, requestId, toolName, agentName, reviewers, deadline };
-    // Without channels, only the log has the step, so warn. Leave out fields that are undefined: the SDK prints them.
+    // Without channels the log is the only place where people learn of the step, so the line is a warning there.
     log[hasChannels ? 'info' : 'warn'](sentences[kind], { step: kind, ...request, ...(to && { to }) });
     if (hasChannels) await announce({ workflowId, requestIds: [requestId], step: { kind, to, dueAt } });
   };

@@ -29,14 +29,14 @@ const answerShape = z
   .partial();
 
 /**
- * Adds to each call that can run the joined assessment of the built-in assessors and the worker's own, if they give
- * one. History records the assessment, so a replay with a later version does not change it (I12).
+ * Assesses each call that can run, by the built-in assessors and by those of the worker, and adds the joined assessment
+ * to the call. History records the assessment, so a replay with a later version does not change it (I12).
  */
 export function assessCalls(calls: readonly ModelCall[], options: AssessCallsOptions): Promise<ModelCall[]> {
   return Promise.all(calls.map((call) => assessCall(call, options)));
 }
 
-/** The call with its joined assessment; unchanged if it cannot run, or if no assessor gives one. */
+/** Returns the call with its joined assessment; unchanged if the call cannot run, or if no assessor assesses it. */
 async function assessCall(call: ModelCall, options: AssessCallsOptions): Promise<ModelCall> {
   const tool = options.toolNamed(call.tool);
   if (tool === undefined || call.args === undefined) return call;
@@ -52,7 +52,7 @@ async function assessCall(call: ModelCall, options: AssessCallsOptions): Promise
   return all.length === 0 ? call : { ...call, assessment: joinAssessments(all) };
 }
 
-/** Asks one assessor. If it throws, takes too long or answers in another form, the answer is that of `failed`. */
+/** Asks one assessor. Returns the strict assessment of `failed` if it throws, is too slow or has another form. */
 async function ask(
   assessor: Assessor,
   name: string,
@@ -79,7 +79,7 @@ async function ask(
   }
 }
 
-/** The assessment with missing members filled in by values that change nothing. */
+/** Completes an assessor's answer with neutral values for the members that it lacks. */
 function complete({ severity, ...rest }: z.infer<typeof answerShape>): Assessment {
   const fromWorker = [...(rest.reasons ?? []), ...(rest.recommendations ?? [])];
   return {
@@ -93,7 +93,7 @@ function complete({ severity, ...rest }: z.infer<typeof answerShape>): Assessmen
   };
 }
 
-/** For a failed assessor: severity `high` and not reversible, because an unknown call is not harmless (I2). */
+/** Returns the assessment for a failed assessor: `high` and not reversible, because the call may do harm (I2). */
 function failed(reason: string): Assessment {
   return { ...complete({ severity: 'high', reversible: false }), reasons: [reason] };
 }

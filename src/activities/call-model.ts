@@ -35,16 +35,16 @@ export interface CallBounds {
   thresholdBytes?: number;
 }
 
-/** How many bytes a call whose arguments travel by reference adds to the message that starts its tool. */
+/** The bytes that a call adds to the message that starts its tool, if its arguments are in external storage. */
 const referenceBytes = 1_000;
-/** The bytes that a refused call may take in the turn: it keeps only the first characters of its arguments. */
+/** The bytes to reserve in the turn for a call that may be refused. It keeps `refusedCharacters` of its arguments. */
 const refusedBytes = 1_600;
 const refusedCharacters = 200;
 
 /**
- * The calls of a turn; one that would make the turn too large is refused, with a sentence for the model. Nothing is
- * truncated: a call runs with all its arguments or not at all. Two sums are limited: the whole turn, which is one
- * payload, and the arguments that travel inline, since one message to the server, of at most 4 MB, may start all tools.
+ * Refuses each call that would make a turn too large, and returns the others unchanged: a call runs with all its
+ * arguments or not at all. Two sums are limited. The whole turn is one payload. The arguments that travel inline may
+ * all be in one message to the server, which starts the tools and may have 4 MB.
  */
 export function boundCalls(
   calls: readonly ModelCall[],
@@ -53,24 +53,22 @@ export function boundCalls(
   let turnBytes = besideBytes;
   let inlineBytes = 0;
   return calls.map((call, index) => {
-    // Reserve room for refusing each of the following calls.
-    const mostBytes = limits.turnBytes - (calls.length - 1 - index) * refusedBytes;
     const bytes = Buffer.byteLength(JSON.stringify(call));
-    const travels = bytes < thresholdBytes ? bytes : referenceBytes;
-    // The limit that this call would pass; undefined if the call fits.
-    const most =
-      turnBytes + bytes > mostBytes
-        ? limits.turnBytes
-        : inlineBytes + travels > inlineLimits.turnBytes
-          ? inlineLimits.turnBytes
-          : undefined;
-    turnBytes += most === undefined ? bytes : refusedBytes;
-    inlineBytes += most === undefined ? travels : 0;
-    return most === undefined ? call : refused(call, most);
+    const bytesInline = bytes < thresholdBytes ? bytes : referenceBytes;
+    // The calls after this one may have to be refused, which also takes bytes.
+    const reservedBytes = (calls.length - 1 - index) * refusedBytes;
+    const isTurnFull = turnBytes + bytes + reservedBytes > limits.turnBytes;
+    if (isTurnFull || inlineBytes + bytesInline > inlineLimits.turnBytes) {
+      turnBytes += refusedBytes;
+      return refused(call, isTurnFull ? limits.turnBytes : inlineLimits.turnBytes);
+    }
+    turnBytes += bytes;
+    inlineBytes += bytesInline;
+    return call;
   });
 }
 
-/** The call with a sentence for the model in place of its arguments. `most`: the bytes that it would exceed. */
+/** Returns the call with a sentence for the model in place of its arguments. `most` is the limit in bytes. */
 function refused({ id, tool, args, raw }: ModelCall, most: number): ModelCall {
   const written = args ?? raw ?? {};
   const bytes = Buffer.byteLength(JSON.stringify(written));
@@ -82,7 +80,7 @@ function refused({ id, tool, args, raw }: ModelCall, most: number): ModelCall {
   };
 }
 
-/** The attempts after which a check without a verdict fails the model call for good. */
+/** How often a model call is attempted if the agent's check of the input gives no verdict. */
 const attempts = 5;
 
 /**
@@ -117,14 +115,15 @@ function failure(type: ProblemCode, message: string, nonRetryable: boolean): App
   return ApplicationFailure.create({ message, type, nonRetryable });
 }
 
-/** The most bytes of structured output: a turn must fit inline with the value and its text, with escaped quotes. */
+/** The most bytes of structured output. The turn contains the value and also its text, whose quotes are escaped. */
 const maxOutputBytes = 400_000;
 /** How often a model is asked to correct its answer, counted from the last message of the user. */
 const mostCorrections = 2;
 
 /**
- * Reads a final answer by the agent's `output`: returns the value, or what does not fit, in one sentence; neither for
- * other answers. After two corrections, throws an error that is not retried: the model would get the same prompt again.
+ * Reads a final answer by the agent's `output` schema: returns the value, or a sentence that asks the model for a
+ * correction. Returns neither if the answer has calls or the agent has no `output`. After two corrections, throws an
+ * error that is not retried, because a retry would send the same prompt again.
  */
 export async function checkOutput(
   turn: Pick<RawTurn, 'text' | 'calls' | 'finishReason'>,
@@ -141,12 +140,12 @@ export async function checkOutput(
   );
 }
 
-/** The value of a model's last text, checked by the schema of `output`, or one sentence for the model. */
+/** Returns the value of a model's last text, checked by the schema of `output`, or what is wrong with the text. */
 async function readOutput(
   { text, finishReason }: Pick<RawTurn, 'text' | 'finishReason'>,
   { name, output }: Pick<Required<Agent>, 'name' | 'output'>,
 ): Promise<{ value: JsonObject } | { problem: string }> {
-  // A text that was cut off may be whole JSON by chance.
+  // Check this first: a text that was cut off may still be valid JSON by chance.
   const unfinished = unfinishedOf(finishReason);
   if (unfinished !== undefined) return { problem: `output: ${unfinishedText(unfinished)}` };
   if (text.trim() === '') return { problem: 'output: expected JSON, got no text' };
@@ -170,7 +169,7 @@ function correctionsIn(messages: readonly KeptMessage[]): number {
 
 const longestMs = 30_000;
 
-/** The end of a check. Undefined: passed. `refused`: the reason. `failed`: why the check gave no verdict. */
+/** How a check ended: `refused` with the check's reason, or `failed` without a verdict. Undefined if it passed. */
 export type CheckEnd = { refused: string } | { failed: string } | undefined;
 
 /** Runs a check by the author of an agent or a tool, for at most 30 seconds or until `cancellation`. Never throws. */
@@ -250,18 +249,18 @@ export function createCallModel(
         {
           ...settingsOf(modelCall),
           prompt,
-          // Never both: reviewers read the text beside calls, and with a response format some servers make no calls.
+          // Send tools or a response format, never both: with a format, some servers make no calls.
           ...(tools.length > 0 ? { tools } : schema !== undefined && { responseFormat: formatOf(schema) }),
         },
         signal,
         { streaming: modelCall.stream, onText: (text) => heartbeats.add(text) },
       );
       heartbeats.flush();
-      // Only tools that the run recorded for its agent: the agent may not call another agent's tools.
+      // Find only the tools that the run recorded for this agent: it may not call the tools of another agent.
       const asked = turn.calls.map(({ tool }) => tool).filter((name) => offered.has(name));
       const found = await findTools(registry, asked);
       const { toolNamed } = found;
-      // A run keeps its first limits, but a worker that cannot store large payloads cannot serve the larger ones.
+      // The run recorded its limits at its start. A worker without external storage can keep only the inline ones.
       const limits = (thresholdBytes === undefined ? undefined : input.sizeLimits) ?? inlineLimits;
       const calls = await checkCalls(turn, found, limits.argumentBytes);
       const described = await describeCalls(calls, toolNamed);
@@ -291,7 +290,7 @@ export function createCallModel(
   };
 }
 
-/** The calls, with `cannotStart` on each that the second gate would refuse. Only for runs that read this member. */
+/** Adds `cannotStart` to each call that the second gate would refuse. Older runs, without `engine`, do not read it. */
 function noteDenied(
   calls: readonly ModelCall[],
   { agent, caller, engine }: CallModelInput,
@@ -321,12 +320,12 @@ function checkSize(result: CallModelResult, maxBytes: number): void {
   }
 }
 
-/** The failure for a file that the model does not take. The user's message with this file never reaches the model. */
+/** Creates the failure for a file that the model does not accept. The run then keeps the message from the model. */
 function inputRefused(message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, 'input_refused');
 }
 
-/** The failure has no cause, whose message, address and body may hold values that must not enter history (I13). */
+/** Creates the activity's failure. It gets no cause, which could carry secret values into history (I13). */
 function toApplicationFailure(failure: ModelFailure, attempt: number): ApplicationFailure {
   const { kind, message, retryAfterMs } = failure;
   return ApplicationFailure.create({

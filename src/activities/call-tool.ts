@@ -29,9 +29,9 @@ const longestMessage = 10_000;
 type Check = (result: Json, isError: boolean) => Promise<CheckEnd>;
 
 /**
- * The activity of one tool, after the second gate. It heartbeats every third of its heartbeat time-out, so that a
- * killed worker is noticed. Fails with `outcome_unknown` if it is cut off while the tool runs (I7), and with
- * `result_withheld`, which holds nothing of the result, if the tool's `checkResult` keeps the result from the model.
+ * Returns the activity of one tool, which runs after the second gate. Its heartbeats show that the worker is alive. It
+ * fails with `outcome_unknown` if it is cut off while the tool runs (I7). If the tool's `checkResult` keeps the result
+ * from the model, it fails with `result_withheld`, and the failure has nothing of the result.
  */
 export function callTool(
   tool: Tool,
@@ -52,7 +52,7 @@ export function callTool(
   };
 }
 
-/** Runs the tool. A thrown failure says whether the call ran; `check` may withhold its text from the model. */
+/** Runs the tool. Converts an error to a failure that says whether the tool ran. `check` may withhold its message. */
 async function execute(tool: Tool, args: JsonObject, context: ToolContext, check: Check | undefined): Promise<unknown> {
   try {
     return await tool.execute(args, context);
@@ -77,7 +77,7 @@ function toolContext(context: Context, permit: CallIdentity): ToolContext {
   return { signal, idempotencyKey, workflowId, callId, agent, caller, log };
 }
 
-/** The tool's `checkResult`, bound to one call; undefined if the tool has none. */
+/** Returns the tool's `checkResult` for the results of this call; undefined if the tool has no such check. */
 function checkOf(tool: Tool, args: JsonObject, toTool: ToolContext): Check | undefined {
   if (tool.checkResult === undefined) return undefined;
   const { idempotencyKey: _, signal: cancellation, ...call } = toTool;
@@ -87,20 +87,21 @@ function checkOf(tool: Tool, args: JsonObject, toTool: ToolContext): Check | und
     runCheck((signal) => tool.checkResult!(structuredClone(result), { ...about, isError, signal }), cancellation);
 }
 
-/** The result for the model, or a sentence if it cannot be written. Throws if the check withholds it. */
+/** Returns the result for the model, or a sentence if the result cannot be recorded. Throws if `check` withholds it. */
 async function givenResult(tool: Tool, result: unknown, maxBytes: number, check: Check | undefined): Promise<unknown> {
   const read = readResult(result ?? null, maxBytes);
   if ('problem' in read) return sentences.resultNotGiven(read.problem);
+  // Temporal writes bytes as they are, and not as JSON.
   if (check === undefined && ArrayBuffer.isView(result)) return result;
-  // Give the model the JSON that is measured and checked: the tool may still change the object that it returned.
+  // Give the model the JSON that was measured, because the tool may still change the object that it returned.
   const given = parseJson(read.json) as Json;
   const end = await check?.(given, false);
   if (end === undefined) return given;
-  // If the check gave no verdict and the tool may be repeated, the next attempt gives the check another result.
+  // Without a verdict, the next attempt runs the tool and the check again, if the tool may be repeated.
   throw withheld(end, !isRepeatable(tool) || 'refused' in end);
 }
 
-/** The result as JSON, or why it cannot be recorded. */
+/** Returns the result as JSON, or why it cannot be recorded: it is not JSON, or it is too large. */
 function readResult(result: unknown, maxBytes: number): { json: string } | { problem: string } {
   let json: string | undefined;
   try {
@@ -114,8 +115,8 @@ function readResult(result: unknown, maxBytes: number): { json: string } | { pro
   return bytes <= maxBytes ? { json } : { problem: `it has ${bytes} bytes, and at most ${maxBytes} can be kept` };
 }
 
-// A retryable failure of a call that must not be repeated would wait for an unpause if an operator paused the activity,
-// and would start the call again if an operator allowed more attempts.
+// If a tool must not be repeated, its failures are not retryable. Otherwise a paused activity would not report the
+// failure before its unpause, and an operator who allows more attempts would start the call again.
 
 function leftInMidCall(tool: Tool): ApplicationFailure {
   return outcomeUnknown(tool, `tool '${tool.name}' was cut off while it ran`);
@@ -131,7 +132,7 @@ function outcomeUnknown(tool: Tool, message: string): ApplicationFailure {
   });
 }
 
-/** The author's error, with its message for the model. Its type is replaced: it must not pass for one of ours. */
+/** Converts an error of the tool's author. Replaces its type, because it could equal a type of Countersign. */
 function failed(tool: Tool, error: unknown): ApplicationFailure {
   const message = error instanceof Error ? error.message : String(error);
   const nonRetryable = !isRepeatable(tool) || (error instanceof ApplicationFailure && error.nonRetryable === true);
@@ -167,20 +168,20 @@ export function unavailable(message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, type, refusedBySecondGate);
 }
 
-/** Refuses a tool that has changed since the run recorded it: what rules and reviewers allowed was another tool. */
+/** Creates the refusal of a tool that has changed since the run recorded it: the former tool was allowed. */
 export function notAsRecorded(tool: string): ApplicationFailure {
   return unavailable(
     `tool '${tool}' has changed since this run recorded it, so it does not run here; runs that start now take it as it is`,
   );
 }
 
-/** The second gate's report on a call whose tool or preview changed after it was admitted. */
+/** The report of the second gate on an admitted call whose tool or preview has changed since. */
 export interface ChangedDefinition {
   /** The tool as defined on the worker that refused to start it. */
   definition: ToolDefinition | GatedDefinition;
-  /** Tools only: the arguments parsed by the new schema, defaults filled in, or why they cannot run. */
+  /** For a tool: the arguments as the new schema parses them, or why they cannot run. Absent for a gated activity. */
   checked?: CheckEditResult;
-  /** Present if only the preview has changed: what reviewers have not seen, in words. */
+  /** If only the preview has changed: sentences about what reviewers have not seen. Otherwise absent. */
   changes?: string[];
 }
 
@@ -190,7 +191,7 @@ interface ReconcileInput extends CallIdentity {
   args: JsonObject;
 }
 
-/** The answer of a tool's `reconcile`. `result`: as the model gets it; absent: the tool does not know it. */
+/** The answer of a tool's `reconcile`. `result` is what the model gets. Absent if the tool does not know it. */
 export type ReconciledCall = { ran: 'yes'; result?: Json } | { ran: 'no' | 'unknown' };
 
 export type Reconcile = (input: ReconcileInput) => Promise<ReconciledCall>;
@@ -198,13 +199,13 @@ export type Reconcile = (input: ReconcileInput) => Promise<ReconciledCall>;
 const longestMs = 30_000;
 
 /**
- * The activity `countersign.reconcile`: asks a tool what became of a call whose outcome is unknown (I7). Calls the
- * tool's `reconcile`, never `execute`, and is retried if that throws or is slow. A result passes the tool's check.
+ * Returns the activity `countersign.reconcile`. It asks a tool what became of a call whose outcome is unknown (I7): it
+ * calls the tool's `reconcile`, never `execute`. The activity is retried if `reconcile` throws or is too slow.
  */
 export function createReconcile(registry: Registry, maxResultBytes = inlineLimits.resultBytes): Reconcile {
   return async ({ tool: name, definition, args, ...call }) => {
     const tool = registry.tool(name);
-    // Retryable: during a rollout the next attempt may reach another worker.
+    // During a rollout, the next attempt may reach a worker that has the called version of the tool.
     if (tool?.reconcile === undefined || definitionOf(tool).definition !== definition) {
       throw ApplicationFailure.retryable(`this worker has another tool '${name}' than the one that was called`);
     }

@@ -18,8 +18,8 @@ const longestRawText = 2_000;
 const oneTooMany = `Error: only the first ${maxCallsOfTurn} calls of a turn are taken: make this one, and those after it, in the next turn`;
 
 /**
- * Parses and checks the calls of a model's turn. A call that cannot run gets a sentence for the model, which `whyNot`
- * gives for a tool that is not found. Never throws. `argumentBytes`: the maximum size of one call's raw arguments.
+ * Parses and checks the calls of a model's turn. A call that cannot run gets a `problem`, which is a sentence for the
+ * model; `whyNot` gives the sentence for a missing tool. `argumentBytes` limits the raw arguments of each call.
  */
 export async function checkCalls(
   turn: Pick<RawTurn, 'calls' | 'finishReason'>,
@@ -39,7 +39,7 @@ export async function checkCalls(
   return calls;
 }
 
-/** The arguments of one call as its tool takes them; or the arguments as written, and why they cannot run. */
+/** Returns the arguments as the tool's schema parses them; or a `problem`, and the arguments as the model wrote them. */
 async function checkCall(
   call: RawCall,
   finishReason: string,
@@ -49,7 +49,7 @@ async function checkCall(
   const tool = toolNamed(call.tool);
   const parsed = parseArguments(call.arguments, argumentBytes);
   const raw = 'args' in parsed ? parsed.args : shorten(call.arguments, longestRawText);
-  // The missing rest of the answer may belong to this call, or contain another one.
+  // If the answer was cut off, this call may be incomplete, or a call that belongs to it may be missing.
   const unfinished = unfinishedOf(finishReason);
   if (unfinished !== undefined) return { raw, problem: `Error: not run, because ${unfinishedText(unfinished)}` };
   if (tool === undefined) {
@@ -67,7 +67,7 @@ function shellOf({ subject, shellSubject }: Tool, args: JsonObject): Pick<ModelC
   return typeof command === 'string' ? { shell: { argument: subject, ...splitShell(command) } } : {};
 }
 
-/** An id that is new in the turn. Results are matched by id, so a repeated id would give two calls the same answer. */
+/** Returns an id that no other call of the turn has, because the model matches results with calls by their ids. */
 function uniqueId(id: string, taken: Set<string>): string {
   const wanted = shorten(id, longestName) || 'call';
   let unique = wanted;
@@ -102,7 +102,7 @@ export function describeCalls(
   );
 }
 
-/** The tool's sentence, on one line; undefined, with a warning, if `describe` fails, is too slow or gives no text. */
+/** Returns the sentence of the tool's `describe`. If `describe` fails or is too slow, logs it and returns undefined. */
 async function describe(tool: Tool, args: JsonObject): Promise<string | undefined> {
   const limit = AbortSignal.timeout(limitMs);
   try {

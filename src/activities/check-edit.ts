@@ -18,7 +18,7 @@ export interface CheckEditInput {
   agent: string;
   tool: string;
   args: JsonObject;
-  /** The placeholders that reviewers were shown. Absent: text in the form of a placeholder is ordinary text. */
+  /** The values that reviewers saw as placeholders. Absent if they saw none: text in that form is ordinary text then. */
   kept?: KeptValue[];
   /** What reviewers must not see of the arguments, by the run's policies. Absent: nothing is hidden. */
   redact?: RedactionSettings;
@@ -27,19 +27,19 @@ export interface CheckEditInput {
   caller?: Caller;
 }
 
-/** `problem`: why the arguments cannot run, with the place. */
+/** The checked arguments, or why they cannot run. The sentence in `problem` names the argument. */
 export type CheckEditResult = CheckedArguments | { problem: string };
 
 export interface CheckedArguments extends ArgumentFacts {
   /** The arguments parsed by the tool's schema, with the original values in the place of placeholders. */
   args: JsonObject;
-  /** True: placeholders in the edit were replaced by their original values, if there were any. */
+  /** True if this worker restores placeholders in edits. Older workers, which do not, leave the member out. */
   restored?: true;
 }
 
 export type CheckEdit = (input: CheckEditInput) => Promise<CheckEditResult>;
 
-/** The activity `countersign.checkEdit`: edited arguments pass the same checks as a model's arguments (I9). */
+/** Returns the activity `countersign.checkEdit`: edited arguments pass the same checks as a model's arguments (I9). */
 export function createCheckEdit(
   registry: Registry,
   {
@@ -49,33 +49,42 @@ export function createCheckEdit(
   }: { assessors?: readonly Assessor[]; gated?: ReadonlyMap<string, GatedDefinition>; ceiling?: PresentCeiling } = {},
 ): CheckEdit {
   return async ({ agent, tool, args: written, kept, redact, engine, caller }) => {
-    const startable = (called: Called, checked: CheckedArguments): CheckedArguments => {
-      const cannotStart = ceiling?.denial(called, checked.args, { agent, caller, engine });
-      return cannotStart === undefined ? checked : { ...checked, cannotStart };
-    };
     const restored = restore(written, kept, redact);
     if ('problem' in restored) return restored;
+    const { args } = restored;
     const activity = gated.get(tool);
-    if (activity !== undefined) {
-      const checked = checkGatedEdit(activity, restored.args, redact);
-      return 'problem' in checked ? checked : startable(activity, checked);
-    }
-    const found = await findTools(registry, [tool]);
-    const { toolNamed } = found;
-    const asked = { id: 'edit', tool, arguments: JSON.stringify(restored.args) };
-    const checked = await checkCalls({ calls: [asked], finishReason: 'tool-calls' }, found);
-    const { cancellationSignal: signal } = Context.current();
-    const described = await describeCalls(checked, toolNamed);
-    const [call] = await assessCalls(described, { toolNamed, assessors, agent, signal });
-    if (call?.args === undefined) return { problem: (call?.problem ?? 'Error: bad arguments').replace(/^Error: /, '') };
-    const { shell, sentence, assessment, args } = call;
-    const edited = { args, shell, sentence, assessment, ...redacted(args, toolNamed(tool), redact) };
-    const called = toolNamed(tool)!;
-    return isActivity(called) ? startable(called, edited) : edited;
+    const { called, checked } =
+      activity === undefined
+        ? await checkToolEdit(registry, { agent, tool, args, redact }, assessors)
+        : { called: activity, checked: checkGatedEdit(activity, args, redact) };
+    if (called === undefined || 'problem' in checked) return checked;
+    const cannotStart = ceiling?.denial(called, checked.args, { agent, caller, engine });
+    return cannotStart === undefined ? checked : { ...checked, cannotStart };
   };
 }
 
-/** A gated activity has no schema, so its arguments only have to have the declared names. */
+/** Checks an edit like a call of the model. `called` is absent for nested runs and handoffs, which have no activity. */
+async function checkToolEdit(
+  registry: Registry,
+  { agent, tool, args: edited, redact }: Pick<CheckEditInput, 'agent' | 'tool' | 'args' | 'redact'>,
+  assessors: readonly Assessor[],
+): Promise<{ called?: Called; checked: CheckEditResult }> {
+  const found = await findTools(registry, [tool]);
+  const { toolNamed } = found;
+  const asModelCall = { id: 'edit', tool, arguments: JSON.stringify(edited) };
+  const calls = await checkCalls({ calls: [asModelCall], finishReason: 'tool-calls' }, found);
+  const { cancellationSignal: signal } = Context.current();
+  const described = await describeCalls(calls, toolNamed);
+  const [call] = await assessCalls(described, { toolNamed, assessors, agent, signal });
+  const problem = (call?.problem ?? 'Error: bad arguments').replace(/^Error: /, '');
+  if (call?.args === undefined) return { checked: { problem } };
+  const { shell, sentence, assessment, args } = call;
+  const called = toolNamed(tool)!;
+  const checked = { args, shell, sentence, assessment, ...redacted(args, called, redact) };
+  return isActivity(called) ? { called, checked } : { checked };
+}
+
+/** Checks that the arguments of a gated activity have the declared names. There is no schema to check them by. */
 function checkGatedEdit(
   activity: GatedDefinition,
   args: JsonObject,
@@ -85,7 +94,7 @@ function checkGatedEdit(
   return 'problem' in values ? values : { args, ...redacted(args, activity, redact) };
 }
 
-/** The edit with the original values in place of the placeholders that reviewers were shown. */
+/** Returns the edit with the original values in place of the placeholders that reviewers saw. */
 function restore(
   args: JsonObject,
   kept: readonly KeptValue[] | undefined,

@@ -14,7 +14,7 @@ import {
 import { delegateRequest } from '../client/send/control-run.ts';
 import type { Session } from '../client/server/session.ts';
 
-/** `input` is a `StandingInput`. Each attempt looks once, and throws to be retried until the delegation has ended. */
+/** Each attempt delegates what is open now, and then throws: the server retries it until the delegation ends. */
 export type DelegateOpen = (input: unknown) => Promise<void>;
 
 const lookEveryMs = 60_000;
@@ -24,8 +24,8 @@ const beatMs = 5_000;
 const longestMs = 30_000;
 
 /**
- * The activity `countersign.delegateOpen`: delegates the open requests of one person. It needs no further rights: a
- * sender who can start the workflow can send these unsigned messages, too, and the run of the request checks each.
+ * Returns the activity `countersign.delegateOpen`, which delegates the open requests of one person. It checks no
+ * rights, because its starter could also send these unsigned messages directly, and the request's run checks them.
  */
 export function createDelegateOpen(session: () => Session): DelegateOpen {
   return async (input) => {
@@ -58,7 +58,7 @@ export function createDelegateOpen(session: () => Session): DelegateOpen {
   };
 }
 
-/** The delegation that this workflow carries out. Throws if the workflow's id does not belong to `by`. */
+/** Reads the delegation that this workflow carries out. Throws unless the workflow has the id of the person `by`. */
 function readOwn(input: unknown, workflowId: string, startedMs: number): StandingInput {
   try {
     const standing = readStanding(input, startedMs);
@@ -72,8 +72,7 @@ function readOwn(input: unknown, workflowId: string, startedMs: number): Standin
 
 /**
  * Delegates the open requests of a person that were not tried before. Changes `progress`, and calls `noted` after each
- * request and page. A run that takes longer than `longestMs`, or has a problem that may pass, waits for the next look:
- * one slow run must not hold up the others.
+ * change. A slow run, or one with a problem that may pass, is left to the next attempt, so that it delays no other run.
  */
 export async function delegateNew(
   session: Session,
@@ -90,34 +89,42 @@ export async function delegateNew(
       const { requestId, workflowId } = request;
       const spent = spentMs.get(workflowId) ?? 0;
       if (spent > longestMs) continue;
-      const key = requestKey(workflowId, requestId);
       // The message has the same id in each attempt, so that the run does not apply it twice.
       const message = { requestId, by, to, messageId: idOf(requestId), ...(reason !== undefined && { reason }) };
       const sentAtMs = Date.now();
       const receipt = await delegateOne(request, message, (each) => delegateRequest(session, each, { workflowId }));
       noted();
       if (receipt === undefined) continue;
-      const isLater = isTransient(receipt.code);
-      // `Infinity`: this call sends the run nothing more.
-      spentMs.set(workflowId, isLater ? Infinity : spent + Date.now() - sentAtMs);
-      if (isLater) continue;
+      const mayPass = isTransient(receipt.code);
+      // After a problem that may pass, this attempt sends the run nothing more.
+      spentMs.set(workflowId, mayPass ? Infinity : spent + Date.now() - sentAtMs);
+      if (mayPass) continue;
+      const key = requestKey(workflowId, requestId);
       tried.add(key);
       open.add(key);
-      progress.tried = [...progress.tried, key].slice(-mostTried);
-      if (receipt.code === undefined) progress.delegated++;
-      else {
-        // A receipt may come from any workflow, so its text is not trusted.
-        const { message: sentence }: { message: unknown } = receipt;
-        const why = typeof sentence === 'string' ? sentence.slice(0, longestLeft) : '';
-        const left = { requestId, workflowId, message: why };
-        progress.left = [...progress.left, left].slice(-mostLeft);
-      }
+      noteTried(progress, request, receipt);
       noted();
     }
     noted();
   }
-  // What is no longer open is forgotten: the two lists are bounded.
+  // Both lists have a limit, so forget the requests that are no longer open.
   progress.tried = progress.tried.filter((key) => open.has(key));
   progress.left = progress.left.filter(({ workflowId, requestId }) => open.has(requestKey(workflowId, requestId)));
   noted();
+}
+
+/** Notes that a request was tried, and counts it as delegated or lists it with the reason why it stays. */
+function noteTried(
+  progress: StandingProgress,
+  { requestId, workflowId }: { requestId: string; workflowId: string },
+  receipt: { code?: string; message: unknown },
+): void {
+  progress.tried = [...progress.tried, requestKey(workflowId, requestId)].slice(-mostTried);
+  if (receipt.code === undefined) {
+    progress.delegated++;
+    return;
+  }
+  // A receipt may come from any workflow, so its message may be something else than a text.
+  const message = typeof receipt.message === 'string' ? receipt.message.slice(0, longestLeft) : '';
+  progress.left = [...progress.left, { requestId, workflowId, message }].slice(-mostLeft);
 }

@@ -10,33 +10,34 @@ export interface AnswerHeartbeats {
   stop(): void;
 }
 
-/** The interval while text arrives. It is shorter than the worker's throttle, which sends only the latest details. */
+/** The interval of heartbeats while text arrives. The SDK throttles them, and then sends only the latest details. */
 const intervalMs = 25;
 
 /**
- * Heartbeats like `keepHeartbeating`, and more often while text arrives, at the worker's own pace
- * (`maxHeartbeatThrottleInterval`). The server keeps only the last details, which do not enter history.
+ * Heartbeats like `keepHeartbeating`, and more often while text of the answer arrives. The details have the end of the
+ * answer (`tokenTail`), which viewers read from the server. The server keeps only the last details, outside history.
  */
 export function heartbeatAnswer(context: Context): AnswerHeartbeats {
   let details: TokenTail | undefined;
-  let skipped = 0;
+  // `text` is the end of the answer: what no heartbeat needs any more was cut off before it.
+  let cutLength = 0;
   let text = '';
-  let hasMore = false;
+  let hasUnsent = false;
   let timer: NodeJS.Timeout | undefined;
   const stopBeating = keepHeartbeating(context, () => details);
 
   function flush(): void {
-    if (!hasMore) return;
-    hasMore = false;
+    if (!hasUnsent) return;
+    hasUnsent = false;
     const { attempt, offset, tail } = tokenTail(context.info.attempt, text);
     text = text.slice(offset);
-    skipped += offset;
-    details = { attempt, offset: skipped, tail };
+    cutLength += offset;
+    details = { attempt, offset: cutLength, tail };
     context.heartbeat(details);
   }
 
   function beat(): void {
-    timer = hasMore ? setTimeout(beat, intervalMs) : undefined;
+    timer = hasUnsent ? setTimeout(beat, intervalMs) : undefined;
     flush();
   }
 
@@ -44,7 +45,7 @@ export function heartbeatAnswer(context: Context): AnswerHeartbeats {
     add(more) {
       if (more === '') return;
       text += more;
-      hasMore = true;
+      hasUnsent = true;
       if (timer === undefined) beat();
     },
     flush,
@@ -57,8 +58,8 @@ export function heartbeatAnswer(context: Context): AnswerHeartbeats {
 
 /**
  * Heartbeats now and every third of the activity's heartbeat time-out (default 10 seconds), until the returned function
- * is called. Without heartbeats a killed worker is noticed only at the end of start-to-close, and a cancellation never
- * arrives. `details` gives the details of each heartbeat: one without details would clear the former ones.
+ * is called. Without heartbeats, the server would notice a killed worker late, and the activity would never learn of a
+ * cancellation. `details` returns the details to send, because a heartbeat without details clears the earlier ones.
  */
 function keepHeartbeating(context: Context, details: () => unknown = () => undefined): () => void {
   const { heartbeatTimeoutMs } = context.info;

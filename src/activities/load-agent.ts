@@ -7,8 +7,8 @@ import type { Agent, Tool } from '../agents/definitions.ts';
 import { recordedLimits } from '../agents/model-call.ts';
 import { type Registry, definitionOf } from '../agents/registry.ts';
 import type { RunInput } from '../contract.ts';
-import { inputProblem, unfit } from '../contract/input-problem.ts';
-import { policyDigest, type Policy } from '../core/policy/policy.ts';
+import { inputProblem, problemOfInput } from '../contract/input-problem.ts';
+import { policyDigest, type Policy, type PolicyLayers } from '../core/policy/policy.ts';
 import { modes } from '../core/policy/modes.ts';
 import { inheritedBeside } from '../core/policy/nesting.ts';
 import type { ChannelRoutes } from '../core/people/channel-routes.ts';
@@ -81,12 +81,12 @@ const runInputShape = z.strictObject({
   session: z.literal(true).optional(),
   parent: parentOfRun.optional(),
 });
-/** The largest config: continue-as-new carries it together with the transcript. */
+/** The most bytes of a config, because continue-as-new carries the config together with the transcript. */
 const maxConfigBytes = 1_000_000;
 
 /**
- * The activity `countersign.loadAgent`: checks a run's input, and returns its agent's tools, policies and limits, which
- * hold for the whole run (I12). The starter of a run cannot choose the ceiling: it is the worker's (I10).
+ * Returns the activity `countersign.loadAgent`, which checks a run's input and returns the config of its agent. The
+ * config applies for the whole run (I12). The ceiling is the worker's: the starter of a run cannot choose it (I10).
  */
 export function createLoadAgent({
   registry,
@@ -109,22 +109,8 @@ export function createLoadAgent({
     const inputPolicy = document === undefined ? undefined : runPolicy(document, ceiling);
     const parents = inheritedBeside(ceiling, parent?.policies ?? []);
     const above = { ceiling, ...(parents.length > 0 && { parents }) };
-    const configOf = async (each: Agent): Promise<AgentConfig> => {
-      const run = mergeRunSide(agentPolicies.get(each.name), inputPolicy, mode);
-      const { name: agentName, instructions, maxTurns, modelCall, files } = each;
-      const listed = await registry.toolsets.listAll(each.toolsets);
-      for (const problem of listed.problems) Context.current().log.warn(problem, { agent: agentName });
-      return {
-        agent: agentName,
-        instructions: withUnavailable(instructions, listed.unavailable),
-        tools: [...registry.toolsOf(each), ...listed.tools].map(definitionOf),
-        maxTurns,
-        modelCall: modelCall && recordedLimits(modelCall),
-        files,
-        run,
-        policyDigest: policyDigest({ ...above, run }),
-      };
-    };
+    const configOf = (each: Agent): Promise<AgentConfig> =>
+      agentConfig(each, registry, { ...above, run: mergeRunSide(agentPolicies.get(each.name), inputPolicy, mode) });
     const [own, ...handoffs] = await Promise.all([agent, ...reachableFrom(agent, registry)].map(configOf));
     const config = {
       ...own!,
@@ -139,16 +125,36 @@ export function createLoadAgent({
       sizeLimits,
       routes: await routes?.(),
     };
-    const bytes = Buffer.byteLength(JSON.stringify(config));
-    if (bytes > maxConfigBytes) {
-      const what = `Agent '${name}', all it hands over to and their policies`;
-      throw refused('too_large', `${what} have ${bytes} bytes of definitions; at most ${maxConfigBytes}`);
-    }
+    checkConfigSize(config);
     return config;
   };
 }
 
-/** The instructions, with a sentence about missing toolsets: else the model would say that it never had these tools. */
+/** Builds the config of one agent, with the tools that its toolsets list now. Logs toolsets that cannot be listed. */
+async function agentConfig(agent: Agent, registry: Registry, policies: PolicyLayers): Promise<AgentConfig> {
+  const { name, instructions, maxTurns, modelCall, files } = agent;
+  const listed = await registry.toolsets.listAll(agent.toolsets);
+  for (const problem of listed.problems) Context.current().log.warn(problem, { agent: name });
+  return {
+    agent: name,
+    instructions: withUnavailable(instructions, listed.unavailable),
+    tools: [...registry.toolsOf(agent), ...listed.tools].map(definitionOf),
+    maxTurns,
+    modelCall: modelCall && recordedLimits(modelCall),
+    files,
+    run: policies.run,
+    policyDigest: policyDigest(policies),
+  };
+}
+
+function checkConfigSize(config: RunConfig): void {
+  const bytes = Buffer.byteLength(JSON.stringify(config));
+  if (bytes <= maxConfigBytes) return;
+  const what = `Agent '${config.agent}', all it hands over to and their policies`;
+  throw refused('too_large', `${what} have ${bytes} bytes of definitions; at most ${maxConfigBytes}`);
+}
+
+/** Adds a sentence about missing toolsets. Without it, the model would say that it never had these tools. */
 function withUnavailable(instructions: string, toolsets: readonly string[]): string {
   if (toolsets.length === 0) return instructions;
   const names = toolsets.map((name) => `'${name}'`).join(', ');
@@ -168,7 +174,7 @@ function reachableFrom(first: Agent, registry: Registry): Agent[] {
   return [...found].slice(1);
 }
 
-/** The input of a run, checked against its shape. Throws for the first problem, with its place. */
+/** Checks the input of a run against its shape. Throws the first problem, whose sentence names the place. */
 function checkInput(input: unknown): RunInput {
   const parsed = runInputShape.safeParse(input);
   if (parsed.success && parsed.data.session === true && parsed.data.parent !== undefined) {
@@ -191,7 +197,7 @@ function checkFiles(input: RunInput['input'], { name, files: taken }: Agent, fil
     const files = each.role === 'user' ? each.files : undefined;
     const problem = files && filesProblem(files, name, taken, fileBytes);
     if (problem === undefined) continue;
-    const { code, message } = unfit(problem, index);
+    const { code, message } = problemOfInput(problem, index);
     throw refused(code, message);
   }
 }
@@ -219,7 +225,7 @@ export interface FoundTools {
   whyNot: (name: string) => string | undefined;
 }
 
-/** Finds the named tools. For those of a toolset, an earlier listing is enough: the second gate lists them again. */
+/** Finds the named tools. An earlier listing of a toolset is enough, because the second gate lists its tools again. */
 export async function findTools(registry: Registry, names: readonly string[]): Promise<FoundTools> {
   const { toolsets } = registry;
   const wanted = new Set(names);
@@ -250,7 +256,7 @@ export interface ReadPolicyInput {
   redaction?: CeilingRedaction;
 }
 
-/** `revoked`: what the operator's present policy revokes. `problem`: the policy's first problem, with its place. */
+/** Returns the parsed policy, with what the operator's policy now revokes; or its first problem, with the place. */
 export type ReadPolicy = (
   input: ReadPolicyInput,
 ) => Promise<{ policy: Policy; revoked?: Revoked } | { problem: string }>;
@@ -265,7 +271,7 @@ export function createReadPolicy({ revoked }: Pick<PresentCeiling, 'revoked'>): 
   };
 }
 
-/** Parses a run's policy. `problem`: the first one, with the path of its place (empty for the whole policy). */
+/** Parses a run's policy, or returns its first problem. The path of the problem is empty for the policy as a whole. */
 export function readRunPolicy(
   document: object,
   { maxTimeoutMs, underCeiling = false, redaction }: Omit<ReadPolicyInput, 'policy'>,

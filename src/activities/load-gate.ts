@@ -29,12 +29,11 @@ const requestedShape = z.strictObject({
     .transform((name) => nfc(name)),
   policy: z.record(z.string(), z.json()).optional(),
   mode: z.enum(modes).optional(),
-  // `written` is absent if the workflow does not report its option names, here and for the gate itself.
+  // `written` lists the names of the options in the author's code. It is absent if the workflow does not report them.
   gated: z.array(z.looseObject({ name: z.string(), written: z.array(z.string()).optional() })),
   written: z.array(z.string()).optional(),
 });
 
-/** The caller and the metadata that a custom workflow gives, if it gives any. */
 const contextShape = z.looseObject({
   caller: callerShape.optional(),
   metadata: z.record(z.string(), z.json()).optional(),
@@ -42,12 +41,12 @@ const contextShape = z.looseObject({
 
 const gateOptions = ['refuseUnknownSignals'];
 
-/** The options of `ApprovalGate.load`, and what the gate adds: its guarded activities and its own options. */
+/** The options of `ApprovalGate.load`, and the two members that the gate adds: `gated` and `written`. */
 const optionNames = ['agent', 'policy', 'mode', 'caller', 'metadata', 'gated', 'written'];
 
 /**
- * The activity `countersign.loadGate`: returns the policies of a custom workflow, which hold for its whole life (I12).
- * The workflow cannot choose the ceiling and the declarations of gated activities: they are the worker's (I10).
+ * Returns the activity `countersign.loadGate`, which returns the config of a custom workflow for its whole life (I12).
+ * The ceiling and the declarations in the config are the worker's: the workflow cannot choose them (I10).
  */
 export function createLoadGate({
   agentPolicies,
@@ -84,8 +83,8 @@ function requireNames(place: string, written: readonly string[] = [], known: rea
 }
 
 /**
- * The worker's declaration, by which the worker checks calls, with the greater of the two risks. Throws for an activity
- * that is not gated on the worker, where it would run without a second gate.
+ * Returns the worker's declaration of an activity, with the greater of the workflow's and the worker's risk. Throws if
+ * the activity is not gated on the worker, because it would run there without a second gate.
  */
 function recordedOf(declared: GatedDefinition, own: GatedDefinition | undefined): GatedDefinition {
   if (own === undefined) {

@@ -26,7 +26,7 @@ export interface CallModelInput {
   caller?: Caller;
 }
 
-/** The activity's second argument. It puts journal entries into history; the activity does not read it. */
+/** The second argument of the activity, which does not read it: the argument puts journal entries into history. */
 export interface JournalCarrier {
   journal: JournalEntry[];
 }
@@ -40,15 +40,15 @@ export interface CallModelResult {
   model?: string;
   /** `stop`, `tool-calls`, `length`, `content-filter` or `other`. */
   finishReason: string;
-  /** What the provider needs back in the next turn, besides text and calls. Absent: nothing. */
+  /** The parts of the turn that the provider requires back in the next one. Absent if it requires none. */
   providerTurn?: ProviderTurn;
   /** The value of a final answer, if the agent has an `output`. */
   structuredOutput?: JsonObject;
-  /** In place of `structuredOutput`: one sentence that says what does not fit. The model is asked again. */
+  /** Why the answer does not fit the agent's `output`, in one sentence. The model then answers again. */
   outputProblem?: string;
-  /** The keys and people that the ceiling of the worker of this turn has revoked. Absent: none. */
+  /** The keys and people that the operator's policy on this worker revokes. Absent if it revokes none. */
   revoked?: Revoked;
-  /** What reviewers see beside the calls, redacted by the policies' own patterns. Absent: nothing is redacted here. */
+  /** The redacted text that reviewers see beside the calls. Absent if the run itself can redact the text. */
   contextSummary?: string;
 }
 
@@ -60,7 +60,7 @@ export interface ModelCall extends ArgumentFacts {
   tool: string;
   /** The arguments by the tool's schema, without unknown keys. Exactly these are shown, hashed and executed (I8). */
   args?: JsonObject;
-  /** Replaces `args` in the transcript if there are none: the arguments, or the start of their text. */
+  /** What the transcript has in place of missing `args`: the arguments as written, or the start of their text. */
   raw?: Json;
   /** The sentence that the model gets instead of a result: `Error: …`. */
   problem?: string;

@@ -62,8 +62,8 @@ const person = {
 } satisfies Members<Person>;
 
 /**
- * A policy in its normal form. What this version does not know stays: a run of a newer version may have written it.
- * Known members are checked for their type, so that no policy makes a ruling throw (I5).
+ * A policy in its normal form. The types of known members are checked, so that no policy makes a ruling throw (I5).
+ * Unknown members stay, because a run of a newer version may have written them.
  */
 const recordedPolicy = z.looseObject({
   version: z.literal(1),
@@ -82,7 +82,7 @@ const recordedPolicy = z.looseObject({
   prices: z.unknown().optional(),
 } satisfies Members<Policy>) as unknown as z.ZodType<Policy>;
 
-// Each run above adds one policy, and each worker that was replaced meanwhile adds its ceiling.
+// Each run of the lineage adds its policy and, if its worker had another ceiling, also that ceiling.
 const inherited = z.array(recordedPolicy).max(2 * maxNesting + 2);
 
 export const parentOfRun = z.strictObject({

@@ -15,10 +15,10 @@ import { splitShell } from '../shell/split.ts';
 /** The members of a tool, or of a gated activity, on which a ruling depends. */
 export type Called = Pick<GatedDefinition, 'name' | 'risk' | 'subject' | 'shellSubject' | 'beside'>;
 
-/** The run that admitted a call, by its permit. `engine`: the version of the rules engine there; absent: unknown. */
+/** What the permit of a call says about the run that admitted it. `engine` is the version of the run's rules engine. */
 export type AdmittedBy = Pick<RulingContext, 'agent' | 'caller' | 'engine'>;
 
-/** Activity `countersign.checkApprovers`. `problem`: why the approval counts no more. `revoked`: all revocations. */
+/** Returns in `problem` why an approval no longer counts, and in `revoked` all keys and people that are revoked now. */
 export type CheckApprovers = (input: {
   approvedBy: readonly ApprovedBy[];
 }) => Promise<{ problem?: string; revoked?: Revoked }>;
@@ -38,13 +38,12 @@ export interface PresentCeiling {
 }
 
 /**
- * Compiles the ceiling for the second gate. The newest engine and the one that the run recorded both rule, and either
- * may deny: a forged permit could name an older engine that allows more. Unknown engine numbers are ignored.
+ * Compiles the ceiling for the second gate. A call must be allowed by the newest rules engine and also by the engine
+ * that its permit names, because a forged permit could name an older engine that allows more.
  */
 export function presentCeiling(ceiling: Policy | undefined, hasOutsideCalls = false): PresentCeiling {
   const layers = { ceiling: ceiling && compilePolicy(knownCeiling(ceiling), 'ceiling') };
-  // The strict ceiling is for calls that no gate has admitted (`hasOutsideCalls`). Most workers get none, and to compile
-  // a large policy takes a while.
+  // Calls that no gate has admitted get a stricter ceiling. Most workers have no such calls, so they do not compile it.
   const outside = hasOutsideCalls ? { ceiling: ceiling && compilePolicy(strictCeiling(ceiling), 'ceiling') } : layers;
   const assessRules = compileAssessRules({ ceiling });
 
@@ -61,7 +60,7 @@ export function presentCeiling(ceiling: Policy | undefined, hasOutsideCalls = fa
   return {
     revoked: ceiling?.revoked && {
       ...ceiling.revoked,
-      // List all ids of a revoked person: the run has the directory with which it began, perhaps with another id.
+      // List all ids of a revoked person, because the run may know the person by another id from its older directory.
       people: allIdsOf(ceiling.directory, ceiling.revoked.people, keyOf),
     },
     revocation(approvedBy) {

@@ -47,7 +47,7 @@ export function createPreview(registry: Registry): Preview {
   };
 }
 
-/** Calls a tool's `preview` with arguments that its schema takes. Whatever goes wrong is a failed preview. */
+/** Calls a tool's `preview` with valid arguments, for at most its time-out. An error gives a failed preview. */
 export function takePreview(
   tool: Tool,
   args: JsonObject,
@@ -59,7 +59,7 @@ export function takePreview(
   return changesOf(tool, args, { signal, workflowId, agent, caller, log });
 }
 
-/** The changes that the tool's `preview` returns, as far as they fit, with the facts that an approval binds. */
+/** Returns as many of the preview's changes as fit. If the tool has `bind`, adds the facts that an approval binds. */
 async function changesOf(tool: Tool, args: JsonObject, context: PreviewContext): Promise<CallPreview> {
   const { signal } = context;
   try {

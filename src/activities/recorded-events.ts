@@ -51,9 +51,9 @@ export function firstEvent(execution: Execution): Promise<ServerEvent | undefine
 }
 
 /**
- * The event by which an execution continued as new; null if it ended otherwise, undefined if the server does not show
- * its end. The status is read, too: the server also shows such an event for an execution that was retried. The history
- * is not read in reverse, which a crash of the server can make impossible (docs/decisions/0022).
+ * Returns the event by which an execution continued as new; null if it ended otherwise; undefined if the server does
+ * not show its end. Reads the status first, because the server also shows such an event for a retried execution. Does
+ * not read the history in reverse, because this may fail after a crash of the server (docs/decisions/0022).
  */
 export async function continuedEvent(execution: Execution): Promise<ServerEvent | null | undefined> {
   const { connection, options } = getClient();
@@ -79,7 +79,7 @@ function firstReadEvent(
 
 const grpcNotFound = 5;
 
-/** The result of `read`; undefined if the server does not find the execution. */
+/** Calls `read`, and returns undefined if the server does not find the execution. */
 async function unlessGone<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
@@ -102,8 +102,8 @@ export interface ArbitrateInput {
 export type Arbitrate = (input: ArbitrateInput) => Promise<Record<string, number>>;
 
 /**
- * The times, in whole milliseconds, at which the server recorded decisions that were handled after the deadline but may
- * have been sent before it (I6). Times are compared, not event ids: the event of a fired timer may lag by seconds.
+ * The activity `countersign.arbitrate`: returns when the server recorded messages that a run received just after a
+ * deadline (I6). A message counts by its recorded time, because the event of the fired timer may come seconds late.
  */
 export const arbitrate: Arbitrate = async ({ runId, eventIds }) => {
   const events = await recordedEvents(runId, eventIds);

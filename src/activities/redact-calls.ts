@@ -7,10 +7,10 @@ import type { JsonObject } from '../core/base/tool-call.ts';
 import { saidText } from '../core/base/user-files.ts';
 import type { CallModelInput, CallModelResult, ModelCall } from './model-turn.ts';
 
-/** The longest part of a text beside the calls that is searched. Reviewers see only its beginning. */
+/** The most characters of the text beside the calls that are searched. Reviewers see far fewer. */
 const mostSearched = 4_000;
 
-/** Adds to each call that can run what reviewers do not see of its arguments; without settings, nothing. */
+/** Adds `redaction` to each call that can run: the parts of its arguments that reviewers must not see. */
 export function redactCalls(
   calls: readonly ModelCall[],
   toolNamed: (name: string) => Pick<Tool, 'subject' | 'shellSubject'> | undefined,
@@ -22,7 +22,7 @@ export function redactCalls(
   );
 }
 
-/** What reviewers do not see of the arguments of one call, also by the policies' own patterns. */
+/** Finds the parts of one call's arguments that reviewers must not see, also by the policies' own patterns. */
 export function redactCall(
   args: JsonObject,
   tool: Pick<Tool, 'subject' | 'shellSubject'> | undefined,
@@ -33,8 +33,9 @@ export function redactCall(
 }
 
 /**
- * The text beside the calls of a turn: the model's text, else the last user message, redacted by the policies' own
- * patterns and without hidden values of any call of the turn. Empty if it needs no redaction here.
+ * Redacts the text that reviewers see beside the calls of a turn: the model's text or, without one, the last message of
+ * the user. Returns nothing if the run can do it alone: no policy has patterns of its own, which workflows cannot
+ * apply, and the text beside one call cannot show what another call hides.
  */
 export function shownBeside(
   text: string,
@@ -42,12 +43,12 @@ export function shownBeside(
   calls: readonly ModelCall[],
 ): Pick<CallModelResult, 'contextSummary'> {
   if (redact === undefined) return {};
-  // A single call needs no redaction here: its view leaves out its own hidden values.
+  // The run itself hides a call's own values in the text, so a single call needs no redaction here.
   const hidden = calls.length < 2 ? [] : calls.filter(({ redaction }) => (redaction?.values.length ?? 0) > 0);
   if (redact.patterns.length === 0 && hidden.length === 0) return {};
   const lastUserMessage = messages.findLast(({ role }) => role === 'user');
-  const beside = text.trim() !== '' || lastUserMessage === undefined ? text : saidText(lastUserMessage);
-  let summary = beside.slice(0, mostSearched);
+  const whole = text.trim() !== '' || lastUserMessage === undefined ? text : saidText(lastUserMessage);
+  let summary = whole.slice(0, mostSearched);
   for (const { args = {}, redaction } of hidden) summary = withoutHidden(summary, args, redaction!.values);
   return { contextSummary: redactText(summary, redact.kinds, findOwn(redact.patterns)) };
 }

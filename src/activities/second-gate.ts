@@ -49,8 +49,8 @@ const activitiesOf: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /**
- * Activities that another worker may still run: it may trust the workflow, or be able to read the arguments. Without
- * their answer, a decision would count as late, a change of policy would be missed, and a run would end.
+ * Activities whose refusal is retried, because another worker may trust the workflow or be able to read the arguments.
+ * Without their results, a decision would count as late, a change of policy would be missed, or a run would end.
  */
 const waitedFor: readonly string[] = [
   activityNames.arbitrate,
@@ -59,7 +59,7 @@ const waitedFor: readonly string[] = [
   ...[...activitiesOf.values()].flat(),
 ];
 
-/** The most approvers of a call: more than all people who can vote on one request or give their seats away. */
+/** The most approvers in a permit. No request can have more people who vote on it or delegate their seats. */
 const maxApprovers = 10_000;
 
 const digestShape = z.string().regex(/^[0-9a-f]{64}$/);
@@ -152,7 +152,7 @@ export function secondGate({
       );
     }
     const undecodable = input.args.find(isUndecodable);
-    // Another worker, or this one later, may be able to read what is in external storage.
+    // Fail retryably: another worker, or this worker later, may be able to read an argument in external storage.
     if (undecodable?.unread === true) throw unread(`an argument of '${activityType}': ${undecodable.why}`);
     if (undecodable !== undefined) {
       throw refusedHere(activityType, 'undecodable', `an argument of '${activityType}' could not be decoded`);
@@ -173,7 +173,7 @@ export function secondGate({
       throw refused('forbidden', `'${called.name}' was called without a permit of this workflow's gate${remedy}`);
     }
     const { digest, definition, agent, caller, engine, outcome, bound, approvedBy = [], heartbeats } = permit.data;
-    // Check this before the digest: by another declaration, the same arguments may read differently.
+    // Check the definition before the digest: under another definition, the same arguments may have another digest.
     const present = definitions.get(called.name) ?? definitionOf(tool!);
     if (definition !== present.definition) {
       if (listed !== undefined) throw notAsRecorded(called.name);
@@ -190,7 +190,7 @@ export function secondGate({
     const denial = ceiling.denial(called, args, { agent, caller, engine });
     if (denial !== undefined) throw refused('denied_by_policy', denial);
     const revocation = ceiling.revocation(approvedBy);
-    // The run learns all revocations, so that the next call asks people who still count.
+    // The failure carries all revocations, so that the run counts none of these people for its next calls.
     if (revocation !== undefined) throw refused('denied_by_policy', revocation, { revoked: ceiling.revoked });
     if (tool === undefined)
       return runGated(input, { heartbeats, isRepeatable: isRepeatable(called), payloadConverter }, next);
@@ -198,7 +198,7 @@ export function secondGate({
     if ('problem' in valid) throw refused('arguments_invalid', valid.problem);
     if (tool.bind === undefined || outcome !== 'approved') return next(input);
     const checked = (): Promise<CheckEditResult> => checkEdit({ agent, tool: tool.name, args, caller, engine });
-    // The run recorded the tool before the tool bound its preview: the run asks again, and binds the preview then.
+    // The permit binds no preview, because the run recorded the tool before it had `bind`: the run must ask again.
     if (bound === undefined) throw changed({ definition: present, checked: await checked() });
     const changes = await changedPreview(tool, args, bound, { agent, caller });
     if (changes.length > 0) throw previewChanged({ definition: present, checked: await checked(), changes });
@@ -218,7 +218,7 @@ export function secondGate({
   };
 }
 
-/** True for a failure by which the run learns for good that a call did not run. */
+/** True for a permanent refusal of the second gate, from which the run concludes that the call did not run. */
 function isRefusal(error: unknown): error is ApplicationFailure {
   return (
     error instanceof ApplicationFailure && error.nonRetryable === true && error.details?.[0] === refusedBySecondGate
@@ -239,19 +239,19 @@ function digestOf(tool: string, args: JsonObject, definition: string): string | 
   }
 }
 
-/** The present tool is not the one that was admitted (I8): the workflow asks again about the present one. */
+/** Creates the failure for a tool that is not the admitted one (I8). The workflow asks again about the present tool. */
 function changed(change: ChangedDefinition): ApplicationFailure {
   const message = `'${change.definition.name}' has another definition on this worker than the one that passed the gate`;
   return ApplicationFailure.nonRetryable(message, definitionChangedType, refusedBySecondGate, change);
 }
 
-/** The facts that an approval binds have changed: the workflow asks again, and shows what has changed. */
+/** Creates the failure for changed facts of a bound preview. The workflow asks again, and shows what has changed. */
 function previewChanged(change: ChangedDefinition): ApplicationFailure {
   const message = `what '${change.definition.name}' would change is not what its reviewers approved`;
   return ApplicationFailure.nonRetryable(message, previewChangedType, refusedBySecondGate, change);
 }
 
-/** What has changed since reviewers saw the preview, in words; empty if the call may run. Takes the preview again. */
+/** Takes the preview again, and returns what has changed since reviewers saw it; an empty list if the call may run. */
 async function changedPreview(
   tool: Tool,
   args: JsonObject,
@@ -283,7 +283,7 @@ function unread(message: string): ApplicationFailure {
 
 type Refusal = (typeof secondGateTypes)[number];
 
-/** A refusal by this worker alone. It is retryable for activities of `waitedFor`, which another worker may run. */
+/** Creates a refusal that another worker may not share. It is retryable for the activities of `waitedFor`. */
 function refusedHere(activityType: string, type: Refusal, message: string): ApplicationFailure {
   if (!waitedFor.includes(activityType)) return refused(type, message);
   return ApplicationFailure.create({ message, type, nonRetryable: false, details: [refusedBySecondGate] });
@@ -293,7 +293,7 @@ function refused(type: Refusal, message: string, ...more: unknown[]): Applicatio
   return ApplicationFailure.nonRetryable(message, type, refusedBySecondGate, ...more);
 }
 
-/** Runs a gated activity, and heartbeats if its author does not. A shutdown in mid-call is `outcome_unknown` (I7). */
+/** Runs a gated activity, with heartbeats if `heartbeats` is true. A worker's shutdown gives `outcome_unknown` (I7). */
 async function runGated(
   input: ActivityExecuteInput,
   options: { heartbeats?: boolean; isRepeatable: boolean; payloadConverter: PayloadConverter },
@@ -311,7 +311,7 @@ async function runGated(
   } catch (error) {
     // A cancellation that the workflow requested stays a cancellation.
     if (context.cancellationSignal.aborted && context.cancellationDetails?.cancelRequested !== true) {
-      // A retryable failure would wait for an unpause if an operator paused the activity.
+      // A retryable failure of a paused activity would reach the workflow only after an operator's unpause.
       throw ApplicationFailure.create({
         message: `activity '${activityType}' was cut off while it ran`,
         type: outcomeUnknownType,
@@ -326,8 +326,8 @@ async function runGated(
 }
 
 /**
- * The result as its reader gets it. A result that cannot be written, or not twice, fails here with a type of its own:
- * later, it would fail as if the activity had thrown, and a model would call it again.
+ * Returns the result as the workflow will read it. Throws a failure of its own type if the result cannot be written:
+ * later, Temporal would report an error of the activity, and the model would call the activity again.
  */
 function asRead(result: unknown, converter: PayloadConverter): unknown {
   let read: unknown;
@@ -363,15 +363,17 @@ export function refuseSecondStart(name: string, why?: string): void {
 export const ungatedCallsMetric = 'countersign_ungated_calls';
 
 /**
- * Why the present call, which has no permit, must not run; undefined if it may. `ruling` is the ceiling's: a rule or a
- * mode that denies still counts, a risk default does not. The server says when the execution started (I1).
+ * Returns why the present call, which has no permit, must not run; undefined if it may. It may run until `ungatedUntil`
+ * if its execution started before `gatedSince`, as the server says (I1), unless a rule or the mode of the ceiling
+ * denies it. A risk default of the ceiling does not deny it.
  */
 export async function ungatedProblem(
   { sinceMs, untilMs }: UngatedWindow,
   { action, rule, mode, reason }: Ruling,
 ): Promise<{ type: 'denied_by_policy' | 'forbidden'; message: string } | undefined> {
   const { activityType } = activityInfo();
-  if (!mayRun(action) && (rule !== null || mode !== undefined)) {
+  const isByRiskDefault = rule === null && mode === undefined;
+  if (!mayRun(action) && !isByRiskDefault) {
     return { type: 'denied_by_policy', message: reason ?? `the operator's policy denies '${activityType}'` };
   }
   const without = (why: string) =>
@@ -393,7 +395,7 @@ export function noteUngatedCall({ untilMs }: UngatedWindow): void {
   });
 }
 
-/** When this execution started; infinity if the server does not say, so that it counts as new. */
+/** Asks the server when this execution started. Infinity if the server does not say, so that it counts as new. */
 async function executionStartedAtMs(): Promise<number> {
   const { connection, options } = getClient();
   const { workflowExecutionInfo } = await connection.workflowService.describeWorkflowExecution({
@@ -410,7 +412,7 @@ function isoOf(atMs: number): string {
 
 const permits = new WeakMap<Context, object>();
 
-/** Separates a call's permit from its arguments. It runs first, so that other interceptors see only the arguments. */
+/** Separates a call's permit from its arguments. Must be the first interceptor, so that others see only arguments. */
 export const separatePermit: ActivityInboundCallsInterceptor = {
   execute(received, next) {
     const args = received.args.map((arg) => (arg instanceof Permitted ? arg.value : arg));

@@ -17,7 +17,7 @@ export interface RecordedPast {
   before?: { started: Started; continued: ContinuedAsNew | undefined };
 }
 
-/** The attempts after which an execution that the server does not show counts as removed: about a minute. */
+/** After this many attempts, in about a minute, an execution that the server does not show counts as removed. */
 const attemptsToFind = 10;
 
 const { ContinueAsNewInitiator } = proto.temporal.api.enums.v1;
@@ -57,7 +57,7 @@ async function recordedPast(execution: Execution): Promise<RecordedPast> {
   };
 }
 
-/** Why the arguments of this execution cannot be trusted, in one sentence; undefined if they can. */
+/** Returns why the arguments of this execution cannot be trusted, in one sentence; undefined if they can. */
 export function pastProblem({ runId, started, before }: RecordedPast): string | undefined {
   if (started.initiator === ContinueAsNewInitiator.CONTINUE_AS_NEW_INITIATOR_RETRY) {
     return 'This execution is a retry: it cannot take up what an execution before it carried. Start the workflow again, under a new id';

@@ -9,16 +9,16 @@ export interface ProviderTurn {
   parts: ProviderPart[];
 }
 
-/** One part of a turn. `metadata` is what the provider attached to the part, by its own name. */
+/** One part of a turn. `metadata` is what the provider attached to the part, under the provider's name. */
 export type ProviderPart =
   | { type: 'reasoning'; text: string; metadata?: JsonObject }
-  /** The next `length` UTF-16 code units of the turn's text. */
+  /** A piece of the turn's text: its next `length` UTF-16 code units. */
   | { type: 'text'; length: number; metadata?: JsonObject }
   /** The next call of the turn. */
   | { type: 'call'; metadata?: JsonObject }
   | { type: 'custom'; kind: `${string}.${string}`; metadata?: JsonObject };
 
-/** A message as a run keeps it. */
+/** A message as a run stores it: a `Message` with members that clients do not see (`shownTranscript`). */
 export type KeptMessage = Exclude<Message, AnswerOfModel | SaidByUser> | KeptAnswer | KeptInput;
 
 type KeptInput = SaidByUser & {
@@ -28,7 +28,7 @@ type KeptInput = SaidByUser & {
 
 type KeptAnswer = AnswerOfModel & {
   providerTurn?: ProviderTurn;
-  /** The reason why this is not a final answer, in the words that the model receives after it. */
+  /** Why the answer is not final. The model receives this text in the next turn, and corrects its answer. */
   outputProblem?: string;
 };
 

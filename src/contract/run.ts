@@ -50,7 +50,7 @@ export interface RunInput {
   input: string | Message[];
   /** A policy: a policy file as JSON. It can only tighten the operator's ceiling. */
   policy?: JsonObject;
-  /** The mode of the run's side of the policy (docs/policy-reference.md). The operator's ceiling keeps its own mode. */
+  /** The mode of the agent's and run's policies (docs/policy-reference.md). It does not change the operator's ceiling. */
   mode?: Mode;
   caller?: Caller;
   /** Facts for conditions of the policy and for reviewers. */
@@ -112,7 +112,7 @@ export interface ApprovalDetails extends ApprovalRequest {
   approvers?: string[];
   /** For an open request: the escalation steps that have added reviewers, oldest first. Absent if there are none. */
   escalated?: Escalated[];
-  /** The reason why no further votes can approve an open request. Absent if they can, or if some people are unknown. */
+  /** Why no further votes can approve an open request. Absent if votes can, or if not all reviewers are known. */
   cannotBeApproved?: string;
   /**
    * The names and further ids of the caller, reviewers, voters and delegates, by id, also for settled requests. Absent
@@ -188,7 +188,7 @@ export interface Delivered {
   failures: string[];
   /** True if at least one channel has tried to deliver the request, and none has succeeded yet. */
   undelivered?: true;
-  /** The time (ISO 8601) until which channels hold the request back, for quiet hours or to collect several. */
+  /** The time (ISO 8601) until which channels delay the request, because of quiet hours or to send several at once. */
   heldUntil?: string;
 }
 

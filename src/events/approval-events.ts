@@ -35,13 +35,16 @@ export class ApprovalEvents {
     this.#startsLate = true;
   }
 
-  /** Returns the events of a history event, and its new entries. The memo has their effect, so it is read last. */
+  /**
+   * Returns the events that follow from a history event, and its new journal entries. The entries are read before the
+   * memo (`open`), because the memo already lists the requests that these entries opened.
+   */
   add({ journal, open }: HistoryEvent): { drafts: EventDraft[]; entries: JournalEntry[] } {
     const entries = journal.filter(({ seq }) => this.#seen.take(seq));
     if (this.#startsLate) this.#seen.startLate();
-    const drafts = entries.flatMap((entry) => this.#entry(entry, entries));
+    const drafts = entries.flatMap((entry) => this.#readEntry(entry, entries));
     if (open === undefined) return { drafts, entries };
-    for (const row of open) this.#row(row);
+    for (const row of open) this.#readRow(row);
     return { drafts: [...drafts, ...this.#announceAll()], entries };
   }
 
@@ -54,7 +57,7 @@ export class ApprovalEvents {
     for (const [requestId, { opened, row }] of this.#open) {
       const { callId = '', toolName = row?.toolName ?? '' } = opened ?? {};
       const end = { decision: 'cancelled', reason: 'the run ended', reviewerId: null } as const;
-      const ran = mayHaveRun(opened) ? 'unknown' : 'no';
+      const ran = ranWithoutApproval(opened);
       drafts.push({ type: 'ApprovalResultEvent', requestId, callId, toolName, ...end, ran });
     }
     this.#open.clear();
@@ -65,7 +68,7 @@ export class ApprovalEvents {
     return drafts;
   }
 
-  #entry(entry: JournalEntry, beside: readonly JournalEntry[]): EventDraft[] {
+  #readEntry(entry: JournalEntry, beside: readonly JournalEntry[]): EventDraft[] {
     const { kind, requestId = '', outcome } = entry;
     takeOutcome(this.outcomes, entry);
     if (kind === 'opened') this.#opened(requestId, entry);
@@ -77,23 +80,22 @@ export class ApprovalEvents {
     this.#open.set(requestId, { isAnnounced: false, ...this.#open.get(requestId), opened });
   }
 
-  #row(row: ApprovalSummary): void {
+  #readRow(row: ApprovalSummary): void {
     const { requestId } = row;
     if (this.#settled.has(requestId)) return;
     const known = this.#open.get(requestId);
     if (known?.row === undefined) this.#open.set(requestId, { isAnnounced: false, ...known, row });
   }
 
-  /**
-   * Returns the event of a settlement; before it that of the request, if there was none yet. Empty if already settled.
-   */
+  /** Returns the event of a settlement, after the event of its request unless there was one. Ignores repeats. */
   #settle(entry: JournalEntry, beside: readonly JournalEntry[]): EventDraft[] {
     const { requestId = '', callId = '', toolName = '', reason = null, reviewerId = null } = entry;
     const { reviewerName, identity, by, byId } = entry;
     if (this.#settled.has(requestId)) return [];
     // If no payload has the entry that opened the request, this entry supplies the facts of the request.
     const known = this.#open.get(requestId) ?? { opened: entry, isAnnounced: false };
-    const grantId = beside.find((each) => each.kind === 'grant' && each.requestId === requestId)?.grantId;
+    const grant = beside.find((other) => other.kind === 'grant' && other.requestId === requestId);
+    const grantId = grant?.grantId;
     this.#open.delete(requestId);
     this.#settled.add(requestId);
     return [
@@ -106,7 +108,7 @@ export class ApprovalEvents {
         decision: decisionOf(entry, grantId),
         reason,
         reviewerId,
-        ran: entry.runs === true ? 'pending' : mayHaveRun(known.opened) ? 'unknown' : 'no',
+        ran: entry.runs === true ? 'pending' : ranWithoutApproval(known.opened),
         ...(reviewerName !== undefined && { reviewerName }),
         ...(identity !== undefined && { identity }),
         ...(grantId !== undefined && { grantId }),
@@ -127,16 +129,16 @@ export class ApprovalEvents {
   }
 }
 
-/** True if the request asks about a call that has already been started, and whose outcome is unknown. */
-function mayHaveRun(opened: JournalEntry | undefined): boolean {
-  return opened?.kind === 'opened' && opened.by === 'unknown';
+/** Whether a call ran whose request was not approved. `unknown` if the request asked whether to start it again. */
+function ranWithoutApproval(opened: JournalEntry | undefined): 'unknown' | 'no' {
+  return opened?.kind === 'opened' && opened.by === 'unknown' ? 'unknown' : 'no';
 }
 
 /** Names the decision of a settlement. `grantId` is the grant that the decision made, if any. */
 function decisionOf({ outcome }: JournalEntry, grantId: string | undefined): ApprovalDecision {
   if (outcome === 'approved' && grantId !== undefined) return 'approved_always';
-  // These outcomes belong to calls without a request, so a request never has them.
   switch (outcome) {
+    // The settlement of a request never has these outcomes, because only calls without a request get them.
     case undefined:
     case 'allowed':
     case 'denied_by_policy':
@@ -184,8 +186,8 @@ interface OpenRequest {
 }
 
 /**
- * Builds the request for its event from its journal entry, its row in the memo, and the model's call. Edited arguments
- * are left out: they are in no payload that only the gate writes.
+ * Builds the request for its event from its journal entry, its row in the memo, and the model's call. The event lacks
+ * edited arguments, because they are only in payloads that others than the gate can write.
  */
 function eventRequest(
   requestId: string,
@@ -193,18 +195,12 @@ function eventRequest(
   facts: RunFacts,
 ): ApprovalRequest & { callId: string } {
   const callId = opened?.callId ?? '';
-  const by = opened?.kind === 'opened' ? opened.by : undefined;
-  const isReplacing = by === 'edit' || by === 'definition' || by === 'preview' || by === 'unknown';
-  // A call with an unknown outcome may have been allowed without a request.
-  const byId = by === 'unknown' ? (opened?.byId ?? undefined) : (opened?.byId ?? '');
-  const replaces = isReplacing ? { ...(byId !== undefined && { requestId: byId }), by } : undefined;
-  const known = by === 'edit' ? undefined : facts.calls.get(callId);
-  // If the call ran with edited arguments, those of the model's call are not shown.
-  const asked = known?.ran === undefined ? known : undefined;
+  const replaces = replacedBy(opened);
+  const asked = replaces?.by === 'edit' ? undefined : callAsModelMadeIt(callId, facts);
   const copy = asked === undefined ? undefined : reviewersCopy(asked, facts);
   const redacted = redactedNames(asked?.redaction?.values ?? []);
   const riskLevel = row?.riskLevel ?? 'unknown';
-  // History does not keep what `assess` rules of policies found, only the resulting severity.
+  // History has only the severity that the `assess` rules of policies led to, and not what the rules found.
   const recorded = asked?.assessment === undefined ? [] : [asked.assessment];
   const assessment = joinAssessments([defaultAssessment(riskLevel), ...recorded]);
   const { toolName = row?.toolName ?? '', reason = row?.reason ?? '', at = '' } = opened ?? {};
@@ -238,15 +234,31 @@ function eventRequest(
   return hidden;
 }
 
+/** Returns which request the request of this journal entry replaces, and why; undefined if it replaces none. */
+function replacedBy(opened: JournalEntry | undefined): ApprovalRequest['replaces'] {
+  if (opened?.kind !== 'opened') return undefined;
+  const { by, byId } = opened;
+  // There may be no earlier request: a policy may have allowed the call whose outcome is now unknown.
+  if (by === 'unknown') return byId == null ? { by } : { requestId: byId, by };
+  return by === 'edit' || by === 'definition' || by === 'preview' ? { requestId: byId ?? '', by } : undefined;
+}
+
+/** Returns a call with the model's arguments; undefined if it is unknown, or if it ran with other arguments. */
+function callAsModelMadeIt(callId: string, facts: RunFacts): KnownCall | undefined {
+  const call = facts.calls.get(callId);
+  return call?.ran === undefined ? call : undefined;
+}
+
 type Arguments = Pick<ApprovalRequest, 'arguments' | 'shown' | 'argumentNames' | 'argumentBytes'>;
 
-/** The arguments as reviewers see them. Undefined if it is unknown which parts a policy hides. */
+/** Returns the arguments as reviewers see them; undefined if it is unknown which parts of them the policies hide. */
 function reviewersCopy({ arguments: args, redaction }: KnownCall, facts: RunFacts): JsonObject | undefined {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return undefined;
-  // `eventRequest` then removes the values by `hideInRequest`.
+  // The names of arguments stay visible: `eventRequest` calls `hideInRequest`, which removes only the values.
   if (facts.hidesArguments) return args;
-  if (!facts.redacts && !facts.mayHideMore) return args;
-  return redaction === undefined || facts.mayHideMore ? undefined : redactedArguments(args, redaction.values);
+  if (facts.mayHideMore) return undefined;
+  if (!facts.redacts) return args;
+  return redaction === undefined ? undefined : redactedArguments(args, redaction.values);
 }
 
 /**
@@ -257,7 +269,10 @@ const mostSearched = 4_000;
 /** The most characters of a context summary in an event. */
 const mostShown = 500;
 
-/** Returns the context summary as reviewers see it. Empty if it is unknown which parts of it a policy hides. */
+/**
+ * Returns the context summary as reviewers see it: whole if the policies hide nothing, else without the hidden parts of
+ * the call's arguments and texts like them. Empty if it is unknown what the policies hide.
+ */
 function summaryOf(facts: RunFacts, asked: KnownCall | undefined, copy: JsonObject | undefined): string {
   const { contextSummary } = facts;
   if (!facts.redacts && !facts.mayHideMore) return contextSummary.slice(0, mostShown);
@@ -267,7 +282,7 @@ function summaryOf(facts: RunFacts, asked: KnownCall | undefined, copy: JsonObje
   return redactText(withoutHidden(contextSummary.slice(0, mostSearched), args, values), kinds).slice(0, mostShown);
 }
 
-/** Returns the arguments; if they may not be shown, what the memo says of their names and size. */
+/** Returns the arguments; if they are unknown or must be hidden, only their names and size from the memo. */
 function argumentsOf(copy: JsonObject | undefined, row: OpenRequest['row']): Arguments {
   if (copy !== undefined) return { arguments: copy, shown: 'all' };
   const { argumentNames, argumentBytes } = row ?? {};

@@ -45,7 +45,7 @@ export class EventRedactor {
     return this.#policies.version + this.#texts.secrets.size;
   }
 
-  /** Grows with each policy that hides more. Then call `note` again for the earlier events. */
+  /** Grows with each policy that hides more. After that, earlier events must pass `note` again. */
   get policyVersion(): number {
     return this.#policies.version;
   }
@@ -173,7 +173,7 @@ export class EventRedactor {
   }
 }
 
-/** Hides what a policy with `include_arguments: false` hides in a request. */
+/** Removes the arguments, and texts that may quote them, as a policy with `include_arguments: false` demands. */
 function withoutArguments(event: ApprovalRequestEvent): ApprovalRequestEvent {
   const { assessment = defaultAssessment(event.riskLevel), reviewers = [] } = event;
   const hidden = hideInRequest({ ...event, assessment, reviewers });
@@ -186,11 +186,12 @@ function withoutArguments(event: ApprovalRequestEvent): ApprovalRequestEvent {
  * a longer text would take too long; it is shown only when it is complete.
  */
 const mostWritten = 64_000;
-/** The longest possible matches of a built-in pattern for several words, and of a policy's own pattern. */
+/** The most characters that a built-in pattern matches across several words, such as a card number. */
 const longestOfSeveralWords = 80;
+/** The most characters that a policy's own pattern matches. */
 const longestOfOwnPattern = 1_000;
 
-/** Redacts a text while it is written. It withholds the end as long as that may be the beginning of a secret. */
+/** Redacts a text while the model writes it. Withholds the end of the text while it may be the start of a secret. */
 class TailRedactor {
   readonly #redactor: TextRedactor;
   #turn = 0;
@@ -204,7 +205,7 @@ class TailRedactor {
     this.#redactor = redactor;
   }
 
-  /** Adds a part and returns the redacted text, in which its offset counts. Undefined if none may be shown yet. */
+  /** Adds a part of the answer, and returns the end of the redacted text. Undefined if no text may be shown yet. */
   next(turn: number, { attempt, offset, tail }: TokenTail): TokenTail | undefined {
     if (turn !== this.#turn || attempt !== this.#attempt) {
       [this.#turn, this.#attempt, this.#written, this.#shown, this.#hasLost] = [turn, attempt, '', '', false];
@@ -214,23 +215,23 @@ class TailRedactor {
     if (!this.#hasLost) {
       this.#written += tail.slice(this.#written.length - offset);
       const shown = this.#shownOf(this.#written);
-      // If less may be shown than before, the last part may extend a secret: keep what is shown until the next.
+      // Less may be shown than before if the new part may extend a secret. Then wait for the next part.
       const isLess = shown !== undefined && this.#shown.startsWith(shown);
-      // What was shown cannot be taken back, so all further text must continue it.
+      // Viewers keep what was shown, so all further text must begin with it.
       this.#hasLost = shown === undefined || (!isLess && !shown.startsWith(this.#shown));
       if (!this.#hasLost && !isLess) this.#shown = shown!;
     }
     return this.#shown === '' ? undefined : tokenTail(attempt, this.#shown);
   }
 
-  /** Redacts the part of a text that can be shown before the rest is known. Undefined if none can. */
+  /** Redacts the part of a text that can be shown before the rest of it is known. Undefined if no part can. */
   #shownOf(text: string): string | undefined {
     const spans = this.#redactor.spansOf(text);
     if (spans === undefined) return undefined;
     const { settings } = this.#redactor.policies;
     if (settings === undefined) return text;
     const end = settledEnd(text, settings.patterns.length > 0, this.#redactor.secrets.beginsAt(text));
-    // A secret that goes past the end may grow: show nothing of it.
+    // Show nothing of a secret that goes past the settled end, because the secret may still grow.
     const cut = spans.find(([start, until]) => start < end && until > end)?.[0] ?? end;
     const whole = spans.filter(([, until]) => until <= cut);
     return withPlaceholders(text.slice(0, cut), whole);
@@ -239,7 +240,7 @@ class TailRedactor {
 
 /** Matches a character that separates words: a blank, or an ideographic or full-width sign. */
 const beforeWord = /[\s\u3000-\u303f\uff01-\uff0f\uff1a-\uff20]/;
-/** Matches an end that may be part of a card, account or telephone number: from the first word with a digit. */
+/** Matches the end of a text from its first word with a digit, because a card or telephone number has several words. */
 const lastDigits = /(?<!\S)\S*[\d+(].*$/s;
 /** Matches the beginning of a quoted password, which may contain blanks. */
 const openQuote = /(?:pass(?:word|wd|phrase)|secret|key|token|pwd)["']?\s{0,4}(?::|:?=|\s)\s{0,4}["'][^"']*$/i;
@@ -249,25 +250,28 @@ const openKey = /-{1,5}(?:BEGIN [A-Z0-9 ]{0,60})?-{0,5}$/;
 const longestKeyLine = 100;
 
 /**
- * Returns how many characters of a text can be shown before the rest of it arrives. What follows them may turn out to be
- * the beginning of a secret. `secretAt`: the place from which the text may be the beginning of a known secret.
+ * Returns how many characters of a text can be shown before the rest of it arrives. The other characters may be the
+ * beginning of a secret. `secretAt` is the index from which the text equals the beginning of a known secret.
  */
 function settledEnd(text: string, hasOwnPatterns: boolean, secretAt: number): number {
   if (hasOwnPatterns) return Math.max(0, Math.min(secretAt, text.length - longestOfOwnPattern));
-  const indexOf = (expression: RegExp, start: number): number => {
-    const found = expression.exec(text.slice(start));
-    return found === null ? text.length : start + found.index;
-  };
   return Math.min(
     secretAt,
     lastWordStart(text),
-    indexOf(lastDigits, Math.max(0, text.length - longestOfSeveralWords)),
-    indexOf(openQuote, Math.max(0, text.length - longestQuote)),
-    indexOf(openKey, Math.max(0, text.length - longestKeyLine)),
+    matchStart(text, lastDigits, longestOfSeveralWords),
+    matchStart(text, openQuote, longestQuote),
+    matchStart(text, openKey, longestKeyLine),
   );
 }
 
-/** Finds the last word by a loop, because a regular expression that ends with `$` takes quadratic time here. */
+/** Returns where the expression matches among the last `longest` characters; the text's length without a match. */
+function matchStart(text: string, expression: RegExp, longest: number): number {
+  const searchedFrom = Math.max(0, text.length - longest);
+  const match = expression.exec(text.slice(searchedFrom));
+  return match === null ? text.length : searchedFrom + match.index;
+}
+
+/** Returns where the last word begins. A loop finds it, because a pattern that ends with `$` takes quadratic time. */
 function lastWordStart(text: string): number {
   let start = text.length;
   while (start > 0 && !beforeWord.test(text[start - 1]!)) start -= 1;

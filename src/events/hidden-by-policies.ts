@@ -37,8 +37,8 @@ export class HiddenByPolicies {
   }
 
   /**
-   * Returns the name of the tool's argument that is a shell command; undefined if there is none. Commands are redacted
-   * only where a policy names this argument.
+   * Returns the name of the tool's argument that is a shell command; undefined if there is none. Redaction leaves a
+   * command as it is, unless a policy lists the argument in `also`.
    */
   commandOf(tool: string): string | undefined {
     const { config } = this.#policies;
@@ -91,17 +91,17 @@ export class HiddenByPolicies {
   }
 }
 
-/** Joins two settings: the result hides what either hides. Undefined if neither hides anything. */
+/** Joins two settings: the result hides what either of them hides. Undefined if both are undefined. */
 function joinSettings(
   one: RedactionSettings | undefined,
   other: RedactionSettings | undefined,
 ): RedactionSettings | undefined {
   if (one === undefined || other === undefined) return one ?? other;
-  const own = [...one.patterns, ...other.patterns];
-  const patterns = new Map(own.map((each) => [JSON.stringify([each.name, each.pattern]), each]));
+  const all = [...one.patterns, ...other.patterns];
+  const uniquePatterns = new Map(all.map((each) => [JSON.stringify([each.name, each.pattern]), each]));
   return {
     kinds: sensitiveKinds.filter((kind) => one.kinds.includes(kind) || other.kinds.includes(kind)),
-    patterns: [...patterns.values()],
+    patterns: [...uniquePatterns.values()],
     also: [...new Set([...one.also, ...other.also])],
   };
 }

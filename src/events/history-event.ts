@@ -19,7 +19,7 @@ export interface HistoryEvent {
   head?: JournalHead;
   /** The open requests that the gate wrote into the memo. */
   open?: readonly ApprovalSummary[];
-  /** How many payloads that run events are built from cannot be decoded. */
+  /** The number of payloads that a run event needs and that cannot be decoded here. Absent if there are none. */
   unread?: number;
 }
 
@@ -42,17 +42,15 @@ export interface Started {
   /** False for a custom workflow. */
   isAgentRun: boolean;
   workflowId: string;
-  /** Temporal's run ids: that of this execution, and that of the first execution of the run. */
+  /** Temporal's run id of this execution. */
   runId: string;
+  /** Temporal's run id of the run's first execution. */
   firstRunId: string;
   /** Temporal's run id of the execution that continued as this one. */
   before?: string;
-  /** The input of an agent run. That of a custom workflow is not read. */
+  /** The input of an agent run. Absent for a custom workflow, whose input has no known form. */
   input?: unknown;
-  /**
-   * The state that the previous execution passed on. Null if no argument of an agent run names that execution as
-   * writer.
-   */
+  /** The state that the previous execution passed on. Null if an agent run has no argument which that one wrote. */
   carried?: unknown;
 }
 
@@ -62,8 +60,8 @@ export type Activity = { scheduledEventId: number } & (
   /** A call that passed the gate. `values` are the tool's arguments, without the permit. */
   | { kind: 'tool'; name: string; permit: ClaimedPermit; values: unknown[] }
   /**
-   * An activity of Countersign, with its input. By `kind`, it loads the policies of an agent or a gate, verifies
-   * carried state, reads the policy of a `setPolicy` or those of the calling run, or validates edited arguments.
+   * An activity of Countersign, with its input. `config` loads the policies of an agent or a gate, `verified` verifies
+   * carried state, `policy` and `parents` read changed policies, and `edit` validates edited arguments.
    */
   | { kind: 'config' | 'verified' | 'policy' | 'parents' | 'edit'; given: Readonly<Record<string, unknown>> }
   | { kind: 'nested'; workflowId: string; isAgentRun: boolean }
@@ -75,7 +73,7 @@ export interface ClaimedPermit {
   callId: string;
   digest?: unknown;
   definition?: unknown;
-  /** True if the run asks the tool what became of a call whose outcome is unknown. It does so before the next turn. */
+  /** True if the tool has `reconcile`. Then the run asks the tool what became of a call with an unknown outcome. */
   reconciles?: true;
 }
 

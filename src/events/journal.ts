@@ -46,8 +46,8 @@ export interface Projection {
 }
 
 /**
- * Projects the entries of all executions, in any order and with repeats. `ended` says that the run was closed from
- * outside (terminated, timed out); then open requests count as cancelled.
+ * Derives requests and outcomes from the entries of all executions, which may be unordered and repeated. `ended`: the
+ * run was terminated or timed out. Then no entry settles its open requests, so they count as cancelled.
  */
 export function projectJournal(entries: readonly JournalEntry[], ended = false): Projection {
   const ordered = orderedEntries(entries);
@@ -75,21 +75,21 @@ export function projectJournal(entries: readonly JournalEntry[], ended = false):
 }
 
 /**
- * Updates the outcomes of calls, by call id, with a journal entry. A request that another one replaces gives no
- * outcome, because the call is not settled yet.
+ * Updates the outcomes of calls, by call id, with a journal entry: a ruling, a settlement, or the end of a call. The
+ * settlement of a replaced request is skipped, because the request that replaces it decides about the call.
  */
 export function takeOutcome(outcomes: Map<string, CallOutcome>, entry: JournalEntry): void {
   const { kind, callId = '', requestId = '', toolName = '', outcome, runs, ran, code, resultOf } = entry;
   const known = outcomes.get(callId);
-  const ranNow = ranSince(known, outcome === 'allowed' || runs === true ? 'pending' : 'no');
-  if (kind === 'ruling' && outcome !== undefined) {
-    const settled = { callId, toolName, outcome, ran: ranNow };
-    outcomes.set(callId, { ...settled, ...(resultOf !== undefined && { resultOf }) });
-  } else if (kind === 'settled' && outcome !== undefined && !isReplaced(entry)) {
-    outcomes.set(callId, { callId, toolName, requestId, outcome, ran: ranNow });
-  } else if (kind === 'ran' && ran !== undefined && known !== undefined) {
+  if (kind === 'ran' && ran !== undefined && known !== undefined) {
     outcomes.set(callId, { ...known, ran, ...(code === resultWithheldType && { withheld: true }) });
   }
+  if (outcome === undefined) return;
+  const startsNow = outcome === 'allowed' || runs === true;
+  const end = { outcome, ran: ranSince(known, startsNow ? 'pending' : 'no') };
+  const from = resultOf !== undefined && { resultOf };
+  if (kind === 'ruling') outcomes.set(callId, { callId, toolName, ...end, ...from });
+  if (kind === 'settled' && !isReplaced(entry)) outcomes.set(callId, { callId, toolName, requestId, ...end });
 }
 
 /** Returns the entries in the order of `seq`, without repeats. */

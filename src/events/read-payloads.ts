@@ -97,7 +97,7 @@ export function readStructuredOutput(value: unknown): { structuredOutput?: JsonO
   return structuredOutput === undefined ? {} : { structuredOutput };
 }
 
-/** Reads a call of the model. If it has no `args`, then `raw` is what the model wrote, or the start of that. */
+/** Reads a call of the model. A call without valid `args` has in `raw` what the model wrote, perhaps shortened. */
 function readCall(value: unknown): ReadCall {
   const { tool, args, raw, assessment, redaction } = objectIn(value) ?? {};
   const call = { toolName: typeof tool === 'string' ? tool : '', arguments: (args ?? raw ?? {}) as Json };
@@ -131,7 +131,7 @@ function objectIn(value: unknown): Record<string, unknown> | undefined {
 
 const statuses = ['completed', 'closed', 'limit', 'cancelled'] as const;
 
-/** Reads the result of the workflow `agentRun`. */
+/** Reads the result of the workflow `agentRun`. A run with an unreadable result has completed all the same. */
 export function readRunResult(value: unknown): Completion {
   if (isUndecodable(value)) return { status: 'completed', output: '' };
   const result = (value ?? {}) as Partial<Record<keyof Completion, unknown>>;

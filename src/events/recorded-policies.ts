@@ -47,17 +47,18 @@ export interface Changed {
 export class RecordedPolicies {
   /** The first config in the history that has been read. */
   first: Config | undefined;
-  /** The state that the first known execution got. Absent if that is the first of the run. */
+  /** The state that the earliest execution in this history received. Absent if this execution began the run. */
   carried: CarriedPast | undefined;
   config: Config | undefined;
   /** The changes since `config` was loaded. */
   changed: Changed = {};
-  /** The states that executions got from those before them, in order. */
+  /** The states that executions received from the executions before them, oldest first. */
   readonly pasts: CarriedPast[] = [];
-  /** The policies that `setPolicy` brought, as an activity read them. `modes` are its modes. */
+  /** The policies in messages `setPolicy`, as an activity has parsed them. */
   readonly policies: Policy[] = [];
+  /** The modes in messages `setPolicy`. */
   readonly modes = new Set<Mode>();
-  /** The policies of the calling runs, once for each time that they changed. */
+  /** The policies of the calling runs: one list for each change. */
   readonly inherited: Policy[][] = [];
   #executions = 0;
 
@@ -94,7 +95,7 @@ export class RecordedPolicies {
     return 'more';
   }
 
-  /** Reads the policies in the result of an activity that loads or reads some. Other results have none. */
+  /** Reads the policies in the result of an activity. Returns `none` for an activity whose result has no policies. */
   #takeResult(activity: Extract<Fact, { kind: 'ended' }>['activity'], given: unknown): 'none' | 'more' {
     if (activity.kind !== 'config' && activity.kind !== 'policy' && activity.kind !== 'parents') return 'none';
     const result = objectIn(given);
@@ -135,12 +136,12 @@ export function policiesOf(executions: readonly { events: readonly HistoryEvent[
   return policies;
 }
 
-/** The run's first agent, and those to which it can be handed over; for a custom workflow, the gate. */
+/** Returns the configs of the run's agent and of all agents after a handoff; for a custom workflow, the gate's. */
 export function agentsOf(config: Config): (AgentConfig | GateConfig)[] {
   return [config, ...('handoffs' in config ? (config.handoffs ?? []) : [])];
 }
 
-/** The tools of these agents; for a custom workflow, all activities that it declares. */
+/** Returns the tools of these agents; for a custom workflow, the activities that it declares. */
 export function toolsOf(config: Config, agents: readonly Partial<AgentConfig>[]): ToolDefinition[] {
   return [...agents.flatMap(({ tools = [] }) => tools), ...('gated' in config ? config.gated : [])];
 }

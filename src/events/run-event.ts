@@ -44,7 +44,7 @@ export interface ApprovalResultEvent extends Recorded {
   identity?: Identity;
   /** The id of the grant that the answer "always" made. */
   grantId?: string;
-  /** For `superseded`: what settled the request, a policy, a grant or an edit. `byId` is the id of that. */
+  /** For `superseded`: `policy`, `grant` or `edit`. `byId` is the id of the rule, grant or request that took over. */
   by?: string;
   byId?: string | null;
 }

@@ -17,14 +17,14 @@ import { sentences } from '../core/ledger/sentences.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
 import { type ActivityEnd, type PlainFailure, textOf } from './history-event.ts';
 
-/** What the next events of a run need: facts of the run, and of the calls of its present turn. */
+/** What is known of a run and of the calls of its present turn. The events of later history events need it. */
 export interface RunFacts {
   readonly workflowId: string;
   /** True once a policy of the run hides arguments from reviewers. */
   hidesArguments: boolean;
   /** True if the run redacts the calls of this turn for reviewers. */
   redacts: boolean;
-  /** True if a policy has changed since this turn's calls were redacted, so that it may hide more of them. */
+  /** True if policies have changed since the calls of this turn were redacted, and may now hide more. */
   mayHideMore: boolean;
   callerUserId: string | null;
   metadata: JsonObject;
@@ -76,7 +76,7 @@ export function toolEnd(end: ActivityEnd): RecordedToolEnd | undefined {
 
 const unknown: RecordedToolEnd = { content: sentences.unknownOutcome, isError: true, ran: 'unknown' };
 
-/** Returns how a failed activity ended; undefined if the gate itself handles such a failure. */
+/** Returns how a failed activity ended; undefined for a failure after which the run may start the tool again. */
 function endOfFailure({ kind, type = '', message }: PlainFailure): RecordedToolEnd | undefined {
   const failed = (why: string, ran: Ran): RecordedToolEnd => ({ content: sentences.failed(why), isError: true, ran });
   if (kind === 'schedule_to_start') return failed('the tool was not started in time', 'no');

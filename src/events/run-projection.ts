@@ -1,6 +1,6 @@
 /**
- * Converts the history of a run, with all its executions, to run events. Each history event gives its events by `add`,
- * so a longer history only appends events, and an event always has the same id.
+ * Converts the history of a run, with all its executions, to run events. `add` takes one history event after another,
+ * so a longer history only appends run events, and a run event always has the same id.
  */
 import { ApprovalEvents } from './approval-events.ts';
 import { eventIdOf, type Completion, type EventDraft, type GapEvent, type RecordedEvent } from './run-event.ts';

@@ -61,7 +61,7 @@ export class TextRedactor {
     if (typeof args === 'string') return { shown: this.text(args), names: [] };
     if (typeof args !== 'object' || args === null) return { shown: this.text(JSON.stringify(args)), names: [] };
     const named = this.#named(tool, args);
-    // If the names of the arguments are unknown, replace every text and number.
+    // Without the names of the arguments, it is unknown which values are secret: replace every text and number.
     const all = wholeRedaction(args as JsonObject);
     if (named === undefined) return { shown: redactedArguments(args, all.values), names: [] };
     const values = this.#valuesIn(tool, named);
@@ -121,7 +121,7 @@ export class TextRedactor {
 
 const mostSecrets = 500;
 const mostCharacters = 200_000;
-/** The most work of a search, as characters × secrets: about a quarter of a second. */
+/** The most work of one search, as characters times secrets. This much work takes about a quarter of a second. */
 const mostCompared = 50_000_000;
 
 /**
@@ -154,14 +154,14 @@ export class KnownSecrets {
     }
   }
 
-  /** Finds these secrets in a text, longest first. If that would take too long, hides the whole text. */
+  /** Finds the stored secrets in a text, longest first. If the search would take too long, hides the whole text. */
   spansIn(text: string): Span[] {
     if (text.length * this.size > mostCompared) return [[0, text.length, tooMuch]];
     const longestFirst = [...this.#bySecret.values()].sort((one, other) => other.secret.length - one.secret.length);
     return longestFirst.flatMap((hidden) => hidden.spansIn(text));
   }
 
-  /** Returns the offset from which the end of a text may be the beginning of a secret; else the text's length. */
+  /** Returns where the end of a text begins to equal the start of a stored secret; the text's length if none does. */
   beginsAt(text: string): number {
     const overlaps = Array.from(this.#bySecret.values(), (hidden) => hidden.overlap(text));
     return text.length - Math.max(0, ...overlaps);

@@ -13,18 +13,28 @@ export interface TokenTail {
 
 const maxTailBytes = 8_192;
 
-/** Returns the end of the answer so far. It leaves out the first half of a surrogate pair until it has the second. */
+/**
+ * Returns the last `maxTailBytes` bytes of the answer so far. If the answer ends with the first half of a surrogate
+ * pair, this half is left out, because the second half has not arrived yet.
+ */
 export function tokenTail(attempt: number, text: string): TokenTail {
   const end = isFirstHalf(text.charCodeAt(text.length - 1)) ? text.length - 1 : text.length;
   let offset = end;
-  for (let bytes = 0; offset > 0;) {
-    const isPair = endsWithPair(text, offset);
-    const unit = text.charCodeAt(offset - 1);
-    bytes += isPair ? 4 : unit < 0x80 ? 1 : unit < 0x800 ? 2 : 3;
+  let bytes = 0;
+  while (offset > 0) {
+    bytes += bytesOfCharacterBefore(text, offset);
     if (bytes > maxTailBytes) break;
-    offset -= isPair ? 2 : 1;
+    offset -= endsWithPair(text, offset) ? 2 : 1;
   }
   return { attempt, offset, tail: text.slice(offset, end).toWellFormed() };
+}
+
+/** Returns how many bytes of UTF-8 the character that ends at `end` has. */
+function bytesOfCharacterBefore(text: string, end: number): number {
+  if (endsWithPair(text, end)) return 4;
+  const unit = text.charCodeAt(end - 1);
+  if (unit < 0x80) return 1;
+  return unit < 0x800 ? 2 : 3;
 }
 
 /** Reads heartbeat details. Undefined if they are invalid, because any worker of the namespace can write them. */

@@ -42,13 +42,13 @@ export class TranscriptEvents {
     return this.#model?.call;
   }
 
-  /** Returns events for turns that the user stopped; in a custom workflow, for calls answered without an activity. */
+  /** Returns events for turns that the user stopped. In a custom workflow: for calls that the gate itself answered. */
   journaled(entries: readonly JournalEntry[]): EventDraft[] {
     if (this.#isAgentRun) {
       const stops = entries.filter(({ kind, digest }) => kind === 'message' && digest === stopDigest);
       return stops.map(() => itemEvent({ type: 'turn_ended', turn: this.#turn, stopped: true }));
     }
-    // A custom workflow has no model call at which the outcomes are deleted.
+    // Agent runs clear the outcomes with each model call. A custom workflow calls no model, so clear them here.
     this.#outcomes.clear();
     return entries.flatMap(({ kind, callId = '', toolName = '', outcome, reason }) => {
       if (kind !== 'ruling' || outcome === 'allowed' || this.#facts.calls.has(callId)) return [];
@@ -89,7 +89,7 @@ export class TranscriptEvents {
     const { agent: agentName = this.#agentName ?? '', turn = 0, messages } = input ?? {};
     this.#model = { scheduledEventId, call: { turn, activityId } };
     this.#turn = turn;
-    // The results among these messages are of the turn before, so read them before its calls are deleted.
+    // The messages include the results of the previous turn, so read them before its calls are deleted.
     const drafts = messages === undefined ? [] : this.#newMessages(messages);
     this.#facts.calls.clear();
     Object.assign(this.#facts, { redacts: input?.redacts ?? true, mayHideMore: false });
@@ -100,7 +100,10 @@ export class TranscriptEvents {
     return [...drafts, itemEvent({ type: 'handoff', from, to: agentName })];
   }
 
-  /** Returns the events of messages without events. Results name no call: they are in the order of the turn's calls. */
+  /**
+   * Returns events for the messages that have none yet. A result in these messages names no call, so the results are
+   * matched with the turn's calls by their order.
+   */
   #newMessages(messages: readonly ModelMessage[]): EventDraft[] {
     const fresh = messages.slice(this.#known ?? messages.length);
     this.#known = messages.length;
@@ -190,10 +193,10 @@ export class TranscriptEvents {
     const call = this.#facts.calls.get(callId);
     const ended = toolEnd(end);
     if (call !== undefined && ended?.ran === 'unknown' && reconciles === true) call.mayHaveRun = true;
-    // The run may start the call again. Then the input of the next model call has its result.
+    // If the run may start the call again, the input of the next model call will have the result.
     const isOpen = ended === undefined || (call?.mayHaveRun === true && ended.ran !== 'yes');
     const drafts = call === undefined || isOpen ? [] : this.#answer(call, ended);
-    // A custom workflow has no turn at whose end all calls are deleted.
+    // Agent runs delete their calls with each model call. A custom workflow calls no model, so delete the call here.
     if (!this.#isAgentRun) this.#facts.calls.delete(callId);
     return drafts;
   }
@@ -204,7 +207,7 @@ export class TranscriptEvents {
     return [itemEvent({ type: 'nested_run', callId: callIdOf(activity), workflowId })];
   }
 
-  /** Returns the result of a completed nested run. Other ends are in the input of the next model call. */
+  /** Returns the result of a completed nested run. If it ended otherwise, the input of the next model call says how. */
   #nestedCompleted(nested: Of<'nested'>, result: unknown): EventDraft[] {
     const { status, output } = (isUndecodable(result) ? {} : (result ?? {})) as { status?: unknown; output?: unknown };
     const call = nested.isAgentRun ? this.#facts.calls.get(callIdOf(nested)) : undefined;
@@ -213,7 +216,7 @@ export class TranscriptEvents {
     return this.#answer(call, { content: output, isError: false, ran: 'yes' });
   }
 
-  /** Returns the event of a call's result; none if there was one, because the input of a model call repeats results. */
+  /** Returns the event of a call's result, once for each call: the input of the next model call repeats the result. */
   #answer(call: KnownCall, { content, isError, ran, withheld, resultOf }: RecordedToolEnd): EventDraft[] {
     if (call.isAnswered) return [];
     call.isAnswered = true;
