@@ -168,7 +168,7 @@ export function unavailable(message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, type, refusedBySecondGate);
 }
 
-/** Creates the refusal of a tool that has changed since the run recorded it: the former tool was allowed. */
+/** Creates the refusal of a tool that has changed since the run recorded it: reviewers allowed the former tool. */
 export function notAsRecorded(tool: string): ApplicationFailure {
   return unavailable(
     `tool '${tool}' has changed since this run recorded it, so it does not run here; runs that start now take it as it is`,

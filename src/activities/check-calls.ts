@@ -39,7 +39,7 @@ export async function checkCalls(
   return calls;
 }
 
-/** Returns the arguments as the tool's schema parses them; or a `problem`, and the arguments as the model wrote them. */
+/** Returns the arguments as the tool's schema parses them; or a `problem`, and what the model wrote as arguments. */
 async function checkCall(
   call: RawCall,
   finishReason: string,

@@ -18,7 +18,7 @@ export interface CheckEditInput {
   agent: string;
   tool: string;
   args: JsonObject;
-  /** The values that reviewers saw as placeholders. Absent if they saw none: text in that form is ordinary text then. */
+  /** The values that reviewers saw as placeholders. Absent if they saw none: then text in that form is only text. */
   kept?: KeptValue[];
   /** What reviewers must not see of the arguments, by the run's policies. Absent: nothing is hidden. */
   redact?: RedactionSettings;

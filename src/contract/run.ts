@@ -50,7 +50,7 @@ export interface RunInput {
   input: string | Message[];
   /** A policy: a policy file as JSON. It can only tighten the operator's ceiling. */
   policy?: JsonObject;
-  /** The mode of the agent's and run's policies (docs/policy-reference.md). It does not change the operator's ceiling. */
+  /** The mode of the agent's and run's policies (docs/policy-reference.md). The ceiling has a mode of its own. */
   mode?: Mode;
   caller?: Caller;
   /** Facts for conditions of the policy and for reviewers. */

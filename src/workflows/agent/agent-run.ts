@@ -73,7 +73,7 @@ class AgentRun {
   readonly #modelCall = new ModelCall();
   readonly #nested: NestedRuns;
   #ended: RunStatusName | undefined;
-  /** True: this session is pinned to an outdated version, which it leaves before it waits for its user. */
+  /** True if this session is pinned to an outdated worker version. Instead of waiting there, it continues as new. */
   #leavesVersion = false;
 
   constructor(input: RunInput, gate: Gate, session: UserSession) {
@@ -113,9 +113,9 @@ class AgentRun {
         if (stopped !== undefined) return this.#end('limit', stopped);
       }
       if (this.#session.awaitsUser) await this.#untilMessage();
-      // Every path from here writes a command: it calls the model or ends the execution.
+      // Every path from here writes a command, because it calls the model, asks about a limit or ends the execution.
       this.#gate.noteGrowth();
-      // Set this only before a turn. Else a run that an override pins to its version would continue as new for ever.
+      // Set this only before a turn. Otherwise a run that an operator pins to its version would continue as new for ever.
       this.#leavesVersion = this.#session.isSession && this.#gate.isOutdated;
       if (this.#gate.closing !== undefined) return this.#end('closed', lastText(this.#state.messages, 'assistant'));
       if (this.#session.moveToTranscript()) this.#gate.userHeard();
@@ -140,7 +140,10 @@ class AgentRun {
     }
   }
 
-  /** Handles an error of the model call: a session waits for its user, any other run fails. Ignores cancellations. */
+  /**
+   * Handles an error of the model call. Ignores a cancellation by a `close` or by the user's stop. After a failure, a
+   * session waits for its user, and any other run fails.
+   */
   #withoutAnswer = (error: unknown): undefined => {
     if (isCancellation(error)) {
       if (this.#gate.closing !== undefined || this.#state.stopped !== undefined) return;
@@ -182,7 +185,7 @@ class AgentRun {
     const { config, messages } = this.#state;
     const { agent, instructions, tools, modelCall } = this.#agent;
     const turn = this.#state.turn + 1;
-    // In a session, this activity is the command of its activation (I12). Other runs also write the gate's own command.
+    // In a session, this activity is the command of the activation (I12), so the gate need not write one of its own.
     if (this.#session.isSession) this.#gate.noteCommand();
     const answer = await this.#modelCall.make(`turn ${turn} of ${agent}`, modelCall, [
       {
@@ -196,7 +199,7 @@ class AgentRun {
         engine: config.engine,
         caller: this.#input.caller,
       },
-      // The journal has its own payload: a large transcript may be stored externally, the journal stays in history.
+      // The journal is an argument of its own, so that it stays in history when the transcript is stored externally.
       { journal: this.#gate.takeJournal() },
     ]);
     this.#gate.obey(answer.revoked);
@@ -214,7 +217,7 @@ class AgentRun {
   /** Runs the calls that may run and waits for the others, until each has an answer. A handoff then takes effect. */
   async #finish(calls: TurnCalls): Promise<void> {
     while (!calls.areAnswered) {
-      // Decide whether to continue as new before waiting. Once that is decided, start nothing new (I11).
+      // Once the run must continue as new, start no more calls, and wait until nothing runs (I11).
       await this.#gate.until(() => calls.canGoOn || (this.#shouldContinueAsNew ? this.#idle : calls.canStart));
       calls.takeSettled();
       if (!this.#shouldContinueAsNew) calls.startReady();
@@ -252,7 +255,7 @@ class AgentRun {
   }
 
   get #canBeCarried(): boolean {
-    // All of this is carried together, including the run's input and a changed policy.
+    // Continue-as-new carries all of these values together, so their sizes add up.
     const carried = [continuedInput(this.#input), this.#state, this.#gate.ledger, this.#gate.policies.run ?? null];
     return byteLength(JSON.stringify(carried)) <= this.#limits.carriedBytes;
   }
@@ -324,7 +327,7 @@ const { [activityNames.callModel]: activity } = proxyActivities<{
   retry: { maximumAttempts: 10 },
 });
 
-/** Calls the model in an activity, for as long and as often as the agent declares. One call at a time. */
+/** Calls the model in an activity, with the agent's own time-outs and attempts. Runs one call at a time. */
 export class ModelCall {
   #scope: CancellationScope | undefined;
 
@@ -333,7 +336,7 @@ export class ModelCall {
     { timeoutMs, heartbeatTimeoutMs, maxAttempts }: ModelCallLimits = {},
     args: [CallModelInput, JournalCarrier],
   ): Promise<CallModelResult> {
-    // Temporal merges these into the defaults above, and an undefined option would replace a default.
+    // Leave out undefined options, because Temporal would let them replace the defaults of `proxyActivities`.
     const options = {
       summary,
       ...(timeoutMs !== undefined && { startToCloseTimeout: timeoutMs }),

@@ -30,7 +30,7 @@ export class Consultations {
     return !this.#running.has(each.held.callId) && this.#running.size < this.#gate.limits.maxPending;
   }
 
-  /** Starts the consultation about one call. Its end, also by `cancel`, writes the advice into the run's state. */
+  /** Starts the consultation about one call. When it ends or is cancelled, the run's state gets the call's advice. */
   start(index: number, { held: { callId, requested, consultation } }: AdvisedCall): void {
     if (this.#scope.consideredCancelled) this.#scope = new CancellationScope();
     this.#running.add(callId);
@@ -52,7 +52,7 @@ export class Consultations {
   #keepAdvice(index: number, callId: string, advice: Advice[]): void {
     this.#running.delete(callId);
     const each = this.#state.calls[index];
-    // The call was given up meanwhile.
+    // The call may have been given up while its advisors answered.
     if (each?.state !== 'held' || each.held.callId !== callId) return;
     this.#gate.noteRuling();
     const { consultation: _, ...held } = each.held;

@@ -34,13 +34,13 @@ export class LimitCheck {
     return asking !== undefined && this.#gate.settlement(asking.requestId) !== undefined;
   }
 
-  /** The people whose approval lets the run go on. No second gate checks this approval. */
+  /** The people whose approval lets the run go on. The caller checks whether they still count: no second gate does. */
   get approvers(): Approver[] {
     const { asking } = this.#spending;
     return asking === undefined ? [] : this.#gate.approversOf(asking.requestId);
   }
 
-  /** At a limit, opens a request or returns why the run ends. Call it between turns, in a step with a command. */
+  /** If the run has reached a limit, opens a request to go on, or returns why the run ends. Call it between turns. */
   check(): string | undefined {
     const { allowedFrom } = this.#spending;
     const reached = reachedLimit(runLimitsOf(this.#gate.policies), this.#used, allowedFrom, this.#isCostUnknown);
@@ -48,13 +48,13 @@ export class LimitCheck {
     return reached.asks ? this.#ask(reached) : this.#stopReason(reached);
   }
 
-  /** Applies the answer. Returns why the run ends, if it does. `problem`: why an approval does not count any more. */
+  /** Applies the answer to the request. Returns why the run ends, if it does. `problem`: why the approval is void. */
   takeSettled(problem?: string): string | undefined {
     const spending = this.#spending;
     const { requestId, callId, limit } = spending.asking!;
     const { outcome, runs } = this.#gate.settlement(requestId)!;
     this.#state.spending = { ...spending, asking: undefined };
-    // No reviewer has decided: the user has stopped the turn or sent another message.
+    // The request was withdrawn without an answer: the user stopped the turn or wrote, so the run goes on.
     if (outcome === 'cancelled') return undefined;
     if (!runs) return this.#stopReason(limit, this.#gate.sentence(requestId));
     if (problem !== undefined) {
@@ -108,7 +108,7 @@ export class LimitCheck {
         assessment: continueAssessment,
         // No advisors: only people may let a run go on.
         advice: [],
-        // The arguments repeat only the policy, so nothing is hidden.
+        // The arguments are only the policy's own numbers, so reviewers see all of them.
         redaction: redact && { ...marksOf(redact), values: [] },
       },
     );
@@ -121,7 +121,7 @@ export class LimitCheck {
     return undefined;
   }
 
-  /** What reviewers read: what the run has used, and how much more an approval allows. */
+  /** Writes the sentence for reviewers: what the run has used, and how much more an approval allows. */
   #requestSentence({ measure, amount, isUnknown }: ReachedLimit): string {
     const more = amountText(measure, amount, this.#prices);
     if (isUnknown === true) {

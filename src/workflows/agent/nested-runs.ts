@@ -22,12 +22,12 @@ import { isUndecodable } from '../../core/base/undecodable.ts';
 
 interface Open {
   scope: CancellationScope;
-  /** The policies that the nested run has: those active at its start, or those sent to it last. */
+  /** This run's policies as the nested run knows them, from its start or from the last signal. */
   knows: PolicyLayers;
   run?: Pick<ChildWorkflowHandle<Workflow>, 'signal'>;
 }
 
-/** The most bytes of policies that one task sends. One message to the server takes 4 MB, with all other commands. */
+/** The most bytes of policies that one task sends, because the message with all commands of a task may have 4 MB. */
 const maxSentBytes = 2_000_000;
 
 /** The nested runs that calls of other agents start: what they inherit from this run, and how they end with it. */
@@ -55,7 +55,7 @@ export class NestedRuns {
     if (this.#scope.consideredCancelled) this.#scope = new CancellationScope();
   }
 
-  /** Why one more call of an agent cannot start a run; undefined if it can. Counts the call. */
+  /** Counts a call of an agent, and returns why it cannot start a nested run; undefined if it can. */
   problem(callId: string): string | undefined {
     const { workflowId } = workflowInfo();
     return nestingProblem({
@@ -89,7 +89,7 @@ export class NestedRuns {
     });
   }
 
-  /** Runs a nested run to its end. Never throws: every end is an answer to the model, of at most `resultBytes`. */
+  /** Starts a nested run and awaits its end. Never throws: every end is an answer to the model, of limited size. */
   async #runNested(open: Open, workflowId: string, input: RunInput, resultBytes: number): Promise<ToolEnd> {
     const { agent, parent } = input;
     const bytes = byteLength(JSON.stringify(parent));
@@ -97,7 +97,7 @@ export class NestedRuns {
       return notStarted(`the policies that bind agent '${agent}' have ${bytes} bytes; at most ${maxInheritedBytes}`);
     }
     const shownAgent = escapeText(agent).slice(0, 100);
-    // The journal entries enter this run's history as an argument, which the nested run does not read.
+    // The nested run ignores its second argument, which puts journal entries into the history of this run.
     const journal = this.#gate.takeJournal();
     try {
       const run = await startChild<(input: RunInput, carrier: object) => Promise<RunResult>>(workflowType, {
@@ -135,7 +135,7 @@ export class NestedRuns {
     return [...this.#open].filter(({ run, knows }) => run !== undefined && knows !== this.#gate.policies);
   }
 
-  /** If the policies cannot be sent, cancels the nested run, which would otherwise continue under its old ones. */
+  /** Sends policies to a nested run. If that fails, cancels it, so that it does not go on under its old policies. */
   async #sendPolicies(open: Open, policies: Policy[], bytes: number): Promise<void> {
     open.knows = this.#gate.policies;
     try {
@@ -158,7 +158,7 @@ export class NestedRuns {
   }
 }
 
-/** The end of the call for a nested run that returned a result, with the tokens and the cost of the nested run. */
+/** Returns how the call ended if the nested run returned a result, with the tokens and the cost of the nested run. */
 function answerOf(agent: string, result: unknown, resultBytes: number): ToolEnd {
   if (isUndecodable(result)) return unknown;
   const ended = (result ?? {}) as Partial<RunResult>;
@@ -169,7 +169,7 @@ function answerOf(agent: string, result: unknown, resultBytes: number): ToolEnd 
   };
 }
 
-/** The answer for the model. Only a completed run's output is a result; every other status gives an error. */
+/** Returns the answer for the model. The output of a completed run is a result; any other status gives an error. */
 function answerTo(agent: string, { status, output, finish }: Partial<RunResult>, resultBytes: number): ToolEnd {
   if (typeof output !== 'string') return unknown;
   if (byteLength(output) > resultBytes) return failed(agent, `its answer has more than ${resultBytes} bytes`);
@@ -179,7 +179,7 @@ function answerTo(agent: string, { status, output, finish }: Partial<RunResult>,
   return { content, isError: false, ran: 'yes' };
 }
 
-/** The answer for a closed nested run. It includes the last output, which may be all that the run found out. */
+/** Returns the answer for a closed nested run. Includes its last output, which may be all that the run found out. */
 function closed(agent: string, output: string): ToolEnd {
   const content = sentences.cancelled(`the run of agent '${agent}' was closed`);
   return { content: output === '' ? content : `${content}\n${output}`, isError: true, ran: 'yes' };
@@ -189,15 +189,15 @@ const unknown: ToolEnd = { content: sentences.unknownOutcome, isError: true, ran
 
 const neverBegan = ['agent_unknown', 'arguments_invalid', 'policy_invalid', 'too_large'];
 
-/** The end of the call for a nested run that could not start, failed, or was cancelled. */
+/** Returns how the call ended if the nested run could not start, failed, or was cancelled. */
 function endOf(agent: string, error: unknown): ToolEnd {
   if (error instanceof WorkflowExecutionAlreadyStartedError) {
     return notStarted(`there is a run '${error.workflowId}' already`);
   }
   const cause = error instanceof ChildWorkflowFailure ? error.cause : error;
   if (cause instanceof CancelledFailure) {
-    // Without a `ChildWorkflowFailure`, the nested run never started. Otherwise only its journal says what it had done.
-    const ran = error === cause ? 'no' : 'unknown';
+    // A nested run that started ends with a `ChildWorkflowFailure`, and only its own journal says what it has done.
+    const ran = error instanceof ChildWorkflowFailure ? 'unknown' : 'no';
     return { content: sentences.cancelled(`the run of agent '${agent}' was cancelled`), isError: true, ran };
   }
   if (!(cause instanceof ApplicationFailure)) return unknown;

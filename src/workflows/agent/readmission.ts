@@ -11,51 +11,55 @@ import type { Consultation } from '../gate/consult-advisors.ts';
 import type { ToolDefinition } from '../../core/base/tool-call.ts';
 import { type StartableCall, type HeldCall, type RunState, agentOf } from './run-state.ts';
 
-/** How many replaced definitions a run keeps. For a call under an older one, reviewers do not see what has changed. */
+/** How many replaced definitions a run keeps, to show reviewers what has changed in a tool. */
 const formerKept = 10;
 
+/** The earlier request of a call that passes the gate again. */
 interface AskedBefore {
   requestId: string;
   redaction: Redaction | undefined;
 }
 
 /**
- * Makes a call pass the gate again, as if the model requested it now: arguments are checked by the present schema, and
- * reviewers see what has changed. It gets a new id, unless it may have run: its idempotency key has the id.
+ * Makes a call whose tool or preview has changed pass the gate again, as if the model made it now. The call gets a new
+ * id, unless it may have run: then it keeps its id, which its idempotency key contains.
  */
 export function heldAgain(
   each: StartableCall,
   admitted: ToolDefinition,
-  { definition, checked = { args: each.call.args }, changes: ofPreview }: ChangedDefinition,
+  { definition, checked = { args: each.call.args }, changes: previewChanges }: ChangedDefinition,
   asked: AskedBefore | undefined,
   messages: readonly Message[],
 ): HeldCall {
-  const { modelCallId, tool, unknownStarts, mayHaveRun } = each;
-  const { callId, args } = each.call;
+  const { modelCallId, tool, unknownStarts, mayHaveRun, call } = each;
+  const isPreview = previewChanges !== undefined;
   const changes = (each.changes ?? 0) + 1;
-  // The id of the first request, without the number that each change of the tool appends.
-  const first = callId.split('.', 2).join('.');
   const requested: ModelCall =
     'problem' in checked
-      ? { id: modelCallId, tool, raw: args, problem: `Error: ${checked.problem}` }
-      : { id: modelCallId, tool, ...checked, ...(ofPreview !== undefined && { redaction: asked?.redaction }) };
-  const by = mayHaveRun ? 'unknown' : ofPreview === undefined ? 'definition' : 'preview';
-  const shown = ofPreview?.filter(isText).slice(0, mostChanges).map(bounded);
-  const about = ofPreview === undefined ? `${definitionChange(admitted, definition)} ` : '';
+      ? { id: modelCallId, tool, raw: call.args, problem: `Error: ${checked.problem}` }
+      : { id: modelCallId, tool, ...checked, ...(isPreview && { redaction: asked?.redaction }) };
+  const changed = isPreview ? 'preview' : 'definition';
+  const about = isPreview ? '' : `${definitionChange(admitted, definition)} `;
+  const shownChanges = previewChanges?.filter(isText).slice(0, mostChanges).map(bounded);
   return hold(
     each,
     { changes, unknownStarts, mayHaveRun },
     {
       requested,
-      callId: mayHaveRun ? callId : `${first}.${changes + 1}`,
+      callId: mayHaveRun ? call.callId : `${firstIdOf(call.callId)}.${changes + 1}`,
       contextSummary: `${about}${summaryOf(messages)}`,
       again: true,
-      replaces: replacedBy(by, asked, shown),
+      replaces: replacedBy(mayHaveRun ? 'unknown' : changed, asked, shownChanges),
     },
   );
 }
 
-/** Makes a call that may have run pass the gate again. The second argument is what reviewers see of it, if known. */
+/** Returns the id `TURN.CALL` of a call, without the number that each change of its tool appends. */
+function firstIdOf(callId: string): string {
+  return callId.split('.', 2).join('.');
+}
+
+/** Makes a call that may have run pass the gate again. `Partial<CheckedArguments>` is what reviewers see of it. */
 export function heldAsUnknown(
   each: StartableCall,
   { shell, sentence, assessment, redaction, cannotStart }: Partial<CheckedArguments>,
@@ -87,7 +91,7 @@ function hold(
   return { modelCallId, tool, written, notice, ...before, state: 'held', held: again };
 }
 
-/** What the new request says about the one it replaces. Absent if there was none and the call cannot have run. */
+/** Returns why the new request replaces an earlier one; undefined for a call without one that cannot have run. */
 function replacedBy(
   by: NonNullable<ApprovalRequest['replaces']>['by'],
   asked: AskedBefore | undefined,
@@ -97,7 +101,7 @@ function replacedBy(
   return { ...(asked && { requestId: asked.requestId }), by, ...(changes && { changes }) };
 }
 
-// Any client that may fail activities can write the changes, so only texts of a limited length are shown.
+// The changes of a preview are in the failure of an activity, which clients can write, so only short texts are shown.
 
 const mostChanges = 20;
 const longestChange = 1_000;
@@ -118,7 +122,7 @@ export function heldForAdvice(
   return { ...call, state: 'held', held: { ...held, consultation } };
 }
 
-/** True if a call passes the gate now, without waiting for earlier calls of its turn. */
+/** True for a call that passes the gate now: it waits neither for its advisors nor for earlier calls of its turn. */
 export function passesAtOnce({ held: { again, advice, consultation } }: HeldCall): boolean {
   return consultation === undefined && (again === true || advice !== undefined);
 }
@@ -135,14 +139,14 @@ export function takeDefinition(state: RunState, admitted: ToolDefinition, change
   state.former = [...others, admitted].slice(-formerKept);
 }
 
-/** The tool as it was when the call was admitted: an approval is about that definition (I8). */
+/** Returns the tool as it was when the call was admitted, because an approval is about that definition (I8). */
 export function admittedTool(state: RunState, { tool: name, admitted }: StartableCall): ToolDefinition | undefined {
   const present = agentOf(state).tools.find((tool) => tool.name === name);
   if (admitted === undefined || present?.definition === admitted) return present;
   return state.former?.find((tool) => tool.name === name && tool.definition === admitted) ?? present;
 }
 
-/** The context, as in the call's first request: the model's text beside the call, else the last user message. */
+/** Returns the text for reviewers, as in the call's first request: the last text of the model or the user. */
 function summaryOf(messages: readonly Message[]): string {
   return messages.findLast(({ role, content }) => role !== 'tool' && content.trim() !== '')?.content ?? '';
 }

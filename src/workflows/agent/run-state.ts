@@ -29,14 +29,14 @@ interface RequestedCall {
   notice?: string;
 }
 
-/** A call before the gate. It waits for its advisors or, if it is here for the first time, for earlier calls. */
+/** A call that has not passed the gate yet. It waits for advisors, or for earlier calls of its turn. */
 export interface HeldCall extends RequestedCall {
   state: 'held';
   held: {
     requested: ModelCall;
     callId: string;
     contextSummary: string;
-    /** True: the call passed the gate before. Since then its tool has changed, or the tool may have run. */
+    /** True if the call passed the gate before, and since then its tool has changed or may have run. */
     again?: true;
     replaces?: ApprovalRequest['replaces'];
     consultation?: Consultation;
@@ -51,7 +51,7 @@ export interface AskedCall extends RequestedCall {
   /** The tool's definition that passed the gate. */
   admitted: string;
   requestId: string;
-  /** True: a reviewer has answered in the tool's place. Whether this reviewer still counts is not checked yet. */
+  /** True if a reviewer has answered in place of the tool, and the run must still check whether the reviewer counts. */
   isResponse?: true;
 }
 
@@ -66,7 +66,7 @@ export interface StartableCall extends RequestedCall {
   unread?: number;
 }
 
-/** A call for which a worker checks whether its approval, or a reviewer's response to it, still counts. */
+/** A call that waits while a worker checks whether the call's approval or response still counts. */
 export interface CheckedCall extends RequestedCall {
   state: 'checked';
   waiting: AskedCall | StartableCall;
@@ -78,7 +78,7 @@ export interface AnsweredCall extends RequestedCall {
   isError?: boolean;
 }
 
-/** What a whole run has used, beside its turns and tokens, and how far people let it go beyond its limits. */
+/** What a whole run has used besides turns and tokens, and how far people have let it go beyond its limits. */
 export interface Spending {
   startedAtMs: number;
   /** The number of tool calls that reached the gate, or that a limit refused before. */
@@ -96,13 +96,13 @@ export interface Spending {
   asking?: { requestId: string; callId: string; limit: ReachedLimit };
 }
 
-/** Results in the transcript that answer equal calls, as far as nothing has changed since (`result-cache.ts`). */
+/** The results in the transcript that may answer equal calls of later turns (`result-cache.ts`). */
 export interface KeptResults {
   /** The agent that made the calls. Results may depend on the agent. */
   agent: string;
   /** The turn in which a call that may have changed something last started. No result of this turn is kept. */
   changedInTurn?: number;
-  /** `place`: the index of the message. `from`: where the result begins in its text, after the notice of reviewers. */
+  /** `place` is the message's index. `from` is the length of the reviewers' notice that precedes the result in it. */
   calls: { callId: string; digest: string; place: number; from?: number }[];
 }
 
@@ -120,7 +120,7 @@ export interface RunState {
   turn: number;
   /** The value of `turn` when the last message of a session's user reached the transcript. Absent: none has. */
   askedAfterTurn?: number;
-  /** Why the last model call of a session failed. Absent: it did not fail, or the user has sent a message since. */
+  /** Why the last model call of a session failed. Absent if it did not fail, or if the user has written since. */
   failedTurn?: Problem;
   /** Why the user stopped the turn; absent if it goes on. `pending`: how many messages waited for the model then. */
   stopped?: { reason: string; pending: number };
@@ -148,7 +148,7 @@ export function spentOf({ config, spending }: Pick<RunState, 'config' | 'spendin
 
 type SpentByRun = Pick<RunResult, 'nestedUsage' | 'cost'>;
 
-/** The tool with this definition, as any agent of the run has it now or had it before a change. */
+/** Returns the tool with this definition, among the present and former tools of all agents of the run. */
 export function recordedTool(
   { config, former = [] }: RunState,
   tool: string,

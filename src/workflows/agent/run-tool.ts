@@ -36,13 +36,13 @@ export interface ToolEnd {
   ran: Ran;
   /** True: `content` is what the tool itself returned. */
   isResult?: boolean;
-  /** True: the tool was not started, because its arguments cannot be read now. It can be started later. */
+  /** True if the tool was not started because this worker cannot read its arguments. It can be started later. */
   unread?: boolean;
   /** True: the outcome was unknown, and the tool answers that it did not run. The tool may be started again. */
   isUndone?: boolean;
-  /** Present: the tool does not know the outcome either. Holds what a reviewer sees before the tool starts again. */
+  /** What reviewers see of the call. Present if the tool does not know the outcome either, so people must decide. */
   unsettled?: Partial<CheckedArguments>;
-  /** Present: the tool was not started, because its definition or preview has changed. Holds the present one. */
+  /** The present tool. Set if the second gate did not start the call, because the tool or its preview has changed. */
   changed?: ChangedDefinition;
   /** True: the tool was not started, because the approvers of the call are revoked. */
   isRevoked?: boolean;
@@ -101,23 +101,23 @@ export async function reconcileCall(
   });
   const call = { workflowId, firstExecutionRunId, callId, agent, caller };
   try {
-    const end: ReconciledCall | null = await reconcile({ ...call, tool, definition, args });
-    // An operator can complete the activity with any result.
-    if (end?.ran === 'no') return { ...unknown, ran: 'no', isUndone: true };
-    if (end?.ran !== 'yes') return unknown;
-    const { result } = end;
+    const answer: ReconciledCall | null = await reconcile({ ...call, tool, definition, args });
+    if (answer?.ran === 'no') return { ...unknown, ran: 'no', isUndone: true };
+    // An operator can complete the activity with any other value, which also leaves the outcome unknown.
+    if (answer?.ran !== 'yes') return unknown;
+    const { result } = answer;
     if (result === undefined) {
       return { content: sentences.resultNotGiven('its worker was lost'), isError: false, ran: 'yes' };
     }
     return { content: typeof result === 'string' ? result : JSON.stringify(result), isError: false, ran: 'yes' };
   } catch (error) {
-    // A result that `checkResult` withholds proves that the tool ran. No other failure proves anything.
-    const withheld = endOf(error, tool);
-    return withheld.withheld === undefined ? unknown : withheld;
+    // If `checkResult` withholds the result, the tool did run. Every other failure leaves the outcome unknown.
+    const end = endOf(error, tool);
+    return end.withheld === undefined ? unknown : end;
   }
 }
 
-/** Finds again, by an activity, what reviewers see of a call that may have run; empty if that fails. Never throws. */
+/** Asks a worker what reviewers should see of a call that may have run. Never throws: empty if the activity fails. */
 export async function lookAtUnsettled(
   { callId, agent, caller, engine }: Permit,
   edit: Pick<CheckEditInput, 'tool' | 'args' | 'redact'>,
@@ -135,7 +135,7 @@ export async function lookAtUnsettled(
   }
 }
 
-/** What a failed activity says about its tool: whether the tool ran, and the sentence for the model. */
+/** Returns how a tool's activity failed: whether the tool ran, and the sentence for the model. */
 function endOf(error: unknown, tool: string): ToolEnd {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START') {
@@ -165,9 +165,9 @@ function endOf(error: unknown, tool: string): ToolEnd {
   };
 }
 
-/** Whether the tool ran. An unknown type of failure comes from an operator who failed the activity: it may have run. */
+/** Whether the tool ran. A failure of unknown type is by an operator who failed the activity: the tool may have run. */
 function ranOf({ type = '', details }: ApplicationFailure): Ran {
-  // Other failures of a worker have these types, too: a result that cannot be written is `undecodable`.
+  // Check the mark of the second gate as well: other failures of a worker have the same types, such as `undecodable`.
   const isOfSecondGate = details?.[0] === refusedBySecondGate;
   if (isOfSecondGate && secondGateTypes.some((each) => each === type)) return 'no';
   // A worker without this tool fails with this type.

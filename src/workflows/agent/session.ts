@@ -24,7 +24,7 @@ export class UserSession implements UserMessageHandler {
     this.isSession = session === true;
   }
 
-  /** Gives the session its state. No message is applied before, because the gate has no policies yet. */
+  /** Gives the session its state. Messages that came earlier are applied afterwards: they wait for the policies. */
   begin(state: RunState, onStop: () => void): void {
     this.#state = state;
     this.#onStop = onStop;
@@ -71,7 +71,7 @@ export class UserSession implements UserMessageHandler {
     return { code: 'invalid_message', message: 'no turn of this run is under way: there is nothing to stop' };
   }
 
-  /** The bytes of all items as JSON. Cached for each list, because lists are replaced, never changed. */
+  /** Returns the bytes of all items as JSON. Caches the sum for each list: lists are replaced, never changed. */
   #bytesOf<Item>(items: readonly Item[], measured: (item: Item) => unknown = (item) => item): number {
     const known = this.#measured.get(items);
     if (known !== undefined) return known;
@@ -100,12 +100,12 @@ export class UserSession implements UserMessageHandler {
     return undefined;
   }
 
-  /** Marks the input that the agent's check has refused: the model never gets it. A retry checks it again instead. */
+  /** If the agent's check refused the last input, marks it, so that the model never gets it. */
   #setAside(state: RunState): void {
     if (state.failedTurn?.code === 'input_refused') state.messages = withRefused(state.messages);
   }
 
-  /** The message with this id, in the transcript or waiting for the model; undefined if there is none. */
+  /** Finds the message with this id, in the transcript or among those that wait for the model. */
   messageWithId(messageId: string): SaidMessage | undefined {
     const { messages = [], pendingMessages = [] } = this.#state ?? {};
     const isIt = (each: Message | string): each is SaidMessage =>
@@ -127,7 +127,7 @@ export class UserSession implements UserMessageHandler {
   get awaitsUser(): boolean {
     if (!this.isSession || this.#isEnding || this.#state === undefined) return false;
     const { stopped, pendingMessages = [], failedTurn, messages } = this.#state;
-    // Messages from before the stop wait as well, until the user sends another one.
+    // Messages that waited before the stop go to the model only when the user sends another message.
     if (stopped !== undefined) return pendingMessages.length <= stopped.pending;
     return pendingMessages.length === 0 && (failedTurn !== undefined || isFinal(messages.at(-1)));
   }
@@ -135,13 +135,13 @@ export class UserSession implements UserMessageHandler {
   /** Moves the waiting messages into the transcript; false if there are none. Call it only between two turns. */
   moveToTranscript(): boolean {
     const state = this.#state!;
-    // A message may have arrived in the step in which the model call failed, before `failedTurn` was set.
+    // If `take` added a message before `fail` set `failedTurn`, in the same step, the input is not marked yet.
     if (state.pendingMessages !== undefined) this.#setAside(state);
     delete state.failedTurn;
     delete state.stopped;
     const { pendingMessages = [], messages, turn } = state;
     if (pendingMessages.length === 0) return false;
-    // A run may have carried texts without an id from an earlier version.
+    // An earlier version kept waiting messages as plain texts, which a continued run may still carry.
     const said = pendingMessages.map((each) =>
       typeof each === 'string' ? ({ role: 'user', content: each } as const) : each,
     );

@@ -19,7 +19,7 @@ import type { Gate } from '../gate/gate.ts';
 /** The largest input of a run, in bytes. It leaves room for what else is sent to the model. */
 const maxInputBytes = 512_000;
 
-/** The input of a run. Throws if it cannot be passed to `countersign.loadAgent`, which checks everything else. */
+/** Checks what must be true of a run's input before it goes to `countersign.loadAgent`, which checks the rest. */
 export function readInput(input: unknown): RunInput {
   if (isUndecodable(input)) throw refused('undecodable', `The run's input could not be decoded: ${input.why}`);
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
@@ -41,7 +41,7 @@ function refused(type: ProblemCode, message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, type);
 }
 
-/** The input with its files left out, because the agent has other limits for files. Accepts any value. */
+/** Returns the input without its files, which have limits of their own. Accepts any value. */
 function withoutFiles(input: unknown): unknown {
   if (!Array.isArray(input)) return input;
   return (input as unknown[]).map((each) =>
@@ -49,7 +49,7 @@ function withoutFiles(input: unknown): unknown {
   );
 }
 
-/** True if the workflow that started this one wrote `parent`: no other may set policies that bind a run (I10). */
+/** True if `parent` names the workflow that started this one, because no other may set policies for it (I10). */
 function isFromParent(parent: Partial<ParentOfRun> | null): boolean {
   const above = workflowInfo().parent?.workflowId;
   const lineage: unknown = parent?.lineage;
@@ -68,13 +68,13 @@ export function startOf({ input }: RunInput, config: RunConfig): RunState {
   };
 }
 
-/** The next execution's input, without what the run's state has: the inherited policies, and the data of files. */
+/** Returns the input for the next execution. It lacks what the run's state carries: inherited policies, and files. */
 export function continuedInput({ parent, input, ...rest }: RunInput): RunInput {
   const inputWithoutData = typeof input === 'string' ? input : withoutFileData(input);
   return { ...rest, input: inputWithoutData, ...(parent !== undefined && { parent: { ...parent, policies: [] } }) };
 }
 
-/** The gate's options for the agent in charge, as recorded. Changed policies of the parents are kept in `state`. */
+/** Returns the gate's options for the agent in charge, from the recorded config in `state`. */
 export function gateOptionsOf(state: RunState, { caller, metadata }: RunInput, lineage: string[]): GateOptions {
   const { ceiling, ceilingLines, parents, engine, auditSalt, continueAsNewAfter, attributes, routes } = state.config;
   const { agent, run } = agentOf(state);

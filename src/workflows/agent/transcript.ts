@@ -38,7 +38,7 @@ export function resultOf({
   return { ...(finish !== undefined && { finish }), ...(structuredOutput !== undefined && { structuredOutput }) };
 }
 
-/** The messages with the newest input marked as refused, which keeps it from the model. */
+/** Marks the newest input as refused, so that the model does not receive it. */
 export function withRefused(messages: readonly KeptMessage[]): KeptMessage[] {
   const from = messages.length - newInput(messages).length;
   return messages.map((each, index) => (each.role !== 'user' || index < from ? each : { ...each, refused: true }));

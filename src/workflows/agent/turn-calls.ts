@@ -21,9 +21,9 @@ import { agentOf } from './run-state.ts';
 import { lookAtUnsettled, reconcileCall, runTool, type ToolEnd } from './run-tool.ts';
 import { answerOf } from './transcript.ts';
 
-/** The most starts of a call whose arguments no worker can read. */
+/** How often a call is started if no worker can read its arguments. */
 const startsForUnread = 5;
-/** The most starts of a call whose outcome is unknown each time. */
+/** How often a call is started if its outcome is unknown each time. */
 const startsForUnknown = 3;
 
 function neverRan(tool: string): string {
@@ -47,7 +47,7 @@ export class TurnCalls {
     this.#limits = limits;
   }
 
-  /** Begins a turn: every call of the model's answer passes the gate (I1), or is held, before any of them starts. */
+  /** Begins a turn. Each call of the answer passes the gate, or waits to pass it, before any call starts (I1). */
   admitAll(modelCalls: readonly ModelCall[], turn: number, contextSummary: string): void {
     this.#nested.newTurn();
     if (this.#tools.consideredCancelled) this.#tools = new CancellationScope();
@@ -140,14 +140,13 @@ export class TurnCalls {
     };
   }
 
-  /** Passes those held calls through the gate that need not wait any longer for advisors or for earlier calls. */
+  /** Passes each held call through the gate, unless it still waits for its advisors or for earlier calls. */
   #admitHeld(): void {
     const { calls } = this.#state;
     const meter = { work: 0 };
     for (const [index, each] of calls.entries()) {
       if (each.state !== 'held' || each.held.consultation !== undefined) continue;
       const { held, notice, changes, unknownStarts, mayHaveRun } = each;
-      // A call that was ruled on before does not wait for the earlier calls of its turn again.
       if (!passesAtOnce(each) && calls.slice(0, index).some(isUnanswered)) continue;
       const admitted = this.#admit(held, meter);
       const known = { notice, changes, unknownStarts, mayHaveRun };
@@ -173,7 +172,7 @@ export class TurnCalls {
     if (requested.args === undefined) return refuse(requested.problem ?? 'Error: bad arguments');
     const problem = tool.agent === undefined ? undefined : this.#nested.problem(callId);
     if (problem !== undefined) return refuse(sentences.failed(problem));
-    // A call that passes the gate again already counts against the limits.
+    // A call that passes the gate again was counted the first time.
     const limit = again === true || advice !== undefined ? undefined : this.#limits.refusal();
     if (limit !== undefined) return refuse(limit);
     const call = { callId, tool: requested.tool, args: requested.args };
@@ -194,16 +193,16 @@ export class TurnCalls {
     return answered(turnCall, admission.content, admission.isError);
   }
 
-  /** The call after the settlement of its request: ready to start, or answered. Unchanged without a settlement. */
+  /** Returns the call in its next state, if its request is settled: ready to start, or answered. */
   #settled(each: TurnCall): TurnCall {
     if (each.state !== 'asked') return each;
     const settlement = this.#gate.settlement(each.requestId);
     if (settlement === undefined) return each;
     if (!settlement.runs) {
-      // A reviewer's response is checked as an approval is, because the reviewer may be revoked since.
+      // Like an approval, a response needs a check whether its reviewer was revoked since.
       return settlement.outcome === 'responded' ? { ...each, isResponse: true } : this.#answeredBy(each);
     }
-    // A call that passes the gate again keeps the notice of its earlier approval.
+    // `each.notice` is the notice of an earlier approval of the same call, which the new notice continues.
     const { notice, ...call } = this.#gate.approved(each.call, each.requestId, each.notice);
     return { ...each, state: 'ready', call, notice };
   }
@@ -220,7 +219,7 @@ export class TurnCalls {
     });
   }
 
-  /** Starts an approved call. If no second gate will check its approval, a worker checks it before. */
+  /** Starts an admitted call. If no second gate will check its approval, a worker checks the approval first. */
   #start(index: number, each: StartableCall): void {
     const tool = admittedTool(this.#state, each);
     if (tool === undefined) return;
@@ -230,7 +229,7 @@ export class TurnCalls {
     this.#afterCheck(index, each, approvedBy, () => this.#startNow(index, each, tool));
   }
 
-  /** Calls `go` once a worker has confirmed that the approval still counts; without a check if no person approved. */
+  /** Calls `go` once a worker has confirmed that the approval still counts. Calls it at once if no person approved. */
   #afterCheck(index: number, each: AskedCall | StartableCall, approvedBy: Approver[], go: () => void): void {
     const check = this.#gate.revocationOf(approvedBy);
     if (check === undefined) return go();
@@ -243,14 +242,14 @@ export class TurnCalls {
       .catch(() => isCancelled)
       .then((problem) => {
         this.#running--;
-        // The call was given up meanwhile.
+        // The call may have been given up during the check.
         if (this.#state.calls[index] !== checked) return;
-        // Restore the call: `takeSettled` or `answerAll` then gives it up.
+        // If the turn is over, restore the call, which `takeSettled` or `answerAll` then gives up.
         if (problem === isCancelled || this.#isOver) this.#state.calls[index] = each;
         else if (problem === undefined) go();
         else {
           const ran = each.mayHaveRun ? 'unknown' : 'no';
-          // A reviewer's response is a result, which is withheld from the model.
+          // The response of a revoked reviewer counts as a result that is withheld from the model.
           this.#gate.finished(each.call.callId, ran, each.state === 'asked' ? (problem as string) : undefined);
           this.#state.calls[index] = notStarted(each, sentences.failed(problem as string), true);
         }
@@ -261,7 +260,7 @@ export class TurnCalls {
     return requestId === undefined ? approvedBy : this.#gate.approversOf(requestId);
   }
 
-  /** Starts a call: a handoff, a nested run, or the tool's activity. Its end is recorded in the state when it comes. */
+  /** Starts a handoff, a nested run, or the tool's activity. When it ends, the call gets its next state. */
   #startNow(index: number, each: StartableCall, tool: ToolDefinition): void {
     const { call, requestId, approvedBy } = each;
     if (tool.handoff !== undefined) {
@@ -272,7 +271,7 @@ export class TurnCalls {
     this.#running++;
     noteStart(this.#state, tool);
     const groups = requestId === undefined ? [] : [createEventGroup(`approval of ${tool.name}`, { id: requestId })];
-    // The definition that passed the gate. If the run no longer keeps it, the second gate refuses the call (I8).
+    // The permit names the admitted definition. If the tool has changed since, the second gate refuses the call (I8).
     const { admitted: definition } = each;
     const permit =
       tool.agent === undefined
@@ -304,10 +303,10 @@ export class TurnCalls {
     });
   }
 
-  /** If the tool does not know the outcome either, adds what a reviewer sees before the tool may start again. */
+  /** If the tool does not know the outcome either, adds what reviewers see when they decide about another start. */
   async #withReviewerFacts(reconciling: Promise<ToolEnd>, ...call: Parameters<typeof reconcileCall>): Promise<ToolEnd> {
     const end = await reconciling;
-    // Histories that were recorded before this question existed go on without it.
+    // Replays of histories from before this activity existed must not schedule it.
     if (end.ran !== 'unknown' || this.#isOver || !patched('unknown-outcome-asks')) return end;
     this.#gate.noteCommand();
     const [{ name }, permit, args] = call;
@@ -317,23 +316,22 @@ export class TurnCalls {
 
   #runOnce(...[tool, permit, args, groups]: Parameters<typeof runTool>): Promise<ToolEnd> {
     if (this.#state.config.userMayStop !== true) return runTool(tool, permit, args, groups);
-    // The user who stops a tool needs to know how it ended.
+    // After the user's stop, await how the tool really ended, because the user and the model need to know.
     return this.#tools.run(() => runTool(tool, permit, args, groups, { awaitsEnd: true }));
   }
 
-  /** The call after its activity or nested run: answered, ready to start again, or waiting to pass the gate again. */
+  /** Returns the call in its next state after its end: answered, ready to start again, or held before the gate. */
   #ended(each: StartableCall, tool: ToolDefinition, requestId: string | undefined, end: ToolEnd): TurnCall {
     const { content, isError, unread, changed, isRevoked, isUndone, withheld, unsettled } = end;
-    // If the second gate refuses this start, an earlier start may still have run the tool.
+    // This start did not run the tool, but an earlier start may have run it.
     const ran = end.ran === 'no' && each.mayHaveRun ? 'unknown' : end.ran;
     if (tool.agent !== undefined && ran !== 'no') this.#limits.addNested(tool.agent, end);
-    // Without a payload folder no payload can be unread: an operator failed the activity, and the tool may run (I7).
+    // Without `sizeLimits` no payload is in external storage, so an operator failed the activity: the tool may run (I7).
     const isUnread = unread === true && this.#state.config.sizeLimits !== undefined;
     const starts = (each.unread ?? 0) + 1;
     if (isUnread && starts < startsForUnread) return { ...each, unread: starts };
     if (isUndone === true) {
       const unknownStarts = (each.unknownStarts ?? 0) + 1;
-      // The call passes the second gate again, with the same permit.
       if (unknownStarts < startsForUnknown) return { ...each, unknownStarts, mayHaveRun: undefined };
       this.#gate.finished(each.call.callId, 'no');
       return answered(each, withNotice(each, neverRan(tool.name)), true);
@@ -344,12 +342,12 @@ export class TurnCalls {
       this.#gate.noteRuling();
       return heldAsUnknown(each, unsettled, this.#askedBefore(requestId), this.#state.messages);
     }
-    // The notice quotes reviewers, who are revoked if `isRevoked` is true.
+    // The notice quotes the approvers. The model must not read it if they are revoked.
     const whole = isRevoked === true ? content : withNotice(each, content);
     return end.ran === 'no' ? notStarted(each, whole, isError) : answered(each, whole, isError);
   }
 
-  /** The tool or its preview has changed, so the call passes the gate again as it is now (I8). */
+  /** Makes the call pass the gate again, because its tool or its preview has changed (I8). */
   #heldAgain(
     each: StartableCall,
     tool: ToolDefinition,
