@@ -90,18 +90,16 @@ export function interceptors(): WorkflowInterceptors {
 type Job = NonNullable<ActivateInput['activation']['jobs']>[number];
 
 /**
- * Why this activation cannot be processed yet; undefined if it can. Checks payloads that workers write: the
- * results of activities and children, and the arguments of continue-as-new. If external storage does not give one now,
- * a later attempt may read it. Other payloads are refused as undecodable: they must not hold up a run (I5c).
+ * Returns why this activation cannot be processed yet; undefined if it can. A payload that a worker wrote may be in
+ * external storage that cannot be read now, so the task must be repeated later. Payloads that clients write are not
+ * checked here: they are refused as undecodable, because they must not delay a run (I5c).
  */
 export function unreadPayloadOf(jobs: readonly Job[]): string | undefined {
   for (const { resolveActivity, resolveChildWorkflowExecution, initializeWorkflow } of jobs) {
     const carried = initializeWorkflow?.continuedFromExecutionRunId ? initializeWorkflow.arguments : [];
-    const results = [
-      resolveActivity?.result?.completed?.result,
-      resolveChildWorkflowExecution?.result?.completed?.result,
-    ];
-    for (const payload of [...results, ...(carried ?? [])]) {
+    const ofActivity = resolveActivity?.result?.completed?.result;
+    const ofChild = resolveChildWorkflowExecution?.result?.completed?.result;
+    for (const payload of [ofActivity, ofChild, ...(carried ?? [])]) {
       const why = payload == null ? undefined : whyUnread(payload);
       if (why !== undefined) {
         return `A payload of this run cannot be read: ${why}. Give each worker of the task queue the same largePayloads.`;
@@ -111,7 +109,7 @@ export function unreadPayloadOf(jobs: readonly Job[]): string | undefined {
   return undefined;
 }
 
-/** The most bytes of a reference to external storage. Larger payloads are not decoded for this check. */
+/** The most bytes of a payload that stands for one in external storage. Larger payloads need no check. */
 const longestReference = 64;
 
 function whyUnread(payload: Payload): string | undefined {

@@ -115,7 +115,7 @@ class AgentRun {
       if (this.#session.awaitsUser) await this.#untilMessage();
       // Every path from here writes a command, because it calls the model, asks about a limit or ends the execution.
       this.#gate.noteGrowth();
-      // Set this only before a turn. Otherwise a run that an operator pins to its version would continue as new for ever.
+      // Set this only before a turn. Otherwise a run that an operator pins for good would continue as new for ever.
       this.#leavesVersion = this.#session.isSession && this.#gate.isOutdated;
       if (this.#gate.closing !== undefined) return this.#end('closed', lastText(this.#state.messages, 'assistant'));
       if (this.#session.moveToTranscript()) this.#gate.userHeard();

@@ -326,7 +326,7 @@ export class TurnCalls {
     // This start did not run the tool, but an earlier start may have run it.
     const ran = end.ran === 'no' && each.mayHaveRun ? 'unknown' : end.ran;
     if (tool.agent !== undefined && ran !== 'no') this.#limits.addNested(tool.agent, end);
-    // Without `sizeLimits` no payload is in external storage, so an operator failed the activity: the tool may run (I7).
+    // Without `sizeLimits`, no payload is external, so an operator failed the activity, and the tool may run (I7).
     const isUnread = unread === true && this.#state.config.sizeLimits !== undefined;
     const starts = (each.unread ?? 0) + 1;
     if (isUnread && starts < startsForUnread) return { ...each, unread: starts };

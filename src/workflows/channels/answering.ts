@@ -37,8 +37,8 @@ interface Question {
 type Refused = ResolveCall['refused'];
 
 /**
- * What the code of a receipt means. `over`: no other answer can count, unless the run says that the request is open.
- * `refused`: the run has checked the answer. `unchecked`: it did not reach the run, or could not be checked there.
+ * What the code of a receipt means for an answer. `refused`: the run has refused it. `unchecked`: it did not reach the
+ * run, or the run could not check it. `over`: the request seems to be settled, so its state is read from the run.
  */
 const meanings = {
   unknown_request: 'over',
@@ -147,7 +147,7 @@ export class Answering {
     const { request, channel } = question;
     const { requestId } = request;
     const backoff = new Backoff();
-    // `resolve` gets what `notify` returns, so `notify` comes first.
+    // Wait for `notify`, because `resolve` receives what `notify` returned.
     await condition(() => this.#messages.isNotified(requestId, channel.name));
     while (checked(request) < mostAnswers) {
       const refused = request.refused?.[channel.name];
@@ -160,7 +160,7 @@ export class Answering {
       }
       backoff.reset();
       const receipt = await this.#send(question, answer);
-      // The run announces the requests that this answer settles.
+      // If the answer has settled the request, the run announces that itself.
       if (receipt.accepted && receipt.outcome !== undefined) return;
       const { code, message } = receipt;
       if (meaningOf(code) === 'over' || receipt.outcome !== undefined) return this.#lookAgain(question);
@@ -189,7 +189,7 @@ export class Answering {
     await condition(() => this.#messages.isNotified(requestId, channel.name));
   }
 
-  /** The answer of a channel; undefined if it gives none; `again` if it was not asked or its worker is gone. */
+  /** Returns the answer of a channel. Undefined if there is none; `again` if the channel must be asked once more. */
   async #resolve({ request, channel }: Question, refused: Refused): Promise<ChannelAnswer | 'again' | undefined> {
     const { requestId } = request;
     const { name, retries } = channel;
@@ -300,7 +300,7 @@ function meaningOf(code: ProblemCode | undefined): (typeof meanings)[ProblemCode
   return isProblemCode(code) ? meanings[code] : 'unchecked';
 }
 
-/** The time left for an answer. It exceeds the deadline, so that a late answer reaches the run and is refused there. */
+/** Returns the time left for an answer. It ends after the deadline, so that the run itself refuses a late answer. */
 function leftMs({ deadlineMs }: Tracked): number {
   return deadlineMs === null ? longestMs : deadlineMs + afterDeadlineMs - clock.nowMs;
 }

@@ -51,9 +51,9 @@ export async function approvalChannels(input: ChannelsInput): Promise<void> {
 }
 
 /**
- * The workflow id of the agent run. This workflow's own id, which no sender can change, is made from it: it ends with
- * the run's id, or with a digest of a long one, and then the input has the id itself. Throws `forbidden` if neither
- * gives the own id, because then no agent run has started this workflow.
+ * Returns the workflow id of the agent run: the end of this workflow's own id or, if that is a digest, the id in the
+ * input. `channelsWorkflowId` of it must give the own id, which no sender can change. Throws `forbidden` otherwise,
+ * because then no agent run has started this workflow.
  */
 function agentRunId(ownId: string, input: Partial<ChannelsInput> | null | undefined): string {
   const candidates = [input?.workflowId, ownId.slice(ownId.indexOf(':') + 1)];
@@ -90,7 +90,7 @@ const { [activityNames.lookForEndedRuns]: lookForEndedRuns } = proxyActivities<{
   [activityNames.lookForEndedRuns]: LookForEndedRuns;
 }>({ startToCloseTimeout: '5m', retry: { maximumInterval: '60s' }, summary: 'Look for runs that have ended' });
 
-/** Looks for runs that ended unannounced: terminated, timed out, or deleted. Ends once no run uses channels. */
+/** Looks for runs that were terminated, timed out or deleted, which announce no end. Ends when no run has channels. */
 export async function watchEndedRuns(): Promise<void> {
   for (;;) {
     await sleep('60s');

@@ -21,7 +21,7 @@ const { [activityNames.lookAtRequests]: lookAtRequests } = proxyActivities<{
 const afterDeadlineMs = 1_500;
 const firstLookMs = 60_000;
 const longestLookMs = 3_600_000;
-/** How far the clock of the run's task may be ahead of this workflow's. */
+/** How far the clock of the run's worker may be ahead of the clock of this workflow's worker. */
 const clockDifferenceMs = 1_000;
 const mostSteps = 500;
 /** The most requests of one look, which is one query. */
@@ -44,10 +44,10 @@ export class Deliveries {
   readonly #requests = new Map<string, Tracked>();
   readonly #messages: ChannelMessages;
   readonly #answering: Answering;
-  /** Requests whose state is to be read from the run, with the steps that signals have announced of each. */
+  /** The requests to read from the run, with the steps that signals have announced of each request. */
   readonly #pending = new Map<string, AnnouncedStep[]>();
   #lookMs = firstLookMs;
-  /** The name of the search attribute for tags. Absent: there is none, or its name is not known yet. */
+  /** The name of the search attribute for tags. Undefined if there is none, or before the first look at the run. */
   #tagsName: string | undefined;
   #indexed: readonly string[] = [];
 
@@ -64,7 +64,7 @@ export class Deliveries {
     this.note({ requestIds: requests.map(({ requestId }) => requestId) });
   }
 
-  /** Notes requests, and perhaps a step of theirs, for the next look at the run, which then comes soon. */
+  /** Notes requests, and perhaps a step that they have reached, for the next look at the run. */
   note({ requestIds, step }: ChangedSignal): void {
     for (const requestId of requestIds) {
       const steps = this.#pending.get(requestId);
@@ -100,7 +100,7 @@ export class Deliveries {
     }));
   }
 
-  /** Whether no channel could be notified of a request (`undelivered`), or until when its first message waits. */
+  /** Says if no channel could be notified of a request (`undelivered`), or until when its message is delayed. */
   #deliveryState({ requestId, channels, asked }: Tracked): Pick<Delivered, 'undelivered' | 'heldUntil'> {
     const progress = channels.map((name) =>
       asked.includes(name) ? this.#messages.progress(requestId, name) : 'failing',
@@ -112,7 +112,7 @@ export class Deliveries {
     return Number.isFinite(untilMs) ? { heldUntil: new Date(untilMs).toISOString() } : {};
   }
 
-  /** Writes the requests that no channel could deliver yet into the index, for lists, and into the log. */
+  /** Writes the undelivered requests into a search attribute, by which lists find them, and into the log. */
   #index(): void {
     if (this.#tagsName === undefined) return;
     const all = this.list().filter(({ undelivered }) => undelivered);
@@ -148,7 +148,7 @@ export class Deliveries {
     return isQuiet && workflowInfo().continueAsNewSuggested;
   }
 
-  /** True if a call that the server repeats keeps this workflow from continuing as new. */
+  /** True if this workflow must continue as new, and a call that the server retries without end prevents that. */
   get #mustInterrupt(): boolean {
     return this.#messages.isPatient && workflowInfo().continueAsNewSuggested;
   }
@@ -191,7 +191,7 @@ export class Deliveries {
     }
   }
 
-  /** Sorts requests that are tracked before those that a sender has only named. */
+  /** Sorts tracked requests first: a sender may have named other requests, which no run has. */
   readonly #trackedFirst = ([one]: [string, unknown], [other]: [string, unknown]): number =>
     Number(this.#requests.has(other)) - Number(this.#requests.has(one));
 
@@ -222,12 +222,12 @@ export class Deliveries {
     }
   }
 
-  /** Detaches a request from channels: they must not answer it, and get later messages only if they got the request. */
+  /** Detaches a request from channels, which must not answer it now. Those that got it still get its settlement. */
   #removeFrom(tracked: Tracked, channels: readonly string[]): void {
     this.#answering.stop(tracked, channels);
-    const untold = this.#messages.drop(tracked.requestId, channels);
+    const unsent = this.#messages.drop(tracked.requestId, channels);
     tracked.begun = tracked.begun.filter((name) => !channels.includes(name));
-    tracked.asked = tracked.asked.filter((name) => !untold.includes(name));
+    tracked.asked = tracked.asked.filter((name) => !unsent.includes(name));
   }
 
   /** Returns the announced steps that are due and new, and notes them as taken. */
@@ -241,7 +241,7 @@ export class Deliveries {
     return fresh;
   }
 
-  /** Queues the request for a channel that does not have it yet, and then the steps. */
+  /** Queues the request if the channel does not have it yet, and then the new steps. */
   #notify({ requestId, asked }: Tracked, channel: LookedChannel, steps: readonly DueStep[]): void {
     if (!asked.includes(channel.name)) {
       asked.push(channel.name);
@@ -251,21 +251,21 @@ export class Deliveries {
     for (const step of steps) this.#messages.remind(requestId, channel, step);
   }
 
-  /** Ends the tracking of a request. `isSettled`: false if the run does not have it any more. */
+  /** Stops tracking a request: it is settled or, if `isSettled` is false, the run does not have it. */
   #end(requestId: string, isSettled: boolean): void {
     const tracked = this.#requests.get(requestId);
     if (tracked === undefined) return;
     this.#answering.stop(tracked, tracked.begun);
     this.#requests.delete(requestId);
     if (isSettled) this.#messages.settle(requestId, tracked.asked);
-    // The run has lost a request that it had before, so its channels still get a settlement.
+    // Only a request with `facts` was once read from the run. Its channels get a settlement although the run lost it.
     else if (tracked.facts !== undefined) {
       this.#messages.settle(requestId, tracked.asked, tracked.facts);
     }
   }
 }
 
-/** A short digest that identifies a step. It covers the names: a forged step with other names must not pass for it. */
+/** Returns a digest that identifies a step. It covers the reviewers' names, so that a forged step is another step. */
 function keyOf({ kind, dueAt, to = [] }: AnnouncedStep): string {
   return jsonDigest([kind, dueAt, ...to]).slice(0, 16);
 }

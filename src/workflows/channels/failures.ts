@@ -22,7 +22,7 @@ export function isRefused(error: unknown): boolean {
   return isCancellation(error) || (isThrownByChannel(cause) && cause.nonRetryable === true);
 }
 
-/** How long the receiver demands to wait before the next call, in milliseconds; 0 if it demands nothing. */
+/** Returns the milliseconds that the receiver demands to wait before the next call; 0 if it demands no wait. */
 export function retryAfterMs(error: unknown): number {
   const cause = causeOf(error);
   const asked: unknown = isThrownByChannel(cause) ? cause.details?.[1] : undefined;

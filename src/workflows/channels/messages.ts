@@ -18,7 +18,7 @@ const { [activityNames.channelSettled]: settled } = proxyActivities<Calls>({
   retry: { maximumAttempts: 5, initialInterval: '1s', backoffCoefficient: 3 },
 });
 
-/** A step of a request. `kind` and `dueAt` identify it: the time when it was due, or the user's message count. */
+/** A step of a request, identified by `kind` and `dueAt`. For `user_wrote`, `dueAt` is the number of user messages. */
 export interface DueStep extends ChannelStep {
   dueAt: string;
 }
@@ -53,11 +53,11 @@ export interface MessagesState {
 
 /** The most steps that wait: any sender can signal steps, and all that wait must fit into one payload. */
 const mostLater = 100;
-/** How long a failed report of a settlement is repeated: a channel may be gone for good, and calls add to history. */
+/** How long a failed report of a settlement is repeated. Without an end, a channel that is gone would fill history. */
 const settlesForMs = 7 * 86_400_000;
 /** The most settlements to repeat: one payload carries them all. */
 const mostUnsettled = 1_000;
-/** A request joins a message only if that delays the request by at most this time. */
+/** A request joins a waiting message of several requests only if that delays the request by at most this time. */
 const joinsWithinMs = 60_000;
 
 /** Sends messages about the requests of a run. Calls about one message are made one after another. */
@@ -91,7 +91,7 @@ export class ChannelMessages {
     for (const each of unsettled) void this.#settleLater(each);
   }
 
-  /** The state for continue-as-new, without messages about requests that are no longer tracked: they change no more. */
+  /** Returns the state for continue-as-new. Leaves out messages that can change no more, as their requests ended. */
   state(isTracked: (requestId: string) => boolean): MessagesState {
     const unsettled = [...this.#unsettled];
     const isNeeded = (id: string): boolean =>
@@ -127,7 +127,7 @@ export class ChannelMessages {
     return message?.isSent !== false || message.isOver;
   }
 
-  /** How far a channel is with a request. A number is the workflow time until which the request waits. */
+  /** Returns how far the delivery of a request to a channel is. A number is the time until which the request waits. */
   progress(requestId: string, channel: string): 'delivered' | 'sending' | 'failing' | number {
     const message = this.#messageOf(requestId, channel);
     if (message === undefined || message.isSent) return 'delivered';
@@ -139,11 +139,11 @@ export class ChannelMessages {
     return this.#failures.of(requestId);
   }
 
-  /** Adds a request to what `send` sends. A channel with `batch` gets one message for several requests. */
+  /** Prepares the message about a request, for `send`. A channel with `batch` gets one message for several requests. */
   ask(requestId: string, { name, batch, settles, delayMs }: LookedChannel): void {
     if (this.#messageOf(requestId, name) !== undefined) return;
     const dueMs = clock.nowMs + delayMs;
-    // An urgent request does not join a message that waits for the end of the quiet hours.
+    // A request that may be sent now must not wait with others for the end of the quiet hours.
     const joins = (each: ChannelMessage): boolean =>
       each.channel === name &&
       each.dueMs !== undefined &&
@@ -162,7 +162,7 @@ export class ChannelMessages {
   remind(requestId: string, { name: channel, delayMs }: LookedChannel, step: DueStep): void {
     const message = this.#messageOf(requestId, channel);
     if (message === undefined) return;
-    // If the request is not sent yet, a reminder is skipped, and an escalation waits until it is.
+    // Before the request itself is sent, an escalation waits, and other steps are skipped.
     if (isUnsent(message) && step.kind !== 'escalated') return;
     if (step.kind === 'reminded' && this.#isToBeReminded(requestId, channel)) return;
     const later = { requestId, channel, step, dueMs: clock.nowMs + delayMs };
@@ -170,14 +170,14 @@ export class ChannelMessages {
     else void this.#queueLater(later);
   }
 
-  /** True if a reminder of the request waits, or a message about it is being retried. One message is enough. */
+  /** True if another message is on its way that reminds of the request: a waiting reminder, or a call with retries. */
   #isToBeReminded(requestId: string, channel: string): boolean {
     const isSame = (each: Later): boolean =>
       each.requestId === requestId && each.channel === channel && each.step.kind === 'reminded';
     return [...this.#later].some(isSame) || this.#notifier.repeats(requestId, channel);
   }
 
-  /** Sends a step once it is due and its request is sent. It waits outside the queue, so that it delays no call. */
+  /** Waits until a step is due and its request is sent, then queues it. A wait in the queue would delay other calls. */
   async #queueLater(later: Later): Promise<void> {
     if (this.#later.size >= mostLater) return;
     this.#later.add(later);
@@ -204,7 +204,7 @@ export class ChannelMessages {
       }
       return notified;
     };
-    // A message of the user concerns all open requests of the run.
+    // A new message of the user concerns all open requests of the run, so one call reports it for all of them.
     if (step.kind === 'user_wrote') this.#queueTogether(this.#written, message, requestId, notifyStep);
     else this.#queue(message, requestId, () => notifyStep([requestId]));
   }
@@ -237,7 +237,7 @@ export class ChannelMessages {
     });
   }
 
-  /** Gives a request a message of its own if its first call failed, because that call may have reached people. */
+  /** Moves a request whose first call failed to a message of its own. That call may have reached people after all. */
   #takeOut(requestId: string, channel: string): void {
     const message = this.#messageOf(requestId, channel);
     if (message?.interrupted === undefined || !isCollecting(message)) return;
@@ -246,7 +246,7 @@ export class ChannelMessages {
     this.#messages.push({ channel, requestIds: [requestId], isSent, isOver: true, settles });
   }
 
-  /** Queues one call for all requests that are added before the call begins. */
+  /** Queues one call about several requests. Requests that are added before the call begins join it. */
   #queueTogether(
     queued: Map<ChannelMessage, string[]>,
     message: ChannelMessage,
@@ -270,7 +270,7 @@ export class ChannelMessages {
     return this.#messages.find((each) => each.channel === channel && each.requestIds.includes(requestId));
   }
 
-  /** Sends all collected requests once the message is due. A failed message is sent again later. */
+  /** Sends a message with all its requests when it is due. A failed message is sent again later. */
   async #sendWhenDue(message: ChannelMessage): Promise<void> {
     this.#timed.add(message);
     const delayMs = message.dueMs! - clock.nowMs;
@@ -320,7 +320,7 @@ export class ChannelMessages {
     }
   }
 
-  /** Repeats a report once it is due. It waits outside the queue, so that it delays no other call. */
+  /** Waits until a failed report is due again, then queues it. A wait in the queue would delay other calls. */
   async #settleLater(unsettled: Unsettled): Promise<void> {
     const { channel, settledIds, dueMs, untilMs } = unsettled;
     const [first] = settledIds;
@@ -375,7 +375,7 @@ function isCollecting({ dueMs }: ChannelMessage): boolean {
   return dueMs !== undefined;
 }
 
-/** Waits, and resolves to false if the workflow is cancelled meanwhile: an error would fail its task for ever. */
+/** Resolves to true after the wait; to false if the workflow is cancelled, because an error would fail its task. */
 async function completes(wait: () => Promise<unknown>): Promise<boolean> {
   try {
     await wait();

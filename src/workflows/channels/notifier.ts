@@ -29,7 +29,7 @@ export interface Notification extends Omit<NotifyCall, 'workflowId'> {
   isPartlySent: boolean;
 }
 
-/** How a call ended. `again`: the call is made again after `afterMs`, for these requests. */
+/** How a call ended. After `again`, the caller makes the call once more, after `afterMs` and for `requestIds`. */
 export type Notified =
   | { state: 'sent'; sent?: Json }
   | { state: 'given_up'; why?: string }
@@ -42,7 +42,7 @@ interface PatientCall {
   scope: CancellationScope;
 }
 
-/** Calls `notify` of channels: first once, then, after a failure, with retries until it succeeds or is stopped. */
+/** Calls `notify` of channels: the first call has one attempt, and a call after a failure is retried by the server. */
 export class Notifier {
   readonly #workflowId: string;
   readonly #patient = new Set<PatientCall>();
@@ -77,7 +77,7 @@ export class Notifier {
       return { state: 'again', sent, isPartlySent: true, why: rest.why, afterMs, requestIds };
     } catch (error) {
       const left = waiting.requestIds;
-      // This workflow cancelled the call, and some of its requests are open.
+      // `stop` or `interrupt` may have cancelled the call. Then make it again for the requests that are still open.
       const isInterrupted = isPatient && waiting.scope.consideredCancelled && isCancellation(error) && left.length > 0;
       if (isInterrupted && !CancellationScope.current().consideredCancelled) {
         return { state: 'again', afterMs: afterInterruptionMs, requestIds: left };

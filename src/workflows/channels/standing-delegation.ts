@@ -3,7 +3,7 @@ import type { DelegateOpen } from '../../activities/delegate-open.ts';
 import { activityNames } from '../../contract.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 
-/** Each attempt of this activity looks for open requests once. Retries add no history, and keep no worker busy. */
+/** Looks for open requests once in each attempt. Between retries it adds nothing to history and occupies no worker. */
 const { [activityNames.delegateOpen]: delegateOpen } = proxyActivities<{
   [activityNames.delegateOpen]: DelegateOpen;
 }>({

@@ -22,7 +22,7 @@ import { limitsOf } from '../../core/policy/limits.ts';
 import type { PolicyLayers } from '../../core/policy/policy.ts';
 import type { RulingMeter } from '../../core/match/ruling-meter.ts';
 import { redactText } from '../../core/redact/find-sensitive.ts';
-import type { Redaction } from '../../core/redact/redaction.ts';
+import type { Redaction, RedactionSettings } from '../../core/redact/redaction.ts';
 import { type ShellSplit, notSplit } from '../../core/shell/parts.ts';
 import type { Consultation } from './consult-advisors.ts';
 import { clock } from '../sandbox/clock.ts';
@@ -41,7 +41,7 @@ export type Admission =
   | { kind: 'advised'; consultation: Consultation }
   | { kind: 'answered'; content: string; outcome: OutcomeName; isError: boolean };
 
-/** Facts about a call that an activity determined when it parsed the arguments; recorded with the call. */
+/** What activities and the run know about a call before its ruling. */
 export interface CallFacts {
   /** What reviewers see beside the call: the model's text in the same turn, else the last user message. */
   contextSummary: string;
@@ -54,7 +54,7 @@ export interface CallFacts {
   stopped?: string;
   /** Why the second gate would refuse to start the call, as its worker reported with the model's answer. */
   cannotStart?: string;
-  /** True: a message of the user had not reached the model when it made the call. */
+  /** True if a message of the user had not reached the model when the model made the call. */
   isUnheard?: boolean;
   /** Finds an earlier result that answers the call, by the call's digest. Absent: the tool's results are not kept. */
   earlier?: (digest: string) => EarlierResult | undefined;
@@ -69,7 +69,7 @@ export interface EarlierResult {
   content: string;
 }
 
-/** Rules on one call and, for `ask`, opens its request. Exactly this call runs (I8). `meter` counts the work. */
+/** Rules on one call and, for `ask`, opens its request. Only exactly this call can run (I8). `meter` sums the work. */
 export function admitCall(
   state: GateState,
   active: ActivePolicies,
@@ -98,7 +98,7 @@ export function admitCall(
   }
   const shell = shellOf(tool, facts);
   const { contextSummary, sentence, replaces, assessment: assessed, redaction } = facts;
-  // If reviewers see no arguments, the journal omits the advisors' reasons, which may quote them.
+  // If arguments are hidden from reviewers, so are the advisors' reasons, which may quote arguments.
   const advice = state.showsArguments ? facts.advice : facts.advice && withoutReasons(facts.advice);
   const ruledCall = { tool: toolName, args, risk, subject, shell, beside };
   const mayHaveRun = replaces?.by === 'unknown';
@@ -120,9 +120,9 @@ export function admitCall(
     const written = denial === undefined ? ruling.reason : adviceSentence(denial);
     return answered('denied_by_policy', sentences.deniedByPolicy(toolName, written));
   }
-  // A call that replaces an irreversible one is counted already, so it does not count again.
+  // The limit of irreversible calls has counted the call that this one replaces, so it must not count this one again.
   const reversible = assessment.reversible || (replaces !== undefined && countsAsIrreversible(ledger, replaces));
-  // A call that an advisor approves is under the same limits as a call that reviewers are asked about.
+  // Apply the limits for calls that need an approval also if an advisor approves the call in place of reviewers.
   const limited = ruling.layer === 'advisor' ? { action: 'ask' as const } : ruling;
   const answer = answerBefore(ledger, limited, { ruled: ruledCall, digest, reversible, atMs }, limits, meter);
   if (answer !== undefined) {
@@ -175,13 +175,15 @@ export function refuseCall(
   active: ActivePolicies,
   { callId, toolName, content }: { callId: string; toolName: string; content: string },
 ): Admission {
-  const { policies, redaction } = active;
-  // The sentence may quote the arguments, so the journal gets it redacted. It gets none if a policy has patterns of its
-  // own, because workflows cannot apply them.
-  const redacted = redaction === undefined ? content : redactText(content.slice(0, 2_000), redaction.kinds);
-  const reason = state.showsArguments && !(redaction?.patterns.length ?? 0) ? redacted.slice(0, 500) : undefined;
+  const reason = state.showsArguments ? withoutSecrets(content, active.redaction)?.slice(0, 500) : undefined;
   state.apply({ kind: 'rule', atMs: clock.nowMs, callId, toolName, outcome: 'refused', reason });
-  return { kind: 'answered', content, outcome: 'refused', isError: isErrorForModel(policies, 'refused') };
+  return { kind: 'answered', content, outcome: 'refused', isError: isErrorForModel(active.policies, 'refused') };
+}
+
+/** Redacts a sentence that may quote arguments. Undefined if a policy has own patterns: workflows cannot apply them. */
+function withoutSecrets(content: string, redaction: RedactionSettings | undefined): string | undefined {
+  if (redaction === undefined) return content;
+  return redaction.patterns.length > 0 ? undefined : redactText(content.slice(0, 2_000), redaction.kinds);
 }
 
 const denials: readonly OutcomeName[] = ['denied', 'denied_by_policy', 'expired', 'superseded', 'refused'];
@@ -191,7 +193,7 @@ export function isErrorForModel(policies: PolicyLayers, outcome: OutcomeName): b
   return denials.includes(outcome) && limitsOf(policies).deniedAs === 'error';
 }
 
-/** The digest of a call. A problem if the arguments have no canonical JSON: it would be unknown what was approved. */
+/** Returns the digest of a call; a problem if its arguments have no canonical JSON, of which the digest is made. */
 function digestOf({ args }: ToolCall, { name, definition }: ToolDefinition): string | Problem {
   try {
     return callDigest({ tool: name, args, definition });
@@ -200,22 +202,20 @@ function digestOf({ args }: ToolCall, { name, definition }: ToolDefinition): str
   }
 }
 
-/** The split of the tool's command; undefined without one. A missing split is `notSplit`: no allow rule matches it. */
+/** Returns the split command of a shell tool; `notSplit`, which no allow rule matches, if no activity has split it. */
 function shellOf({ subject, shellSubject }: ToolDefinition, { shell }: CallFacts): ShellSplit | undefined {
   if (shellSubject !== true) return undefined;
   return shell !== undefined && shell.argument === subject ? shell : notSplit;
 }
 
-/** The changed definition that the second gate reported for tool `name`; undefined for every other failure. */
+/** Returns the second gate's report that tool `name` or its preview has changed; undefined for any other failure. */
 export function changedDefinitionOf(cause: unknown, name: string): ChangedDefinition | undefined {
   if (!(cause instanceof ApplicationFailure)) return undefined;
   if (cause.type !== definitionChangedType && cause.type !== previewChangedType) return undefined;
   const [by, change] = (cause.details ?? []) as [unknown, Partial<ChangedDefinition> | undefined];
-  const hasDefinition =
-    typeof change?.definition?.definition === 'string' &&
-    (cause.type === previewChangedType) === Array.isArray(change.changes);
-  // Any client that may fail activities can write this failure too, so it must not change another tool.
-  return by === refusedBySecondGate && hasDefinition && change?.definition?.name === name
-    ? (change as ChangedDefinition)
-    : undefined;
+  const isPreview = cause.type === previewChangedType;
+  const isWhole = typeof change?.definition?.definition === 'string' && isPreview === Array.isArray(change.changes);
+  // Any client that may fail activities can write this failure, so a report about another tool must not count.
+  const isOfTool = change?.definition?.name === name;
+  return by === refusedBySecondGate && isWhole && isOfTool ? (change as ChangedDefinition) : undefined;
 }

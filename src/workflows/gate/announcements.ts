@@ -21,7 +21,7 @@ const mostFailures = 3;
 
 /**
  * Announces changed requests to the workflow of the run's channels (`channels/approval-channels.ts`), by one activity
- * for each activation. A request changes if it is opened or settled, or has other channels or new messages of the user.
+ * for each activation. Changed means: opened, settled, with other channels, or with new messages of the user.
  */
 export class Announcements implements ScheduledTask {
   readonly #state: GateState;
@@ -37,8 +37,8 @@ export class Announcements implements ScheduledTask {
   /** The number of announcements that failed since the last one that arrived. */
   #failures = 0;
   /**
-   * Requests whose announcement failed and is repeated after a wait. The value is the earlier one in `#announced`, or
-   * empty: a new request may have been announced all the same, so its settlement must be announced, too.
+   * What was announced before of each request whose announcement failed and is repeated after a wait. Empty for a new
+   * request, which stays listed: its announcement may have arrived all the same, and then its settlement must follow.
    */
   readonly #missed = new Map<string, string>();
   #isWaiting = false;
@@ -81,7 +81,7 @@ export class Announcements implements ScheduledTask {
     else if (this.isDue) this.#startWait();
   }
 
-  /** Starts one announcement, and notes the present state of all requests as announced. */
+  /** Starts the announcement of these requests. From then on, their present state counts as announced. */
   #announce(requestIds: string[]): void {
     const before = new Map(requestIds.map((id) => [id, this.#missed.get(id) ?? this.#announced.get(id)]));
     this.#missed.clear();
@@ -125,7 +125,7 @@ export class Announcements implements ScheduledTask {
     this.#missed.clear();
   }
 
-  /** Restores what was announced of these requests before, so that `#changed` returns them again. */
+  /** Restores what was announced before a failed announcement, so that `#changed` returns its requests again. */
   #forget(before: ReadonlyMap<string, string | undefined>): void {
     for (const [requestId, announced] of before) {
       if (announced === undefined) this.#announced.delete(requestId);

@@ -17,7 +17,7 @@ const { [activityNames.checkApprovers]: checkApprovers } = proxyActivities<{
 
 const unknownSentence = 'it is not known whether the approval of this call still counts';
 
-/** Asks a worker whether approvers still count by the worker's present version of the operator's policy. */
+/** Asks workers whether the operator's present policy has revoked the approvers of a call. */
 export class ApproverChecks {
   readonly #obey: (revoked: unknown) => void;
   readonly #open = new Set<CancellationScope>();
@@ -29,7 +29,7 @@ export class ApproverChecks {
 
   /** Why an approval by these people counts no more; undefined if it counts. Rejects if the workflow is cancelled. */
   async problem(approvedBy: readonly Approver[]): Promise<string | undefined> {
-    // `cancel` ends this scope. If the caller's scope cannot be cancelled, a cancelled workflow still gets its answer.
+    // `cancel` ends this scope. A caller in a non-cancellable scope gets the answer even in a cancelled workflow.
     const scope = new CancellationScope();
     this.#open.add(scope);
     try {
@@ -41,7 +41,7 @@ export class ApproverChecks {
       return problem === undefined || typeof problem === 'string' ? problem : unknownSentence;
     } catch (error) {
       if (isCancellation(error) && scope.consideredCancelled && this.#open.has(scope)) throw error;
-      // An operator failed the activity, or the call that waited for it was given up.
+      // An operator has failed the activity, or `cancel` has ended the check.
       return unknownSentence;
     } finally {
       this.#open.delete(scope);

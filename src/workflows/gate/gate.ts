@@ -99,7 +99,7 @@ export class Gate {
 
   /** Puts policies in force. The first call also opens the queue, in which messages have waited for them. */
   #enforce(options: GateOptions, change: PolicyChange | undefined): void {
-    // First what may throw, so that nothing is half changed.
+    // Compile the policies first, because this may throw, and nothing must be changed then.
     this.#active = new ActivePolicies(options, change);
     this.#change = change;
     this.#state.begin(options.engine, options.auditSalt);
@@ -151,7 +151,7 @@ export class Gate {
     this.#state.noteGrowth();
   }
 
-  /** Notes that the caller writes a command in this activation, so that the gate need not write one. */
+  /** Call this if you write a command in this activation. Then the gate need not write one of its own (I12). */
   noteCommand(): void {
     this.#state.noteCommand();
   }
@@ -181,7 +181,7 @@ export class Gate {
     return CancellationScope.nonCancellable(() => this.until(() => true));
   }
 
-  /** Makes the gate write a command in this activation, because a ruling may schedule nothing itself (I12). */
+  /** Makes the gate write a command in this activation. Needed after a ruling, which may schedule nothing (I12). */
   noteRuling(): void {
     this.#messages.queue.noteChange();
   }
@@ -196,7 +196,7 @@ export class Gate {
     return refuseCall(this.#state, this.#activePolicies, { callId, toolName, content });
   }
 
-  /** The settlement of a request; undefined while it is open. A replaced request has that of its replacement. */
+  /** Returns how a request, or the request that replaced it, was settled; undefined while it is open. */
   settlement(requestId: string): Settlement | undefined {
     const found = this.#latest(requestId);
     return found !== undefined && 'settlement' in found ? found.settlement : undefined;
@@ -269,8 +269,8 @@ export class Gate {
   }
 
   /**
-   * Asks a worker why an approval by these people counts no more, for effects without an activity, which the second
-   * gate would check. Resolves to undefined if it counts; returns undefined without people. Rejects if cancelled.
+   * Asks a worker why an approval by these people no longer counts; resolves to undefined if it counts. Returns
+   * undefined without people. Only effects without an activity need this: the second gate checks all others.
    */
   revocationOf(approvedBy: readonly Approver[]): Promise<string | undefined> | undefined {
     if (approvedBy.length === 0) return undefined;
@@ -303,7 +303,7 @@ export class Gate {
     this.#state.takeBack();
   }
 
-  /** Takes back journal entries whose payload may never have been sent; the next payload carries them. */
+  /** Puts journal entries back whose payload may never have been sent, so that the next payload carries them. */
   putBackJournal(entries: JournalEntry[]): void {
     this.#state.putBack(entries);
   }
@@ -352,7 +352,7 @@ export class Gate {
     throw misused('ApprovalGate: call load() before the first guarded call');
   }
 
-  /** The part of a permit that says why the call may run: a policy or grant allows it, or people approved it. */
+  /** Returns the part of a permit that says why the call may run: a policy, a grant, or people who approved it. */
   #outcome(
     requestId: string | undefined,
     byGrant: Approver[] = [],
@@ -373,7 +373,7 @@ export class Gate {
     };
   }
 
-  /** The sentence with the reasons of a request's approvals. Secrets in it are redacted where arguments are. */
+  /** Returns a sentence with the reasons of a request's approvals. Redacts secrets in it if the policies redact. */
   #approvedSentence(requestId: string): string | undefined {
     const found = this.#latest(requestId);
     const isApproved = this.settlement(requestId)?.outcome === 'approved';

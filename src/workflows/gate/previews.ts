@@ -8,7 +8,7 @@ import type { RequestRecord } from '../../core/ledger/ledger.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { ScheduledTask } from '../state/scheduler.ts';
 
-/** How long after the tool's own time-out the activity times out. A worker that is alive ends the activity before. */
+/** The activity times out this much later than the tool's `preview`, whose time-out the worker reports itself. */
 const marginMs = 5_000;
 /** The most bytes of previews that continue-as-new carries. The next execution requests the others again. */
 const carriedBytes = 64_000;
@@ -66,7 +66,7 @@ export class Previews implements ScheduledTask {
     return kept.length === 0 ? undefined : Object.fromEntries(kept);
   }
 
-  /** Records what an approval binds. The index then writes a command, so that no replay merges this task (I12). */
+  /** Records the facts that an approval binds. This changes the open requests, so the index writes a command (I12). */
   #bind(requestId: string, preview: CallPreview): void {
     const bound = (preview.state === 'ready' ? preview.bound : undefined) ?? 'unknown';
     this.#state.apply({ kind: 'bind', requestId, bound });
@@ -83,7 +83,7 @@ export class Previews implements ScheduledTask {
     });
   }
 
-  /** Requests the preview of a call from a worker. If none comes, resolves to a failed preview that says why. */
+  /** Requests the preview of a call from a worker. If that fails, resolves to a failed preview with the reason. */
   async #ask({ request, ruled, previewTimeoutMs = 0 }: RequestRecord): Promise<CallPreview> {
     const { requestId, toolName, arguments: args, agentName: agent } = request;
     const { [activityNames.preview]: preview } = proxyActivities<{ [activityNames.preview]: Preview }>({

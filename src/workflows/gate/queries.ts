@@ -114,7 +114,7 @@ export function answerQueries(
     const always = isAllShown ? alwaysTermsOf(found) : undefined;
     const ranBefore = settled === undefined ? earlierRunOf(state.ledger, found) : undefined;
     const accounts = settled === undefined && !hides ? earlierAccountsOf(state.ledger, found) : [];
-    // A policy's own patterns need a library that does not run in workflows, so the messages themselves stay hidden.
+    // Workflows cannot apply a policy's own patterns. If a policy has some, hide the texts of the user's messages.
     const ownPatterns = (active()?.redaction?.patterns.length ?? 0) > 0;
     const unheard = settled === undefined ? (session?.unheard ?? []) : [];
     return {
@@ -168,7 +168,7 @@ export function answerQueries(
 const mostMessages = 10;
 const longestMessage = 500;
 
-/** The messages that the model has not received, as reviewers see them. `hides`: their number alone. */
+/** Returns the messages that the model has not received, as reviewers see them. `hides`: only their number. */
 function shownMessages(
   { request, redaction }: RequestRecord,
   unheard: readonly string[],

@@ -52,7 +52,7 @@ export class VisibilityIndex {
     this.#indexedRequests = ledger.open;
     const { ids, tags, dueMs } = approvalIndex(ledger);
     const { KEYWORD_LIST, DATETIME } = SearchAttributeType;
-    // An empty list makes the server remove the attribute. The SDK writes null as JSON, which other SDKs fail to read.
+    // The server removes an attribute that is an empty list. Null would not do, because other SDKs fail to read it.
     const list = (name: string, value: string[]) => ({ key: defineSearchAttributeKey(name, KEYWORD_LIST), value });
     upsertSearchAttributes([
       list(names.ids, ids),
@@ -70,8 +70,8 @@ export class VisibilityIndex {
   }
 
   /**
-   * Writes the journal as the command of an activation that changed no open request: a replay would merge a task
-   * without a command with the next one (I12). If a policy has changed who can answer, also writes the rows.
+   * Writes the journal into a memo, for an activation that needs a command and has none: a replay would merge its task
+   * with the next one (I12). Writes the rows of the requests, too, if a policy has changed who can answer them.
    */
   writeJournal(): void {
     const { memo, rest } = this.#memoOf(this.#state.takeJournal());
@@ -128,7 +128,7 @@ export class VisibilityIndex {
 const mostListed = 10;
 const longestText = 200;
 
-/** The text under "User Metadata" on a run's page of Temporal's UI. Markdown keeps line breaks and nests no lists. */
+/** Writes the text under "User Metadata" on a run's page of Temporal's UI. It is Markdown without nested lists. */
 export function currentDetails({ open }: Ledger): string {
   const [first] = open;
   if (first === undefined) return 'No approval is pending.';
@@ -202,7 +202,10 @@ function span(escaped: string): string {
   return `\`${escaped.replaceAll('`', "'")}\``;
 }
 
-/** The task that runs all outputs. If they write no command where one is needed (I12), it writes the journal. */
+/**
+ * Joins all tasks that write commands into one task. If the activation needs a command (I12) and none of them has
+ * written one, the joined task writes the journal into a memo, which is a command.
+ */
 export function outputsOf(
   state: GateState,
   { queue, deadlines }: Messages,

@@ -20,7 +20,7 @@ import { revokedIn } from '../gate/approver-checks.ts';
 import { ranOf, refusal } from './gate-refusal.ts';
 import { changedDefinitionOf } from '../gate/admit-call.ts';
 
-/** The most bytes of an argument with its journal: a larger payload may leave history, where readers look. */
+/** The most bytes of an argument with journal entries. Larger payloads may be stored outside history. */
 const smallBytes = 32_000;
 
 /** A call, from the moment at which it is made until its caller receives the result or the error. */
@@ -53,7 +53,7 @@ interface Admitted {
   definition?: string;
 }
 
-/** What a call that passed the gate and was not started keeps when it passes the gate again. */
+/** What a call takes along when it passes the gate again, because its activity has changed. */
 interface Again {
   callId: string;
   contextSummary: string;
@@ -84,9 +84,8 @@ export async function callGated(gated: GatedCall, input: ActivityInput, next: Ne
       }
       gated.gate.noteRuling();
       const activity = gated.renew(changed.definition);
-      const { callId } = admitted.call;
       again = {
-        callId: `${changes === 1 ? callId : callId.slice(0, callId.lastIndexOf('.'))}.${changes + 1}`,
+        callId: `${changes === 1 ? permit.callId : withoutChange(permit.callId)}.${changes + 1}`,
         contextSummary: `${definitionChange(asked.activity, activity)} ${gated.contextSummary}`,
         replaces: permit.requestId === undefined ? undefined : { requestId: permit.requestId, by: 'definition' },
       };
@@ -96,6 +95,11 @@ export async function callGated(gated: GatedCall, input: ActivityInput, next: Ne
   } finally {
     gated.underWay.delete(own);
   }
+}
+
+/** Returns the call id without the number that the last change of the activity has appended. */
+function withoutChange(callId: string): string {
+  return callId.slice(0, callId.lastIndexOf('.'));
 }
 
 type Ended = { result: unknown } | { changed: ChangedDefinition; admitted: Admitted; permit: Permit };
@@ -118,24 +122,19 @@ async function passGate(
     if (gated.hasEnded()) await new Promise<never>(() => {});
     if (gate.hasChanges) await gate.drain();
     gate.noteRuling();
-    // Read the call again: other calls may have been counted meanwhile, so this one needs another id.
+    // Other calls may have taken this call's id while its advisors answered, so read the call again for a new id.
     requested = readCall(gated, input.args, again);
     admission = admit(gated, requested, again, advice);
   }
   const requestId = admission as string | undefined;
-  // An allowed call is scheduled in this same step, so that calls keep their order.
+  // Do not await for an allowed call, so that calls are scheduled in the order in which they are made.
   const admitted = requestId === undefined ? requested : await approvedCall(gated, own, requested, requestId);
-  // Meanwhile the workflow may have handed the call to the next execution, which takes it up: never return.
+  // Never return if the next execution takes the call up: this one must not run it, too.
   if (requestId !== undefined && gated.hasEnded()) await new Promise<never>(() => {});
-  const { call, values, approvedBy, definition = activity.definition } = admitted;
-  const heartbeats = activity.heartbeatTimeoutMs !== null && input.options.heartbeatTimeout === undefined;
-  const proof = gate.permit(call, { ...activity, definition }, { requestId, approvedBy });
-  // If the call has no arguments, an empty first one carries the permit.
-  const [first, ...others] = values;
-  const { journal = [] } = proof;
-  const kept = fitting(journal, smallBytes - byteLength(JSON.stringify(first ?? null)));
-  gate.putBackJournal(journal.slice(kept.length));
-  const permit: Permit = { ...proof, journal: kept, heartbeats: heartbeats || undefined };
+  const { call } = admitted;
+  // If the call has no arguments, an empty first argument carries the permit.
+  const [first, ...others] = admitted.values;
+  const permit = permitBeside(first, gated, input.options, admitted, requestId);
   let result: unknown;
   try {
     result = await next({
@@ -146,9 +145,9 @@ async function passGate(
       typeInfo: input.typeInfo && { ...input.typeInfo, inputTypes: undefined },
     });
   } catch (error) {
-    // An activity cancelled in the task that scheduled it is never sent, nor is one that another interceptor refuses,
-    // so their journal entries are put back. Readers drop duplicates.
-    if (!(error instanceof ActivityFailure) || isCancellation(error)) gate.putBackJournal(kept);
+    // The server may never have got this activity: it may be cancelled in the task that scheduled it, or refused by an
+    // interceptor. So put its journal entries back. Readers drop repeated entries.
+    if (!(error instanceof ActivityFailure) || isCancellation(error)) gate.putBackJournal(permit.journal ?? []);
     gate.finished(call.callId, ranOf(error));
     gate.obey(revokedIn(error));
     const changed = changedDefinitionOf(error instanceof ActivityFailure ? error.cause : error, activity.name);
@@ -159,6 +158,22 @@ async function passGate(
   gate.finished(call.callId, isKnown ? 'yes' : 'unknown');
   if (isKnown) return { result };
   throw ApplicationFailure.nonRetryable(sentences.unknownOutcome, 'undecodable');
+}
+
+/** Creates the permit, with the journal entries that fit into one small payload with `first`. Puts the rest back. */
+function permitBeside(
+  first: Json | undefined,
+  { gate, activity }: GatedCall,
+  options: ActivityOptions,
+  { call, approvedBy, definition = activity.definition }: Admitted,
+  requestId: string | undefined,
+): Permit {
+  const heartbeats = activity.heartbeatTimeoutMs !== null && options.heartbeatTimeout === undefined;
+  const permit = gate.permit(call, { ...activity, definition }, { requestId, approvedBy });
+  const { journal = [] } = permit;
+  const kept = fitting(journal, smallBytes - byteLength(JSON.stringify(first ?? null)));
+  gate.putBackJournal(journal.slice(kept.length));
+  return { ...permit, journal: kept, heartbeats: heartbeats || undefined };
 }
 
 /** Reads the arguments of a call, and gives it an id. Throws for arguments that cannot be shown. */
@@ -211,8 +226,8 @@ async function approvedCall(
   const check = gate.revocationOf(approvedBy);
   const problem = check === undefined ? undefined : await check;
   own.waitsFor = undefined;
-  // Never return after the end of the workflow. A failure would have no handler any more, and the task would retry for
-  // ever. A call that the next execution takes up must not run in this one, too.
+  // Never return after the end of the workflow: an error here would have no handler and make the task fail for ever. If
+  // the next execution takes the call up, this one must not run it, too.
   if (hasEnded()) await new Promise<never>(() => {});
   if (problem !== undefined) {
     gate.finished(requested.call.callId, 'no', problem);
@@ -224,9 +239,14 @@ async function approvedCall(
   const { notice, ...call } = gate.approved(requested.call, requestId);
   if (notice !== undefined) noteForModel(notice);
   if (settlement.edited === undefined) return requested;
-  const edited = gatedValues(activity, call.args);
-  if ('values' in edited) return { ...requested, call, values: edited.values };
-  gate.finished(call.callId, 'no');
+  return { ...requested, call, values: editedValues(gate, activity, call) };
+}
+
+/** Returns the values of a call with edited arguments. Throws if they do not have the declared names. */
+function editedValues(gate: Gate, activity: GatedDefinition, { callId, args }: ToolCall): Admitted['values'] {
+  const edited = gatedValues(activity, args);
+  if ('values' in edited) return edited.values;
+  gate.finished(callId, 'no');
   throw refusal(sentences.failed(edited.problem), { toolName: activity.name, outcome: 'refused' }, 'arguments_invalid');
 }
 

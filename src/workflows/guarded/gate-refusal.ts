@@ -69,7 +69,7 @@ export function ranOf(error: unknown): Ran {
   // After a time-out, a worker's shutdown or a cancellation in mid-call, the effect may have happened.
   if (!(cause instanceof ApplicationFailure)) return 'unknown';
   if (leftInMidCallTypes.includes(cause.type ?? '')) return 'unknown';
-  // The failure does not come from a worker: an operator failed the activity in its place.
+  // A failure that no worker wrote is by an operator who failed the activity, which may have run.
   if (cause.failure?.source !== workerSource) return 'unknown';
   const notStarted = cause.details?.[0] === refusedBySecondGate || cause.type === payloadUnreadType;
   return notStarted || isUnregistered(cause) ? 'no' : 'yes';

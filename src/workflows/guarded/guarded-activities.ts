@@ -145,27 +145,25 @@ async function close(reason: string): Promise<void> {
   gate.writeLast();
 }
 
-/** Removes from `carried` the request of a call that the workflow makes again after continue-as-new, and returns it. */
+/**
+ * Finds the request that an earlier execution opened for a call which this execution makes again, and removes it from
+ * `carried`, so that no other equal call takes it up.
+ */
 function takeUp(
   carried: RequestRecord[],
   { tool, args }: ToolCall,
 ): { callId: string; requestId: string; definition: string } | undefined {
-  // Compare by the definition that reviewers were asked about: the activity may have changed since.
-  const digestUnder = (definition: string): string => callDigest({ tool, args, definition });
-  const index = carried.findIndex(
-    ({ origin, request, ruled }) => (origin ?? request).digest === digestUnder(ruled.definition),
-  );
-  const [found] = index < 0 ? [] : carried.splice(index, 1);
-  return found === undefined
-    ? undefined
-    : {
-        callId: found.callId,
-        requestId: (found.origin ?? found.request).requestId,
-        definition: found.ruled.definition,
-      };
+  // The activity may have changed since, so digest the call with the definition that reviewers were asked about.
+  const isOfCall = ({ origin, request, ruled: { definition } }: RequestRecord): boolean =>
+    (origin ?? request).digest === callDigest({ tool, args, definition });
+  const index = carried.findIndex(isOfCall);
+  const [record] = index < 0 ? [] : carried.splice(index, 1);
+  if (record === undefined) return undefined;
+  const { callId, origin, request, ruled } = record;
+  return { callId, requestId: (origin ?? request).requestId, definition: ruled.definition };
 }
 
-/** Replaces a definition, also for the next execution. The greater of the two risks counts, as at the start. */
+/** Replaces a changed definition in this execution and in the config that `carry` returns. Keeps the greater risk. */
 function renew({ definitions, config }: Guarded, present: GatedDefinition): GatedDefinition {
   const known = definitions.get(present.name);
   const renewed = known === undefined ? present : withGreaterRisk(present, known);
@@ -176,6 +174,7 @@ function renew({ definitions, config }: Guarded, present: GatedDefinition): Gate
   return renewed;
 }
 
+/** Returns the requests that are open, or whose call was approved and has not ended. */
 export function unfinished({ ledger }: Gate): RequestRecord[] {
   const pending = new Set(ledger.outcomes.flatMap(({ ran, requestId }) => (ran === 'pending' ? [requestId] : [])));
   return [...ledger.open, ...ledger.settled.filter(({ request }) => pending.has(request.requestId))];

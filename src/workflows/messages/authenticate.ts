@@ -9,9 +9,9 @@ import type { SignedAction } from '../../core/messages/signature.ts';
 import { checksOfExecution, type GateState } from '../state/gate-state.ts';
 
 /**
- * The most signatures that one execution verifies: each takes milliseconds, and a task that takes seconds is retried
- * for ever. An execution continues as new after `checksOfExecution`; if something in flight prevents that, it verifies
- * as many again. Do not count by activation: a replay has other boundaries.
+ * The most signatures that one execution verifies, because each takes milliseconds and a task must not take seconds. An
+ * execution continues as new after half of them, unless something is in flight. Activations cannot be the unit of the
+ * count, because a replay divides a history into other activations.
  */
 const maxChecks = 2 * checksOfExecution;
 
@@ -60,7 +60,7 @@ export function authenticate(
   return verifiedSender({ action, message: sent, namespace, workflowId }, ...trusted(ceiling, state));
 }
 
-/** The ceiling with the people and keys that this run knows as revoked, and how it compares people's names. */
+/** Returns the ceiling with all revocations that this run knows, and the function that compares people's names. */
 function trusted(
   ceiling: Policy | undefined,
   { directories }: Pick<GateState, 'directories'>,

@@ -37,7 +37,7 @@ export function decideMessages(
       return 'problem' in parsed ? parsed : { message: parsed.decision };
     },
     concerns: ({ requestId }) => [requestId],
-    // Without a recorded time, an approval is late.
+    // If the recorded time is unknown, an approval is late, so that no late approval lets a call run.
     undatedAtMs: ({ requestId, approved }) => (approved ? Number.POSITIVE_INFINITY : inTimeIfRuns(state, requestId)),
     preview: (decision, { voter }, atMs) => {
       const receipt = state.preview({ kind: 'decide', atMs, decision, voter });
@@ -59,7 +59,7 @@ export function decideMessages(
     },
   };
 
-  /** True for an approval or response whose card lacked the user's newest messages. A denial counts from any card. */
+  /** True if the user has written since the reviewer's card was shown. A denial is never outdated. */
   function isOutdated({ requestId, approved, response, viewed, decisionId }: ParsedDecision): boolean {
     const seen = viewed?.userMessages;
     if (seen === undefined || seen >= userMessageCount() || (!approved && response === undefined)) return false;
@@ -91,8 +91,8 @@ export function decideMessages(
 }
 
 /**
- * The time to assume for a denial or an extension whose recorded time is unknown. If the call runs at its deadline
- * without a decision, this is the deadline, and the message counts; otherwise it is infinity, and the message is late.
+ * Returns the time to assume for a denial or an extension whose recorded time is unknown: the deadline if the call
+ * would run after it without a decision, otherwise infinity, which is late. So in doubt, the call does not run.
  */
 export function inTimeIfRuns({ ledger }: GateState, requestId: string): number {
   const open = ledger.open.find(({ request }) => request.requestId === requestId);
@@ -119,7 +119,7 @@ function concurrentEdit({ requestId }: ParsedDecision): Receipt {
   return refused(requestId, { code: 'rate_limited', message });
 }
 
-// Edited arguments are a new call (I9): an activity checks them, then the policies rule on them.
+// A call with edited arguments is a new call (I9): an activity checks the arguments, then the policies rule on it.
 
 const checkEditActivity = proxyActivities<{ [activityNames.checkEdit]: CheckEdit }>({
   startToCloseTimeout: '1m',
@@ -130,8 +130,8 @@ const checkEditActivity = proxyActivities<{ [activityNames.checkEdit]: CheckEdit
 type Decided = Pick<DecideCommand, 'decision' | 'voter' | 'atMs'>;
 
 /**
- * The lookup by which a worker checks edited arguments. Until it returns, the request cannot expire and the run cannot
- * continue as new, but other decisions may settle the request.
+ * Returns the lookup in which a worker checks edited arguments. Until it ends, the request cannot expire and the run
+ * cannot continue as new, but other decisions may settle the request.
  */
 export function checkEdit(
   state: GateState,
@@ -160,9 +160,9 @@ export function checkEdit(
       const edited = { agent, tool, args: decision.modifiedArguments!, kept, redact };
       const checked = await checkEditActivity({ ...edited, caller, engine });
       if ('problem' in checked) return () => refuse('arguments_invalid', checked.problem);
-      // Without `restored`, the worker did not restore placeholders, which would run as they are written.
-      const isUnread = kept !== undefined && checked.restored !== true;
-      return () => (isUnread ? refuse('no_worker', sentences.oldWorker) : applyEdit(checked));
+      // A worker of an older version leaves placeholders in the arguments, and the tool would run with them.
+      const hasPlaceholders = kept !== undefined && checked.restored !== true;
+      return () => (hasPlaceholders ? refuse('no_worker', sentences.oldWorker) : applyEdit(checked));
     },
   };
 
@@ -171,7 +171,7 @@ export function checkEdit(
     const { args, shell, sentence, assessment, redaction: seen, cannotStart } = checked;
     const digest = callDigest({ tool, args, definition: ruled.definition });
     const found = requestOf(state.ledger, requestId);
-    // An edit that changes nothing is a plain approval. The ledger answers a decision that came too late.
+    // An edit that changes nothing is a plain approval. If the request is settled by now, the ledger refuses the edit.
     if (digest === request.digest || found === undefined || 'settlement' in found) return answer();
     const split = splitOfEdit(ruled, shell);
     const call = { tool, args, risk, ...ruled, shell: split, digest };
@@ -185,7 +185,7 @@ export function checkEdit(
     const { reversible } = ruledCase.assessment;
     const hidden = editedRedaction({ args, ruled: call, redaction: seen }, ruledCase.redact, found);
     const latestMs = latestDeadlineMs(found, policies().policies);
-    // The call that this one replaces is counted already.
+    // The original call has been counted already, so an irreversible edit of an irreversible call adds nothing.
     const counted = { ruled: call, digest, atMs, reversible: reversible || !request.assessment.reversible };
     const before = answerBefore(state.ledger, { action: 'allow' }, counted, limits);
     if (before !== undefined) return refuse('denied_by_policy', `the edited call: ${before.content}`);
@@ -213,7 +213,7 @@ export function checkEdit(
             replaces: { requestId, by: 'edit' },
             previewTimeoutMs: found.previewTimeoutMs,
             binds: found.bound !== undefined,
-            // The check may end after the latest time at which the call may be asked about.
+            // The check may have ended after the latest deadline, so do not open the new request later than that.
             atMs: Math.min(clock.nowMs, latestMs ?? Infinity),
             latestMs,
           }),
@@ -238,8 +238,8 @@ export function checkEdit(
 }
 
 /**
- * The split that the check of the edit made (`checked`). `notSplit` if the original call had a command, but the check
- * split none, or another argument: it is unknown what the command runs, so no rule that allows it matches.
+ * Returns the split of the edited command, as the worker made it (`checked`). If the original call had a command and
+ * the worker has split none or another argument, returns `notSplit`, which no allow rule matches.
  */
 function splitOfEdit(
   { subject, shell: original }: RequestRecord['ruled'],

@@ -12,7 +12,7 @@ export interface MessageIdentity {
   digest: string;
 }
 
-/** The identity of a message; undefined without an id. A decision's id includes its request and its content. */
+/** Returns the identity of a message; undefined without an id. A decision's identity includes request and content. */
 export function identityOf(name: string, message: unknown): MessageIdentity | undefined {
   if (name === decideName) {
     const { requestId, decisionId } = message as ParsedDecision;

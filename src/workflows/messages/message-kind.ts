@@ -16,7 +16,7 @@ export interface MessageKind<Message> {
   undatedAtMs?(message: Message): number;
   /** Predicts the answer of `apply` from the ledger and the policies. Changes nothing and verifies no signature. */
   preview(message: Message, sender: Sender, atMs: number): Receipt;
-  /** True if only an operator's signature lets it loosen a policy: a worker then checks that the sender counts. */
+  /** True if the message loosens a policy by an operator's signature. Then a worker checks that the signer counts. */
   loosens?(message: Message, sender: Sender, atMs: number): boolean;
   /** What the journal keeps of a message that is refused as `expired`. Absent: its code and size. */
   late?(message: Message, sender: Sender): LateDecision;

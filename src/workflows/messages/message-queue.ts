@@ -53,15 +53,14 @@ export class MessageQueue {
     return this.#isOpen && this.#hasChanges;
   }
 
-  /** True if the task must write a command, or else a replay may merge it with the next task (I12). */
+  /** True if the task must write a command, because a replay may merge a task without one with the next task (I12). */
   get needsCommand(): boolean {
     return this.#needsCommand;
   }
 
-  /** Inserts a message at its place in that order. */
   add(message: Received): void {
-    // A handler that is registered late gets all buffered signals of its name together, so sort by event id. An update
-    // has none, and comes last.
+    // Signals of different names may arrive out of order, because Temporal buffers them until their handler is set. So
+    // order them by event id. An update has no event id, and comes last.
     const order = Number(message.eventId || Number.MAX_SAFE_INTEGER);
     const queued = { ...message, activation: activations().number, order };
     let index = this.#messages.length;

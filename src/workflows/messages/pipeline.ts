@@ -22,7 +22,7 @@ import type { MessageQueue, Received } from './message-queue.ts';
 import type { Sender } from '../../core/messages/sender.ts';
 import type { RecordedTimes } from './recorded-times.ts';
 
-/** The most lookups. An execution continues as new after `lookupsOfExecution`, unless messages are in flight. */
+/** The most lookups of one execution, which continues as new after half of them unless messages are in flight. */
 const maxLookups = 2 * lookupsOfExecution;
 
 const senderNotKnown: Problem = {
@@ -125,7 +125,7 @@ export class MessagePipeline implements ScheduledTask {
     if ('problem' in proven) return this.#answer(received, refused(requestIdOf(message), proven.problem));
     if (kind.loosens?.(message, proven, atMs) === true) {
       if (received.checked === undefined) return this.#checkSender(received, proven);
-      // The worker could not answer. If it had found the sender revoked, the sender would have been refused above.
+      // There is a problem only if no worker could answer: revoked senders were refused by `claimed` above.
       if (received.checked.problem !== undefined) return this.#answer(received, refused('', senderNotKnown));
     }
     const applied = kind.apply(message, proven, atMs);
@@ -233,7 +233,7 @@ export class MessagePipeline implements ScheduledTask {
   }
 }
 
-/** The parsed message, or its problem. It is refused without canonical JSON: it has no digest and cannot be signed. */
+/** Parses a message, or returns its problem. A message must have canonical JSON, of which its digest is made. */
 function read(
   kind: MessageKind<unknown>,
   { payload, eventId }: Pick<Received, 'payload' | 'eventId'>,

@@ -15,7 +15,7 @@ import type { RulingMeter } from '../../core/match/ruling-meter.ts';
 import { ceilingRedaction } from '../../core/policy/redaction-settings.ts';
 import type { PolicyChange } from '../../core/policy/run-side.ts';
 import type { GateState } from '../state/gate-state.ts';
-import type { ActivePolicies } from '../state/active-policies.ts';
+import type { ActivePolicies, RuledCase } from '../state/active-policies.ts';
 import { type Lookup, type MessageKind, acceptable, refused, tooManyLookups } from './message-kind.ts';
 import { deniedToolId, toolsToLift } from '../../core/ledger/denials.ts';
 import type { Grant } from '../../core/policy/grants.ts';
@@ -42,12 +42,12 @@ const readPolicy = proxyActivities<{ [activityNames.readPolicy]: ReadPolicy }>({
 /** The most characters of a problem: it may quote the document, which may be long. */
 const maxProblemLength = 1_000;
 
-/** The work of compiling a changed policy, in units of `RulingMeter`: per change, rule, and condition's character. */
+/** The work of compiling changed policies, in units of `RulingMeter`: per change, per rule, and per character of `when`. */
 const workOfChange = 500_000;
 const workOfRule = 5_000;
 const workOfCharacter = 250;
 
-/** Message `setPolicy`: `change` puts the run under the changed policy, which rules again on everything open. */
+/** Returns how to handle `setPolicy`: `change` changes the policies, which then rule again on all open requests. */
 export function setPolicyMessages(
   state: GateState,
   policies: () => ActivePolicies,
@@ -61,7 +61,7 @@ export function setPolicyMessages(
       const loosened = loosen(message, sender, atMs);
       return 'code' in loosened ? refused('', loosened) : acceptable;
     },
-    // True only for messages without a policy: the worker that reads a policy also reports revocations.
+    // A message with a policy needs no extra check of its sender: the worker that parses it also reports revocations.
     loosens: (message, sender, atMs) =>
       message.policy === undefined && loosensByOperator(loosen(message, sender, atMs)),
     apply: (message, sender, atMs) => {
@@ -169,7 +169,7 @@ export function revokeMessages(state: GateState, policies: () => ActivePolicies)
     return [...ledger.grants.filter(({ grantId }) => grants.includes(grantId)), ...lifted];
   }
 
-  /** A problem if the sender may not revoke these grants. Only lifting a denial loosens the policy. */
+  /** Returns a problem if the sender may not revoke these grants. Only the end of a denial loosens the policy. */
   function lifting(message: RevokeMessage, sender: Sender, atMs: number): { operatorMs?: number } | Problem {
     if (namedBy(message).every(({ approved }) => approved)) return {};
     return loosening(message, sender, policies().policies.ceiling, state.ledger, atMs);
@@ -180,12 +180,12 @@ function revocation({ grants, reason }: RevokeMessage, { voter }: Sender, atMs: 
   return { kind: 'revoke', atMs, grants, voter, reason: reason || undefined } as const;
 }
 
-/** How far ahead of time a message may be signed. One that was signed far ahead would block all others until then. */
+/** The signing time may be this far ahead. Later messages must be signed later, so one far ahead would block them. */
 const longestAheadMs = 600_000;
 
 /**
- * A problem if the sender may not loosen what a run may do (I10): if the ceiling names operators, only they may. Each
- * of their messages counts once, so one signed no later than the last is refused. `operatorMs`: when it was signed.
+ * Returns a problem if the sender may not loosen what a run may do (I10): if the ceiling has keys of operators, only an
+ * operator may. The signing times must increase, so that no old message counts again. `operatorMs` is the signing time.
  */
 export function loosening(
   message: ControlMessage,
@@ -212,9 +212,9 @@ export function loosening(
   return { code, message: `a message with the same or a later signing time was applied already: sign this one again` };
 }
 
-/** True if a message may loosen the policy only because an operator signed it. */
-export function loosensByOperator(found: { operatorMs?: number } | Problem): boolean {
-  return 'operatorMs' in found;
+/** True if `loosening` found that the message loosens the policy by an operator's signature. */
+export function loosensByOperator(loosened: { operatorMs?: number } | Problem): boolean {
+  return 'operatorMs' in loosened;
 }
 
 // Signal `parentsChanged`: the policies that bind the run above a nested run have changed (docs/decisions/0009).
@@ -232,7 +232,7 @@ interface ParentsChanged {
   eventId: string;
 }
 
-/** Handles `parentsChanged`; undefined without a parent. `inherit` puts the run under the parents' new policies. */
+/** Returns how a nested run handles `parentsChanged`: `inherit` replaces the parents' policies. Else undefined. */
 export function parentsChangedMessages(
   state: GateState,
   policies: () => ActivePolicies,
@@ -264,9 +264,10 @@ export function parentsChangedMessages(
             read = await readParents({ runId, eventId, parent, message: value });
           } catch (error) {
             if (isCancellation(error)) throw error;
-            // Without the answer, this run would go on under policies that no longer bind its parent. Only a worker that
-            // cannot read its input and an operator fail the activity, and both may fail it again.
+            // A client has completed the activity with a malformed result, so the run asks again.
             if (isMalformed(error)) state.noteCommand();
+            // An operator has failed the activity, or no worker can read its input. Under the old policies, the run could
+            // do what its parent may not do any more, so it denies every call.
             else read = { policies: [unreadableParent], atMs: Infinity };
           }
         }
@@ -288,7 +289,7 @@ type PolicyCommand = Extract<LedgerCommand, { kind: 'policy' }>;
 
 /**
  * Records a change of the policies, and rules again on every request that was open when the change was sent (I14).
- * Returns what was settled. `sentAtMs`: infinity if unknown. The work is added to `meter`.
+ * Returns the requests that this settled. `sentAtMs` is infinite if unknown. `meter` sums the work.
  */
 function reevaluateOpen(
   state: GateState,
@@ -330,15 +331,7 @@ function reevaluate(
     state.apply({ kind: 'supersede', atMs, requestId, runs: mayRun(ruling.action), ruling });
     return;
   }
-  // Hidden parts stay hidden. If a policy's own patterns were not applied to these arguments, all of them are hidden.
-  const redaction = redact === undefined ? record.redaction : redactionFor({ ...record, args }, redact, among);
-  const hidden = record.hidden ?? (redact !== undefined && redaction === undefined ? true : undefined);
-  const shown = hidden === true ? undefined : shownArguments(args, show, redaction?.values);
-  const { shownArguments: shownBefore, notShown } = request;
-  const isShown = JSON.stringify({ shownArguments: shownBefore, notShown }) === JSON.stringify({ ...shown });
-  if (!isShown || hidden !== record.hidden || redaction?.settings !== record.redaction?.settings) {
-    state.apply({ kind: 'show', requestId, shown: { ...shown }, hidden, redaction: redaction ?? record.redaction });
-  }
+  showAgain(state, record, { show, redact }, among);
   const waitMs = deadlineMs === null ? null : deadlineMs - openedAtMs({ request });
   const terms = termsOfWait(asked, waitMs);
   if (sameTerms(termsBefore, terms) && request.rule === ruling.rule) return;
@@ -352,4 +345,21 @@ function reevaluate(
     terms,
     request: { rule, rulePlace, reason, reviewers, assessment },
   });
+}
+
+/** Shows reviewers the arguments as the changed policies allow. What was hidden before stays hidden. */
+function showAgain(
+  state: GateState,
+  record: RequestRecord,
+  { show, redact }: Pick<RuledCase, 'show' | 'redact'>,
+  among: number,
+): void {
+  const { requestId, arguments: args, shownArguments: shownBefore, notShown } = record.request;
+  const redaction = redact === undefined ? record.redaction : redactionFor({ ...record, args }, redact, among);
+  // `redactionFor` returns nothing if it cannot search the arguments as the policies demand. Then hide all of them.
+  const hidden = record.hidden ?? (redact !== undefined && redaction === undefined ? true : undefined);
+  const shown = hidden === true ? undefined : shownArguments(args, show, redaction?.values);
+  const isSame = JSON.stringify({ shownArguments: shownBefore, notShown }) === JSON.stringify({ ...shown });
+  if (isSame && hidden === record.hidden && redaction?.settings === record.redaction?.settings) return;
+  state.apply({ kind: 'show', requestId, shown: { ...shown }, hidden, redaction: redaction ?? record.redaction });
 }

@@ -74,7 +74,7 @@ export function receiveMessages(
     ...(session === undefined ? [] : [userMessages(state, session, noteChange)]),
   ];
   const parentsChanged = parentsChangedMessages(state, policies, inherit);
-  // No updates: a closed run ends without time to answer, and a parent, as a workflow, can send only signals.
+  // These two are no updates: a closed run ends before it could answer, and a parent workflow can send only signals.
   const signals = [closeMessages(state, close), ...(parentsChanged === undefined ? [] : [parentsChanged])];
   for (const kind of [...signalsAndUpdates, ...signals]) registerSignal(kind, queue);
   for (const kind of signalsAndUpdates) registerUpdate(kind, queue, pipeline, state);
@@ -209,7 +209,7 @@ function delegateMessages(state: GateState): MessageKind<DelegateMessage> {
   });
 }
 
-/** A message about one request that becomes one command of the ledger. */
+/** Returns how to handle a message that changes one request by one command of the ledger. */
 function ofOneRequest<Message extends ExtendMessage | DelegateMessage>(
   state: GateState,
   name: string,

@@ -20,7 +20,7 @@ export interface UserMessageHandler {
   messageWithId(messageId: string): { content: string; files?: UserFile[] } | undefined;
 }
 
-/** `noteStop` makes the gate write its journal in this activation, so that readers of history see stops immediately. */
+/** Returns how to handle `message`. `noteStop` makes the gate write its journal, so that readers see a stop at once. */
 export function userMessages(
   state: GateState,
   session: UserMessageHandler,

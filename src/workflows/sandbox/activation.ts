@@ -17,12 +17,12 @@ interface Activations {
   isBeingHandedOver: boolean;
   /** Event ids of signals that have not been handled, by signal name. */
   eventIds: Map<string, string[]>;
-  /** How far history had come in the last activation, the start of its task, and whether it was a replay. */
+  /** The length of history in the last activation, the start of its task, and whether it was a replay. */
   last: { historyLength: number; startedMs: number; isReplayed: boolean };
   isOfUpdates: boolean;
   /** Updates that were accepted and have not ended, by their protocol instance id. */
   accepted: Set<string>;
-  /** The last task that the server cannot withdraw, how many events its commands leave, and what they created. */
+  /** The last task that the server cannot withdraw. `written` counts the events of its commands, which created `made`. */
   kept: { historyLength: number; startedMs: number; written: number; made: Set<string> };
   /** Activities and child workflows of cancellation type `ABANDON`, which keep running after a cancellation. */
   abandoned: Set<string>;
@@ -30,13 +30,13 @@ interface Activations {
   takenLength?: number | undefined;
   /** The number of commands since the activation of `takenLength` that leave one event each. */
   written: number;
-  /** True if a query, not a task, may have brought the events of the last activation. */
+  /** True if perhaps a query, and not a workflow task, brought the events of the last activation. */
   isAhead: boolean;
   /** True if the last activation was the first one after a replay, and brought new events. */
   isFirst: boolean;
-  /** True if a query followed the activation of `isFirst`, and may have brought its events and a failed attempt's. */
+  /** True if a query followed that first activation, whose events the query may have brought. */
   isQueried: boolean;
-  /** The number of the last activation in which a few more events would have made the run continue as new. */
+  /** The `number` of the last activation in which a few more events would have made the run continue as new. */
   nearlyOutgrown?: number;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Anyone who may write to the namespace can complete an activity with any result. A result that no worker gives would
- * make workflow code throw, and its task fail again for ever (I5). So it counts as a failure of the activity, which
- * every caller handles. This happens before the SDK sees the result: a later check would change the order of the rest.
+ * Replaces malformed results of activities by failures, which every caller handles. Anyone who may write to the
+ * namespace can complete an activity with any result, and a malformed one would make workflow code throw and its task
+ * fail for ever (I5). The SDK must not see the result before, because a later check would change the order of the rest.
  */
 import { type ActivateInput, ActivityFailure, type WorkflowOutboundCallsInterceptor } from '@temporalio/workflow';
 import type { CallModelResult, ModelCall } from '../../activities/model-turn.ts';
@@ -22,7 +22,7 @@ import { runLocal } from './run-local.ts';
 
 const nullable = (shape: Shape): Shape => either(shape, oneOf(null));
 const absent = oneOf(undefined);
-/** The longest time that a date can express, in milliseconds. */
+/** A time in milliseconds that a `Date` can express. */
 const instant: Shape = (value) => typeof value === 'number' && value >= 0 && value <= 8.64e15;
 
 const definition = {
@@ -145,10 +145,10 @@ type Job = NonNullable<ActivateInput['activation']['jobs']>[number];
 /** `RETRY_STATE_NON_RETRYABLE_FAILURE` of Temporal's API. */
 const notRetried = 2;
 
-/** The failure of a malformed result has this in place of the identity of a worker. */
+/** The failure for a malformed result has this identity in place of a worker's, by which `isMalformed` knows it. */
 const identity = 'malformed result';
 
-/** True if an activity failed only because its result was malformed: made again, it may succeed. */
+/** True if an activity failed only because its result was malformed. Another try of the activity may succeed. */
 export function isMalformed(error: unknown): boolean {
   return error instanceof ActivityFailure && error.identity === identity;
 }

@@ -19,8 +19,8 @@ interface Clock {
 const state = (): Clock => runLocal('clock', () => ({ provenMs: 0, activation: -1, moment: { atMs: 0 } }));
 
 /**
- * The worker's own clock, in milliseconds. It differs on each replay, so it decides only whether a query is answered.
- * The SDK replaces `Date`, but the prototype still leads to the original constructor.
+ * The time by the worker's own clock, which differs on each replay: only code that refuses queries may read it. The SDK
+ * replaces `Date` in workflows, but `Date.prototype.constructor` is still the original one.
  */
 export const workerNowMs = (): number => (Date.prototype.constructor as DateConstructor).now();
 

@@ -40,8 +40,8 @@ export function markExcess(jobs: readonly Job[], isAgentRun: boolean): void {
 }
 
 /**
- * Marks the arguments of the gate's signals, updates and queries, and the input with which a client starts an agent
- * run. Payloads that workers write, as the input of nested runs, and messages of custom workflows get no mark.
+ * Marks the payloads that clients write for the gate: arguments of its signals, updates and queries, and the input of
+ * an agent run. Payloads that workers write get no mark, nor do an author's own messages to a custom workflow.
  */
 export function markStrict(jobs: readonly Job[]): void {
   for (const { signalWorkflow, doUpdate, queryWorkflow, initializeWorkflow } of jobs) {

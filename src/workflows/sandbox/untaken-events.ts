@@ -21,53 +21,62 @@ const queryAlone = 'legacy_query';
 const leastBetween = 3;
 /** The longest time, in milliseconds, in which a worker that is not overloaded begins a task. */
 const longestStartMs = 500;
-/** For how many milliseconds after its start the server may still withdraw a task that seems to bring nothing. */
+/** For this many milliseconds after its start, the server may withdraw a task that seems to bring nothing. */
 const withdrawableMs = 5_000;
 
 /**
- * Notes whether a workflow task brought the events of this activation, or possibly a query. A task did if its start is
- * later than that of the previous task, and recent. A start long ago, right after a replay, may be that of a failed
- * attempt, unless history has grown by exactly one task. Throws if a query brought the events of the previous
- * activation: history has then grown by fewer events than a task leaves or, after a failed attempt, by more. The server
- * then sends the task again with all of history.
+ * Notes in `isAhead` if perhaps a query, and not a workflow task, brought the events of this activation. Throws if a
+ * query brought the events of the previous activation. The server then sends the task again with all of history.
  */
 export function noteProgress({ timestamp, historyLength, isReplaying, jobs }: Activation): void {
   const state = activations();
-  const { last } = state;
-  const startedMs = msOf(timestamp);
   const length = historyLength ?? 0;
   const isReplayed = isReplaying === true;
   const brought = jobs?.filter(isOfEvent).length ?? 0;
-  const between = length - (state.takenLength ?? -Infinity);
-  // One task may lead to several activations, as when an activity is cancelled.
-  if (between > 0 && between < leastBetween + state.written + brought) throw new Error(sentences.takenEarly);
+  const grownBy = length - (state.takenLength ?? -Infinity);
+  // It has not grown if one task leads to several activations, as when an activity is cancelled.
+  const isLessThanOneTask = grownBy > 0 && grownBy < leastBetween + state.written + brought;
+  if (isLessThanOneTask) throw new Error(sentences.takenEarly);
   if (brought > 0) {
     state.takenLength = isReplayed ? undefined : length;
     state.written = 0;
   }
   state.isOfUpdates = jobs?.every(({ doUpdate }) => doUpdate != null) ?? false;
-  if (length !== last.historyLength) {
-    const isExactlyOneTask = (): boolean => isOneTask(length, jobs ?? []);
-    if (state.isQueried && !isExactlyOneTask()) throw new Error(sentences.takenEarly);
-    const isLate = last.isReplayed && workerNowMs() - startedMs > longestStartMs;
-    state.isAhead = !isReplayed && (startedMs === last.startedMs || (isLate && !isExactlyOneTask()));
-    state.isFirst = last.isReplayed && !isReplayed && brought > 0;
-    state.isQueried = false;
-  }
+  const startedMs = msOf(timestamp);
+  if (length !== state.last.historyLength) noteGrowth({ length, startedMs, isReplayed, brought }, jobs ?? []);
   state.last = { historyLength: length, startedMs, isReplayed };
+}
+
+/**
+ * Notes whether a query may have brought the events by which history has grown. A task brought them if it started after
+ * the previous task, and recently. If it started long ago, right after a replay, this may be the start of a failed
+ * attempt, unless history has grown by exactly one task.
+ */
+function noteGrowth(
+  now: { length: number; startedMs: number; isReplayed: boolean; brought: number },
+  jobs: readonly Job[],
+): void {
+  const state = activations();
+  const { last } = state;
+  const isExactlyOneTask = (): boolean => isOneTask(now.length, jobs);
+  if (state.isQueried && !isExactlyOneTask()) throw new Error(sentences.takenEarly);
+  const isLate = last.isReplayed && workerNowMs() - now.startedMs > longestStartMs;
+  state.isAhead = !now.isReplayed && (now.startedMs === last.startedMs || (isLate && !isExactlyOneTask()));
+  state.isFirst = last.isReplayed && !now.isReplayed && now.brought > 0;
+  state.isQueried = false;
 }
 
 /**
  * True if history has grown by exactly the events of one task: the end of the previous task, its commands, these jobs,
  * and the two events by which a task is scheduled and starts. A failed attempt, or a task that only refused updates,
- * would leave three more. This tells a busy worker that begins a task late from a query that brings newer events.
+ * leaves three more events.
  */
 function isOneTask(length: number, jobs: readonly Job[]): boolean {
   const { kept } = activations();
   return length === jobs.reduce((sum, job) => sum + eventsOfJob(job), kept.historyLength + kept.written + 3);
 }
 
-/** The number of events that bring a job. NaN if it is uncertain: one event of a Nexus operation may bring two jobs. */
+/** Returns how many events bring a job. NaN if that is uncertain, as for a Nexus operation. */
 function eventsOfJob(job: Job): number {
   if (job.doUpdate != null || job.notifyHasPatch != null) return 0;
   if (job.resolveActivity != null) return eventsOfEnd(job.resolveActivity);
@@ -77,7 +86,7 @@ function eventsOfJob(job: Job): number {
   return (job.fireTimer ?? job.signalWorkflow ?? job.cancelWorkflow ?? childJob ?? otherRunJob) != null ? 1 : NaN;
 }
 
-/** How many events an activity's end adds: 2 if its start is written with it, 1 if the start is older, else NaN. */
+/** Returns how many events an activity's end adds: 2 if its start is recorded with it, 1 if the start is older. */
 function eventsOfEnd({ result, isLocal }: NonNullable<Job['resolveActivity']>): number {
   if (isLocal === true) return NaN;
   if (result?.completed != null) return 2;
@@ -87,11 +96,12 @@ function eventsOfEnd({ result, isLocal }: NonNullable<Job['resolveActivity']>): 
 }
 
 /**
- * Counts in `written` the commands that leave one event each. A cancellation subtracts one, because what one activation
- * creates and cancels leaves no event. The end of a run counts as infinite: no task follows it.
+ * Adds the number of events that these commands leave to two counts: `written`, which may be too small, and that of
+ * `kept`, which is exact or NaN. After the end of a run `written` is infinite, because no task follows.
  */
 export function noteCommands(commands: readonly Command[]): void {
   const state = activations();
+  // Subtract cancellations: what one activation creates and cancels leaves no event.
   const left = commands.filter(leavesEvent).length - commands.filter(cancels).length;
   state.written += commands.some(endsRun) ? Infinity : Math.max(0, left);
   if (commands.some(({ respondToQuery }) => respondToQuery != null)) return;
@@ -103,30 +113,36 @@ export function noteCommands(commands: readonly Command[]): void {
   state.kept.written += written;
 }
 
-/** The number of events that the commands of one activation leave; NaN if the events of a command are unknown. */
+/** Returns how many events the commands of one activation leave; NaN if the events of a command are unknown. */
 function eventsOf(commands: readonly Command[]): number {
-  const { accepted, abandoned, kept } = activations();
-  let count = 0;
-  for (const command of commands) {
-    const { updateResponse } = command;
-    const made = madeBy(command);
-    if (made !== undefined) kept.made.add(made);
-    if (made !== undefined && isAbandonedOnCancel(command)) abandoned.add(made);
-    if (updateResponse != null) {
-      const updateId = updateResponse.protocolInstanceId ?? '';
-      const wasAccepted = accepted.delete(updateId);
-      if (updateResponse.accepted != null) accepted.add(updateId);
-      // The refusal of an update leaves an event only if the update was accepted before.
-      if (updateResponse.rejected != null && !wasAccepted) continue;
-    }
-    const cancelled = cancelledBy(command);
+  return commands.reduce((sum, command) => sum + eventsOfCommand(command), 0);
+}
+
+/** Returns how many events a command leaves, and notes what it creates. Negative if it undoes an earlier command. */
+function eventsOfCommand(command: Command): number {
+  const { abandoned, kept } = activations();
+  const made = madeBy(command);
+  if (made !== undefined) kept.made.add(made);
+  if (made !== undefined && isAbandonedOnCancel(command)) abandoned.add(made);
+  const cancelled = cancelledBy(command);
+  if (cancelled !== undefined) {
     // If the same task created what is cancelled, neither the creation nor the cancellation leaves an event.
-    if (cancelled !== undefined) count += kept.made.has(cancelled) ? -1 : abandoned.has(cancelled) ? 0 : 1;
-    else if (leavesEvent(command) || reachesOtherRun(command) || endsRun(command) || updateResponse != null) count += 1;
-    // A patch leaves two events: a marker and a search attribute.
-    else count += command.setPatchMarker != null ? 2 : NaN;
+    if (kept.made.has(cancelled)) return -1;
+    return abandoned.has(cancelled) ? 0 : 1;
   }
-  return count;
+  if (command.updateResponse != null) return eventsOfUpdate(command.updateResponse);
+  if (leavesEvent(command) || reachesOtherRun(command) || endsRun(command)) return 1;
+  // A patch leaves two events: a marker and a search attribute.
+  return command.setPatchMarker != null ? 2 : NaN;
+}
+
+/** Returns 0 for the refusal of an update that was not accepted before, and 1 for every other response. */
+function eventsOfUpdate(response: NonNullable<Command['updateResponse']>): number {
+  const { accepted } = activations();
+  const updateId = response.protocolInstanceId ?? '';
+  const wasAccepted = accepted.delete(updateId);
+  if (response.accepted != null) accepted.add(updateId);
+  return response.rejected != null && !wasAccepted ? 0 : 1;
 }
 
 function madeBy({ startTimer, scheduleActivity, startChildWorkflowExecution }: Command): string | undefined {
@@ -142,7 +158,7 @@ function cancelledBy(command: Command): string | undefined {
   return cancelChildWorkflowExecution == null ? undefined : `child ${cancelChildWorkflowExecution.childWorkflowSeq}`;
 }
 
-/** True for cancellation type `ABANDON`, by the numbers of the SDK's core: such a cancellation leaves no event. */
+/** True for cancellation type `ABANDON`, with which a cancellation leaves no event. The SDK's core numbers the types. */
 function isAbandonedOnCancel({ scheduleActivity, startChildWorkflowExecution }: Command): boolean {
   const ofActivity: number | null | undefined = scheduleActivity?.cancellationType;
   const ofChild: number = startChildWorkflowExecution?.cancellationType ?? 0;
@@ -177,29 +193,28 @@ function isOfEvent({ doUpdate, notifyHasPatch, updateRandomSeed, resolveActivity
 }
 
 /**
- * Throws for a query if the run has handled events that no workflow task has delivered, or that the server may still
- * withdraw. No query is exempt: otherwise a client that may only query could keep an open run ahead of its tasks.
+ * Throws for every query while the run may have handled events that no workflow task has delivered, or that the server
+ * may still withdraw.
  */
 export function refuseAhead(activation: Activation): void {
   const query = activation.jobs?.find((job) => job.queryWorkflow?.queryId === queryAlone)?.queryWorkflow;
   if (query == null) return;
   const state = activations();
   state.isQueried = state.isFirst;
-  // If this attempt is lost, the next one finds a longer history, at which the run would continue as new.
+  // If this attempt of the task is lost, the next attempt finds a longer history, in which the run continues as new.
   const mayDiffer = state.isFirst && state.nearlyOutgrown === state.number;
   if (!state.isAhead && !mayDiffer && !mayBeWithdrawn(activation)) return;
-  // This fails the activation, not only the query: nothing less makes the SDK drop the run from its cache.
+  // Fail the whole activation, because only that makes the SDK drop the run from its cache.
   const error = new Error(sentences.notTakenYet);
-  // The SDK logs the stack of the error, which would not help an operator.
+  // The SDK logs the stack, which would not help an operator: log only the sentence.
   error.stack = error.message;
   throw error;
 }
 
 /**
- * True if history seems to end with a task that started and brought nothing, as the task of an update does. If the
- * update is refused, the server withdraws the task and gives the ids of its two events to the next events. A worker
- * that got the two with a query would then skip those next events. The SDK does not say whether the task completed, so
- * the result is true for `withdrawableMs` after its start.
+ * True if history seems to end with a task that brought nothing, as the task of an update, and that started less than
+ * `withdrawableMs` ago. If the update is refused, the server withdraws the task, and the next events get the ids of its
+ * two events. A worker that got these two with a query would then skip the next events.
  */
 function mayBeWithdrawn({ timestamp, historyLength }: Activation): boolean {
   const { kept } = activations();

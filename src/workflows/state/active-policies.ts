@@ -81,8 +81,8 @@ export class ActivePolicies {
   }
 
   /**
-   * The channels of a request; undefined if the run has none. They follow from the reviewers after the steps taken so
-   * far, from delegations, and from the request's tool, agent and severity. Reads no clock: the ledger has the steps.
+   * Returns the channels of a request; undefined if the run has no channels. They depend on the reviewers after the
+   * escalation steps that the ledger has recorded, on delegations, and on the request's tool, agent and severity.
    */
   channelsOf({ terms, delegations, stepsTakenUntilMs, request }: Asked): string[] | undefined {
     const { routes } = this.options;

@@ -1,6 +1,6 @@
 /**
- * Carried state: the arguments that an execution gives the next one by continue-as-new. Any client can start a workflow
- * with such, and the server repeats them in retries and cron runs, so they are verified (docs/decisions/0022).
+ * Verifies carried state, which an execution passes to the next one as arguments of continue-as-new. Any client can
+ * start a workflow with forged arguments, and retries and cron runs repeat old ones (docs/decisions/0022).
  */
 import { ApplicationFailure, CancellationScope, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { VerifyCarried } from '../../activities/verify-carried.ts';

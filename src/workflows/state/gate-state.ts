@@ -24,10 +24,10 @@ import type { ActivePolicies } from './active-policies.ts';
 import { isContinued } from './carried.ts';
 import { committedLeaf, runTag, saltsOf } from '../../core/ledger/commit-entry.ts';
 
-/** Signatures that one execution verifies before it continues as new. Replay verifies them again, in under a second. */
+/** After this many verified signatures, an execution continues as new, because each replay verifies them again. */
 export const checksOfExecution = 50;
 
-/** Lookups for messages (policies, edits) before an execution continues as new; each adds about seven events. */
+/** After this many lookups for messages, an execution continues as new: each lookup adds about seven events. */
 export const lookupsOfExecution = 50;
 
 /** The state of a gate that continue-as-new carries (I11). */
@@ -51,7 +51,7 @@ export interface GateSnapshot {
 export class GateState {
   #ledger: Ledger = emptyLedger(engine);
   #journal: JournalEntry[] = [];
-  /** Entries that are not in the tree yet. Those of kind `ran` get their times when the journal is taken. */
+  /** Entries that are not in the tree yet. Entries of kind `ran` get their final times when the journal is taken. */
   #unsealed: JournalEntry[] = [];
   readonly #tree = new JournalTree();
   /** Entries that were taken in the activation of this number. */
@@ -62,16 +62,16 @@ export class GateState {
   checks = 0;
   /** Activities that this execution scheduled for lookups of messages. */
   lookups = 0;
-  /** The work of policy changes without a lookup. Many may arrive at once, and each rules again on all requests. */
+  /** The work of policy changes without a lookup: each rules again on all open requests, and many may come at once. */
   readonly changes: RulingMeter = { work: 0 };
-  /** The last revocation of all grants: an edit that was in flight at that time leaves no grant. */
+  /** The last command that revoked all grants. It also ends the grant of an edit that was being checked then. */
   lastRevocation: Extract<LedgerCommand, { kind: 'revoke' }> | undefined;
   #directories: Directories = {};
-  /** The revocations that workers have reported. The second gate reads the present policy, and may know more. */
+  /** The keys and people whose revocation workers have reported to this run. */
   #revoked: Revoked | undefined;
   agent: string | undefined;
   #active: ActivePolicies | undefined;
-  /** The active policies, until an entry has recorded their digest. */
+  /** The active policies, as long as no journal entry has recorded their digest. */
   #unrecorded: PolicyLayers | undefined;
   /** True if the active policies show arguments to reviewers; false until the policies are known. */
   showsArguments = false;
@@ -90,7 +90,7 @@ export class GateState {
     this.#revoked = revoked;
   }
 
-  /** Sets the run's engine and the secret of the journal's salts. Queries are answered from then on. */
+  /** Sets the run's rules engine and the secret of the journal's salts. From now on, queries can be answered. */
   begin(engineOfRun: number, auditSalt: string): void {
     this.#ledger = { ...this.#ledger, engine: engineOfRun };
     this.#tree.begin(auditSalt);
@@ -115,14 +115,14 @@ export class GateState {
     return this.#revoked === undefined ? {} : { revoked: this.#revoked };
   }
 
-  /** Revokes keys and people for good, and the grants that they made. Returns true if a grant ended. */
+  /** Revokes keys and people permanently, with the grants that they made. Returns true if a grant ended. */
   obey(revoked: Revoked | undefined): boolean {
     this.#revoked = revokedByEither(revokedByEither(this.#directories.revoked, this.#revoked), revoked);
     const keyOf = personKeyOfRun(this.#directories);
     const isGone = (voter: Voter): boolean => revokedOf(this.#revoked, voter, keyOf) !== undefined;
     const grants = this.#ledger.grants.filter(({ approved, by = [] }) => approved && by.some(isGone));
     if (grants.length === 0) return false;
-    // The ledger writes the revocation to the journal, where an audit that rules again on later calls needs it.
+    // Revoke the grants by a command, because an audit that repeats later rulings needs the entry in the journal.
     const reason = `made by whom the operator's policy has revoked`;
     this.apply({ kind: 'revoke', atMs: clock.nowMs, grants: grants.map(({ grantId }) => grantId), reason });
     return true;
@@ -157,7 +157,7 @@ export class GateState {
     if (why !== undefined) log.warn(why, notice);
   }
 
-  /** Adds the agent to each entry of a call, and to the first one after a change of the policies their digest. */
+  /** Adds the agent to the entries of calls. The first such entry after a change of policies also gets their digest. */
   #withRunFacts(entry: JournalEntry): JournalEntry {
     const isOfCall = entry.kind === 'ruling' || entry.kind === 'opened';
     if (!isOfCall && entry.kind !== 'policy') return entry;
@@ -192,7 +192,7 @@ export class GateState {
     this.apply({ kind: 'refuse', atMs: clock.nowMs, refused });
   }
 
-  /** True while the journal records late decisions: it has entries only for the first `refusedKept` refusals. */
+  /** True while the journal still records refusals, and with them late decisions: it keeps the first `refusedKept`. */
   get keepsLate(): boolean {
     return this.#ledger.refused.total < refusedKept;
   }
@@ -208,7 +208,7 @@ export class GateState {
     return entries;
   }
 
-  /** Moves entries into tree and journal. `ran` entries get the present time, as theirs differs on replay (I12). */
+  /** Moves entries into tree and journal. Sets the time of `ran` entries now, as a replay may note them later (I12). */
   #seal(): void {
     const entries = this.#unsealed.map((entry) => (entry.kind === 'ran' ? { ...entry, at: iso(clock.nowMs) } : entry));
     this.#unsealed = [];
@@ -227,8 +227,8 @@ export class GateState {
   }
 
   /**
-   * Puts the entries that were taken in this activation back: an activity that is cancelled in the activation that
-   * scheduled it is never sent, nor are the entries in its input. Readers drop repeated entries.
+   * Puts all entries back that were taken in this activation. If their activity is cancelled in the same activation,
+   * the server never gets it. Readers drop repeated entries.
    */
   takeBack(): void {
     if (this.#taken.activation !== activations().number) return;
@@ -255,7 +255,7 @@ export class GateState {
     this.#grown = growth();
     const { historyEvents = Infinity } = this.#active?.options.continueAsNewAfter ?? {};
     const { historyLength, historySize } = workflowInfo();
-    // A lost attempt adds events, with which the next attempt may continue as new (sandbox/untaken-events.ts).
+    // A lost attempt of a task adds events, so that its next attempt may continue as new (sandbox/untaken-events.ts).
     const isNear = [historyEvents, hintedEvents].some(
       (most) => most > historyLength && most <= historyLength + eventsOfLostAttempts,
     );
@@ -263,7 +263,7 @@ export class GateState {
     if (isNear || isLarge) activations().nearlyOutgrown = activations().number;
   }
 
-  /** True if the run is pinned to another version than the current one, as `noteGrowth` has read it. */
+  /** True if the run was pinned to an outdated worker version when `noteGrowth` last looked. */
   get isOutdated(): boolean {
     return this.#grown.isOutdated;
   }
@@ -273,7 +273,7 @@ export class GateState {
     return this.isSpent(this.changes);
   }
 
-  /** True if the rulings of a step have done the work that one step may do. */
+  /** True if the work in the meter has reached the limit of one step. */
   isSpent({ work }: RulingMeter): boolean {
     return work >= maxWorkOfStep;
   }
@@ -287,7 +287,7 @@ export class GateState {
   }
 }
 
-/** More events than the lost attempts of one task leave: each leaves three, and only the first few are kept. */
+/** An upper limit of the events that lost attempts of one task leave. Each leaves three, and few attempts are kept. */
 const eventsOfLostAttempts = 15;
 const bytesOfLostAttempts = 20_000;
 /** The numbers of events and bytes from which Temporal by default suggests to continue as new. */

@@ -40,7 +40,7 @@ export function recordRequest(active: ActivePolicies, call: CallToAsk): RequestR
   const redaction = redact === undefined ? call.redaction : redactionFor(call, redact);
   const isHidden = !limits.includeArguments || (redact !== undefined && redaction === undefined);
   const { agent, caller, metadata } = active.options;
-  // One millisecond before the opening, so that a step that is due then is not taken yet.
+  // Steps count as taken until just before the opening, so that a step which is due at the opening is still taken.
   const waiting = { terms, delegations: [], stepsTakenUntilMs: atMs - 1 };
   const timeoutMs = Math.min(
     terms.timeoutMs ?? Infinity,
@@ -52,6 +52,8 @@ export function recordRequest(active: ActivePolicies, call: CallToAsk): RequestR
   const endMs = Math.min(atMs + timeoutMs, latestMs ?? Infinity);
   const deadlineMs = endMs === Infinity ? null : endMs;
   const waitMs = endMs === Infinity ? null : endMs - atMs;
+  const { contextSummary } = call;
+  const summary = redaction === undefined ? contextSummary : redactSummary(contextSummary, args, redaction);
   return {
     callId: call.callId,
     deadlineMs,
@@ -65,10 +67,7 @@ export function recordRequest(active: ActivePolicies, call: CallToAsk): RequestR
       assessment,
       agentName: agent,
       callerUserId: caller?.userId ?? null,
-      contextSummary: (redaction === undefined
-        ? call.contextSummary
-        : redactSummary(call.contextSummary, args, redaction)
-      ).slice(0, 500),
+      contextSummary: summary.slice(0, 500),
       rule: ruling.rule,
       rulePlace: ruledCase.rulePlace,
       reason: whyAsked(ruling, risk),
@@ -112,15 +111,15 @@ interface CallToRedact {
   redaction?: Redaction;
 }
 
-/** The most texts and numbers, and the most characters, that one activation searches: it has two seconds. */
+/** The most texts and numbers, and the most characters, that one activation searches. A task may take two seconds. */
 const mostLeaves = 10_000;
 const mostCharacters = 1_000_000;
 
 /**
- * The parts of a call's arguments that reviewers do not see. The result of an activity counts if it searched by the
- * same settings; otherwise the built-in patterns are applied here. Undefined if the arguments are too large to search,
- * or if the policies have patterns of their own, whose library never runs here, and no activity applied them. `among`:
- * how many calls the activation searches. Parts that were found before stay hidden.
+ * Returns the parts of a call's arguments that reviewers must not see; undefined if they cannot be found here. An
+ * activity may have found them by the same settings. Otherwise this searches with the built-in patterns, which is not
+ * possible for large arguments, or for new patterns of policies. What was found before stays hidden. `among` is the
+ * number of calls that share the activation's time.
  */
 export function redactionFor(
   { args, ruled, redaction }: CallToRedact,
@@ -138,27 +137,26 @@ export function redactionFor(
 }
 
 /**
- * The parts of edited arguments that reviewers do not see, also hidden parts of the request that the edit repeats. If
- * the policies' own patterns were not applied to the edit, all arguments are hidden.
+ * Returns the parts of edited arguments that reviewers must not see: what the policies hide, and texts that were hidden
+ * in the original request. All arguments are hidden if they cannot be searched here.
  */
 export function editedRedaction(
   call: CallToRedact,
   settings: RedactionSettings | undefined,
   { request, redaction: before }: Pick<RequestRecord, 'request' | 'redaction'>,
 ): Redaction | undefined {
-  if (settings === undefined && before === undefined) return undefined;
-  const ofEdit = settings === undefined ? before! : redactionFor(call, settings);
-  if (ofEdit === undefined) return wholeRedaction(call.args);
-  const found = settings === undefined ? { ...ofEdit, values: [] } : ofEdit;
-  return before === undefined
-    ? found
-    : joinRedactions(found, { ...found, values: sameTexts(call.args, request.arguments, before.values) });
+  // Policies that no longer redact find nothing new in the edit.
+  const found = settings === undefined ? before && { ...before, values: [] } : redactionFor(call, settings);
+  if (found === undefined) return settings === undefined ? undefined : wholeRedaction(call.args);
+  if (before === undefined) return found;
+  const repeated = sameTexts(call.args, request.arguments, before.values);
+  return joinRedactions(found, { ...found, values: repeated });
 }
 
-/** The most characters of a summary that are searched: many more than are shown, so that no secret is cut in two. */
+/** The most characters of a summary that are searched. Fewer are shown, so that no secret at their end is missed. */
 const mostSearched = 4_000;
 
-/** The text beside a call, without the hidden parts of its arguments and without other texts of the same kinds. */
+/** Redacts the text beside a call: removes the hidden parts of the call's arguments, and other texts of their kinds. */
 export function redactSummary(text: string, args: JsonObject, { kinds, values }: Redaction): string {
   const searched = withoutHidden(text.slice(0, mostSearched), args, values);
   return redactText(searched, kinds);

@@ -12,8 +12,9 @@ export interface ScheduledTask {
 }
 
 /**
- * Orders each activation: all jobs are handed over, the messages are applied, waiters resume, and when none can, the
- * gate writes its commands. So these follow from the state alone, however a replay merges tasks (docs/decisions/0007).
+ * Orders each activation: first all jobs are handed over, then messages are applied, then waiters resume, and last the
+ * gate writes its commands. The commands then depend only on the state, also if a replay merges tasks
+ * (docs/decisions/0007).
  */
 export class Scheduler {
   readonly #messages: ScheduledTask;
@@ -23,11 +24,11 @@ export class Scheduler {
   constructor(messages: ScheduledTask, outputs: ScheduledTask) {
     this.#messages = messages;
     this.#outputs = outputs;
-    // Continues when the workflow is cancelled, so that every sender is still answered.
+    // Go on in a cancelled workflow, so that every sender of a message still gets an answer.
     void CancellationScope.nonCancellable(() => this.#run());
   }
 
-  /** Waits until `predicate` holds and this activation's messages are applied. Rejects when its scope is cancelled. */
+  /** Waits until `predicate` is true and this activation's messages are applied. Rejects if the scope is cancelled. */
   until(predicate: () => boolean): Promise<void> {
     const released = new Promise<void>((resolve) => this.#waiters.push({ predicate, resolve }));
     const scope = CancellationScope.current();

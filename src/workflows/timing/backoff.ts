@@ -1,8 +1,8 @@
 const [firstMs, longestMs] = [1_000, 3_600_000];
-/** A call that lasted this long did reach its channel, so the waits begin anew. */
+/** A call that lasted this long has reached its channel, so the next wait is short again. */
 const realCallMs = 60_000;
 
-/** Waits between calls that grow to an hour: a worker may lack the channel for days, and each call adds to history. */
+/** The waits between calls. They grow to an hour, because calls may fail for days and each adds to history. */
 export class Backoff {
   #count = 0;
 

@@ -1,7 +1,7 @@
 /**
- * Exact deadlines (I6). A message counts if it is received while workflow time is not past the deadline. Messages in
- * the first activation past the deadline may have been recorded in time, so the pipeline reads their recorded times.
- * Later messages were recorded late. Workflow time decides only in activations that write a command.
+ * Makes deadlines exact (I6). A message counts if it is received while workflow time is not past the deadline. In the
+ * first activation past the deadline, messages may have been recorded in time, so the pipeline reads their recorded
+ * times. Messages in later activations are late.
  */
 import { CancellationScope, sleep, proxyActivities } from '@temporalio/workflow';
 import { nextStepAtMs, openedAtMs, stepsDue, type DueStep } from '../../core/ledger/escalation.ts';
@@ -21,7 +21,7 @@ export class Deadlines {
   readonly #inFlight: InFlight;
   readonly #escalation: EscalationSteps;
   readonly #timer: DeadlineTimer;
-  /** Open requests past a deadline, with this deadline and the workflow time of the first `look` past it. */
+  /** The open requests past their deadline, with the deadline and the workflow time of the first `look` after it. */
   readonly #overdue = new Map<string, { deadlineMs: number; firstLookMs: number }>();
 
   constructor(state: GateState, inFlight: InFlight, escalation: EscalationSteps, onFired: () => void) {
@@ -49,7 +49,7 @@ export class Deadlines {
     const known = this.#overdue.get(requestId);
     const found = this.#state.ledger.open.find(({ request }) => request.requestId === requestId);
     if (known === undefined || found?.deadlineMs == null || receivedAtMs <= found.deadlineMs) return false;
-    // If an extension was applied late, the new deadline may be past already, without a `look` since.
+    // An extension may have set a new deadline that is also past, and no `look` has noted this yet.
     return known.deadlineMs !== found.deadlineMs || receivedAtMs <= known.firstLookMs;
   }
 
@@ -135,8 +135,8 @@ const callBytes = 130;
 const idStart = 8;
 
 /**
- * The timer's summary: what waits, until when, and how to answer. Temporal's UI reads it from history, without a
- * worker. It stays as it was when the timer started, so with several requests it names none to approve.
+ * Writes the timer's summary for Temporal's UI: what waits, until when, and how to answer. The summary cannot change
+ * while the timer runs, so with several open requests it names no request to approve.
  */
 export function timerSummary(open: readonly RequestRecord[]): string {
   const [first] = open.toSorted((one, other) => (one.deadlineMs ?? Infinity) - (other.deadlineMs ?? Infinity));
