@@ -86,10 +86,7 @@ async function consult(
   }
 }
 
-/**
- * Redacts the reason in an answer before it enters history (I13). `readAdvisorAnswer` shortens the reason afterwards,
- * because shortening it before could split a secret in two.
- */
+/** Redacts the reason in an answer (I13) before `readAdvisorAnswer` shortens it: that could split a secret in two. */
 function withRedactedReason(answer: unknown, { call, subject, shellSubject, redact }: AboutCall): unknown {
   if (redact === undefined || !isObject(answer) || typeof answer.reason !== 'string') return answer;
   const { values } = redactCall(call.args, { subject, shellSubject }, redact);

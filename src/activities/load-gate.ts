@@ -82,10 +82,7 @@ function requireNames(place: string, written: readonly string[] = [], known: rea
   if (problem !== undefined) throw refused('arguments_invalid', `${place}: ${problem}`);
 }
 
-/**
- * Returns the worker's declaration of an activity, with the greater of the workflow's and the worker's risk. Throws if
- * the activity is not gated on the worker, because it would run there without a second gate.
- */
+/** Returns the worker's declaration, with the greater of both risks. Throws if the worker has no such declaration. */
 function recordedOf(declared: GatedDefinition, own: GatedDefinition | undefined): GatedDefinition {
   if (own === undefined) {
     throw refused(

@@ -27,10 +27,7 @@ export class ApprovalEvents {
     this.#facts = facts;
   }
 
-  /**
-   * Call this before the first event if the server no longer has the beginning of the run. Then entries before the
-   * first seen one do not count as missing.
-   */
+  /** Call this first if the server no longer has the run's beginning: then no entry before the first one is missing. */
   startLate(): void {
     this.#startsLate = true;
   }
@@ -48,10 +45,7 @@ export class ApprovalEvents {
     return { drafts: [...drafts, ...this.#announceAll()], entries };
   }
 
-  /**
-   * Call this at the end of the run. Returns cancellations of the requests that are still open, and the gaps in the
-   * journal.
-   */
+  /** Ends the run. Returns the cancellations of its open requests, and the gaps in its journal. */
   end(): EventDraft[] {
     const drafts = this.#announceAll();
     for (const [requestId, { opened, row }] of this.#open) {
@@ -261,18 +255,12 @@ function reviewersCopy({ arguments: args, redaction }: KnownCall, facts: RunFact
   return redaction === undefined ? undefined : redactedArguments(args, redaction.values);
 }
 
-/**
- * The most characters of a context summary that are searched for secrets. Many more are searched than are shown: a
- * secret at the end of the shown characters is recognized only as a whole.
- */
+/** The most characters of a summary that are searched: more than are shown, so that no secret is cut in two. */
 const mostSearched = 4_000;
 /** The most characters of a context summary in an event. */
 const mostShown = 500;
 
-/**
- * Returns the context summary as reviewers see it: whole if the policies hide nothing, else without the hidden parts of
- * the call's arguments and texts like them. Empty if it is unknown what the policies hide.
- */
+/** Returns the context summary as reviewers see it. Empty if it is unknown which parts of it the policies hide. */
 function summaryOf(facts: RunFacts, asked: KnownCall | undefined, copy: JsonObject | undefined): string {
   const { contextSummary } = facts;
   if (!facts.redacts && !facts.mayHideMore) return contextSummary.slice(0, mostShown);

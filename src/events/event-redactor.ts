@@ -1,7 +1,4 @@
-/**
- * Redacts the events of a run by the policies in its history. It needs no worker, and the same history always gives the
- * same redacted events.
- */
+/** Redacts the events of a run by the policies in its history, so that no worker is needed. */
 import { defaultAssessment } from '../core/assess/assessment.ts';
 import { hideInRequest } from '../core/ledger/hidden-arguments.ts';
 import type { Problem, ProblemCode } from '../core/base/problem.ts';

@@ -1,7 +1,4 @@
-/**
- * Collects what the policies in a run's history hide from reviewers. A later policy can only add to it, so loosening a
- * policy does not reveal what was hidden before.
- */
+/** Collects what the policies in a run's history hide from reviewers. What one policy hides stays hidden. */
 import type { GatedDefinition } from '../core/policy/gated-activity.ts';
 import { limitsOf } from '../core/policy/limits.ts';
 import { redactionSettings } from '../core/policy/redaction-settings.ts';

@@ -1,7 +1,4 @@
-/**
- * Collects the policies in a run's history: those that its workers loaded, changes by `setPolicy` and by the calling
- * run, and those that one execution passed to the next.
- */
+/** Collects the policies in a run's history: those that workers loaded, and those that later replaced them. */
 import { isObject } from '../core/base/json.ts';
 import type { ToolDefinition } from '../core/base/tool-call.ts';
 import { fits, type Shape } from '../core/base/shape.ts';

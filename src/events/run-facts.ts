@@ -64,10 +64,7 @@ export interface RecordedToolEnd {
   resultOf?: string;
 }
 
-/**
- * Converts the end of a tool's activity as its run does (workflows/agent/run-tool.ts). Undefined if the run may start
- * the tool again.
- */
+/** Converts the end of a tool's activity as `run-tool.ts` does. Undefined if the run may start the tool again. */
 export function toolEnd(end: ActivityEnd): RecordedToolEnd | undefined {
   if ('failure' in end) return endOfFailure(end.failure);
   if (isUndecodable(end.result)) return end.result.unread ? undefined : unknown;

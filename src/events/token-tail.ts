@@ -13,10 +13,7 @@ export interface TokenTail {
 
 const maxTailBytes = 8_192;
 
-/**
- * Returns the last `maxTailBytes` bytes of the answer so far. If the answer ends with the first half of a surrogate
- * pair, this half is left out, because the second half has not arrived yet.
- */
+/** Returns the last bytes of the answer so far. Leaves out half of a surrogate pair at the end, until the pair is whole. */
 export function tokenTail(attempt: number, text: string): TokenTail {
   const end = isFirstHalf(text.charCodeAt(text.length - 1)) ? text.length - 1 : text.length;
   let offset = end;

@@ -100,10 +100,7 @@ export class TranscriptEvents {
     return [...drafts, itemEvent({ type: 'handoff', from, to: agentName })];
   }
 
-  /**
-   * Returns events for the messages that have none yet. A result in these messages names no call, so the results are
-   * matched with the turn's calls by their order.
-   */
+  /** Returns events for new messages. Results in them name no call, so they are matched with calls by their order. */
   #newMessages(messages: readonly ModelMessage[]): EventDraft[] {
     const fresh = messages.slice(this.#known ?? messages.length);
     this.#known = messages.length;

@@ -140,10 +140,7 @@ class AgentRun {
     }
   }
 
-  /**
-   * Handles an error of the model call. Ignores a cancellation by a `close` or by the user's stop. After a failure, a
-   * session waits for its user, and any other run fails.
-   */
+  /** After a failed model call, a session waits for its user, and any other run fails. Ignores wanted cancellations. */
   #withoutAnswer = (error: unknown): undefined => {
     if (isCancellation(error)) {
       if (this.#gate.closing !== undefined || this.#state.stopped !== undefined) return;

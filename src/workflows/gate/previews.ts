@@ -13,10 +13,7 @@ const marginMs = 5_000;
 /** The most bytes of previews that continue-as-new carries. The next execution requests the others again. */
 const carriedBytes = 64_000;
 
-/**
- * The previews of open requests: what each call would change, as its tool's `preview` says. Only the approval of a
- * request that binds its preview waits for it; nothing else does.
- */
+/** The previews of open requests: what each call would change. Only an approval that binds a preview waits for it. */
 export class Previews implements ScheduledTask {
   readonly #state: GateState;
   readonly #caller: () => Caller | undefined;

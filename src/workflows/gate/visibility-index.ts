@@ -202,10 +202,7 @@ function span(escaped: string): string {
   return `\`${escaped.replaceAll('`', "'")}\``;
 }
 
-/**
- * Joins all tasks that write commands into one task. If the activation needs a command (I12) and none of them has
- * written one, the joined task writes the journal into a memo, which is a command.
- */
+/** Joins the tasks that write commands. If they write none and one is needed (I12), writes the journal as a command. */
 export function outputsOf(
   state: GateState,
   { queue, deadlines }: Messages,

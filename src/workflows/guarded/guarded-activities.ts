@@ -145,10 +145,7 @@ async function close(reason: string): Promise<void> {
   gate.writeLast();
 }
 
-/**
- * Finds the request that an earlier execution opened for a call which this execution makes again, and removes it from
- * `carried`, so that no other equal call takes it up.
- */
+/** Finds the request that an earlier execution opened for the same call, and removes it from `carried`. */
 function takeUp(
   carried: RequestRecord[],
   { tool, args }: ToolCall,

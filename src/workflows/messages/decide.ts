@@ -129,10 +129,7 @@ const checkEditActivity = proxyActivities<{ [activityNames.checkEdit]: CheckEdit
 
 type Decided = Pick<DecideCommand, 'decision' | 'voter' | 'atMs'>;
 
-/**
- * Returns the lookup in which a worker checks edited arguments. Until it ends, the request cannot expire and the run
- * cannot continue as new, but other decisions may settle the request.
- */
+/** Returns the lookup in which a worker checks edited arguments. The request cannot expire until the lookup ends. */
 export function checkEdit(
   state: GateState,
   policies: () => ActivePolicies,

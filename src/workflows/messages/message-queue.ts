@@ -22,10 +22,7 @@ interface Queued extends Received {
 /** The most messages that wait. To apply them takes about a second; a task that takes five is retried for ever. */
 export const maxWaiting = 10_000;
 
-/**
- * Messages that are not applied yet, in the order in which they apply: by activation, then signals by the id of their
- * history event, then updates.
- */
+/** The messages to apply, in their order: by activation, then signals by event id, then updates. */
 export class MessageQueue {
   readonly #messages: Queued[] = [];
   /** The index of the next message in `#messages`. Removing each message from the front would take quadratic time. */

@@ -42,7 +42,7 @@ const readPolicy = proxyActivities<{ [activityNames.readPolicy]: ReadPolicy }>({
 /** The most characters of a problem: it may quote the document, which may be long. */
 const maxProblemLength = 1_000;
 
-/** The work of compiling changed policies, in units of `RulingMeter`: per change, per rule, and per character of `when`. */
+/** The work of compiling changed policies, in units of `RulingMeter`: per change, per rule, per character of `when`. */
 const workOfChange = 500_000;
 const workOfRule = 5_000;
 const workOfCharacter = 250;

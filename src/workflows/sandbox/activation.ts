@@ -22,7 +22,7 @@ interface Activations {
   isOfUpdates: boolean;
   /** Updates that were accepted and have not ended, by their protocol instance id. */
   accepted: Set<string>;
-  /** The last task that the server cannot withdraw. `written` counts the events of its commands, which created `made`. */
+  /** The last task that the server cannot withdraw: how many events its commands leave, and what they create. */
   kept: { historyLength: number; startedMs: number; written: number; made: Set<string> };
   /** Activities and child workflows of cancellation type `ABANDON`, which keep running after a cancellation. */
   abandoned: Set<string>;

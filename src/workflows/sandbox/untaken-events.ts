@@ -158,7 +158,7 @@ function cancelledBy(command: Command): string | undefined {
   return cancelChildWorkflowExecution == null ? undefined : `child ${cancelChildWorkflowExecution.childWorkflowSeq}`;
 }
 
-/** True for cancellation type `ABANDON`, with which a cancellation leaves no event. The SDK's core numbers the types. */
+/** True for cancellation type `ABANDON`, by its number in the SDK's core: such a cancellation leaves no event. */
 function isAbandonedOnCancel({ scheduleActivity, startChildWorkflowExecution }: Command): boolean {
   const ofActivity: number | null | undefined = scheduleActivity?.cancellationType;
   const ofChild: number = startChildWorkflowExecution?.cancellationType ?? 0;
@@ -192,10 +192,7 @@ function isOfEvent({ doUpdate, notifyHasPatch, updateRandomSeed, resolveActivity
   return doUpdate == null && notifyHasPatch == null && updateRandomSeed == null && resolveActivity?.isLocal !== true;
 }
 
-/**
- * Throws for every query while the run may have handled events that no workflow task has delivered, or that the server
- * may still withdraw.
- */
+/** Throws for a query while the run may be ahead of its tasks, or while the server may withdraw the last one. */
 export function refuseAhead(activation: Activation): void {
   const query = activation.jobs?.find((job) => job.queryWorkflow?.queryId === queryAlone)?.queryWorkflow;
   if (query == null) return;

@@ -226,10 +226,7 @@ export class GateState {
     return this.#tree.carried;
   }
 
-  /**
-   * Puts all entries back that were taken in this activation. If their activity is cancelled in the same activation,
-   * the server never gets it. Readers drop repeated entries.
-   */
+  /** Puts back the entries taken in this activation: an activity that it also cancels never reaches the server. */
   takeBack(): void {
     if (this.#taken.activation !== activations().number) return;
     const bySeq = new Map([...this.#taken.entries, ...this.#journal].map((entry) => [entry.seq, entry]));

@@ -136,10 +136,7 @@ export function redactionFor(
   return joinRedactions(redactionOf(args, { settings, command }), redaction);
 }
 
-/**
- * Returns the parts of edited arguments that reviewers must not see: what the policies hide, and texts that were hidden
- * in the original request. All arguments are hidden if they cannot be searched here.
- */
+/** Returns what reviewers must not see of edited arguments, also what the original request hid. */
 export function editedRedaction(
   call: CallToRedact,
   settings: RedactionSettings | undefined,

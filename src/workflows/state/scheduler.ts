@@ -12,9 +12,8 @@ export interface ScheduledTask {
 }
 
 /**
- * Orders each activation: first all jobs are handed over, then messages are applied, then waiters resume, and last the
- * gate writes its commands. The commands then depend only on the state, also if a replay merges tasks
- * (docs/decisions/0007).
+ * Orders each activation: all jobs are handed over, messages are applied, waiters resume, and last the gate writes its
+ * commands. So the commands depend only on the state, even if a replay merges tasks (docs/decisions/0007).
  */
 export class Scheduler {
   readonly #messages: ScheduledTask;
