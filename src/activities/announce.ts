@@ -13,9 +13,9 @@ export interface AnnouncedStep {
 
 export interface AnnounceInput {
   workflowId: string;
-  /** Requests that were opened or settled, or have other channels. */
+  /** The requests that were opened or settled, or that have other channels now. */
   requestIds: string[];
-  /** A step of the first request in `requestIds`. Absent: no step was taken. */
+  /** An escalation step of the first request in `requestIds`. Absent if no step was taken. */
   step?: AnnouncedStep;
   /** Puts journal entries into history; the activity does not read them. */
   journal?: JournalEntry[];
@@ -42,7 +42,7 @@ export const announce: Announce = async ({ workflowId, requestIds, step }) => {
   });
 };
 
-/** One step of a waiting request. The call's arguments are left out (I13). */
+/** One escalation step of a waiting request, for the log. It has none of the call's arguments (I13). */
 export interface NotifyInput {
   kind: DueStep['kind'];
   workflowId: string;

@@ -70,7 +70,7 @@ async function ask(
     return parsed.success ? complete(parsed.data) : failed(`assessor ${name} gave no assessment`);
   } catch (error) {
     signal.throwIfAborted();
-    // Only the error's type: its message may hold values that must not enter history (I13).
+    // Use only the error's type: its message may have values that must not enter history (I13).
     return failed(
       limit.aborted
         ? `assessor ${name} took longer than ${timeoutMs} ms`

@@ -31,13 +31,13 @@ import { redactCalls, shownBeside } from './redact-calls.ts';
 export interface CallBounds {
   limits: SizeLimits;
   besideBytes: number;
-  /** Payloads of at least this many bytes travel by reference; absent: all travel inline. */
+  /** Payloads of at least this many bytes are stored externally. Absent if all payloads travel inline. */
   thresholdBytes?: number;
 }
 
 /** The bytes that a call adds to the message that starts its tool, if its arguments are in external storage. */
 const referenceBytes = 1_000;
-/** The bytes to reserve in the turn for a call that may be refused. It keeps `refusedCharacters` of its arguments. */
+/** The bytes that a refused call may take in the turn. It keeps only `refusedCharacters` of its arguments. */
 const refusedBytes = 1_600;
 const refusedCharacters = 200;
 
@@ -84,8 +84,8 @@ function refused({ id, tool, args, raw }: ModelCall, most: number): ModelCall {
 const attempts = 5;
 
 /**
- * Runs the agent's `checkInput`. Throws `input_refused` with the reason of the check, which is not retried; or
- * `check_failed` if the check gives no verdict, which is retried, because a service behind the check may answer then.
+ * Runs the agent's `checkInput`. If the check refuses the input, throws `input_refused`, which is not retried. If the
+ * check gives no verdict, throws `check_failed`, which is retried: a service behind the check may answer then.
  */
 export async function checkInput(
   { name, checkInput: check }: Pick<Agent, 'name' | 'checkInput'>,
@@ -93,7 +93,7 @@ export async function checkInput(
   { cancellationSignal, info, log }: Pick<Context, 'cancellationSignal' | 'info' | 'log'>,
 ): Promise<void> {
   if (check === undefined) return;
-  // A copy, so that the check cannot change the messages.
+  // Give the check a copy, so that it cannot change the messages.
   const checked = structuredClone(shownTranscript(messages.filter((each) => !isRefused(each))));
   const workflowId = info.workflowExecution?.workflowId ?? '';
   const end = await runCheck((signal) => check(checked, { workflowId, agent: name, log, signal }), cancellationSignal);
@@ -157,7 +157,7 @@ async function readOutput(
     if (bytes <= maxOutputBytes) return valid;
     return { problem: `output: ${bytes} bytes with its defaults, expected at most ${maxOutputBytes}` };
   } catch {
-    // A custom check threw. The message of its error is for the author, not for a model.
+    // A custom check of the schema threw. Its message is for the agent's author, so the model does not get it.
     return { problem: `output: a check of agent '${name}' failed on it` };
   }
 }
@@ -188,7 +188,7 @@ export async function runCheck(
   } catch (error) {
     if (cancellation.aborted) return { failed: 'the check was cut off' };
     if (signal.aborted) return { failed: `the check took longer than ${timeoutMs} ms` };
-    // Only the error's type: its message may hold checked values, which must not enter history (I13).
+    // Use only the error's type: its message may have checked values, which must not enter history (I13).
     return { failed: oneSentence(`the check failed: ${error instanceof Error ? error.name : typeof error}`) };
   }
 }
@@ -203,7 +203,7 @@ interface CallModelOptions {
   thresholdBytes?: number;
 }
 
-/** The attempts after which invalid output fails for good. A rate limit is retried longer, because it ends. */
+/** After this many attempts, invalid output fails for good. A rate limit is retried longer, because it ends. */
 const attemptsAtInvalidOutput = 5;
 
 /**
@@ -222,7 +222,7 @@ export function createCallModel(
     const context = Context.current();
     const { cancellationSignal: signal } = context;
     const agent = registry.agent(input.agent);
-    // Retryable: during a rollout the next attempt may reach a worker that has the agent.
+    // Fail retryably: during a rollout, the next attempt may reach a worker that has the agent.
     if (agent === undefined) {
       throw ApplicationFailure.retryable(`This worker has no agent '${input.agent}': add it.`, 'agent_unknown');
     }
@@ -260,7 +260,7 @@ export function createCallModel(
       const asked = turn.calls.map(({ tool }) => tool).filter((name) => offered.has(name));
       const found = await findTools(registry, asked);
       const { toolNamed } = found;
-      // The run recorded its limits at its start. A worker without external storage can keep only the inline ones.
+      // The run recorded its limits at its start. A worker without external storage must use the inline limits.
       const limits = (thresholdBytes === undefined ? undefined : input.sizeLimits) ?? inlineLimits;
       const calls = await checkCalls(turn, found, limits.argumentBytes);
       const described = await describeCalls(calls, toolNamed);

@@ -81,7 +81,7 @@ function toolContext(context: Context, permit: CallIdentity): ToolContext {
 function checkOf(tool: Tool, args: JsonObject, toTool: ToolContext): Check | undefined {
   if (tool.checkResult === undefined) return undefined;
   const { idempotencyKey: _, signal: cancellation, ...call } = toTool;
-  // A copy, because the tool may change its arguments.
+  // Copy the arguments now, because the tool may change them while it runs.
   const about: Omit<ResultCheckContext, 'signal' | 'isError'> = { ...call, args: structuredClone(args) };
   return (result, isError) =>
     runCheck((signal) => tool.checkResult!(structuredClone(result), { ...about, isError, signal }), cancellation);
@@ -115,14 +115,13 @@ function readResult(result: unknown, maxBytes: number): { json: string } | { pro
   return bytes <= maxBytes ? { json } : { problem: `it has ${bytes} bytes, and at most ${maxBytes} can be kept` };
 }
 
-// If a tool must not be repeated, its failures are not retryable. Otherwise a paused activity would not report the
-// failure before its unpause, and an operator who allows more attempts would start the call again.
+// Failures of a tool that must not be repeated are not retryable, because an operator could allow another attempt.
 
 function leftInMidCall(tool: Tool): ApplicationFailure {
   return outcomeUnknown(tool, `tool '${tool.name}' was cut off while it ran`);
 }
 
-/** The failure of a call whose outcome is unknown. It is retried only if the tool may be repeated. */
+/** Creates the failure of a call whose outcome is unknown. It is retryable only if the tool may be repeated. */
 function outcomeUnknown(tool: Tool, message: string): ApplicationFailure {
   const nonRetryable = !isRepeatable(tool);
   return ApplicationFailure.create({
@@ -144,7 +143,7 @@ function withheld(end: NonNullable<CheckEnd>, nonRetryable: boolean): Applicatio
   return ApplicationFailure.create({ message, type: resultWithheldType, nonRetryable });
 }
 
-/** The activity of every tool of a toolset. If the toolset changes after the second gate, the tool does not run. */
+/** Returns the activity of all tools of toolsets. A tool that has changed since the run recorded it does not run. */
 export function callToolsetTool(
   toolsets: OpenToolsets,
   maxResultBytes: number,
@@ -177,7 +176,7 @@ export function notAsRecorded(tool: string): ApplicationFailure {
 
 /** The report of the second gate on an admitted call whose tool or preview has changed since. */
 export interface ChangedDefinition {
-  /** The tool as defined on the worker that refused to start it. */
+  /** The definition of the tool on the worker that refused to start it. */
   definition: ToolDefinition | GatedDefinition;
   /** For a tool: the arguments as the new schema parses them, or why they cannot run. Absent for a gated activity. */
   checked?: CheckEditResult;

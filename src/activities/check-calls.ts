@@ -87,7 +87,7 @@ function shorten(text: string, most: number): string {
 
 const limitMs = 1_000;
 
-/** Adds the sentence of the tool's `describe` to calls that can run. It is recorded, so a replay keeps it (I12). */
+/** Adds the sentence of the tool's `describe` to each call that can run. History records the sentence (I12). */
 export function describeCalls(
   calls: readonly ModelCall[],
   toolNamed: (name: string) => Tool | undefined,
@@ -106,13 +106,13 @@ export function describeCalls(
 async function describe(tool: Tool, args: JsonObject): Promise<string | undefined> {
   const limit = AbortSignal.timeout(limitMs);
   try {
-    // A copy, so that `describe` cannot change the arguments that are shown, hashed and executed (I8).
+    // Give `describe` a copy, so that it cannot change the arguments that are shown, hashed and executed (I8).
     const describing = Promise.resolve().then(() => tool.describe!(structuredClone(args)));
     const sentence: unknown = await Promise.race([describing, aborted(limit)]);
     if (typeof sentence !== 'string') throw new TypeError(`expected a text, not ${typeof sentence}`);
     return oneSentence(sentence) || undefined;
   } catch (error) {
-    // Only the error's type: its message may hold values of arguments, which must not be logged (I13).
+    // Log only the error's type: its message may have values of arguments, which must not be logged (I13).
     const failure = error instanceof Error ? error.name : typeof error;
     const what = limit.aborted ? `it took longer than ${limitMs} ms` : failure;
     Context.current().log.warn(`describe of tool '${tool.name}' gave no sentence: ${what}`);

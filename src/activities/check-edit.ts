@@ -39,7 +39,7 @@ export interface CheckedArguments extends ArgumentFacts {
 
 export type CheckEdit = (input: CheckEditInput) => Promise<CheckEditResult>;
 
-/** Returns the activity `countersign.checkEdit`: edited arguments pass the same checks as a model's arguments (I9). */
+/** Returns the activity `countersign.checkEdit`, which checks edited arguments like arguments of the model (I9). */
 export function createCheckEdit(
   registry: Registry,
   {

@@ -18,9 +18,9 @@ import type { Session } from '../client/server/session.ts';
 export type DelegateOpen = (input: unknown) => Promise<void>;
 
 const lookEveryMs = 60_000;
-/** The interval of heartbeats, by which the activity learns that the delegation was stopped. */
+/** The interval of heartbeats. By their answers the activity learns that the delegation was stopped. */
 const beatMs = 5_000;
-/** The time that one look may spend on messages to one run, so that a slow run does not delay the others for longer. */
+/** The time that one attempt may spend on messages to one run, because a slow run delays all others. */
 const longestMs = 30_000;
 
 /**

@@ -19,7 +19,7 @@ const intervalMs = 25;
  */
 export function heartbeatAnswer(context: Context): AnswerHeartbeats {
   let details: TokenTail | undefined;
-  // `text` is the end of the answer: what no heartbeat needs any more was cut off before it.
+  // `text` is the end of the answer. Before it, `cutLength` code units were cut off, which no heartbeat needs again.
   let cutLength = 0;
   let text = '';
   let hasUnsent = false;

@@ -31,7 +31,7 @@ export interface LoadAgentOptions {
   registry: Registry;
   agentPolicies: ReadonlyMap<string, Policy>;
   ceiling: Policy | undefined;
-  /** The lines of the ceiling's rules. Absent: the ceiling was not read from a file. */
+  /** The line of each rule in the file of the ceiling. Absent if the ceiling was not read from a file. */
   ceilingLines?: RuleLines;
   continueAsNewAfter: ContinueAsNewAfter;
   /** The names of the inbox's search attributes, if they are not the default names. */
@@ -166,7 +166,7 @@ export function newAuditSalt(): string {
   return randomBytes(32).toString('hex');
 }
 
-/** The agents to which a run of this agent can be handed over, without the agent itself. */
+/** Returns the other agents to which a run of this agent can be handed over, directly or through others. */
 function reachableFrom(first: Agent, registry: Registry): Agent[] {
   const found = new Set([first]);
   // The loop also visits agents that are added to the set during the loop.
@@ -202,7 +202,7 @@ function checkFiles(input: RunInput['input'], { name, files: taken }: Agent, fil
   }
 }
 
-/** The policy that a starter gave to a run. Throws `policy_invalid` for its first problem. */
+/** Parses the policy that a starter gave to a run. Throws `policy_invalid` for its first problem. */
 export function runPolicy(document: object, ceiling: Policy | undefined): Policy {
   const { maxTimeoutMs } = ceiling?.approval ?? {};
   const read = readRunPolicy(document, {
@@ -250,7 +250,7 @@ export interface ReadPolicyInput {
   policy: JsonObject;
   /** The longest time-out that the run's ceiling allows; null permits `never`. */
   maxTimeoutMs?: number | null;
-  /** True: the run has a ceiling, so the policy may hide no arguments from reviewers. */
+  /** True if the run has a ceiling. Then the policy must not hide arguments from reviewers. */
   underCeiling?: boolean;
   /** The built-in kinds that the ceiling redacts. Absent: the policy may redact any built-in kind. */
   redaction?: CeilingRedaction;

@@ -21,7 +21,7 @@ export interface LoadGateOptions extends Pick<
 }
 
 const requestedShape = z.strictObject({
-  // Policies have the names of agents in NFC.
+  // Policies have agent names in Unicode form NFC, so compare in this form.
   agent: z
     .string()
     .min(1)
@@ -82,7 +82,7 @@ function requireNames(place: string, written: readonly string[] = [], known: rea
   if (problem !== undefined) throw refused('arguments_invalid', `${place}: ${problem}`);
 }
 
-/** Returns the worker's declaration, with the greater of both risks. Throws if the worker has no such declaration. */
+/** Returns the worker's declaration, with the greater of both declared risks. Throws if the worker has none. */
 function recordedOf(declared: GatedDefinition, own: GatedDefinition | undefined): GatedDefinition {
   if (own === undefined) {
     throw refused(

@@ -9,7 +9,7 @@ import type { Json, JsonObject, ToolDefinition } from '../core/base/tool-call.ts
 
 export type { KeptMessage } from '../contract/provider-turn.ts';
 
-/** The argument of activity `countersign.callModel`. The run has recorded everything in it (I12). */
+/** The argument of activity `countersign.callModel`. It has only what the run has recorded (I12). */
 export interface CallModelInput {
   agent: string;
   /** The number of the turn, from 1. Only for readers of the history. */

@@ -20,7 +20,7 @@ import { recordedAtMs, recordedEvents } from './recorded-events.ts';
 const count = z.number().int().nonnegative();
 const names = z.array(z.string());
 
-/** A record with every member of a type, so that a member which is added there cannot be forgotten here. */
+/** A shape for every member of a type. TypeScript reports a new member of the type that has no shape here. */
 type Members<Type> = Record<keyof Type, z.ZodType>;
 
 const advisor = recordedMembers(advisorShape) satisfies Members<AdvisorSettings>;
@@ -101,14 +101,14 @@ export interface ReadParentsInput {
   message: unknown;
 }
 
-/** `policies`: those that bind the calling run now, outermost first. `atMs`: when the server recorded the signal. */
+/** Returns the policies that now bind the calling run, outermost first, and when the server recorded the signal. */
 export type ReadParents = (
   input: ReadParentsInput,
 ) => Promise<{ policies: Policy[]; atMs: number } | { isForged: true }>;
 
 /**
- * The activity `countersign.readParents`: the policies in signal `parentsChanged`, if the calling run sent it. Any
- * client can send this signal, but only the server records which workflow sent it.
+ * The activity `countersign.readParents`, which returns the policies in signal `parentsChanged` if the calling run sent
+ * it. Any client can send this signal, so the activity reads the sender from the event that the server recorded.
  */
 export const readParents: ReadParents = async ({ runId, eventId, parent, message }) => {
   const event = (await recordedEvents(runId, [eventId])).get(eventId);

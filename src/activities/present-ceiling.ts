@@ -28,11 +28,11 @@ export function createCheckApprovers({ revocation, revoked }: PresentCeiling): C
 }
 
 export interface PresentCeiling {
-  /** Why a call that a run has admitted must not start, in one sentence; undefined if it may. */
+  /** Returns why an admitted call must not start, in one sentence; undefined if it may start. */
   denial: (called: Called, args: JsonObject, by: AdmittedBy) => string | undefined;
   /** Rules on a call that no run has admitted. */
   ruleOutside: (called: Called, args: JsonObject) => Ruling;
-  /** Why an approval by these voters does not count any more, in one sentence; undefined if it does. */
+  /** Returns why an approval by these people no longer counts, in one sentence; undefined if it counts. */
   revocation: (approvedBy: readonly ApprovedBy[]) => string | undefined;
   revoked: Revoked | undefined;
 }

@@ -29,13 +29,13 @@ const maxChangesBytes = 64_000;
 const longestMessage = 300;
 
 /**
- * The activity `countersign.preview`: what a call that waits for a reviewer would change, by the tool's `preview`,
- * never its `execute`. Whatever goes wrong in `preview` is a result, so that reviewers see it.
+ * Returns the activity `countersign.preview`, which finds out what a waiting call would change. It calls the tool's
+ * `preview`, never its `execute`. An error in `preview` becomes a failed preview, so that reviewers see it.
  */
 export function createPreview(registry: Registry): Preview {
   return async ({ tool: name, definition, args, agent, caller }) => {
     const tool = registry.tool(name);
-    // Retryable: during a rollout the next attempt may reach another worker.
+    // Fail retryably: during a rollout, the next attempt may reach a worker with the recorded tool.
     if (tool?.preview === undefined || definitionOf(tool).definition !== definition) {
       throw ApplicationFailure.retryable(`this worker has another tool '${name}' than the run recorded`);
     }

@@ -33,7 +33,7 @@ import type { Ruling } from '../core/policy/ruling.ts';
 import { activityExecution } from './recorded-events.ts';
 import { Permitted } from '../core/base/permit-metadata.ts';
 
-/** The only activities that the workflow of a run's channels may use: no tool is among them. */
+/** The only activities that the workflow of a run's channels may use. It may not run tools. */
 const channelActivities: readonly string[] = [
   activityNames.verifyCarried,
   activityNames.lookAtRequests,
@@ -65,7 +65,7 @@ const maxApprovers = 10_000;
 const digestShape = z.string().regex(/^[0-9a-f]{64}$/);
 const permitShape = z.object({
   workflowId: z.string(),
-  // Part of the idempotency key: without it, two runs would share one.
+  // The idempotency key has this id. Without it, two runs with one workflow id would have the same keys.
   firstExecutionRunId: z.string().min(1),
   callId: z.string(),
   digest: digestShape,
@@ -79,7 +79,7 @@ const permitShape = z.object({
     .max(maxApprovers)
     .optional(),
   bound: z.union([z.enum(['pending', 'unknown', 'hidden']), z.custom<BoundFacts>(isBoundFacts)]).optional(),
-  // A forged number loosens nothing: the newest engine rules, too.
+  // A forged number gains nothing, because the newest engine must allow the call as well.
   engine: z.number().optional().catch(undefined),
 });
 
@@ -87,7 +87,7 @@ export interface SecondGateOptions {
   registry: Registry;
   /** Plain activities that only a gated workflow may use, by name. */
   gated: ReadonlyMap<string, GatedDefinition>;
-  /** When activities of `gated` may be called without a permit, by name. */
+  /** The time in which an activity of `gated` may be called without a permit, by name. */
   ungated: ReadonlyMap<string, UngatedWindow>;
   /** Workflow types whose calls the operator trusts: `agentRun` and those named to `createWorker`. */
   workflowTypes: readonly string[];
@@ -258,7 +258,7 @@ async function changedPreview(
   bound: BoundPreview,
   asked: Pick<PreviewInput, 'agent' | 'caller'>,
 ): Promise<string[]> {
-  // The policy hides the preview from reviewers, so they approve without one.
+  // The policy hides previews from reviewers, so their approval binds none.
   if (bound === 'hidden') return [];
   if (bound === 'pending' || bound === 'unknown')
     return ['The approval was given without a preview that it could bind'];
@@ -267,7 +267,7 @@ async function changedPreview(
   const beat = heartbeatTimeoutMs ? setInterval(() => context.heartbeat(), heartbeatTimeoutMs / 3) : undefined;
   try {
     const now = await takePreview(tool, args, asked);
-    // The run does not wait for the call any more, or its worker stops.
+    // The run no longer waits for the call, or this worker stops.
     if (context.cancellationSignal.aborted) return ['Just before the start, the call was cut off'];
     if (now.state === 'ready' && now.bound !== undefined) return factsChanged(bound, now.bound);
     const why = now.state === 'failed' ? `: ${now.message}` : '';
@@ -384,7 +384,7 @@ export async function ungatedProblem(
   return without(`its execution started at ${isoOf(startedAtMs)}, not before gatedSince, ${isoOf(sinceMs)}`);
 }
 
-/** Counts and logs an admitted call without a permit, so that an operator sees when the last one was. */
+/** Counts and logs a call that runs without a permit, so that an operator sees when the last such call was. */
 export function noteUngatedCall({ untilMs }: UngatedWindow): void {
   const { activityType, workflowType = '' } = activityInfo();
   metricMeter

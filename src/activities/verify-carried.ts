@@ -9,7 +9,7 @@ type Payloads = temporal.api.common.v1.IPayloads;
 
 export type VerifyCarried = () => Promise<void>;
 
-/** The start and the end of the execution before this one, and the start of this one, as the server recorded them. */
+/** How this execution started, and how the execution before it started and ended, as the server recorded it. */
 export interface RecordedPast {
   runId: string;
   started: Started;
@@ -93,7 +93,7 @@ export function pastProblem({ runId, started, before }: RecordedPast): string | 
   return undefined;
 }
 
-/** The payloads as plain values, so that the order of metadata and the underlying buffers do not matter. */
+/** Converts payloads to plain values, to compare them by content and not by buffers and order of metadata. */
 function bytesOf(payloads: Payloads | null | undefined): unknown {
   const hex = (bytes: Uint8Array | null | undefined): string => Buffer.from(bytes ?? []).toString('hex');
   return (payloads?.payloads ?? []).map(({ metadata, data }) => ({

@@ -195,7 +195,7 @@ export interface Delivered {
 /** The result of query `run`. */
 export interface RunStatus {
   workflowId: string;
-  /** The agent that is in charge now: after a handoff, the one that took over. */
+  /** The agent that is in charge now. After a handoff, this is the agent that took over. */
   agent: string;
   status: RunStatusName;
   /** The number of model calls so far. */

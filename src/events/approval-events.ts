@@ -81,7 +81,7 @@ export class ApprovalEvents {
     if (known?.row === undefined) this.#open.set(requestId, { isAnnounced: false, ...known, row });
   }
 
-  /** Returns the event of a settlement, after the event of its request unless there was one. Ignores repeats. */
+  /** Returns the event of a settlement. If its request has no event yet, that event precedes. Empty for a repeat. */
   #settle(entry: JournalEntry, beside: readonly JournalEntry[]): EventDraft[] {
     const { requestId = '', callId = '', toolName = '', reason = null, reviewerId = null } = entry;
     const { reviewerName, identity, by, byId } = entry;
@@ -123,7 +123,7 @@ export class ApprovalEvents {
   }
 }
 
-/** Whether a call ran whose request was not approved. `unknown` if the request asked whether to start it again. */
+/** Returns if a call without approval ran: `unknown` if its request asked whether to start it a second time. */
 function ranWithoutApproval(opened: JournalEntry | undefined): 'unknown' | 'no' {
   return opened?.kind === 'opened' && opened.by === 'unknown' ? 'unknown' : 'no';
 }
@@ -194,7 +194,7 @@ function eventRequest(
   const copy = asked === undefined ? undefined : reviewersCopy(asked, facts);
   const redacted = redactedNames(asked?.redaction?.values ?? []);
   const riskLevel = row?.riskLevel ?? 'unknown';
-  // History has only the severity that the `assess` rules of policies led to, and not what the rules found.
+  // History has the severity that `assess` rules of policies gave, but not their reasons, which are missing here.
   const recorded = asked?.assessment === undefined ? [] : [asked.assessment];
   const assessment = joinAssessments([defaultAssessment(riskLevel), ...recorded]);
   const { toolName = row?.toolName ?? '', reason = row?.reason ?? '', at = '' } = opened ?? {};

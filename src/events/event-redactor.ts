@@ -15,8 +15,8 @@ import { TextRedactor } from './text-redactor.ts';
 import { type TokenTail, tokenTail } from './token-tail.ts';
 
 /**
- * With these problems a run cannot start, so its policies may stay unknown. Their messages are shown anyway: they quote
- * no call, but at most the agent's name and the policy that the starter sent.
+ * Problems with which a run cannot start, so that its policies stay unknown. Their messages are shown all the same,
+ * because they quote no call, but at most the agent's name and the policy that the starter sent.
  */
 const startCodes: readonly ProblemCode[] = [
   'agent_unknown',
@@ -42,7 +42,7 @@ export class EventRedactor {
     return this.#policies.version + this.#texts.secrets.size;
   }
 
-  /** Grows with each policy that hides more. After that, earlier events must pass `note` again. */
+  /** Grows with each policy that hides more. The caller must then pass earlier events to `note` again. */
   get policyVersion(): number {
     return this.#policies.version;
   }

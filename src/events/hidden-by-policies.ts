@@ -19,7 +19,7 @@ export class HiddenByPolicies {
     return this.#version;
   }
 
-  /** False until the policies have been read, and from then on if one cannot be read. */
+  /** False until the policies have been read; false for good once a policy cannot be read. */
   get isKnown(): boolean {
     return this.#policies.config !== undefined && !this.#cannotTell;
   }

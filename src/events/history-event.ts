@@ -15,7 +15,7 @@ export interface HistoryEvent {
   what?: Fact;
   /** The journal entries in payloads that the gate itself wrote. */
   journal: readonly JournalEntry[];
-  /** The head in the gate's payloads that covers the most journal entries. */
+  /** Of the Merkle heads in the gate's payloads, the one that covers the most journal entries. */
   head?: JournalHead;
   /** The open requests that the gate wrote into the memo. */
   open?: readonly ApprovalSummary[];
@@ -32,7 +32,7 @@ export type Fact =
   | RecordedMessage
   /** A worker has processed all events before this one. */
   | { kind: 'task_completed' }
-  /** An operator has reset the execution `baseRunId`. This execution repeats the events of that one up to here. */
+  /** An operator has reset the execution `baseRunId`, whose events this execution repeats up to this one. */
   | { kind: 'reset'; baseRunId: string }
   | RunEnd;
 

@@ -17,7 +17,7 @@ import type { Fact, HistoryEvent } from './history-event.ts';
 type Config = RunConfig | GateConfig;
 
 const agentShape = { 'run?': policyShape, 'tools?': [{}] } satisfies Shape;
-/** Anyone who may write to the namespace can complete an activity with another result, which the run ignores (I5d). */
+/** The form of a config. Results of another form are not from a worker, and the run ignores them (I5d). */
 const configShape: Shape = {
   ...agentShape,
   policyDigest: 'string',
@@ -42,7 +42,7 @@ export interface Changed {
 }
 
 export class RecordedPolicies {
-  /** The first config in the history that has been read. */
+  /** The first config in the history. Undefined until an event with a config is read. */
   first: Config | undefined;
   /** The state that the earliest execution in this history received. Absent if this execution began the run. */
   carried: CarriedPast | undefined;
@@ -59,7 +59,7 @@ export class RecordedPolicies {
   readonly inherited: Policy[][] = [];
   #executions = 0;
 
-  /** Reads the policies in a fact. Returns `more` if it has some, and `unreadable` if they cannot be read. */
+  /** Reads the policies in a fact. Returns `none` if it has no policies, and `unreadable` if they cannot be read. */
   take(what: Fact | undefined): 'none' | 'more' | 'unreadable' {
     if (what?.kind === 'started') this.#executions += 1;
     try {

@@ -39,7 +39,7 @@ export interface ApprovalResultEvent extends Recorded {
   reviewerId: string | null;
   /** The reviewer's name, as the sender of the decision claims it. */
   reviewerName?: string;
-  /** Whether the tool ran. `pending` means that it runs now, and that the later `tool_result` says how it ended. */
+  /** Says if the tool ran. `pending`: it runs now, and a later `tool_result` says how it ended. */
   ran: Ran;
   identity?: Identity;
   /** The id of the grant that the answer "always" made. */

@@ -42,7 +42,7 @@ export interface KnownCall {
   redaction?: CallRedaction;
   /** The arguments with which the call ran, if a reviewer changed them. */
   ran?: Json;
-  /** True if the call was started, and its outcome was unknown. */
+  /** True if the call was started once and its outcome was unknown. */
   mayHaveRun?: true;
   isAnswered: boolean;
 }

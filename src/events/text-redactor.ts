@@ -86,7 +86,7 @@ export class TextRedactor {
   /** Returns the arguments by name. Undefined if the names are unknown. */
   #named(tool: string, args: Json[] | JsonObject): JsonObject | undefined {
     if (!Array.isArray(args)) return args;
-    // The model may have written a list in place of an object. It is redacted in the same way.
+    // An agent run has objects. A list that the model wrote instead is redacted like an object.
     if (!this.policies.isGate) return args as unknown as JsonObject;
     const declared = this.policies.gatedActivity(tool);
     const given = declared === undefined ? undefined : gatedArguments(declared, args);
@@ -112,7 +112,7 @@ export class TextRedactor {
     return findSensitive(text, [], (each) => this.secrets.spansIn(each));
   }
 
-  /** Creates a search for secrets and custom patterns. A search counts its matches, so use each for one text. */
+  /** Creates a search for stored secrets and own patterns. A search counts its matches: create one for each text. */
   #findMore(): FindMore {
     const own = findOwn(this.policies.settings?.patterns ?? []);
     return (text) => [...this.secrets.spansIn(text), ...(own?.(text) ?? [])];

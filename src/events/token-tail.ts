@@ -7,13 +7,13 @@ export interface TokenTail {
   attempt: number;
   /** How many UTF-16 code units of the answer precede `tail`. */
   offset: number;
-  /** At most 8 KB in UTF-8. Its ends never split a surrogate pair. A lone surrogate in the answer is U+FFFD here. */
+  /** At most 8 KB in UTF-8. It never begins or ends within a surrogate pair. A lone surrogate is replaced by U+FFFD. */
   tail: string;
 }
 
 const maxTailBytes = 8_192;
 
-/** Returns the last bytes of the answer so far. Leaves out half of a surrogate pair at the end, until the pair is whole. */
+/** Returns the last bytes of the answer so far, without half of a surrogate pair whose other half has not arrived. */
 export function tokenTail(attempt: number, text: string): TokenTail {
   const end = isFirstHalf(text.charCodeAt(text.length - 1)) ? text.length - 1 : text.length;
   let offset = end;

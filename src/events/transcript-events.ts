@@ -144,7 +144,7 @@ export class TranscriptEvents {
     ];
   }
 
-  /** Returns the event of a call that is not known yet. For a known call, only notes arguments that differ. */
+  /** Returns the event of a new call. For a known call, only notes the arguments if they are not the model's own. */
   #toolScheduled({ name: toolName, permit: { callId }, values }: Of<'tool'>): EventDraft[] {
     const given = this.#isAgentRun ? values[0] : values;
     const args = isUndecodable(given) ? undefined : (given as Json);
@@ -153,7 +153,7 @@ export class TranscriptEvents {
       if (args !== undefined && !isSame(args, known.arguments)) known.ran = args;
       return [];
     }
-    // The call is of a custom workflow, or of a turn that the server no longer has.
+    // A new call is of a custom workflow, or of a turn whose events the server no longer has.
     this.#facts.calls.set(callId, { callId, toolName, arguments: args ?? null, isAnswered: false });
     return [itemEvent({ type: 'tool_call', callId, toolName, ...(args !== undefined && { arguments: args }) })];
   }

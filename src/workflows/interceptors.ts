@@ -44,7 +44,7 @@ export function interceptors(): WorkflowInterceptors {
             const eventId = signalWorkflow.originatingEventId?.toString() ?? '';
             state.eventIds.set(name, [...(state.eventIds.get(name) ?? []), eventId]);
           }
-          // On replay, recorded updates come last, so they come last here too.
+          // A replay hands over recorded updates last, so hand them over last here, too.
           const updates = jobs.filter((job) => job.doUpdate != null);
           input.activation.jobs = [...jobs.filter((job) => job.doUpdate == null), ...updates];
           state.isBeingHandedOver = true;

@@ -113,7 +113,7 @@ class AgentRun {
         if (stopped !== undefined) return this.#end('limit', stopped);
       }
       if (this.#session.awaitsUser) await this.#untilMessage();
-      // Every path from here writes a command, because it calls the model, asks about a limit or ends the execution.
+      // `noteGrowth` needs a command. Each path from here writes one: it calls the model, asks about a limit, or ends.
       this.#gate.noteGrowth();
       // Set this only before a turn. Otherwise a run that an operator pins for good would continue as new for ever.
       this.#leavesVersion = this.#session.isSession && this.#gate.isOutdated;
@@ -140,7 +140,7 @@ class AgentRun {
     }
   }
 
-  /** After a failed model call, a session waits for its user, and any other run fails. Ignores wanted cancellations. */
+  /** Handles a failed model call: a session then waits for its user, any other run fails. Ignores a stop or close. */
   #withoutAnswer = (error: unknown): undefined => {
     if (isCancellation(error)) {
       if (this.#gate.closing !== undefined || this.#state.stopped !== undefined) return;
@@ -228,7 +228,7 @@ class AgentRun {
     this.#setPolicies();
   }
 
-  /** For a cancelled run: waits for what is in flight, and answers every call and message. */
+  /** Ends a cancelled run: waits for what is in flight, and answers every call and message. */
   async giveUp(reason: string): Promise<void> {
     this.#session.end();
     await this.#gate.drain();

@@ -102,11 +102,11 @@ export class LimitCheck {
       { callId, tool: continueDefinition.name, args: continueArguments(limit) },
       continueDefinition,
       {
-        // A policy's own patterns need a library that never runs in workflows, so the text cannot be redacted.
+        // Workflows cannot apply a policy's own patterns. If a policy has some, leave the text out.
         contextSummary: (redact?.patterns ?? []).length > 0 ? '' : this.#lastText,
         sentence: this.#requestSentence(limit),
         assessment: continueAssessment,
-        // No advisors: only people may let a run go on.
+        // Consult no advisors, because only people may let a run go on.
         advice: [],
         // The arguments are only the policy's own numbers, so reviewers see all of them.
         redaction: redact && { ...marksOf(redact), values: [] },

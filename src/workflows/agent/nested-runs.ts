@@ -30,7 +30,7 @@ interface Open {
 /** The most bytes of policies that one task sends, because the message with all commands of a task may have 4 MB. */
 const maxSentBytes = 2_000_000;
 
-/** The nested runs that calls of other agents start: what they inherit from this run, and how they end with it. */
+/** Runs calls of other agents as nested runs, which inherit the policies of this run and end with it. */
 export class NestedRuns {
   readonly #input: RunInput;
   readonly #gate: Gate;
@@ -126,7 +126,7 @@ export class NestedRuns {
         await Promise.all(this.#outdated.slice(0, atOnce).map((each) => this.#sendPolicies(each, policies, bytes)));
       }
     } catch {
-      // This run is cancelled, and its nested runs with it.
+      // `until` rejects if this run is cancelled. Its nested runs are cancelled, too.
       this.#isSending = false;
     }
   }

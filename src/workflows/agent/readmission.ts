@@ -1,4 +1,4 @@
-/** Calls that pass the gate again: their tool has changed (I8), they may have run (I7), or advisors have answered. */
+/** Prepares calls that pass the gate again, after a change of the tool (I8), an unknown outcome (I7), or advice. */
 import type { ChangedDefinition } from '../../activities/call-tool.ts';
 import type { CheckedArguments } from '../../activities/check-edit.ts';
 import type { ModelCall } from '../../activities/model-turn.ts';
@@ -101,7 +101,7 @@ function replacedBy(
   return { ...(asked && { requestId: asked.requestId }), by, ...(changes && { changes }) };
 }
 
-// The changes of a preview are in the failure of an activity, which clients can write, so only short texts are shown.
+// A client can forge the failure that lists the changes of a preview, so show only a few texts of limited length.
 
 const mostChanges = 20;
 const longestChange = 1_000;

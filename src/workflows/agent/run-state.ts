@@ -98,7 +98,7 @@ export interface Spending {
 
 /** The results in the transcript that may answer equal calls of later turns (`result-cache.ts`). */
 export interface KeptResults {
-  /** The agent that made the calls. Results may depend on the agent. */
+  /** The agent that made the calls. No other agent gets their results, which may depend on the agent. */
   agent: string;
   /** The turn in which a call that may have changed something last started. No result of this turn is kept. */
   changedInTurn?: number;
@@ -140,7 +140,7 @@ export function agentOf({ config, agent }: Pick<RunState, 'config' | 'agent'>): 
   return config.handoffs?.find((each) => each.agent === agent) ?? config;
 }
 
-/** The usage of nested runs, and the cost of the whole run by its recorded prices. */
+/** Returns the tokens of nested runs, and the cost of the whole run by its recorded prices. */
 export function spentOf({ config, spending }: Pick<RunState, 'config' | 'spending'>): SpentByRun {
   const { nested, cost } = spending ?? {};
   return { ...(nested !== undefined && { nestedUsage: nested }), ...costOf(config.ceiling?.prices, cost) };

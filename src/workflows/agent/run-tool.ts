@@ -38,7 +38,7 @@ export interface ToolEnd {
   isResult?: boolean;
   /** True if the tool was not started because this worker cannot read its arguments. It can be started later. */
   unread?: boolean;
-  /** True: the outcome was unknown, and the tool answers that it did not run. The tool may be started again. */
+  /** True if the outcome was unknown and `reconcile` says that the tool did not run. It may be started again. */
   isUndone?: boolean;
   /** What reviewers see of the call. Present if the tool does not know the outcome either, so people must decide. */
   unsettled?: Partial<CheckedArguments>;
@@ -68,7 +68,7 @@ export async function runTool(
   { awaitsEnd = false }: { awaitsEnd?: boolean } = {},
 ): Promise<ToolEnd> {
   const activities = proxyActivities<Record<string, (permit: Permit, args: JsonObject) => Promise<Json>>>({
-    // If an approval binds the preview, the second gate takes the preview again within this time.
+    // The second gate runs in the same activity, and may take the preview again if an approval binds it.
     startToCloseTimeout: tool.timeoutMs + (tool.bind === undefined ? 0 : (tool.previewTimeoutMs ?? 0)),
     heartbeatTimeout: tool.heartbeatTimeoutMs ?? undefined,
     retry: { maximumAttempts: isRepeatable(tool) ? attemptsIfRepeatable : 1 },

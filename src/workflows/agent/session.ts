@@ -35,7 +35,7 @@ export class UserSession implements UserMessageHandler {
     this.#isEnding = true;
   }
 
-  /** Why the session refuses a message now; undefined if it accepts the message. */
+  /** Returns why the session refuses a message now; undefined if it accepts the message. */
   problem({ content, files = [], stop }: UserMessage): Problem | undefined {
     if (!this.isSession) {
       return { code: 'invalid_message', message: 'this run is no session: it takes no further messages of its user' };

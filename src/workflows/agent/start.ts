@@ -56,7 +56,7 @@ function isFromParent(parent: Partial<ParentOfRun> | null): boolean {
   return above !== undefined && Array.isArray(lineage) && lineage.at(-1) === above;
 }
 
-/** The state of a run before its first turn. */
+/** Returns the state of a run before its first turn. */
 export function startOf({ input }: RunInput, config: RunConfig): RunState {
   return {
     config,
@@ -98,9 +98,9 @@ export function gateOptionsOf(state: RunState, { caller, metadata }: RunInput, l
 }
 
 /**
- * The failure to throw for an error that ends a run: one sentence, its code, and the last journal entries, which this
- * function takes from the gate. Returns a cancellation unchanged. It also returns an error unchanged that is no failure
- * of Temporal: such an error is a defect of the code, and the task is retried until a deploy fixes it.
+ * Converts an error that ends a run to the failure to throw: one sentence, its code, and the last journal entries,
+ * taken from the gate. Returns a cancellation unchanged, and also an error that is no failure of Temporal: it is a
+ * defect of the code, and the task is retried until a deploy fixes it.
  */
 export function failureOfRun(error: unknown, gate: Gate): unknown {
   if (!(error instanceof TemporalFailure) || isCancellation(error)) return error;

@@ -4,7 +4,7 @@ import { saidText, withoutData } from '../../core/base/user-files.ts';
 import { unfinishedOf } from '../../core/base/model-answer.ts';
 import type { TurnCall } from './run-state.ts';
 
-/** The model's answer as the transcript keeps it. Arguments stay as the model wrote them. */
+/** Converts the model's answer to a message of the transcript. Arguments stay as the model wrote them. */
 export function keptAnswer(
   { text, providerTurn, outputProblem }: CallModelResult,
   calls: readonly TurnCall[],
@@ -44,13 +44,13 @@ export function withRefused(messages: readonly KeptMessage[]): KeptMessage[] {
   return messages.map((each, index) => (each.role !== 'user' || index < from ? each : { ...each, refused: true }));
 }
 
-/** The last message of the user or the model, as people read it; empty if there is none. */
+/** Returns the last message of the user or the model, as people read it; empty if there is none. */
 export function lastText(messages: readonly Message[], by: 'user' | 'assistant'): string {
   const last = messages.findLast(({ role }) => role === by);
   return last === undefined ? '' : saidText(last);
 }
 
-/** The messages without the data of files, which is too large for the answer of a query. */
+/** Removes the data of files from messages, because it is too large for the answer of a query. */
 export function withoutFileData(messages: readonly Message[]): Message[] {
   return messages.map((each) =>
     each.role === 'user' && each.files !== undefined ? { ...each, files: each.files.map(withoutData) } : each,

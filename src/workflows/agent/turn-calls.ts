@@ -1,4 +1,4 @@
-/** The calls of one turn: admitted, asked about, started, and answered in the model's order. */
+/** Carries the calls of one turn from the gate to their answers, which the model gets in the order of its calls. */
 import { CancellationScope, createEventGroup, patched } from '@temporalio/workflow';
 import type { ChangedDefinition } from '../../activities/call-tool.ts';
 import type { ModelCall } from '../../activities/model-turn.ts';
@@ -68,7 +68,7 @@ export class TurnCalls {
     return this.#running > 0 || this.advising.areRunning;
   }
 
-  /** True if every call is answered, or if `takeSettled` would change a call. */
+  /** True if all calls are answered, or if `takeSettled` would change one of them. */
   get canGoOn(): boolean {
     const isDue = (each: TurnCall): boolean =>
       each.state === 'asked'

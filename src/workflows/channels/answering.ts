@@ -79,14 +79,14 @@ const meanings = {
 const mostAnswers = 50;
 /** How long after the deadline an answer may still come. */
 const afterDeadlineMs = 5_000;
-/** The longest call for a request without a deadline. */
+/** The time-out of a call for a request without a deadline: a year. */
 const longestMs = 366 * 86_400_000;
 
 /** Asks the channels that answer, and sends each answer to the run as a decision. The run decides whether it counts. */
 export class Answering {
   readonly #workflowId: string;
   readonly #messages: ChannelMessages;
-  /** Called when a request turns out to be settled, or when its time is over. */
+  /** Makes the workflow read a request from the run again, because it may be settled or extended. */
   readonly #lookAt: (requestId: string) => void;
   readonly #running = new Map<CancellationScope, Question>();
   readonly #failures = new Failures();
@@ -207,14 +207,14 @@ export class Answering {
     try {
       const call = { channel: name, workflowId: this.#workflowId, requestIds: [requestId], sent, refused };
       const answer: unknown = await resolve(call);
-      // Any other value means that this worker cannot read the answer, or that an operator completed the activity.
+      // Another value is no answer: this worker cannot decode it, or an operator has completed the activity.
       const isAnswer = isObject(answer) && !isUndecodable(answer);
       return isAnswer ? (answer as unknown as ChannelAnswer) : 'again';
     } catch (error) {
       if (isCancellation(error)) return undefined;
       const cause = error instanceof ActivityFailure ? error.cause : undefined;
       if (isInterrupted(cause)) return 'again';
-      // A deadline that passes is not an error of the channel.
+      // The deadline of the request has passed, which is not an error of the channel.
       if (cause instanceof TimeoutFailure) return this.#lookAgain({ request, channel });
       this.#failures.note(requestId, `${name}: ${failureReason(error)}`);
       if (!isFinal(error)) return 'again';
@@ -264,7 +264,7 @@ export class Answering {
     }
   }
 
-  /** Sends an answer even if the request is settled meanwhile: the run decides which decision was first. */
+  /** Sends an answer to the run, even if the request is settled meanwhile: the run decides which answer came first. */
   async #decide({ request, channel }: Question, answer: ChannelAnswer, count: string): Promise<Receipt> {
     const { requestId } = request;
     const decisionId = `channel:${channel.name}:${requestId}:${count}`;
@@ -295,7 +295,7 @@ function isChecked({ accepted, code, outcome }: Receipt): boolean {
   return accepted || outcome !== undefined || meaningOf(code) !== 'unchecked';
 }
 
-/** What a code means; `unchecked` for a code that only a newer version knows. */
+/** Returns what a code means; `unchecked` for a code that only a newer version knows. */
 function meaningOf(code: ProblemCode | undefined): (typeof meanings)[ProblemCode] {
   return isProblemCode(code) ? meanings[code] : 'unchecked';
 }

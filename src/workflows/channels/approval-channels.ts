@@ -36,7 +36,7 @@ export interface ChannelsInput {
 export async function approvalChannels(input: ChannelsInput): Promise<void> {
   const info = workflowInfo();
   if (info.workflowId.startsWith(endedRunsPrefix)) return watchEndedRuns();
-  // The error fails the task, which the server retries: another worker may have the key or the codec.
+  // This error fails only the task. The server retries it, perhaps on a worker that has the key or the codec.
   if (info.continuedFromExecutionRunId !== undefined && isUndecodable(input)) throw new Error(input.why);
   const workflowId = agentRunId(info.workflowId, input);
   const deliveries = new Deliveries(workflowId);

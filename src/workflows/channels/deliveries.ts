@@ -17,7 +17,7 @@ const { [activityNames.lookAtRequests]: lookAtRequests } = proxyActivities<{
   [activityNames.lookAtRequests]: LookAtRequests;
 }>({ startToCloseTimeout: '60s', retry: { maximumInterval: '30s' }, summary: 'Look at the requests of the run' });
 
-/** How long after its deadline a request is read from the run, because a terminated run announces no settlement. */
+/** A request is read from the run this long after its deadline, because a terminated run announces no settlement. */
 const afterDeadlineMs = 1_500;
 const firstLookMs = 60_000;
 const longestLookMs = 3_600_000;
@@ -76,7 +76,7 @@ export class Deliveries {
     this.#lookMs = firstLookMs;
   }
 
-  /** Resolves to true once all requests are settled and their channels know, to false if the history is long enough. */
+  /** Resolves to true once all requests are settled and reported, or to false if it is time to continue as new. */
   async toEnd(): Promise<boolean> {
     for (;;) {
       const isWoken = await condition(

@@ -51,11 +51,11 @@ export interface MessagesState {
   unsettled?: Unsettled[];
 }
 
-/** The most steps that wait: any sender can signal steps, and all that wait must fit into one payload. */
+/** The most steps that wait. Any client can signal steps, and continue-as-new carries all in one payload. */
 const mostLater = 100;
 /** How long a failed report of a settlement is repeated. Without an end, a channel that is gone would fill history. */
 const settlesForMs = 7 * 86_400_000;
-/** The most settlements to repeat: one payload carries them all. */
+/** The most reports of settlements that wait, because continue-as-new carries them all in one payload. */
 const mostUnsettled = 1_000;
 /** A request joins a waiting message of several requests only if that delays the request by at most this time. */
 const joinsWithinMs = 60_000;
@@ -121,7 +121,7 @@ export class ChannelMessages {
     return this.#messageOf(requestId, channel)?.sent;
   }
 
-  /** False while the request is still to be sent to the channel. */
+  /** Returns false as long as the request must still be sent to the channel. */
   isNotified(requestId: string, channel: string): boolean {
     const message = this.#messageOf(requestId, channel);
     return message?.isSent !== false || message.isOver;
@@ -351,7 +351,7 @@ export class ChannelMessages {
   }
 }
 
-/** A call of `notify`. Each call that repeats a message has the same `name`. */
+/** A call of `notify`. A repeated call has the same `name`, by which its receiver recognizes the message. */
 interface Call {
   requestIds: string[];
   step: ChannelStep;

@@ -14,11 +14,11 @@ const { [activityNames.channelNotify]: notifyOnce } = proxyActivities<Calls>({
   retry: { maximumAttempts: 1 },
 });
 
-/** A later call about a step. The server retries it until it succeeds. Retries add no history, and occupy no slot. */
+/** A call about a step whose first call failed. The server retries it until it succeeds, which adds no history. */
 const { [activityNames.channelNotify]: notifyPatiently } = proxyActivities<Calls>({
   ...timeouts,
   retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '2m' },
-  // An attempt in flight may still send the message, and only its result lets later calls find that message.
+  // Wait for an attempt in flight: it may still send the message, which later calls find only by its result.
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 

@@ -17,7 +17,7 @@ const { [activityNames.delegateOpen]: delegateOpen } = proxyActivities<{
 /** The workflow that delegates what is open for a person, by one activity, until the delegation ends. */
 export async function standingDelegation(input: unknown): Promise<void> {
   if (isUndecodable(input)) {
-    // The error fails the task, which the server retries: another worker may have the key or the codec.
+    // This error fails only the task. The server retries it, perhaps on a worker that has the key or the codec.
     if (input.unread) throw new Error(input.why);
     throw ApplicationFailure.nonRetryable(input.why, input.code);
   }

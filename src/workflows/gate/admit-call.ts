@@ -1,4 +1,4 @@
-/** The step that every tool call passes (I1): the policies' ruling on the call, and its consequences. */
+/** Decides about a tool call (I1): the policies rule on the call, and it runs, waits for a reviewer, or is answered. */
 import { ApplicationFailure } from '@temporalio/workflow';
 import type { Assessment } from '../../core/assess/assessment.ts';
 import { callDigest } from '../../core/base/digest.ts';
@@ -48,9 +48,9 @@ export interface CallFacts {
   shell?: ShellSplit & { argument: string };
   sentence?: string;
   assessment?: Assessment;
-  /** What reviewers do not see of the arguments. Absent: no activity has searched them. */
+  /** The parts of the arguments that reviewers must not see. Absent if no activity has searched the arguments. */
   redaction?: Redaction;
-  /** Why the call must not run, whatever the policies say: its turn is stopped. */
+  /** Why the user stopped the turn. Then the call must not run, whatever the policies say. */
   stopped?: string;
   /** Why the second gate would refuse to start the call, as its worker reported with the model's answer. */
   cannotStart?: string;

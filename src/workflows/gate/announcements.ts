@@ -12,7 +12,7 @@ import { backoffMs } from '../timing/backoff.ts';
 
 const announce = proxyActivities<{ [activityNames.announce]: Announce }>({
   startToCloseTimeout: '10s',
-  // The run waits for an announcement before it ends or continues as new. The inbox shows requests without one.
+  // The run waits for announcements before it ends, so this must be short. The inbox shows the requests anyway.
   scheduleToCloseTimeout: '60s',
 })[activityNames.announce];
 
@@ -37,8 +37,8 @@ export class Announcements implements ScheduledTask {
   /** The number of announcements that failed since the last one that arrived. */
   #failures = 0;
   /**
-   * What was announced before of each request whose announcement failed and is repeated after a wait. Empty for a new
-   * request, which stays listed: its announcement may have arrived all the same, and then its settlement must follow.
+   * Requests whose announcement failed and is repeated after a wait, each with what was announced of it before. A new
+   * request has an empty text: its announcement may have arrived all the same, so its settlement must be announced.
    */
   readonly #missed = new Map<string, string>();
   #isWaiting = false;
@@ -134,7 +134,7 @@ export class Announcements implements ScheduledTask {
     this.#seen = undefined;
   }
 
-  /** The ids of the requests that differ from what was announced of them; empty if the run has no channels. */
+  /** Returns the requests that differ from what was announced of them; none if the run has no channels. */
   #changed(): string[] {
     const active = this.#active();
     if (active?.options.routes === undefined) return [];

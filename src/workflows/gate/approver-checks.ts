@@ -27,7 +27,7 @@ export class ApproverChecks {
     this.#obey = obey;
   }
 
-  /** Why an approval by these people counts no more; undefined if it counts. Rejects if the workflow is cancelled. */
+  /** Resolves to why an approval by these people no longer counts; to undefined if it counts. Rejects if cancelled. */
   async problem(approvedBy: readonly Approver[]): Promise<string | undefined> {
     // `cancel` ends this scope. A caller in a non-cancellable scope gets the answer even in a cancelled workflow.
     const scope = new CancellationScope();
@@ -56,7 +56,7 @@ export class ApproverChecks {
   }
 }
 
-/** The revocations in a failure of the second gate (activities/second-gate.ts); undefined for every other failure. */
+/** Returns the revocations in a failure of the second gate (`second-gate.ts`); undefined for any other failure. */
 export function revokedIn(error: unknown): unknown {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (!(cause instanceof ApplicationFailure) || cause.failure?.source !== workerSource) return undefined;

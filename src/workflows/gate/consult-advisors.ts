@@ -7,7 +7,7 @@ import type { RedactionSettings } from '../../core/redact/redaction.ts';
 
 /** Two attempts, because a worker may be lost while an advisor answers. */
 const attempts = 2;
-/** The time that each attempt gets beyond its advisors' time-out, for the way to a worker and back. */
+/** Each attempt gets this much more time than its advisors, for the way to a worker and back. */
 const marginMs = 15_000;
 
 /** What the advisors of a call receive, without the call's arguments. */

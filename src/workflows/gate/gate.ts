@@ -141,7 +141,7 @@ export class Gate {
     this.#closeListeners.push(listener);
   }
 
-  /** True while messages are in flight: the run must not continue as new then (I11). */
+  /** True while messages wait or are in flight. Then the run must not continue as new (I11). */
   get busy(): boolean {
     return !this.#messages.inFlight.isEmpty || !this.#messages.queue.isEmpty;
   }
@@ -166,7 +166,7 @@ export class Gate {
     return this.#state.isOutdated;
   }
 
-  /** Waits until `predicate` holds and this activation's messages are applied (scheduler.ts). Rejects if cancelled. */
+  /** Waits until `predicate` is true and the messages of this activation are applied. Rejects if cancelled. */
   until(predicate: () => boolean): Promise<void> {
     return this.#scheduler.until(predicate);
   }
@@ -216,8 +216,8 @@ export class Gate {
   }
 
   /**
-   * The call to run after its approval, with the reviewer's edited arguments if there are any (I9). `notice` is text
-   * before the result: first `earlier`, the notice of earlier approvals, then the edit, then the approvers' reasons.
+   * Returns the call to run after its approval, with the reviewer's edited arguments if there are any (I9). `notice`
+   * precedes the result for the model: the notice of earlier approvals, then the edit, then the approvers' reasons.
    */
   approved(call: ToolCall, requestId: string, earlier?: string): ToolCall & { notice?: string } {
     const edited = this.settlement(requestId)?.edited;
@@ -230,7 +230,7 @@ export class Gate {
     };
   }
 
-  /** Proves to the tool's activity that this call passed. The permit also carries journal entries into history. */
+  /** Creates the proof for the tool's activity that this call passed the gate. It also carries journal entries. */
   permit(call: ToolCall, tool: ToolDefinition, { requestId, approvedBy }: LetRunBy): Permit {
     const { agent, caller, engine } = this.#activePolicies.options;
     const { workflowId, firstExecutionRunId } = workflowInfo();

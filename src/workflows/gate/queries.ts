@@ -49,7 +49,7 @@ export function answerQueries(
   active: () => ActivePolicies | undefined,
   session: Pick<UserMessageHandler, 'unheard'> | undefined,
 ): void {
-  // Grants with the names of the people who gave them, then the tools that are denied for good.
+  // Answer with the grants and the names of their givers, then with the tools that are denied for good.
   setHandler(grantsQuery, () => {
     state.requirePast();
     const { ledger, showsArguments } = state;
@@ -101,7 +101,7 @@ export function answerQueries(
     return answer;
   }
 
-  /** What a full request has beyond its row in the list. A settled request has only its schema. */
+  /** Returns what a full request has beyond its row in the list. A settled request gets only its schema. */
   function extras(
     found: RequestRecord | SettledRequest,
     { shown, redacted, settled }: ApprovalDetails,
@@ -128,7 +128,7 @@ export function answerQueries(
     };
   }
 
-  /** A request as reviewers see it, with its votes, people and channels. */
+  /** Returns a request as reviewers see it, with its votes, people and channels. */
   function view(found: RequestRecord | SettledRequest): ApprovalDetails {
     const { delegations } = found;
     const { request, votes, settled } = shownParts(found, !state.showsArguments || found.hidden === true);

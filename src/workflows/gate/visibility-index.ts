@@ -20,7 +20,7 @@ export class VisibilityIndex {
   #indexedRequests: RequestRecord[];
   /** The JSON of the rows that this execution has written last. */
   #rows: string | undefined;
-  /** The number of journal entries under the last Merkle head that this execution has written. */
+  /** How many journal entries the last Merkle head covers that this execution has written. */
   #committed = 0;
   /** The names of the search attributes, as the run recorded them. Nothing is written before they are known. */
   #names: AttributeNames | undefined;
@@ -150,7 +150,7 @@ export function currentDetails({ open }: Ledger): string {
   ].join('\n\n');
 }
 
-/** The paragraph about one request in `currentDetails`. `number`: its place, such as `2. `; empty for the only one. */
+/** Writes the paragraph about one request. `number` is its place in the list, such as `2. `, or empty. */
 function paragraphAbout(record: RequestRecord, number: string): string {
   const { request, terms } = record;
   const { toolName, riskLevel, reason, deadline, requestId, digest } = request;
@@ -167,7 +167,7 @@ function paragraphAbout(record: RequestRecord, number: string): string {
   ].join('\n');
 }
 
-/** The reviewers that a request waits for, as the beginning of a line; empty if anyone may answer. */
+/** Names the reviewers of a request, as the beginning of a line. Empty if anyone may answer. */
 function reviewersText(record: RequestRecord): string {
   const { reviewers } = waitingFor(record);
   if (reviewers.length === 0) return '';
@@ -176,7 +176,7 @@ function reviewersText(record: RequestRecord): string {
   return `waits for ${names.join(', ')}${more}, `;
 }
 
-/** The arguments as text: those that a policy or the tool shows with their values, the others by name only. */
+/** Lists the arguments: with their values if a policy or the tool shows them, otherwise by name only. */
 function argumentsOf({ arguments: args, shownArguments = {} }: RequestRecord['request']): string {
   const values = Object.entries(shownArguments).map(
     ([name, text]) => `${codeSpan(escapeText(name))} ${span(escapeUnseen(text))}`,

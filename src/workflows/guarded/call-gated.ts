@@ -145,8 +145,7 @@ async function passGate(
       typeInfo: input.typeInfo && { ...input.typeInfo, inputTypes: undefined },
     });
   } catch (error) {
-    // The server may never have got this activity: it may be cancelled in the task that scheduled it, or refused by an
-    // interceptor. So put its journal entries back. Readers drop repeated entries.
+    // The activity may never have reached the server, so put its journal entries back. Readers drop repeated entries.
     if (!(error instanceof ActivityFailure) || isCancellation(error)) gate.putBackJournal(permit.journal ?? []);
     gate.finished(call.callId, ranOf(error));
     gate.obey(revokedIn(error));
@@ -188,7 +187,7 @@ function readCall({ gate, activity }: GatedCall, given: readonly unknown[], agai
   throw refusal(content, { toolName: name, outcome: 'refused' }, 'arguments_invalid');
 }
 
-/** The request that the call must wait for, or the consultation of its advisors; undefined if the call is allowed. */
+/** Returns the request or the consultation for which the call must wait; undefined if the call is allowed. */
 function admit(
   { gate, activity, contextSummary, takeUp }: GatedCall,
   requested: Admitted,
@@ -226,8 +225,7 @@ async function approvedCall(
   const check = gate.revocationOf(approvedBy);
   const problem = check === undefined ? undefined : await check;
   own.waitsFor = undefined;
-  // Never return after the end of the workflow: an error here would have no handler and make the task fail for ever. If
-  // the next execution takes the call up, this one must not run it, too.
+  // After the end of the workflow, never return: an error would have no handler, and the next execution takes up calls.
   if (hasEnded()) await new Promise<never>(() => {});
   if (problem !== undefined) {
     gate.finished(requested.call.callId, 'no', problem);

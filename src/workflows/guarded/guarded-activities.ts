@@ -111,7 +111,7 @@ export const guardOutbound: WorkflowOutboundCallsInterceptor = {
   },
 };
 
-/** True while a gated call does more than wait for a request: continue-as-new would lose its effect or answer. */
+/** True while a gated call runs, or waits for something else than an open request. Continue-as-new would lose it. */
 export function hasGatedCall(): boolean {
   const { guarded } = ofRun();
   if (guarded === undefined) return false;
@@ -150,7 +150,7 @@ function takeUp(
   carried: RequestRecord[],
   { tool, args }: ToolCall,
 ): { callId: string; requestId: string; definition: string } | undefined {
-  // The activity may have changed since, so digest the call with the definition that reviewers were asked about.
+  // Compare with the original request, before any edit, by the definition that its reviewers were asked about.
   const isOfCall = ({ origin, request, ruled: { definition } }: RequestRecord): boolean =>
     (origin ?? request).digest === callDigest({ tool, args, definition });
   const index = carried.findIndex(isOfCall);

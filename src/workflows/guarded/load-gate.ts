@@ -24,7 +24,7 @@ export interface LoadOptions {
   metadata?: JsonObject;
 }
 
-/** The state for the next execution: it takes `carried` in its arguments and `memo` as its memo. */
+/** What the next execution needs: `carried` among its arguments, and `memo` as its memo. */
 export interface Carry {
   carried: CarriedGate;
   memo: Record<string, unknown>;

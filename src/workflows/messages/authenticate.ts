@@ -28,7 +28,7 @@ function actionOf(name: string): SignedAction | undefined {
   return signed.find((each) => each === name);
 }
 
-/** The sender that message `name` claims, without a check of its signature. */
+/** Returns the sender that message `name` claims. Does not verify its signature. */
 export function claimed(
   name: string,
   message: unknown,
@@ -40,7 +40,7 @@ export function claimed(
   return claimedSender({ action, message: message as SentMessage }, ...trusted(ceiling, state));
 }
 
-/** The sender of message `name`. Verifies the signature if there is one. */
+/** Returns the sender of message `name`, and verifies the signature if there is one. */
 export function authenticate(
   name: string,
   message: unknown,

@@ -23,7 +23,7 @@ export function identityOf(name: string, message: unknown): MessageIdentity | un
   return id === undefined ? undefined : { id, digest: contentDigest(name, message as ControlMessage) };
 }
 
-/** The receipt of an earlier message with this id, or a refusal if its content differs (docs/decisions/0016). */
+/** Returns the receipt of an earlier message with this id; a refusal if its content differs (docs/decisions/0016). */
 export function earlierReceipt({ ledger }: GateState, { id, digest }: MessageIdentity): Receipt | undefined {
   const earlier = ledger.answered.find(({ messageId }) => messageId === id);
   if (earlier === undefined) return undefined;

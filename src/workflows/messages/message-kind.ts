@@ -12,7 +12,7 @@ export interface MessageKind<Message> {
   parse(value: unknown, eventId?: string): { message: Message } | { problem: Problem };
   /** The requests that the message may settle. If one is just past its deadline, the recorded time decides (I6). */
   concerns(message: Message): readonly string[];
-  /** Workflow time for a message whose recorded time cannot be read. Absent: it misses every deadline. */
+  /** Returns the time to assume if the recorded time cannot be read. Absent: the message misses every deadline. */
   undatedAtMs?(message: Message): number;
   /** Predicts the answer of `apply` from the ledger and the policies. Changes nothing and verifies no signature. */
   preview(message: Message, sender: Sender, atMs: number): Receipt;

@@ -56,8 +56,7 @@ export class MessageQueue {
   }
 
   add(message: Received): void {
-    // Signals of different names may arrive out of order, because Temporal buffers them until their handler is set. So
-    // order them by event id. An update has no event id, and comes last.
+    // Signals may arrive out of order, because Temporal buffers them until their handler is set. Updates come last.
     const order = Number(message.eventId || Number.MAX_SAFE_INTEGER);
     const queued = { ...message, activation: activations().number, order };
     let index = this.#messages.length;
@@ -82,7 +81,7 @@ export class MessageQueue {
     this.#needsCommand = false;
   }
 
-  /** True while so many messages wait that lists are refused: they would take longer than an activation may (I5). */
+  /** True if so many messages wait that an activation could not apply the messages of a list in time (I5). */
   get isFull(): boolean {
     return this.#messages.length - this.#first >= maxWaiting;
   }

@@ -75,11 +75,11 @@ export class MessagePipeline implements ScheduledTask {
     if (!this.#inFlight.blocks) this.#deadlines.pass(nowMs);
   }
 
-  /** The expected receipt of an update; a refusal keeps the update out of history. Changes nothing (I4). */
+  /** Predicts the receipt of an update. A predicted refusal keeps the update out of history. Changes nothing (I4). */
   foresee(kind: MessageKind<unknown>, payload: unknown): Receipt {
     const found = read(kind, { payload });
     if ('problem' in found) return refused('', found.problem);
-    // While other messages wait, the state that this one will meet is unknown: accept it.
+    // Accept an update while other messages wait, because they may change what it is judged by.
     if (!this.#queue.isOpen || !this.#queue.isEmpty || this.#inFlight.blocks) return acceptable;
     const { message } = found;
     const earlier = this.#earlier(identityOf(kind.name, message));
@@ -92,7 +92,7 @@ export class MessagePipeline implements ScheduledTask {
     return this.#late(kind, message, sender, receipt) === undefined ? receipt : acceptable;
   }
 
-  /** Refuses every waiting message. Called in the activation that ends the run, whose last task writes the journal. */
+  /** Refuses every waiting message. Call it in the activation that ends the run, whose journal then has the refusals. */
   end(): void {
     this.#inFlight.endAll();
     for (let received = this.#queue.next(); received !== undefined; received = this.#queue.next()) {
@@ -114,7 +114,7 @@ export class MessagePipeline implements ScheduledTask {
     if (earlier !== undefined) return this.#answerAs(received, earlier);
     const sender = claimed(kind.name, message, this.#ceiling(), this.#state);
     if ('problem' in sender) return this.#answer(received, refused(requestIdOf(message), sender.problem));
-    // Do not verify the signature of a message that is refused even if its signature holds.
+    // Verifying a signature is costly, so first refuse what would be refused even with a valid signature.
     const foreseen = kind.preview(message, sender, atMs);
     if (foreseen.code !== undefined) {
       return this.#answer(received, foreseen, undefined, this.#late(kind, message, sender, foreseen));
@@ -158,12 +158,12 @@ export class MessagePipeline implements ScheduledTask {
     void this.#inFlight.keep(message, find());
   }
 
-  /** What the journal keeps of a decision that is refused because it is late; undefined for any other message. */
+  /** Returns what the journal keeps of a decision that is refused as late; undefined for any other message. */
   #late(kind: MessageKind<unknown>, message: unknown, sender: Sender, receipt: Receipt): LateDecision | undefined {
     return receipt.code === 'expired' && this.#state.keepsLate ? kind.late?.(message, sender) : undefined;
   }
 
-  /** The time of a message; undefined while it is being read. A message of unknown time lets no call run (I2). */
+  /** Returns the time of a message; undefined while it must be read. An unknown time lets no call run (I2). */
   #sentAtMs({ kind, eventId, received }: Received, message: unknown): number | undefined {
     const receivedAtMs = received.atMs;
     const isDoubtful = kind.concerns(message).some((requestId) => this.#deadlines.isDoubtful(requestId, receivedAtMs));
@@ -178,7 +178,7 @@ export class MessagePipeline implements ScheduledTask {
     return undefined;
   }
 
-  /** The receipt that the same message got before, or the id of the message in flight of which it is a retry. */
+  /** Returns the receipt that the same message got before or, if that one is still in flight, its id. */
   #earlier(identity: MessageIdentity | undefined): Receipt | { inFlight: string } | undefined {
     if (identity === undefined) return undefined;
     const inFlight = this.#inFlight.find(identity.id);
@@ -187,7 +187,7 @@ export class MessagePipeline implements ScheduledTask {
     return misusedId(identity.id);
   }
 
-  /** Answers with the earlier receipt, or together with the message in flight of which this one is a retry. */
+  /** Answers a retry: with the earlier receipt or, if the first message is still in flight, together with that one. */
   #answerAs(received: Received, earlier: Receipt | { inFlight: string }): void {
     if (!('inFlight' in earlier)) return this.#answer(received, earlier);
     const first = this.#inFlight.find(earlier.inFlight)!;

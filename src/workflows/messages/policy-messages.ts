@@ -219,7 +219,7 @@ export function loosensByOperator(loosened: { operatorMs?: number } | Problem): 
 
 // Signal `parentsChanged`: the policies that bind the run above a nested run have changed (docs/decisions/0009).
 
-/** Retried until a worker answers, because what this run may do depends on it. */
+/** Temporal retries this activity until a worker answers, because what this run may do depends on the answer. */
 const { [activityNames.readParents]: readParents } = proxyActivities<{ [activityNames.readParents]: ReadParents }>({
   startToCloseTimeout: '30s',
   summary: 'Read the policies of the calling run',
@@ -232,7 +232,7 @@ interface ParentsChanged {
   eventId: string;
 }
 
-/** Returns how a nested run handles `parentsChanged`: `inherit` replaces the parents' policies. Else undefined. */
+/** Returns how a nested run handles `parentsChanged`, by `inherit`. Undefined for a run without a parent. */
 export function parentsChangedMessages(
   state: GateState,
   policies: () => ActivePolicies,
@@ -314,7 +314,7 @@ function reevaluateOpen(
   return { policyDigest: digest, settled };
 }
 
-/** Rules again on one open request, and settles it or updates its terms. */
+/** Rules again on one open request. If the policies still ask about it, updates it for reviewers, else settles it. */
 function reevaluate(
   state: GateState,
   rules: ActivePolicies,

@@ -85,7 +85,7 @@ export function receiveMessages(
 
 // Registers the handlers of signals and updates. They only put messages into the queue (pipeline.ts).
 
-/** The handler's second argument is the history event id of the signal; interceptors.ts adds it. */
+/** Registers the signal of a kind of message. `interceptors.ts` adds the event id as the handler's second argument. */
 export function registerSignal(kind: MessageKind<unknown>, queue: MessageQueue): void {
   setHandler(defineSignal<[unknown, string?]>(kind.name), (payload, eventId = '') => {
     const isTooMuch = queue.isFull && isList(kind, payload);
@@ -94,7 +94,7 @@ export function registerSignal(kind: MessageKind<unknown>, queue: MessageQueue):
   });
 }
 
-/** Registers a kind of message as an update. A refused one fails, without any event if the validator foresees it. */
+/** Registers the update of a kind of message. If the validator foresees a refusal, nothing enters history. */
 export function registerUpdate(
   kind: MessageKind<unknown>,
   queue: MessageQueue,
@@ -154,7 +154,7 @@ function isList({ takesLists }: MessageKind<unknown>, payload: unknown): payload
   return takesLists === true && Array.isArray(payload);
 }
 
-/** The messages of a payload. A list of the wrong length stays whole and is refused when it is parsed. */
+/** Returns the messages of a payload. A list of the wrong length stays whole, and parsing it refuses it. */
 function itemsOf(kind: MessageKind<unknown>, payload: unknown): unknown[] {
   const isTaken = isList(kind, payload) && payload.length > 0 && payload.length <= maxDecisions;
   return isTaken ? payload : [payload];

@@ -1,6 +1,6 @@
 /**
- * Facts about each activation (the handling of one workflow task) that the SDK does not give to workflow code: which
- * one it is, whether all its jobs were handed over, and which history event brought a signal.
+ * Facts about each activation that the SDK does not give to workflow code: which activation it is, whether all its jobs
+ * were handed over, and which history event brought a signal. An activation handles one workflow task, or a query.
  */
 import { runLocal } from './run-local.ts';
 import { ApplicationFailure } from '@temporalio/workflow';

@@ -52,7 +52,7 @@ const agent = {
   'run?': policyShape,
 } satisfies ShapeOf<AgentConfig>;
 
-/** What the configs of agent runs and of authors' workflows have in common. */
+/** The common members of the configs of agent runs and of custom workflows. */
 const config = {
   agent: 'string',
   'ceiling?': policyShape,
@@ -101,7 +101,7 @@ const shapes: Readonly<Record<string, Shape>> = {
     'outputProblem?': 'string',
     'contextSummary?': 'string',
   } satisfies ShapeOf<CallModelResult>,
-  // `args` must be absent: code that looks for it first would take the other members as checked.
+  // A problem must come without `args`, because code that looks for `args` first would trust the other members.
   [activityNames.checkEdit]: either({ problem: 'string', args: absent }, { problem: absent, ...checkedArguments }),
   [activityNames.arbitrate]: { '*': instant },
   [activityNames.readPolicy]: either({ policy: policyShape }, { policy: absent, problem: 'string' }),
@@ -130,7 +130,7 @@ const shapes: Readonly<Record<string, Shape>> = {
   [activityNames.channelSettled]: {},
 };
 
-/** The activities that were scheduled and whose results have a shape, by the number of their command. */
+/** The names of scheduled activities whose results must be checked, by the sequence number of their command. */
 const scheduled = (): Map<number, string> => runLocal('results', () => ({ names: new Map<number, string>() })).names;
 
 export const noteActivities: WorkflowOutboundCallsInterceptor = {

@@ -1,7 +1,7 @@
 /**
- * A run refuses messages whose JSON two parsers could read differently, so that what a reviewer signed and what the run
- * reads are the same (docs/decisions/0024). The payload converter refuses them, but it does not know what a payload is
- * for: so this file marks the payloads that any client can write before the converter reads them.
+ * Marks the payloads that any client can write. The payload converter, which does not know what a payload is for,
+ * refuses marked JSON that two parsers could read differently. So the run reads exactly what a reviewer signed
+ * (docs/decisions/0024).
  */
 import type { Payload } from '@temporalio/common';
 import type { ActivateInput } from '@temporalio/workflow';

@@ -34,7 +34,7 @@ export function noteProgress({ timestamp, historyLength, isReplaying, jobs }: Ac
   const isReplayed = isReplaying === true;
   const brought = jobs?.filter(isOfEvent).length ?? 0;
   const grownBy = length - (state.takenLength ?? -Infinity);
-  // It has not grown if one task leads to several activations, as when an activity is cancelled.
+  // `grownBy` is 0 in the further activations of one task, as when an activity is cancelled.
   const isLessThanOneTask = grownBy > 0 && grownBy < leastBetween + state.written + brought;
   if (isLessThanOneTask) throw new Error(sentences.takenEarly);
   if (brought > 0) {

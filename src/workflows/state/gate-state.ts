@@ -54,7 +54,7 @@ export class GateState {
   /** Entries that are not in the tree yet. Entries of kind `ran` get their final times when the journal is taken. */
   #unsealed: JournalEntry[] = [];
   readonly #tree = new JournalTree();
-  /** Entries that were taken in the activation of this number. */
+  /** The entries that were taken in one activation, with its number. */
   #taken: { activation: number; entries: JournalEntry[] } = { activation: 0, entries: [] };
   /** Updates that this execution accepted; the server limits them per execution. */
   updates = 0;
@@ -76,7 +76,7 @@ export class GateState {
   /** True if the active policies show arguments to reviewers; false until the policies are known. */
   showsArguments = false;
   closing: string | undefined;
-  /** False in a continued execution until it has restored the carried state, if any, and knows its policies. */
+  /** False in a continued execution until it has restored the carried state and knows its policies. */
   #knowsPast = !isContinued();
   #grown = growth();
   #writtenIn = 0;
@@ -105,7 +105,7 @@ export class GateState {
     this.#unrecorded = policies;
   }
 
-  /** The members of groups, by the active policies, and what was revoked since. */
+  /** The members of groups by the active policies, and all keys and people known as revoked. */
   get directories(): Directories {
     if (this.#revoked === undefined) return this.#directories;
     return { ...this.#directories, revoked: this.#revoked };
@@ -147,7 +147,7 @@ export class GateState {
     return receipt;
   }
 
-  /** Writes a line to the worker's log. Nothing of it enters history, and a replay writes none. */
+  /** Logs a new request on the worker. The line does not enter history, and a replay does not write it again. */
   #logWaiting(requestId: string | undefined): void {
     const record = this.#ledger.open.find(({ request }) => request.requestId === requestId);
     if (record === undefined) return;
@@ -216,7 +216,7 @@ export class GateState {
     this.#journal.push(...entries);
   }
 
-  /** The Merkle head over all entries that were taken, in whichever payload; empty until the policies are known. */
+  /** The Merkle head over all entries that any payload has taken; empty until the policies are known. */
   get head(): { journalHead?: JournalHead } {
     const { head } = this.#tree;
     return head === undefined ? {} : { journalHead: head };
@@ -275,7 +275,7 @@ export class GateState {
     return work >= maxWorkOfStep;
   }
 
-  /** True if this execution has reached Temporal's hint, a budget, or the limit on checks or lookups (I11). */
+  /** True if this execution has reached a limit after which it must continue as new (I11). */
   outgrew(budget: { historyEvents: number; updates: number }): boolean {
     const { continueAsNewSuggested, historyLength } = this.#grown;
     const isLong = continueAsNewSuggested || historyLength >= budget.historyEvents;

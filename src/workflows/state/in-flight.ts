@@ -27,7 +27,7 @@ export class InFlight {
     return this.some(({ blocks }) => blocks);
   }
 
-  /** True while a request must not expire: an edit that was sent in time is being checked. */
+  /** True while a request must not expire, because an edit that was sent in time is being checked. */
   holds(requestId: string): boolean {
     return this.some(({ holds }) => holds === requestId);
   }
@@ -55,7 +55,7 @@ export class InFlight {
     this.#others--;
   }
 
-  /** Refuses every message because the run ends. It does so in the same step, so that the journal has the refusals. */
+  /** Refuses every message, because the run ends. Refuses in this same step, so that the journal has the refusals. */
   endAll(): void {
     const all = [...this.#messages];
     this.#messages.clear();

@@ -77,7 +77,7 @@ export class Deadlines {
     return this.#state.ledger.open.filter(({ request }) => !this.#overdue.has(request.requestId));
   }
 
-  /** The earliest step, or one millisecond past the earliest deadline, because the deadline itself is still in time. */
+  /** Returns when the next step or deadline is over. A message exactly at the deadline is in time, so add 1 ms. */
   #nextAtMs(): number | null {
     const dues = this.#waiting().flatMap((record) => {
       const { deadlineMs } = record;
@@ -117,7 +117,7 @@ class DeadlineTimer {
     try {
       await sleep(Math.max(1, running.atMs - clock.nowMs), { summary });
     } catch {
-      // The timer is cancelled: another one replaced it, or none is needed.
+      // The timer was cancelled, because another timer replaced it, or none is needed.
       return;
     } finally {
       if (this.#running === running) this.#running = undefined;
@@ -149,7 +149,7 @@ export function timerSummary(open: readonly RequestRecord[]): string {
     : `${call} and ${open.length - 1} more · ${until} · countersign approvals`;
 }
 
-/** The beginning of a call's text that keeps to `longestCall` and `callBytes`. */
+/** Shortens a call's text to `longestCall` and `callBytes`. */
 function cut(text: string): string {
   if (text.length <= longestCall && jsonBytes(text) <= callBytes) return text;
   let kept = '';
@@ -174,7 +174,7 @@ const notify = proxyActivities<{ [activityNames.notify]: Notify }>({
 export class EscalationSteps {
   readonly #state: GateState;
   readonly #inFlight: InFlight;
-  /** Notifications to make again. A later reminder takes the place of an earlier one of its request. */
+  /** Notifications to make again, by request and step. A later reminder replaces an earlier one. */
   readonly #missed = new Map<string, NotifyInput>();
 
   constructor(state: GateState, inFlight: InFlight) {
