@@ -49,6 +49,7 @@ export function createDelegateOpen(session: () => Session): DelegateOpen {
     } finally {
       clearInterval(beats);
     }
+    // This failure makes the server start the next attempt in a minute, or when the delegation ends.
     throw ApplicationFailure.create({
       type: 'looks_again',
       message: `Until ${standing.untilAt}, it looks again in a minute.`,

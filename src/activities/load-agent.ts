@@ -177,17 +177,18 @@ function reachableFrom(first: Agent, registry: Registry): Agent[] {
 /** Checks the input of a run against its shape. Throws the first problem, whose sentence names the place. */
 function checkInput(input: unknown): RunInput {
   const parsed = runInputShape.safeParse(input);
-  if (parsed.success && parsed.data.session === true && parsed.data.parent !== undefined) {
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]!;
+    const place = issue.path.length === 0 ? `The run's input` : `The run's '${issue.path.join('.')}'`;
+    throw refused('arguments_invalid', `${place}: ${issue.message}`);
+  }
+  const checked = parsed.data as RunInput;
+  if (checked.session === true && checked.parent !== undefined) {
     throw refused('arguments_invalid', `A nested run cannot be a session: the run above it waits for its result`);
   }
-  if (parsed.success) {
-    const problem = inputProblem(parsed.data.input as RunInput['input']);
-    if (problem !== undefined) throw refused(problem.code, problem.message);
-    return parsed.data as RunInput;
-  }
-  const issue = parsed.error.issues[0]!;
-  const place = issue.path.length === 0 ? `The run's input` : `The run's '${issue.path.join('.')}'`;
-  throw refused('arguments_invalid', `${place}: ${issue.message}`);
+  const problem = inputProblem(checked.input);
+  if (problem !== undefined) throw refused(problem.code, problem.message);
+  return checked;
 }
 
 /** Throws for the first file that the agent does not accept. */

@@ -13,6 +13,7 @@ interface StatusParts {
   nested: Pick<RunStatus, 'nested'>;
 }
 
+/** Builds the answer of query `run`. */
 export function runStatus({ input, gate, state, ended, awaitsMessage, nested }: StatusParts): RunStatus {
   const { turn = 0, executions = 1, usage = { inputTokens: 0, outputTokens: 0 }, failedTurn } = state ?? {};
   const { counts, open, outcomes, refused } = gate.ledger;

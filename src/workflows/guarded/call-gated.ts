@@ -187,7 +187,10 @@ function readCall({ gate, activity }: GatedCall, given: readonly unknown[], agai
   throw refusal(content, { toolName: name, outcome: 'refused' }, 'arguments_invalid');
 }
 
-/** Returns the request or the consultation for which the call must wait; undefined if the call is allowed. */
+/**
+ * Returns the request or the consultation for which the call must wait; undefined if the call is allowed. Throws for a
+ * denied call. Adds to `requested` what an earlier execution, or the grant that allows the call, says about it.
+ */
 function admit(
   { gate, activity, contextSummary, takeUp }: GatedCall,
   requested: Admitted,

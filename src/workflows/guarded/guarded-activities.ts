@@ -70,11 +70,11 @@ export function guardActivities<Activities extends object>(
   if (config !== undefined) {
     throw ApplicationFailure.nonRetryable('ApprovalGate: call guard() before load(), which records it', 'internal');
   }
-  for (const [name, each] of Object.entries<Gated<Record<string, AnyFunction>>[string]>(declared)) {
-    if (each === undefined) continue;
-    definitions.set(name, gatedDefinition(name, each));
-    written.set(name, Object.keys(each));
-    if (each.about !== undefined) about.set(name, each.about);
+  for (const [name, options] of Object.entries<Gated<Record<string, AnyFunction>>[string]>(declared)) {
+    if (options === undefined) continue;
+    definitions.set(name, gatedDefinition(name, options));
+    written.set(name, Object.keys(options));
+    if (options.about !== undefined) about.set(name, options.about);
   }
   return activities;
 }

@@ -92,7 +92,7 @@ export class MessagePipeline implements ScheduledTask {
     return this.#late(kind, message, sender, receipt) === undefined ? receipt : acceptable;
   }
 
-  /** Refuses every waiting message. Call it in the activation that ends the run, whose journal then has the refusals. */
+  /** Refuses every waiting message. Call it in the activation that ends the run: its journal then has the refusals. */
   end(): void {
     this.#inFlight.endAll();
     for (let received = this.#queue.next(); received !== undefined; received = this.#queue.next()) {

@@ -271,13 +271,13 @@ export function parentsChangedMessages(
             else read = { policies: [unreadableParent], atMs: Infinity };
           }
         }
-        const parents = read;
-        const message = `the signal did not come from run '${parent.workflowId}'`;
-        if ('isForged' in parents) return () => refused('', { code: 'forbidden', message });
+        const { workflowId } = parent;
+        const message = `the signal did not come from run '${workflowId}'`;
+        if ('isForged' in read) return () => refused('', { code: 'forbidden', message });
+        const { policies: parents, atMs } = read;
         return () => {
-          inherit(inheritedBeside(policies().policies.ceiling, parents.policies));
-          const reason = `the policies of run '${parent.workflowId}' changed`;
-          reevaluateOpen(state, policies(), parents.atMs, { reason });
+          inherit(inheritedBeside(policies().policies.ceiling, parents));
+          reevaluateOpen(state, policies(), atMs, { reason: `the policies of run '${workflowId}' changed` });
           return acceptable;
         };
       },

@@ -36,8 +36,8 @@ export function userMessages(
       return problem === undefined ? acceptable : refused('', problem);
     },
     apply: (message, _sender, atMs) => {
+      // A retry may come late: the pipeline remembers only the last hundred ids, and the transcript has all of them.
       const known = message.messageId === undefined ? undefined : session.messageWithId(message.messageId);
-      // The pipeline remembers only the last hundred ids, the transcript all.
       if (known !== undefined) {
         const isSame = known.content === message.content && filesDigest(known) === filesDigest(message);
         if (!isSame) return misusedId(message.messageId!);

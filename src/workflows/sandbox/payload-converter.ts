@@ -83,7 +83,8 @@ function ambiguityOf(data: Uint8Array): Undecodable | undefined {
   const { place, expected } = problem;
   // In a list of decisions, the place begins with the index of the decision.
   const [field, ...below] = typeof place[0] === 'number' ? place.slice(1) : place;
-  const code = field === 'modifiedArguments' && below.length > 0 ? 'arguments_invalid' : 'undecodable';
+  const isInEdit = field === 'modifiedArguments' && below.length > 0;
+  const code = isInEdit ? 'arguments_invalid' : 'undecodable';
   return new Undecodable(data.length, `${jsonPlace('message', place)}: ${expected}`, { code });
 }
 

@@ -42,13 +42,9 @@ export function recordRequest(active: ActivePolicies, call: CallToAsk): RequestR
   const { agent, caller, metadata } = active.options;
   // Steps count as taken until just before the opening, so that a step which is due at the opening is still taken.
   const waiting = { terms, delegations: [], stepsTakenUntilMs: atMs - 1 };
-  const timeoutMs = Math.min(
-    terms.timeoutMs ?? Infinity,
-    active.channelTimeoutMs({
-      ...waiting,
-      request: { requestedAt: iso(atMs), toolName: tool, agentName: agent, assessment },
-    }),
-  );
+  const asked = { ...waiting, request: { requestedAt: iso(atMs), toolName: tool, agentName: agent, assessment } };
+  // The shortest time-out counts: of the policies, or of a channel that carries the request.
+  const timeoutMs = Math.min(terms.timeoutMs ?? Infinity, active.channelTimeoutMs(asked));
   const endMs = Math.min(atMs + timeoutMs, latestMs ?? Infinity);
   const deadlineMs = endMs === Infinity ? null : endMs;
   const waitMs = endMs === Infinity ? null : endMs - atMs;
@@ -142,9 +138,10 @@ export function editedRedaction(
   settings: RedactionSettings | undefined,
   { request, redaction: before }: Pick<RequestRecord, 'request' | 'redaction'>,
 ): Redaction | undefined {
-  // Policies that no longer redact find nothing new in the edit.
-  const found = settings === undefined ? before && { ...before, values: [] } : redactionFor(call, settings);
-  if (found === undefined) return settings === undefined ? undefined : wholeRedaction(call.args);
+  if (settings === undefined && before === undefined) return undefined;
+  // If the policies no longer redact, they find nothing new in the edit.
+  const found = settings === undefined ? { ...before!, values: [] } : redactionFor(call, settings);
+  if (found === undefined) return wholeRedaction(call.args);
   if (before === undefined) return found;
   const repeated = sameTexts(call.args, request.arguments, before.values);
   return joinRedactions(found, { ...found, values: repeated });
