@@ -45,7 +45,7 @@ export class ApprovalEvents {
     return { drafts: [...drafts, ...this.#announceAll()], entries };
   }
 
-  /** Ends the run. Returns the cancellations of its open requests, and the gaps in its journal. */
+  /** Returns the last events, once the run has ended: cancellations of its open requests, and gaps in its journal. */
   end(): EventDraft[] {
     const drafts = this.#announceAll();
     for (const [requestId, { opened, row }] of this.#open) {

@@ -25,15 +25,15 @@ interface AskedBefore {
  * id, unless it may have run: then it keeps its id, which its idempotency key contains.
  */
 export function heldAgain(
-  each: StartableCall,
+  former: StartableCall,
   admitted: ToolDefinition,
-  { definition, checked = { args: each.call.args }, changes: previewChanges }: ChangedDefinition,
+  { definition, checked = { args: former.call.args }, changes: previewChanges }: ChangedDefinition,
   asked: AskedBefore | undefined,
   messages: readonly Message[],
 ): HeldCall {
-  const { modelCallId, tool, unknownStarts, mayHaveRun, call } = each;
+  const { modelCallId, tool, unknownStarts, mayHaveRun, call } = former;
   const isPreview = previewChanges !== undefined;
-  const changes = (each.changes ?? 0) + 1;
+  const changes = (former.changes ?? 0) + 1;
   const requested: ModelCall =
     'problem' in checked
       ? { id: modelCallId, tool, raw: call.args, problem: `Error: ${checked.problem}` }
@@ -42,7 +42,7 @@ export function heldAgain(
   const about = isPreview ? '' : `${definitionChange(admitted, definition)} `;
   const shownChanges = previewChanges?.filter(isText).slice(0, mostChanges).map(bounded);
   return hold(
-    each,
+    former,
     { changes, unknownStarts, mayHaveRun },
     {
       requested,
@@ -61,17 +61,17 @@ function firstIdOf(callId: string): string {
 
 /** Makes a call that may have run pass the gate again. `Partial<CheckedArguments>` is what reviewers see of it. */
 export function heldAsUnknown(
-  each: StartableCall,
+  former: StartableCall,
   { shell, sentence, assessment, redaction, cannotStart }: Partial<CheckedArguments>,
   asked: AskedBefore | undefined,
   messages: readonly Message[],
 ): HeldCall {
-  const { modelCallId, tool, changes } = each;
-  const { callId, args } = each.call;
-  const unknownStarts = (each.unknownStarts ?? 0) + 1;
+  const { modelCallId, tool, changes } = former;
+  const { callId, args } = former.call;
+  const unknownStarts = (former.unknownStarts ?? 0) + 1;
   const seen = { shell, sentence, assessment, redaction: redaction ?? asked?.redaction, cannotStart };
   return hold(
-    each,
+    former,
     { changes, unknownStarts, mayHaveRun: true },
     {
       requested: { id: modelCallId, tool, args, ...seen },
@@ -139,7 +139,7 @@ export function takeDefinition(state: RunState, admitted: ToolDefinition, change
   state.former = [...others, admitted].slice(-formerKept);
 }
 
-/** Returns the tool as it was when the call was admitted, because an approval is about that definition (I8). */
+/** Returns the tool with the admitted definition (I8); the present tool if the run no longer keeps that definition. */
 export function admittedTool(state: RunState, { tool: name, admitted }: StartableCall): ToolDefinition | undefined {
   const present = agentOf(state).tools.find((tool) => tool.name === name);
   if (admitted === undefined || present?.definition === admitted) return present;

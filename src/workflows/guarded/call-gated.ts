@@ -126,6 +126,7 @@ async function passGate(
     requested = readCall(gated, input.args, again);
     admission = admit(gated, requested, again, advice);
   }
+  // A call with advice needs no further consultation, so this is a request, or undefined for an allowed call.
   const requestId = admission as string | undefined;
   // Do not await for an allowed call, so that calls are scheduled in the order in which they are made.
   const admitted = requestId === undefined ? requested : await approvedCall(gated, own, requested, requestId);

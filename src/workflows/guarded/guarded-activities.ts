@@ -44,7 +44,7 @@ interface Guarded {
 
 const ofRun = (): { guarded?: Guarded } => runLocal('guarded', () => ({}));
 
-/** The gated activities of this run, created at the first call. Throws if the run has another gate. */
+/** Returns the record of this run's gated activities, or creates it. Throws if the run has another gate. */
 export function guardedBy(gate: Gate): Guarded {
   const guarded = (ofRun().guarded ??= {
     gate,
@@ -119,7 +119,7 @@ export function hasGatedCall(): boolean {
   return [...underWay].some(({ waitsFor }) => waitsFor === undefined || gate.settlement(waitsFor) !== undefined);
 }
 
-/** Awaits the workflow. Unless it continues as new, then cancels open requests and writes the last journal entries. */
+/** Awaits the end of a custom workflow and then ends its gate, unless the workflow continues as new. */
 export async function endGuarded<Result>(running: Promise<Result>): Promise<Result> {
   try {
     const result = await running;

@@ -16,7 +16,7 @@ export interface LoadOptions {
   agent: string;
   /** A policy document, usually from the workflow's input. It can only tighten the operator's ceiling. */
   policy?: JsonObject;
-  /** The mode of the workflow's side of the policy. It never changes the operator's ceiling. */
+  /** The mode of the workflow's own policy. It never changes the operator's ceiling. */
   mode?: Mode;
   /** The user for whom the workflow works. */
   caller?: Caller;

@@ -28,7 +28,7 @@ export function isExcess({ metadata }: Payload): boolean {
   return metadata?.[excessKey] != null;
 }
 
-/** Marks each signal beyond the first `maxSignalBytes` bytes. Outside agent runs, only the gate's own signals count. */
+/** Marks signals beyond the first `maxSignalBytes` bytes. Never marks `parentsChanged`, nor an author's own signals. */
 export function markExcess(jobs: readonly Job[], isAgentRun: boolean): void {
   let bytes = 0;
   for (const { signalWorkflow } of jobs) {

@@ -136,7 +136,7 @@ function eventsOfCommand(command: Command): number {
   return command.setPatchMarker != null ? 2 : NaN;
 }
 
-/** Returns 0 for the refusal of an update that was not accepted before, and 1 for every other response. */
+/** Notes accepted updates. Returns 0 for the refusal of an update that was not accepted before, otherwise 1. */
 function eventsOfUpdate(response: NonNullable<Command['updateResponse']>): number {
   const { accepted } = activations();
   const updateId = response.protocolInstanceId ?? '';

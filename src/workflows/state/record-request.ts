@@ -43,7 +43,7 @@ export function recordRequest(active: ActivePolicies, call: CallToAsk): RequestR
   // Steps count as taken until just before the opening, so that a step which is due at the opening is still taken.
   const waiting = { terms, delegations: [], stepsTakenUntilMs: atMs - 1 };
   const asked = { ...waiting, request: { requestedAt: iso(atMs), toolName: tool, agentName: agent, assessment } };
-  // The shortest time-out counts: of the policies, or of a channel that carries the request.
+  // The shorter time-out counts: that of the policies, or that of the channels.
   const timeoutMs = Math.min(terms.timeoutMs ?? Infinity, active.channelTimeoutMs(asked));
   const endMs = Math.min(atMs + timeoutMs, latestMs ?? Infinity);
   const deadlineMs = endMs === Infinity ? null : endMs;
