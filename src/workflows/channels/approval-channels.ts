@@ -32,7 +32,7 @@ export interface ChannelsInput {
   carried?: DeliveryState;
 }
 
-/** The workflow of a run's channels, until the run ends and no delivery is left. By its id, it may watch runs instead. */
+/** The workflow of a run's channels, until the run ends and no delivery is left. By its id, it watches runs instead. */
 export async function approvalChannels(input: ChannelsInput): Promise<void> {
   const info = workflowInfo();
   if (info.workflowId.startsWith(endedRunsPrefix)) return watchEndedRuns();
