@@ -91,7 +91,7 @@ function hold(
   return { modelCallId, tool, written, notice, ...before, state: 'held', held: again };
 }
 
-/** Returns why the new request replaces an earlier one; undefined for a call without one that cannot have run. */
+/** Tells reviewers why the call passes the gate again. Undefined without an earlier request, unless it may have run. */
 function replacedBy(
   by: NonNullable<ApprovalRequest['replaces']>['by'],
   asked: AskedBefore | undefined,

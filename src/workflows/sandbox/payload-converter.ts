@@ -73,7 +73,7 @@ function hasEncoding({ metadata }: Payload, name: string): boolean {
   return encoding != null && encoding.length === name.length && decode(encoding) === name;
 }
 
-/** Returns an `Undecodable` if another parser could read the JSON differently; undefined also for malformed JSON. */
+/** Returns an `Undecodable` if another parser could read the JSON differently. Ignores JSON that no parser reads. */
 function ambiguityOf(data: Uint8Array): Undecodable | undefined {
   const text = decode(data);
   // Decoding replaces bytes that are not UTF-8 with U+FFFD, but the sender may also have sent U+FFFD itself.
