@@ -81,7 +81,7 @@ async function ask(
 
 /** Completes an assessor's answer with neutral values for the members that it lacks. */
 function complete({ severity, ...rest }: z.infer<typeof answerShape>): Assessment {
-  // These texts are the author's own and may quote arguments, so they are redacted where arguments are.
+  // These texts are the author's own and may quote arguments, so they are hidden where arguments are.
   const fromWorker = [...(rest.reasons ?? []), ...(rest.recommendations ?? [])];
   return {
     severity: severity ?? 'safe',
