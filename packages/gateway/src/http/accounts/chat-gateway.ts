@@ -16,7 +16,7 @@ export interface Chat {
   identity: IdentityService;
 }
 
-/** Makes the interface of a chat app to the gateway. A chat user answers as the person who linked the account. */
+/** Makes the functions that a chat app calls. A chat user answers as the person who linked the chat account. */
 function chatGateway(gateway: GatewayContext, accounts: LinkedAccounts, linkPage: string): ChatGateway {
   const { client, log } = gateway;
   return {
@@ -35,7 +35,7 @@ function chatGateway(gateway: GatewayContext, accounts: LinkedAccounts, linkPage
   };
 }
 
-/** Sends a decision made in the chat in the name of `person`. Throws `forbidden` if the person is no reviewer. */
+/** Sends the decision that a person made in the chat to the run. Throws `forbidden` unless they are a reviewer. */
 async function answerAs(
   gateway: GatewayContext,
   person: Principal,
@@ -50,7 +50,7 @@ async function answerAs(
   return decideAs(gateway, person, decision, workflowId);
 }
 
-/** The parts that serve Slack; undefined if the gateway has no Slack app. */
+/** The Slack app, with the accounts that people have linked; undefined if the gateway has no Slack app. */
 export function slackChat(gateway: GatewayContext): Chat | undefined {
   const { slack: app, identity, site, client } = gateway;
   if (app === undefined || identity === undefined) return undefined;
@@ -62,13 +62,13 @@ type LinkedAccounts = ReturnType<typeof linkedAccounts>;
 type AccountKey = Pick<ChatAccount, 'team' | 'user'>;
 
 const inviteMs = 10 * 60_000;
-/** How long a link is valid. It ends because the gateway reads a person's roles at the provider only at a sign-in. */
+/** How long a linked account is valid. To link it again, the person signs in, which reads their present roles. */
 export const linkDays = 30;
 
 /**
- * Stores which person has confirmed which account of a chat service, as records in Temporal. Everyone who can start
- * workflows can write a record, so its content is encrypted with the gateway's key and names the account: a forged
- * record, or a copy for another account, does not count.
+ * Stores, as records in Temporal, which person has linked which account of a chat service. Everyone who can start
+ * workflows can write a record. So the content is encrypted with the gateway's key, and names the account: `personOf`
+ * ignores a forged record, and a record that was copied to another account.
  */
 function linkedAccounts(
   { client, identity }: { client: { session: Session }; identity: Pick<IdentityService, 'seals' | 'sessions'> },
@@ -79,7 +79,7 @@ function linkedAccounts(
   const nameOf = ({ team, user }: AccountKey) => ({ kind: `${service}-user`, owner: `${team}:${user}` });
   const kindOfList = `${service}-accounts`;
 
-  /** Decrypts a record. Undefined for a forged one, and if the credential with which the person linked is gone. */
+  /** Decrypts a record. Returns undefined if the record is forged, or the person's credential is no longer valid. */
   async function opened(
     record: JsonObject | undefined,
   ): Promise<{ account: ChatAccount; person: Principal } | undefined> {
@@ -89,7 +89,7 @@ function linkedAccounts(
     return content && person && { account: content['account'] as ChatAccount, person };
   }
 
-  /** The person who linked an account, with the roles that their token has now; undefined if no person did. */
+  /** Returns the person who linked an account, with the roles of their credential; undefined if no person did. */
   async function personOf(account: AccountKey): Promise<Principal | undefined> {
     const link = await opened(await getRecord(session, nameOf(account)));
     return link !== undefined && isSame(link.account, account) ? link.person : undefined;
@@ -97,10 +97,10 @@ function linkedAccounts(
 
   return {
     personOf,
-    /** An invitation to link an account, for the address of the page. It is valid for ten minutes. */
+    /** Makes an invitation to link an account, for the address of the link page. It is valid for ten minutes. */
     invite: (account: ChatAccount): Promise<string> =>
       seals.seal('account-link', { service, account }, Date.now() + inviteMs),
-    /** The account of an invitation. Throws `forbidden` if the invitation is forged or has expired. */
+    /** Returns the account in an invitation. Throws `forbidden` if the invitation is forged or has expired. */
     invited: async (text: string): Promise<ChatAccount> => {
       const content = await seals.open('account-link', text);
       if (content?.['service'] === service) return content['account'] as ChatAccount;
@@ -115,7 +115,7 @@ function linkedAccounts(
       const person = sessions.holderOf(content);
       if (person === undefined) throw new ProblemError({ code: 'unauthenticated', message: 'Sign in again.' });
       const sealed = await seals.seal('account', content, Date.now() + linkDays * 24 * 3_600_000);
-      // The person's list comes first, so that it never lacks a link that counts.
+      // The person's list is written first, so that it has every account that answers as the person.
       await putRecord(session, { kind: kindOfList, owner: person.id, id: nameOf(account).owner }, { sealed });
       await putRecord(session, nameOf(account), { sealed });
     },
@@ -124,7 +124,7 @@ function linkedAccounts(
       const records = await listRecords(session, { kind: kindOfList, owner: person.id });
       const links = await Promise.all(records.map(({ value }) => opened(value)));
       const accounts = links.flatMap((link) => (link === undefined ? [] : [link.account]));
-      // Another person may have linked one of these accounts since.
+      // Another person may have linked one of these accounts later. Then it answers as that person.
       const holders = await Promise.all(accounts.map(personOf));
       return accounts.filter((_, index) => holders[index]?.id === person.id);
     },

@@ -57,7 +57,7 @@ const payloadShape = z.looseObject({
   digest: z.string().optional(),
 });
 
-/** The texts of the user, oldest first. Messages of other roles are ignored, because the front end may forge them. */
+/** The user's texts, oldest first. Other roles are ignored, because a front end could forge the agent's messages. */
 export function agUiTexts({ messages }: RunAgentInput): string[] {
   return messages.filter(({ role }) => role === 'user').map(({ content }) => messageText(content));
 }
@@ -90,7 +90,7 @@ function dataUrl(mediaType: string | undefined, data: string | undefined): strin
   return mediaType === undefined || data === undefined ? undefined : `data:${mediaType};base64,${data}`;
 }
 
-/** Collects the items in the front end's messages, which it shows already. They hold no answers to requests. */
+/** Collects the ids of what the front end shows already. The messages of AG-UI contain no answers to requests. */
 export function agUiItems({ messages }: RunAgentInput): SeenItems {
   const assistant = messages.filter(({ role }) => role === 'assistant');
   return {
@@ -103,7 +103,7 @@ export function agUiItems({ messages }: RunAgentInput): SeenItems {
   };
 }
 
-/** The answer in a part of `resume`. A cancelled part denies the request; an unreadable one gives a problem. */
+/** Reads the answer in a part of `resume`. A cancelled part denies; an unreadable part returns a `problem`. */
 export function answerOf({ interruptId: answerId, status, payload, metadata }: ResumePart): ChatAnswer | UnreadAnswer {
   if (status === 'cancelled') return { answerId, approved: false, reason: 'The question was dismissed.' };
   const parsed = payloadShape.safeParse(payload);
@@ -168,7 +168,7 @@ class SnapshotMessages {
     }
   }
 
-  /** The assistant's message with this id, which this adds if it is missing. */
+  /** Returns the assistant's message with this id. If there is none yet, adds an empty one. */
   #assistant(id: string): Message {
     const known = this.#all.find((message) => message.id === id && message.role === 'assistant');
     if (known !== undefined) return known;
@@ -181,7 +181,7 @@ class SnapshotMessages {
 
 type AgUiEvent = { type: string } & Record<string, unknown>;
 
-/** Translates the steps of a run to events of AG-UI. An error becomes the last event: the response has begun. */
+/** Translates the steps of a run to events of AG-UI. An error becomes the last event, as the HTTP status is sent. */
 export async function* agUiEvents(
   steps: AsyncIterable<ChatStep>,
   input: RunAgentInput,
@@ -195,8 +195,8 @@ export async function* agUiEvents(
       messages.add(step);
       if (step.type === 'waiting') {
         yield { type: 'STATE_SNAPSHOT', snapshot: stateOf(input.state, step.requests) };
-        // A snapshot is sent only with a new message: after one that ends with an older message, assistant-ui drops the
-        // interrupt. It has all messages, because the front end deletes those that a snapshot lacks.
+        // A snapshot is sent only if it has a new message, because assistant-ui otherwise drops the interrupt. The
+        // snapshot has the older messages, too, because the front end deletes messages that a snapshot lacks.
         if (messages.hasNew && input.messages.length > 0) yield { type: 'MESSAGES_SNAPSHOT', messages: messages.all };
         const interrupts = step.requests.map((request) => interruptOf(request));
         yield { type: 'RUN_FINISHED', threadId, runId, outcome: { type: 'interrupt', interrupts } };
@@ -254,7 +254,7 @@ function eventsOf(step: Exclude<ChatStep, { type: 'waiting' }>): AgUiEvent[] {
   }
 }
 
-/** A request as an interrupt of AG-UI. The page answers it in the `resume` of its next request. */
+/** Makes AG-UI's interrupt for a request. The front end answers it in `resume`, in its next HTTP request. */
 function interruptOf(request: AskedRequest): object {
   const { answerId, requestId, workflowId, callId, toolName, digest, deadline, schema } = request;
   return {

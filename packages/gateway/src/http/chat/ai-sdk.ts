@@ -40,7 +40,7 @@ export const chatRequest = z
 type AiSdkRequest = z.infer<typeof chatRequest>;
 type Part = z.infer<typeof part>;
 
-/** The texts of the user, oldest first. Messages of other roles are ignored, because the front end may forge them. */
+/** The user's texts, oldest first. Other roles are ignored, because a front end could forge the agent's messages. */
 export function aiSdkTexts({ messages }: AiSdkRequest): string[] {
   return messages.filter(({ role }) => role === 'user').map(messageText);
 }
@@ -61,8 +61,8 @@ export function aiSdkFresh({ messages }: AiSdkRequest): SaidMessage[] {
 }
 
 /**
- * Returns the id of the assistant's message that the stream continues. The body names it if the user answered a request
- * of that message; otherwise it is the last message. Undefined if that is a message of the user.
+ * Returns the id of the assistant's message that the stream continues. If the user answered a request in a message, the
+ * body names that message. Otherwise the stream continues the last message, unless the user wrote it.
  */
 export function continuedMessage({ messages, messageId }: AiSdkRequest): string | undefined {
   const named = messages.find(({ id }) => id === messageId) ?? messages.at(-1);
@@ -73,23 +73,24 @@ function messageText({ parts }: AiSdkRequest['messages'][number]): string {
   return parts.map(({ type, text = '' }) => (type === 'text' ? text : '')).join('');
 }
 
-/** Collects the items in the front end's messages, which it shows already. */
+/** Collects the ids of what the front end shows. `elsewhere`: the calls outside the message of this stream. */
 export function aiSdkItems(request: AiSdkRequest): SeenItems {
   const continued = continuedMessage(request);
   const parts = toolParts(request);
-  const ids = (some: readonly Part[]): Set<string> => new Set(some.map(({ toolCallId }) => toolCallId!));
-  const calls = ids(parts);
-  const own = ids(toolParts({ messages: request.messages.filter(({ id }) => id === continued) }));
+  const partsOfContinued = toolParts({ messages: request.messages.filter(({ id }) => id === continued) });
+  const callIds = (some: readonly Part[]): Set<string> => new Set(some.map(({ toolCallId }) => toolCallId!));
+  const calls = callIds(parts);
+  const callsOfContinued = callIds(partsOfContinued);
   return {
     calls,
-    results: ids(parts.filter(({ state = '' }) => state.startsWith('output-'))),
+    results: callIds(parts.filter(({ state = '' }) => state.startsWith('output-'))),
     texts: new Set(request.messages.flatMap(shownTexts)),
     answers: new Set(parts.flatMap(({ approval }) => (approval == null ? [] : [approval.id]))),
-    elsewhere: new Set([...calls].filter((id) => !own.has(id))),
+    elsewhere: new Set([...calls].filter((id) => !callsOfContinued.has(id))),
   };
 }
 
-/** The ids of the texts that the front end has whole: `uiChunks` sends the id with the end of each text. */
+/** The ids of the texts that the front end has completely. `uiChunks` sends each id with the end of its text. */
 function shownTexts({ role, parts }: AiSdkRequest['messages'][number]): string[] {
   if (role !== 'assistant') return [];
   return parts.flatMap(({ providerMetadata }) => {
@@ -98,7 +99,7 @@ function shownTexts({ role, parts }: AiSdkRequest['messages'][number]): string[]
   });
 }
 
-/** The answers to calls without a result. The front end may have sent them before; each counts once. */
+/** The answers to calls that have no result yet. A front end may repeat an answer, which then counts once. */
 export function givenAnswers(request: AiSdkRequest): (ChatAnswer | UnreadAnswer)[] {
   return toolParts(request).flatMap(({ state, approval }): (ChatAnswer | UnreadAnswer)[] => {
     if (state !== 'approval-responded' || approval == null) return [];
@@ -126,7 +127,7 @@ interface ChunkOptions {
   failed: (error: unknown) => void;
 }
 
-/** Translates the steps of a run to chunks of a UI message. An error becomes the last chunk: the response has begun. */
+/** Translates a run's steps to chunks of a UI message. An error becomes the last chunk, as the HTTP status is sent. */
 export async function* uiChunks(
   steps: AsyncIterable<ChatStep>,
   options: ChunkOptions,
@@ -141,7 +142,7 @@ export async function* uiChunks(
   }
 }
 
-/** Translates each step to chunks. It leaves out what the message of the front end has, and what would not fit it. */
+/** Translates steps to chunks. It leaves out what the front end has, and chunks that the AI SDK would refuse. */
 class ChunkTranslator {
   readonly #asked: Set<string>;
   /** The calls of the message that the stream writes. The front end throws for a chunk about any other call. */
@@ -153,8 +154,8 @@ class ChunkTranslator {
   constructor({ seen, continues }: Omit<ChunkOptions, 'failed' | 'messageId'>) {
     this.#asked = new Set(seen.answers);
     this.#calls = new Set([...seen.calls].filter((id) => seen.elsewhere?.has(id) !== true));
-    // All calls of a turn are in one step, because the AI SDK looks for answers to send only in the last step. The
-    // id of a call begins with the id of its step, before the last dot.
+    // All calls of a turn are in one step, because the AI SDK looks for answers to send only in the last step. So the
+    // stream continues the step of the last call. The id of that step is the id of the call up to the last dot.
     const last = [...this.#calls].at(-1);
     if (continues && last !== undefined) this.#step = last.slice(0, last.lastIndexOf('.'));
   }
@@ -217,7 +218,7 @@ class ChunkTranslator {
       approvalId: answerId,
       toolCallId: callId,
       reason: questionText(request),
-      // The front end sends the signature with the answer, so the answer counts for exactly this call.
+      // The front end sends the signature with its answer. The digest in it ties the answer to exactly this call.
       signature: digest,
       approvalDescriptor: {
         ...(deadline !== null && { deadline }),
@@ -237,12 +238,12 @@ class ChunkTranslator {
       providerMetadata: { countersign: { outcome } },
     };
     if (approved) return;
-    // The result comes only after the whole turn, and until then the page would send its answer again.
+    // The result comes only at the end of the turn. Without this chunk, the page would repeat its answer until then.
     this.#denied.add(callId);
     yield { type: 'tool-output-denied', toolCallId: callId };
   }
 
-  /** Begins another step of the UI message if this message of the model is not that of the present step. */
+  /** Begins another step of the UI message, unless the present step belongs to the same message of the model. */
   *#stepOf(messageId: string): Generator<UiChunk, void, undefined> {
     if (messageId === this.#step) return;
     if (this.#hasBegunStep) yield { type: 'finish-step' };
@@ -262,7 +263,7 @@ function inputChunk(call: Pick<AskedRequest, 'callId' | 'toolName' | 'arguments'
   return { type: 'tool-input-available', toolCallId, toolName, input, dynamic: true };
 }
 
-/** A denied call becomes an error: the AI SDK's denial needs the approval request, which the front end may lack. */
+/** A denied call becomes an error, because the AI SDK's own denial needs a request that the front end may lack. */
 function resultChunk({ callId: toolCallId, content, isError, denied }: ChatStep & { type: 'result' }): UiChunk {
   if (isError || denied) return { type: 'tool-output-error', toolCallId, errorText: content, dynamic: true };
   return { type: 'tool-output-available', toolCallId, output: jsonOrText(content), dynamic: true };

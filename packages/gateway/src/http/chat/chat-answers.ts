@@ -30,7 +30,7 @@ export async function recordAnswers(
         return refusalReceipt('', { code: 'unknown_request', message });
       }
       if ('problem' in answer) return refusalReceipt(place.requestId, answer.problem);
-      // The workflow id depends on the principal, so no person can answer in the chat of another.
+      // The workflow id contains a hash of the principal, so a person cannot answer in another person's chat.
       const workflowId = workflowOf(thread, place.run);
       const decision = decisionOf(thread, answer, place.requestId, channel);
       return record(gateway, thread.principal, { workflowId, decision });

@@ -21,14 +21,14 @@ class TurnState {
   readonly running = new Set<string>();
   /** The requests that are not settled, by request id. */
   readonly asked = new Map<string, AskedRequest>();
-  /** The receipts of this request's answers, by request id. */
+  /** The receipts of the answers that came with this HTTP request, by request id. */
   readonly #receipts: ReadonlyMap<string, Receipt>;
 
   constructor(receipts: readonly Receipt[]) {
     this.#receipts = new Map(receipts.map((receipt) => [receipt.requestId, receipt]));
   }
 
-  /** The requests that the chat's user can answer now: not those whose answer in this HTTP request was accepted. */
+  /** The requests that the chat's user can answer now, without those whose answer the gateway has just accepted. */
   get open(): AskedRequest[] {
     return [...this.asked.values()].flatMap((request) => {
       // `details` may show that a request is settled before the event of its settlement arrives.
@@ -39,7 +39,7 @@ class TurnState {
     });
   }
 
-  /** The requests that other people must answer: the user may not, or has voted just now, and more votes are needed. */
+  /** The requests that wait for other people: the user may not answer, or has just voted and more votes are needed. */
   get others(): AskedRequest[] {
     return [...this.asked.values()].filter(({ requestId, isForOthers = false }) => {
       const { accepted = false, outcome } = this.#receipts.get(requestId) ?? {};
@@ -47,9 +47,9 @@ class TurnState {
     });
   }
 
-  /** True if nothing happens before an answer arrives. */
+  /** True if every running call waits for an answer, so that nothing happens before an answer arrives. */
   get isIdle(): boolean {
-    // After a vote that settles nothing, the stream must not end at once: the page would send the vote again at once.
+    // After a vote that settles nothing, the stream must not end at once, because the page would repeat the vote.
     const others = this.others.filter(({ requestId }) => !this.#receipts.has(requestId));
     const waiting = new Set([...this.open, ...others].map(({ callId }) => callId));
     return [...this.running].every((callId) => waiting.has(callId));
@@ -60,7 +60,7 @@ class TurnState {
 export class ChatProgress {
   readonly #thread: ChatThread;
   readonly #run: RunOfThread;
-  /** The id of the user's message until its event arrives; then undefined, as for a request without a message. */
+  /** The id of the user's new message, until the event of that message arrives. Otherwise undefined. */
   #awaits: string | undefined;
   /** The model's last text. `finish` says why the text may be incomplete. */
   #said: Pick<ChatStep & { type: 'ended' }, 'output' | 'finish'> = { output: '' };
@@ -96,7 +96,6 @@ export class ChatProgress {
     return this.#state.others;
   }
 
-  /** True if nothing happens before an answer arrives. */
   get isIdle(): boolean {
     return this.#state.isIdle;
   }
@@ -175,7 +174,7 @@ export class ChatProgress {
     }
   }
 
-  /** The steps for an opened request; none if the page has answered it, or if others must. */
+  /** The steps for an opened request. There are none if the page has answered it, or if only others can answer it. */
   async *#asked(event: ApprovalRequestEvent): AsyncGenerator<ChatStep, void, undefined> {
     const { requestId, callId } = event;
     const answerId = answerIdOf(requestId, this.#run);
@@ -191,20 +190,20 @@ export class ChatProgress {
     yield { type: 'asked', request };
   }
 
-  /** The steps for a settled request; none if the page has the result, or if an edit opened another request. */
+  /** The steps for a settled request. There are none if the page has the result, or if an edit replaced the request. */
   async *#decided(event: ApprovalResultEvent): AsyncGenerator<ChatStep, void, undefined> {
     const { requestId, callId, decision, ran } = event;
     const id = this.#idOf(callId);
     this.#state.asked.delete(requestId);
     if (ran !== 'pending' && event.by !== 'edit') this.#state.running.delete(id);
     this.#decisions.set(id, event);
-    // After an edit, a new request asks about the call.
+    // An edit settles this request and opens another one about the same call.
     if (this.#seen.results.has(id) || event.by === 'edit') return;
     const answerId = answerIdOf(requestId, this.#run);
     const reason = await decisionText(event, this.#thread);
     const approved = ran === 'pending' || decision === 'responded';
     yield { type: 'decided', callId: id, answerId, outcome: decision, approved, reason };
-    // `continueTool` runs nothing, so no result follows. A page would answer a call without a result again.
+    // `continueTool` runs nothing, so no result follows. Without a result, the page would answer the call again.
     if (event.toolName !== continueTool || !this.#shown.has(id)) return;
     const content = ran !== 'pending' ? (reason ?? 'The run ends.') : 'The run goes on.';
     yield { type: 'result', callId: id, content, isError: false, denied: !approved };
@@ -299,7 +298,7 @@ async function waited({ requestId, workflowId }: ApprovalResultEvent, client: Ch
   return ` within ${formatDuration(Date.parse(details.deadline) - Date.parse(details.requestedAt))}`;
 }
 
-/** Sends the model's text as it grows. A text that starts over, after a retry, is sent as a new text once complete. */
+/** Sends the model's text as it grows. A text that starts over after a retry is sent when complete, as a new text. */
 class ChatText {
   readonly #prefix: string;
   #turn = 0;
@@ -315,7 +314,7 @@ class ChatText {
     return `${this.#prefix}-${turn}`;
   }
 
-  /** The steps for a part of the text. Once a part is missing, hidden or repeated, only `complete` sends the rest. */
+  /** The steps for a part of the text. After a missing, hidden or repeated part, only `complete` sends the rest. */
   add({ turn, offset, delta, hidden }: RawResponseEvent): ChatStep[] {
     const steps = turn === this.#turn ? [] : this.end();
     if (turn !== this.#turn) this.#begin(turn);
@@ -324,8 +323,8 @@ class ChatText {
   }
 
   /**
-   * Returns the steps that send what is missing of a whole text. If what was sent is not its beginning, they send all of
-   * it as another message.
+   * Returns the steps that send the rest of a complete text. If the text does not begin with what was sent, the steps
+   * send the complete text as another message.
    */
   complete(turn: number, content: string): ChatStep[] {
     const steps = turn === this.#turn ? [] : this.end();

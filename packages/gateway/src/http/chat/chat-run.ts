@@ -34,7 +34,7 @@ export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, 
   progress.expect([...missed, ...told]);
   const waits = new ChatWaits(thread, workflowId, { isFirst: run.seen.calls.size === 0 });
   const take = async function* (event: RunEvent): AsyncGenerator<ChatStep, void, undefined> {
-    // This comes before the last step, because a protocol accepts nothing after its last step.
+    // The waits end before the last step, because a protocol accepts nothing after its last step.
     if (event.type === 'RunCompleteEvent' || endOfTurn(event) !== undefined) yield* waits.end();
     yield* progress.add(event);
   };
@@ -78,31 +78,48 @@ export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, 
 }
 
 /**
- * The events of the turn to follow: from the user's message `said` to the model's answer. Without `said`, it is the
- * turn whose call the front end has answered, else the last turn. Empty if the model has not received `said` yet.
+ * Returns the events of the turn to follow, from the user's message to the model's answer. Returns none if the user's
+ * new message `said` belongs to a later turn, which the model has not begun.
  */
 function turnIn(past: readonly RecordedEvent[], chat: ChatRun): RecordedEvent[] {
   const { said, seen } = chat;
-  // True for a call in the message that the stream continues. Only the AI SDK names that message, by `elsewhere`.
-  const isOnCard = (id: string): boolean => seen.elsewhere?.has(id) === false;
-  const own = past.findLastIndex((event) => isOfUser(event, said));
-  const card = said === undefined ? past.findIndex((event) => isMissing(event, chat, isOnCard)) : -1;
-  const before = card === -1 ? past : past.slice(0, card);
-  const last = own === -1 || card !== -1 ? before.findLastIndex((event) => isOfUser(event)) : own;
+  const message = messageOfTurn(past, chat);
   // A resumed chat (`nothingSeen`) writes the answer to the user's last message, so nothing before that is sent.
-  const begin = seen === nothingSeen ? last : beginOfTurn(past, last);
+  const begin = seen === nothingSeen ? message : beginOfTurn(past, message);
   const rest = past.slice(Math.max(begin, 0));
-  const ends = rest.map(endOfTurn);
-  if (own === -1 && said !== undefined && ends.some((end) => end !== undefined)) return [];
-  const answered = ends.findIndex((end) => end !== undefined && end.failure === undefined);
-  const turn = answered === -1 ? rest : rest.slice(0, answered + 1);
-  // A failure ends the turn only if it is the last event: after others, the model call was retried.
+  const isReceived = said === undefined || past.some((event) => isOfUser(event, said));
+  if (!isReceived && rest.some((event) => endOfTurn(event) !== undefined)) return [];
+  return untilAnswer(rest);
+}
+
+/**
+ * The index of the user's message that began the turn to follow; -1 if there is none. It is the message `said`, or
+ * without `said`, the last message before the call that the front end has answered; else the last message of all.
+ */
+function messageOfTurn(past: readonly RecordedEvent[], chat: ChatRun): number {
+  const { said, seen } = chat;
+  if (said !== undefined) {
+    const own = past.findLastIndex((event) => isOfUser(event, said));
+    return own === -1 ? past.findLastIndex((event) => isOfUser(event)) : own;
+  }
+  // True for a call in the message that the stream continues. Only the AI SDK has such a message, and sets `elsewhere`.
+  const isContinued = (callId: string): boolean => seen.elsewhere?.has(callId) === false;
+  const answeredCall = past.findIndex((event) => isMissing(event, chat, isContinued));
+  const before = answeredCall === -1 ? past : past.slice(0, answeredCall);
+  return before.findLastIndex((event) => isOfUser(event));
+}
+
+/** The events up to the model's first answer. A failure counts only at the end: before that, a retry followed it. */
+function untilAnswer(events: readonly RecordedEvent[]): RecordedEvent[] {
+  const ends = events.map(endOfTurn);
+  const answer = ends.findIndex((end) => end !== undefined && end.failure === undefined);
+  const turn = answer === -1 ? events : events.slice(0, answer + 1);
   return turn.filter((_event, index) => ends[index] === undefined || index === turn.length - 1);
 }
 
 /**
- * The events of the previous turn that the front end has missed, because it was reloaded or has lost its stream, from
- * the first call without a result in the front end. The stream of the user's next message begins with these events.
+ * The events of the previous turn that the front end has missed, because it was reloaded or has lost its stream. They
+ * begin with the first call that has no result in the front end, and come before the events of the user's new message.
  * Older turns count as sent, because a front end that sends only its newest messages does not name their results.
  */
 function missedIn(past: readonly RecordedEvent[], turn: readonly RecordedEvent[], chat: ChatRun): RecordedEvent[] {
@@ -119,8 +136,8 @@ function missedIn(past: readonly RecordedEvent[], turn: readonly RecordedEvent[]
  */
 function beginOfTurn(past: readonly RecordedEvent[], index: number): number {
   const ended = past.slice(0, Math.max(index, 0)).findLastIndex((event) => endOfTurn(event) !== undefined);
-  const begun = past.findIndex((event, at) => at > ended && at < index && !isGiven(event));
-  return begun === -1 ? index : begun;
+  const first = past.findIndex((event, place) => place > ended && place < index && !isGiven(event));
+  return first === -1 ? index : first;
 }
 
 /** True for a message that the model did not write in this run. */
@@ -191,7 +208,7 @@ class ChatWaits {
   constructor(thread: Pick<ChatThread, 'client' | 'inbox'>, workflowId: string, { isFirst }: { isFirst: boolean }) {
     this.#thread = thread;
     this.#workflowId = workflowId;
-    // A front end without calls needs no report that the run waits for nothing.
+    // The first stream of a chat does not report an empty list of waits, because the front end shows none yet.
     if (isFirst) this.#told = JSON.stringify([]);
   }
 
@@ -229,14 +246,15 @@ class ChatWaits {
   }
 }
 
-/** A wait for the answer of other people: who can still answer, and a link to the request for them. */
+/** The wait for a request's reviewers: who can still answer, and a link to the request in the inbox. */
 function waitOf(
   { inbox }: Pick<ChatThread, 'inbox'>,
   { details, toolName, callId, requestId, workflowId, message, deadline }: AskedRequest,
 ): ChatWait {
   const { votes = [], delegations = [] } = details ?? {};
-  const asked = details === undefined ? [] : waitingFor({ request: details, delegations }).reviewers;
-  const reviewers = asked.filter((name) => votes.every(({ reviewerId }) => reviewerId !== name));
+  const canAnswer = details === undefined ? [] : waitingFor({ request: details, delegations }).reviewers;
+  const voters = votes.map(({ reviewerId }) => reviewerId);
+  const reviewers = canAnswer.filter((name) => !voters.includes(name));
   const [sentence = ''] = message.split('\n');
   const people = namesOf(reviewers, details?.people);
   return {
@@ -261,7 +279,7 @@ function linkTo(
   return inbox === undefined ? {} : { url: `${inbox}/requests/${path}` };
 }
 
-/** What a run and its nested runs wait for. `agent`: absent for the run of the chat, whose requests are not listed. */
+/** What a run and its nested runs wait for. `agent`: absent for the run of the chat, whose requests `waitOf` lists. */
 async function reasonsOf(
   thread: Pick<ChatThread, 'client' | 'inbox'>,
   workflowId: string,
@@ -269,39 +287,37 @@ async function reasonsOf(
 ): Promise<ChatWait[]> {
   const { closedAt, run, note, retrying = [], open } = await thread.client.show(workflowId);
   if (closedAt !== undefined) return [];
-  const own = agent === undefined ? [] : (run?.waitingFor ?? []);
-  const nested = await Promise.all(
-    (run?.nested ?? []).slice(0, mostNested).map((each) => reasonsOf(thread, each.workflowId, each.agent)),
-  );
   const name = agent === undefined ? 'The agent' : `The agent ${visibleText(agent)}`;
-  const of = agent === undefined ? {} : { agent };
-  return [
-    ...(note === undefined
-      ? []
-      : [{ kind: 'worker' as const, message: `${name} does not answer: it goes on when its worker runs.`, ...of }]),
-    ...retrying.map((retry) => ({ kind: 'retry' as const, message: `${name}: ${retryText(retry)}`, ...of })),
-    ...own.map(({ toolName, reviewers, people: named, requestId, deadline }) => {
-      const people = namesOf(reviewers, named);
-      const message = `${name} waits for ${people}, to answer '${visibleText(toolName)}' in the inbox.`;
-      const row = open.find((each) => each.requestId === requestId);
-      return {
-        kind: 'nested' as const,
-        message,
-        ...of,
-        toolName,
-        reviewers,
-        people,
-        ...(row !== undefined && { sentence: rowSentence(row) }),
-        requestId,
-        deadline,
-        ...linkTo(thread.inbox, { workflowId, requestId }),
-      };
-    }),
-    ...nested.flat(),
-  ];
+  const ofAgent = agent === undefined ? {} : { agent };
+  const silence = `${name} does not answer: it goes on when its worker runs.`;
+  const worker: ChatWait[] = note === undefined ? [] : [{ kind: 'worker', message: silence, ...ofAgent }];
+  const retries = retrying.map((retry): ChatWait => {
+    return { kind: 'retry', message: `${name}: ${retryText(retry)}`, ...ofAgent };
+  });
+  const requests = agent === undefined ? [] : (run?.waitingFor ?? []);
+  const nestedRuns = (run?.nested ?? []).slice(0, mostNested);
+  const nested = await Promise.all(nestedRuns.map((each) => reasonsOf(thread, each.workflowId, each.agent)));
+  const requestWaits = requests.map(({ toolName, reviewers, people: named, requestId, deadline }): ChatWait => {
+    const people = namesOf(reviewers, named);
+    const message = `${name} waits for ${people}, to answer '${visibleText(toolName)}' in the inbox.`;
+    const row = open.find((each) => each.requestId === requestId);
+    return {
+      kind: 'nested',
+      message,
+      ...ofAgent,
+      toolName,
+      reviewers,
+      people,
+      ...(row !== undefined && { sentence: rowSentence(row) }),
+      requestId,
+      deadline,
+      ...linkTo(thread.inbox, { workflowId, requestId }),
+    };
+  });
+  return [...worker, ...retries, ...requestWaits, ...nested.flat()];
 }
 
-/** Says what is tried again, without the failure's message, which may have secrets, or the often changing attempt. */
+/** Says what is tried again, without the number of attempts, and without the failure's message, which may be secret. */
 function retryText({ activity, type }: Retry): string {
   if (activity !== activityNames.callModel) {
     return Object.values<string>(activityNames).includes(activity)

@@ -54,7 +54,7 @@ export type ChatStep =
   | { type: 'asked'; request: AskedRequest }
   /** `waits`: everything for which the run waits now. It replaces the list of the previous step. */
   | { type: 'waits'; waits: readonly ChatWait[] }
-  /** Replaces the arguments that the front end has, because an edit changed what waits for approval, or what ran. */
+  /** Replaces the arguments that the front end shows for a call, because a reviewer has edited them. */
   | { type: 'arguments'; callId: string; toolName: string; arguments: Json }
   | {
       type: 'decided';

@@ -17,8 +17,8 @@ export interface ChatThread {
 }
 
 /**
- * Names a run of a thread by its number, from 0: when a run has ended, the thread continues with another run. Older
- * gateways started one run for each turn of the user, which is named by `turnOf`, 32 hex characters.
+ * The number of a run in its thread, from 0, because a thread continues with another run when a run has ended. Or the
+ * name of a run by `turnOf`, 32 hex characters: older gateways started one run for each turn of the user.
  */
 export type RunOfThread = number | string;
 
@@ -58,7 +58,7 @@ export function callIdPrefix(workflowId: string, run: RunOfThread): string {
   return `${hashOf([workflowId]).slice(0, 16)}${typeof run === 'number' ? `s${run}` : ''}`;
 }
 
-/** The number of the newest run that the ids of a front end name. A forged id can only lead to a run of this thread. */
+/** The number of the newest run in the ids of a front end. A forged id can only lead to a run of the same thread. */
 export function newestSession(ids: Iterable<string>): number {
   const found = Array.from(ids, (id) => Number(callIdShape.exec(id)?.[1] ?? answerShape.exec(id)?.[3] ?? 0));
   return found.reduce((newest, each) => Math.max(newest, each), 0);
@@ -73,7 +73,7 @@ export interface SeenItems {
   results: ReadonlySet<string>;
   texts: ReadonlySet<string>;
   answers: ReadonlySet<string>;
-  /** The calls in messages that the stream does not continue. It cannot change these messages. */
+  /** The calls in other messages than the one that the stream continues. The stream cannot change other messages. */
   elsewhere?: ReadonlySet<string>;
 }
 

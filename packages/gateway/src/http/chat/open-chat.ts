@@ -33,7 +33,7 @@ export interface ChatMessage {
 
 export interface OpenChat {
   steps: (signal: AbortSignal) => AsyncGenerator<ChatStep, void, undefined>;
-  /** The id of the assistant's message. Each message of the user gets one such message. */
+  /** The id of the assistant's message. Each message of the user is answered by one message of the assistant. */
   messageId: string;
 }
 
@@ -64,20 +64,25 @@ export async function openChat(gateway: GatewayContext, principal: Principal, me
   };
 }
 
-/** Finds the run of a chat. Only a message of the user may start one, not an answer to a run that retention removed. */
+/** Finds the run of a chat. Only new messages may start a run: an answer to a request needs the run that asked. */
 async function findRun(thread: ChatThread, message: ChatMessage): Promise<Said> {
   const { fresh, texts, again = false, answers, seen } = message;
   const newest = newestSession([...seen.calls, ...seen.texts, ...seen.answers]);
-  if (fresh.length > 0) {
-    if (fresh.some(({ text, files }) => text.trim() === '' && files === undefined)) {
-      throw new ProblemError({
-        code: 'invalid_message',
-        message: 'A message of the user of a chat has a text or a file.',
-      });
-    }
-    return say(thread, { fresh, texts, again, mayStart: answers.length === 0, newest });
+  if (fresh.length === 0) return existingRun(thread, message, newest);
+  if (fresh.some(({ text, files }) => text.trim() === '' && files === undefined)) {
+    const problem = 'A message of the user of a chat has a text or a file.';
+    throw new ProblemError({ code: 'invalid_message', message: problem });
   }
-  if (texts.length === 0 && answers.length === 0 && message.continues === undefined) {
+  return say(thread, { fresh, texts, again, mayStart: answers.length === 0, newest });
+}
+
+/** Finds the run of a chat without new messages: the run of the first answer, else the newest run of the thread. */
+async function existingRun(
+  thread: ChatThread,
+  { texts, answers, continues }: ChatMessage,
+  newest: number,
+): Promise<Said> {
+  if (texts.length === 0 && answers.length === 0 && continues === undefined) {
     throw new ProblemError({ code: 'invalid_message', message: 'A chat begins with a message of its user.' });
   }
   const answered = parseAnswerId(answers[0]?.answerId ?? '');
@@ -130,7 +135,7 @@ export async function stopChat(
 
 /** The open run of a thread; undefined if there is none, or if it waits for the next message of its user. */
 async function sessionWithTurn(thread: ChatThread): Promise<Pick<Said, 'run' | 'workflowId'> | undefined> {
-  // This goes through the runs of the thread from the first. If that one was removed, visibility names the open one.
+  // The runs of a thread have numbers from 0. If retention has removed run 0, visibility names the open run.
   let run: number | undefined = 0;
   while (run !== undefined) {
     const workflowId = workflowOf(thread, run);
@@ -152,7 +157,7 @@ function assistantId({ run, workflowId, messageId }: Said): string {
 }
 
 const encoder = new TextEncoder();
-/** A comment of the event stream. Front ends would read an event as a message of their protocol. */
+/** A comment of the event stream, because front ends would read an event as a message of their protocol. */
 const heartbeat = encoder.encode(': heartbeat\n\n');
 
 /** The response with the messages of a protocol as server-sent events. `end`: the data of a last event. */

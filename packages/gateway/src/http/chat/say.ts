@@ -30,57 +30,73 @@ export interface Said {
   messageId?: string;
 }
 
-/** The most bytes of an ended session's transcript that the next session gets: half of what a start may have. */
+/** The most bytes of an ended session's transcript that the next session gets: half of the limit for its input. */
 const mostKeptBytes = 256_000;
 
 type UserMessage = Extract<Message, { role: 'user' }>;
 
 /**
- * Sends the messages to the open session of the thread, or starts one. After an ended session, this starts another with
- * its transcript, unless the ended session has the message already, by its id. Throws `run_not_found` if there is no
- * session and `mayStart` is false.
+ * Sends the messages to the open session of the thread, or starts a session. If a session has ended, the next session
+ * begins with its transcript; but if that transcript has the last message already, by its id, nothing is sent. Throws
+ * `run_not_found` if there is no session and `mayStart` is false.
  */
 export async function say(thread: ChatThread, said: SaidMessages): Promise<Said> {
   const messages = said.fresh.map(toUserMessage);
   let past: readonly Message[] = [];
-  const isPast = (id: string): boolean => past.some((each) => each.role === 'user' && each.messageId === id);
   for (let run = said.newest; ; run++) {
+    const outcome = await sayToSession(thread, said, { run, messages, past });
+    if (outcome !== 'over') return outcome;
     const workflowId = workflowOf(thread, run);
     const { messageId } = messages.at(-1)!;
-    for (;;) {
-      const asked = said.again ? await askAgain(thread, workflowId, messages.at(-1)!) : undefined;
-      if (typeof asked === 'object') return { run, workflowId, ...asked };
-      const state = asked ?? (await send(thread, workflowId, messages));
-      if (state === 'taken') return { run, workflowId, messageId };
-      if (state === 'over') break;
-      const older = run === 0 ? await olderRun(thread, said.texts) : undefined;
-      if (older !== undefined) return older;
-      const open = run === 0 ? await openSession(thread) : undefined;
-      if (open !== undefined) return say(thread, { ...said, newest: open });
-      if (!said.mayStart) await requireGated(thread.client.session, workflowId);
-      const fresh = messages.filter((each) => !isPast(each.messageId));
-      // If another HTTP request has started the session meanwhile, the loop sends the messages to it.
-      if (await start(thread, run, [...newestOf(past), ...fresh])) return { run, workflowId, messageId };
-    }
     past = await queryRun<Message[]>(thread.client.session, workflowId, queryNames.transcript);
-    if (isPast(messageId) && !said.again) return { run, workflowId, messageId };
+    if (hasMessage(past, messageId) && !said.again) return { run, workflowId, messageId };
     // The next session begins with the message and its answer, so the repeated message needs another id.
     if (said.again) messages.push({ ...messages.pop()!, messageId: `${messageId}-${run}` });
   }
 }
 
-/** A short timeout, because a front end waits. A busy session still gets the message, which is in its history. */
+/** Sends messages to one session of a thread, or starts that session after `past`. `over`: the session has ended. */
+async function sayToSession(
+  thread: ChatThread,
+  said: SaidMessages,
+  { run, messages, past }: { run: number; messages: ReturnType<typeof toUserMessage>[]; past: readonly Message[] },
+): Promise<Said | 'over'> {
+  const workflowId = workflowOf(thread, run);
+  const last = messages.at(-1)!;
+  for (;;) {
+    const asked = said.again ? await askAgain(thread, workflowId, last) : undefined;
+    if (typeof asked === 'object') return { run, workflowId, ...asked };
+    const state = asked ?? (await send(thread, workflowId, messages));
+    if (state === 'taken') return { run, workflowId, messageId: last.messageId };
+    if (state === 'over') return 'over';
+    const older = run === 0 ? await olderRun(thread, said.texts) : undefined;
+    if (older !== undefined) return older;
+    const open = run === 0 ? await openSession(thread) : undefined;
+    if (open !== undefined) return say(thread, { ...said, newest: open });
+    if (!said.mayStart) await requireGated(thread.client.session, workflowId);
+    const fresh = messages.filter(({ messageId }) => !hasMessage(past, messageId));
+    const hasStarted = await start(thread, run, [...newestOf(past), ...fresh]);
+    if (hasStarted) return { run, workflowId, messageId: last.messageId };
+    // Another HTTP request has started the session meanwhile, so the loop sends the messages to it.
+  }
+}
+
+function hasMessage(past: readonly Message[], messageId: string): boolean {
+  return past.some((message) => message.role === 'user' && message.messageId === messageId);
+}
+
+/** A short timeout, because a front end waits. A busy session gets the message later: it is in the run's history. */
 function sendOptions({ session }: ChatThread['client']): SendOptions {
   return { timeoutMs: session.limits.glanceTimeoutMs };
 }
 
-/** The id is a hash of all content: an edited message keeps the id of the front end, but counts as another message. */
+/** The id is a hash of all content, so that an edited message, which keeps its id in the front end, gets another id. */
 function toUserMessage({ id, text, files }: SaidMessage): UserMessage & { messageId: string } {
   const said = [id, text, ...(files === undefined ? [] : [JSON.stringify(files)])];
   return { role: 'user', content: text, ...(files && { files }), messageId: `chat-${hashOf(said).slice(0, 40)}` };
 }
 
-/** Sends messages to a session. `over`: the session has ended; `absent`: there is no such session. */
+/** Sends messages to a session. `taken`: it has them; `over`: it has ended; `absent`: there is no such session. */
 async function send(
   { client, principal }: ChatThread,
   workflowId: string,
@@ -158,7 +174,7 @@ function withoutSession(error: unknown): 'over' | 'absent' {
   throw error;
 }
 
-/** The run that an older gateway started for these messages, if any. The messages must not be sent twice. */
+/** Finds the run that an older gateway started for these messages, so that they are not sent to a second run. */
 export async function olderRun(thread: ChatThread, texts: readonly string[]): Promise<Said | undefined> {
   const run = turnOf(texts);
   const workflowId = workflowOf(thread, run);
@@ -184,12 +200,12 @@ function newestOf(past: readonly Message[]): Message[] {
 function withoutFileData(message: Message): Message {
   if (message.role !== 'user') return message;
   const { files = [], ...said } = message;
-  const [data, addresses] = [true, false].map((isData) =>
-    files.filter(({ url }) => url.startsWith('data:') === isData),
-  );
-  if (data!.length === 0) return message;
-  const content = saidText({ content: said.content, files: data });
-  return { ...said, content, ...(addresses!.length > 0 && { files: addresses }) };
+  const isData = ({ url }: UserFile): boolean => url.startsWith('data:');
+  const withData = files.filter(isData);
+  const withAddress = files.filter((file) => !isData(file));
+  if (withData.length === 0) return message;
+  const content = saidText({ content: said.content, files: withData });
+  return { ...said, content, ...(withAddress.length > 0 && { files: withAddress }) };
 }
 
 /** A part of a user's message: text or a file. A part of any other kind has neither member. */
@@ -224,7 +240,8 @@ const mostRemoved = 100;
 /** Finds the number of the open session if retention has removed earlier ones. It reads visibility, which lags. */
 export async function openSession(thread: ChatThread): Promise<number | undefined> {
   const { session } = thread.client;
-  const sessions = new Map(Array.from({ length: mostRemoved }, (_, at) => [workflowOf(thread, at + 1), at + 1]));
+  const numbers = Array.from({ length: mostRemoved }, (_, index) => index + 1);
+  const sessions = new Map(numbers.map((number) => [workflowOf(thread, number), number]));
   const ids = [...sessions.keys()].map((workflowId) => `"${workflowId}"`).join(', ');
   const { executions } = await callServer(session, () =>
     session.connection.workflowService.listWorkflowExecutions({
