@@ -1,18 +1,18 @@
 import { defineConfig } from 'vite';
 
-/** An entry of `countersign` exports more than the inbox uses. The unused modules have no side effects. */
+/** Leaves out the modules of `countersign` that the inbox does not use, because they have no side effects. */
 const treeshake = { moduleSideEffects: (id: string) => id.startsWith(import.meta.dirname) };
 
 // Any other value, such as that of a test runner, builds the inbox for its developers, with absolute paths in it.
 process.env['NODE_ENV'] = 'production';
 
-/** Builds the web inbox. The gateway serves the result under /inbox/ (src/http/routes/inbox-files.ts). */
+/** Builds the web inbox. The gateway serves the result under /inbox/ (src/http/routes/inbox.ts). */
 export default defineConfig({
   root: 'src/inbox',
   base: '/inbox/',
   worker: { rolldownOptions: { treeshake } },
   build: {
-    // Another folder for builds that may run at the same time.
+    // `built-inbox.ts` builds into a folder of its own, because several builds may run at the same time.
     outDir: process.env['COUNTERSIGN_INBOX_FOLDER'] ?? '../../dist/inbox',
     emptyOutDir: true,
     // The strict content security policy forbids data: addresses.

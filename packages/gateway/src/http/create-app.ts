@@ -1,4 +1,5 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
+import type { ErrorHandler, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { ProblemError } from 'countersign/base';
 import { limitConcurrency, limitUnproven, rateLimit } from './server/rate-limit.ts';
@@ -56,22 +57,9 @@ const allRoutes = [
 
 /** Makes the app of a gateway: the checks for every request, in the order in which they run, and all routes. */
 export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
-  const { limits, authenticator, site, stopping, senderAddress } = gateway;
+  const { limits, site, stopping } = gateway;
   const app = new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput() });
-  app.onError((error, { req }) => {
-    const { code, message } = problemOf(error);
-    if (req.raw.signal.aborted) {
-      // The log gets only one line, without a stack trace, because senders could fill the log by disconnecting often.
-      gateway.log(`A sender broke off ${req.method} ${req.path.slice(0, 200)}.`);
-      return errorResponse(error);
-    }
-    // Input that the framework refuses is not logged: it is the sender's mistake, and senders could fill the log.
-    if (code === 'internal' && !isRefusedInput(error)) gateway.log(error.stack ?? String(error));
-    if (code === 'unauthenticated') {
-      return unauthenticatedResponse(message, authenticator.loginUrl, req.header('authorization') !== undefined);
-    }
-    return errorResponse(error);
-  });
+  app.onError(responseToError(gateway));
   app.use(securityHeaders(site));
   app.use(async (context, next) => {
     await next();
@@ -79,24 +67,7 @@ export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     if (stopping.aborted) context.res.headers.set('connection', 'close');
   });
   app.use(browserGuard(site));
-  // A request with an invalid credential counts for its sender's address, which limits guessing.
-  const limit = rateLimit(limits, senderAddress);
-  const limitAll = limitUnproven(limit);
-  const atOnce = limitConcurrency();
-  app.use(async (context, next) => {
-    context.set('loginUrl', authenticator.loginUrl);
-    let refused: Error | undefined;
-    try {
-      context.set('principal', requireValidName(await authenticator.authenticate(context.req.raw)));
-    } catch (error) {
-      refused = error instanceof Error ? error : new Error(String(error));
-    }
-    if (refused !== undefined) {
-      // The limiter counts the request, and then throws `refused`, or sends its own refusal.
-      return limit(context, () => Promise.reject(refused));
-    }
-    return limitAll(context, () => atOnce(context, next));
-  });
+  app.use(authenticateAndLimit(gateway));
   app.use(
     bodyLimit({
       maxSize: limits.bodyBytes,
@@ -109,7 +80,44 @@ export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   return app;
 }
 
-/** Normalizes a principal's id, under which the gateway may sign. Throws `unauthenticated` if no person can have it. */
+/** Returns the function that makes the response to an error, and logs the error if it is a fault of the gateway. */
+function responseToError({ authenticator, log }: GatewayContext): ErrorHandler<HttpEnv> {
+  return (error, { req }) => {
+    const { code, message } = problemOf(error);
+    if (req.raw.signal.aborted) {
+      // The log gets only one line, without a stack trace, because senders could fill the log by disconnecting often.
+      log(`A sender broke off ${req.method} ${req.path.slice(0, 200)}.`);
+      return errorResponse(error);
+    }
+    // Input that the framework refuses is not logged: it is the sender's mistake, and senders could fill the log.
+    if (code === 'internal' && !isRefusedInput(error)) log(error.stack ?? String(error));
+    if (code === 'unauthenticated') {
+      return unauthenticatedResponse(message, authenticator.loginUrl, req.header('authorization') !== undefined);
+    }
+    return errorResponse(error);
+  };
+}
+
+/** Sets the principal of each request, and applies the limits of requests per minute and at the same time. */
+function authenticateAndLimit({ limits, authenticator, senderAddress }: GatewayContext): MiddlewareHandler<HttpEnv> {
+  const limit = rateLimit(limits, senderAddress);
+  const limitAll = limitUnproven(limit);
+  const atOnce = limitConcurrency();
+  return async (context, next) => {
+    context.set('loginUrl', authenticator.loginUrl);
+    let refused: Error | undefined;
+    try {
+      context.set('principal', requireValidName(await authenticator.authenticate(context.req.raw)));
+    } catch (error) {
+      refused = error instanceof Error ? error : new Error(String(error));
+    }
+    if (refused === undefined) return limitAll(context, () => atOnce(context, next));
+    // The limiter counts an invalid credential for the sender's address, which limits guessing, and throws `refused`.
+    return limit(context, () => Promise.reject(refused));
+  };
+}
+
+/** Normalizes a principal's id, because decisions and policies name it. Throws `unauthenticated` for an invalid id. */
 function requireValidName(principal: Principal | undefined): Principal | undefined {
   if (principal === undefined || principal.via === 'local') return principal;
   const { name, problem } = personName(principal.id);

@@ -9,12 +9,12 @@ export function signerFor({ signer }: Pick<GatewayContext, 'signer'>, principal:
 }
 
 const unverified = 'unverified_reviewer';
-/** Refusals that mean that the run may have this message unsigned: then only the unsigned one counts as a retry. */
+/** The refusals of a signed retry whose first attempt came unsigned: the run takes the retry for another message. */
 const maybeSentUnsigned: readonly (string | undefined)[] = ['already_settled', 'invalid_message'];
 
 /**
- * Sends a message, signed if possible. If the policy of the run, which may be old, does not have the gateway's key,
- * this sends the message unsigned. A rule that demands verified reviewers still refuses it.
+ * Sends a message, signed if possible. The policy of an old run may lack the gateway's key, so that the run refuses the
+ * signature. Then this sends the message unsigned. A rule that demands verified reviewers still refuses it.
  */
 export async function sendAs<Answer>(
   gateway: Pick<GatewayContext, 'signer'>,
@@ -42,14 +42,12 @@ async function sendAllAs<Message>(
 ): Promise<Receipt[]> {
   const signer = signerFor(gateway, principal);
   const receipts = await send([...messages], signer);
-  const places = receipts.flatMap(({ code }, index) => (mayGoUnsigned(code) ? [index] : []));
-  if (signer === undefined || places.length === 0) return receipts;
-  const again = await send(
-    places.map((place) => messages[place]!),
-    undefined,
-  );
+  const refusedAt = receipts.flatMap(({ code }, index) => (mayGoUnsigned(code) ? [index] : []));
+  if (signer === undefined || refusedAt.length === 0) return receipts;
+  const refused = refusedAt.map((index) => messages[index]!);
+  const unsignedReceipts = await send(refused, undefined);
   return receipts.map((receipt, index) => {
-    const second = again[places.indexOf(index)];
+    const second = unsignedReceipts[refusedAt.indexOf(index)];
     if (second === undefined) return receipt;
     return second.code === undefined || saysMore(second.code, receipt.code) ? second : receipt;
   });
@@ -59,7 +57,7 @@ function mayGoUnsigned(code: string | undefined): boolean {
   return code === unverified || maybeSentUnsigned.includes(code);
 }
 
-/** True if the refusal of the unsigned message is more useful: the first one only says that the key is not known. */
+/** True if the refusal of the unsigned message says more than the first one, that the run does not know the key. */
 function saysMore(second: string | undefined, first: string | undefined): boolean {
   return first === unverified && second !== unverified;
 }

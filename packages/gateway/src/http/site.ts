@@ -12,7 +12,7 @@ export interface Site {
   port: number;
 }
 
-/** The values of the header `Host` that a gateway on loopback accepts. An attacker's page may use any other name. */
+/** The values of `Host` that a gateway on loopback accepts. DNS rebinding by an attacker's page sends another name. */
 export function loopbackHosts({ host, port, isLoopback }: Pick<Site, 'host' | 'port' | 'isLoopback'>): string[] {
   const usual = ['127.0.0.1', 'localhost', '[::1]'];
   const own = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host.toLowerCase();

@@ -103,7 +103,7 @@ export interface Gateway {
 
 const headersTimeout = 10_000;
 const requestTimeout = 30_000;
-/** How long an idle connection stays open, in milliseconds. Requests would break if it were shorter than at proxies. */
+/** How long an idle connection stays open, in milliseconds. A proxy must not reuse a connection that is closed here. */
 const keepAliveTimeout = 75_000;
 /** The gateway closes a connection that has no traffic for this time. Streams send a heartbeat, so they stay open. */
 const stalledTimeout = 300_000;
@@ -137,10 +137,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const identity =
     options.identity &&
     createIdentityService(options.identity, { isLoopback, namespace: client.session.namespace, log });
-  if (options.slack !== undefined && (site.publicUrl === undefined || identity?.hasSessionKey !== true)) {
-    const message = `Slack needs an identity file with 'public_url' and a key of 'sessions': people link their accounts there.`;
-    throw new ProblemError({ code: 'arguments_invalid', message });
-  }
+  if (options.slack !== undefined) checkSlack(site, identity);
   if (options.push !== undefined) checkPush(options.push, site, identity);
   const context: GatewayContext = {
     client,
@@ -173,7 +170,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     await Promise.all([connection?.close(), stopServer(server, timeoutMs)]);
-    // Slack answers that were acknowledged are still sent: the caller closes the client after `stop`.
+    // Slack answers that were acknowledged are sent before `stop` ends, because the caller then closes the client.
     await Promise.race([slack?.app.drain(), sleep(timeoutMs, undefined, { ref: false })]);
   };
   return {
@@ -195,15 +192,21 @@ function checkNames(options: GatewayOptions): void {
   checkCallOptions('startGateway: limits', limits, { bodyBytes: true, readsPerMinute: true, writesPerMinute: true });
 }
 
+function checkSlack({ publicUrl }: Site, identity: IdentityService | undefined): void {
+  if (publicUrl !== undefined && identity?.hasSessionKey === true) return;
+  const message = `Slack needs an identity file with 'public_url' and a key of 'sessions': people link their accounts there.`;
+  throw new ProblemError({ code: 'arguments_invalid', message });
+}
+
 /** Throws if web push cannot work: people subscribe in a signed-in browser, and messages link to the inbox there. */
 function checkPush({ gatewayUrl }: PushApp, { publicUrl }: Site, identity: IdentityService | undefined): void {
-  const message =
-    identity?.canSignIn !== true
-      ? 'Web push needs an identity file with which browsers can sign in: people subscribe there.'
-      : publicUrl !== undefined && publicUrl !== gatewayUrl
-        ? `Web push leads to ${gatewayUrl}, and the identity file has the 'public_url' ${publicUrl}: both must be the same.`
-        : undefined;
-  if (message !== undefined) throw new ProblemError({ code: 'arguments_invalid', message });
+  if (identity?.canSignIn !== true) {
+    const message = 'Web push needs an identity file with which browsers can sign in: people subscribe there.';
+    throw new ProblemError({ code: 'arguments_invalid', message });
+  }
+  if (publicUrl === undefined || publicUrl === gatewayUrl) return;
+  const message = `Web push leads to ${gatewayUrl}, and the identity file has the 'public_url' ${publicUrl}: both must be the same.`;
+  throw new ProblemError({ code: 'arguments_invalid', message });
 }
 
 function notListening(error: Error, host: string, port: number): ProblemError {

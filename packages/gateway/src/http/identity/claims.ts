@@ -14,28 +14,29 @@ export interface NamedPerson {
 type Claims = Record<string, unknown>;
 const mostValues = 200;
 
-/** The person that verified claims name. `sources`: the claims of a JWT, or of an ID token and then of UserInfo. */
+/** Makes a person of verified claims. `sources`: the claims of a JWT; or those of an ID token, and then of UserInfo. */
 export function personOfClaims(settings: OpenIdSettings, sources: readonly Claims[]): NamedPerson {
   const { idClaim, groupsClaim, rolesClaim } = settings;
-  const naming = sources.find((claims) => claimOf(claims, idClaim) !== undefined) ?? {};
-  const unverified = idClaim === 'email' ? unverifiedEmail(settings, naming['email'], sources) : undefined;
+  const idSource = sources.find((claims) => claimOf(claims, idClaim) !== undefined) ?? {};
+  const unverified = idClaim === 'email' ? unverifiedEmail(settings, idSource['email'], sources) : undefined;
   if (unverified !== undefined) throw unidentified(unverified);
-  const { name, problem } = personName(claimOf(naming, idClaim));
+  const { name, problem } = personName(claimOf(idSource, idClaim));
   if (name === undefined) throw unidentified(`its claim '${idClaim}' ${problem}`);
-  const values = valuesOf(sources, rolesClaim);
-  const granted = roles.filter((role) => settings.roles[role]?.some((each) => each === '*' || values.includes(each)));
-  const called = displayNameOf(sources, name);
+  const roleValues = valuesOf(sources, rolesClaim);
+  const isGranted = (role: Role): boolean =>
+    settings.roles[role]?.some((value) => value === '*' || roleValues.includes(value)) === true;
+  const displayName = displayNameOf(sources, name);
   return {
     id: name,
-    ...(called !== undefined && { name: called }),
-    roles: granted,
+    ...(displayName !== undefined && { name: displayName }),
+    roles: roles.filter(isGranted),
     groups: valuesOf(sources, groupsClaim).map((group) => nfc(group)),
   };
 }
 
 /**
- * Why an e-mail address does not identify a person; undefined if it does. An unverified address proves nothing, because
- * a person may have entered the address of another. A source with a different address is ignored.
+ * Says why an e-mail address does not identify a person; undefined if it does. An unverified address proves nothing,
+ * because a person may have entered another person's address. Sources with another address say nothing about this one.
  */
 function unverifiedEmail(
   { trustEmail }: OpenIdSettings,
@@ -59,18 +60,17 @@ const longestName = 100;
 
 /** A person's display name, shortened; undefined if no claim says more than the id. */
 function displayNameOf(sources: readonly Claims[], id: string): string | undefined {
-  const found = nameClaims.flatMap((claim) => sources.map((claims) => claims[claim]));
-  const called = found.find((value) => typeof value === 'string' && value.trim() !== '');
-  return typeof called !== 'string' || called === id
-    ? undefined
-    : shortened(called.trim(), longestName - 1).toWellFormed();
+  const values = nameClaims.flatMap((claim) => sources.map((claims) => claims[claim]));
+  const name = values.find((value) => typeof value === 'string' && value.trim() !== '');
+  if (typeof name !== 'string' || name === id) return undefined;
+  return shortened(name.trim(), longestName - 1).toWellFormed();
 }
 
 function isSameAddress(one: unknown, other: unknown): boolean {
   return typeof one === 'string' && typeof other === 'string' && isSamePerson(one, other);
 }
 
-/** The strings of the claim, at most `mostValues`, in the first source that has it. One string is a list, too. */
+/** The strings of a claim, from the first source that has the claim. A single string counts as a list of one. */
 function valuesOf(sources: readonly Claims[], name: string): string[] {
   const found = sources.map((claims) => claimOf(claims, name)).find((value) => value !== undefined);
   const values = Array.isArray(found) ? found.slice(0, mostValues) : [found];

@@ -238,12 +238,12 @@ function secretKey(text: string): KeyObject {
   return createSecretKey(Buffer.from(text));
 }
 
-/** Reads a file, `shown` in sentences. `placed` adds the place that names the file. */
-function readTextFile(path: string, shown: string, placed = (message: string): string => message): string {
+/** Reads a file. In the sentence about an error, `shownPath` names the file, and `withPlace` adds where it is named. */
+function readTextFile(path: string, shownPath: string, withPlace = (message: string): string => message): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    throw fileProblem([placed(`${shown} cannot be read: ${readFault(cause)}`)], cause);
+    throw fileProblem([withPlace(`${shownPath} cannot be read: ${readFault(cause)}`)], cause);
   }
 }
 

@@ -21,6 +21,7 @@ export function createIdentityService(
   const provider = oidc && publicUrl !== undefined ? openId(oidc, publicUrl, { tokenIds, log }) : undefined;
   const canSignIn = publicUrl !== undefined || isLoopback;
 
+  /** Returns the entry of a token of the identity file. Throws `unauthenticated` for any other text. */
   function tokenOf(token: string): TokenEntry {
     const entry = findToken(tokens, token);
     if (entry !== undefined) return entry;
@@ -35,12 +36,12 @@ export function createIdentityService(
       const message = 'The header Authorization must be: Bearer TOKEN.';
       throw new ProblemError({ code: 'unauthenticated', message });
     }
-    // The identity file comes first, because one of its tokens may look like a JWT.
-    const entry = findToken(tokens, token);
-    if (entry === undefined && provider !== undefined && token.split('.').length === 3) {
+    // A token of the identity file may look like a JWT, too, so only an unknown token is a JWT of the provider.
+    const isUnknown = findToken(tokens, token) === undefined;
+    if (isUnknown && provider !== undefined && token.split('.').length === 3) {
       return principalOf(await provider.verify(token), 'jwt');
     }
-    return principalOf(entry ?? tokenOf(token), 'token');
+    return principalOf(tokenOf(token), 'token');
   }
 
   return {
@@ -70,7 +71,7 @@ export function createIdentityService(
   };
 }
 
-/** Takes every sender for the user who started the gateway. Only for a gateway that no other machine can reach. */
+/** Takes every sender for the user who started the gateway, which is safe only if no other machine can reach it. */
 export function localAuthenticator(): Authenticator {
   const id = userInfo().username;
   const principal = { id, roles, groups: [], via: 'local', key: `local:${id}` } as const;

@@ -22,12 +22,12 @@ export interface PendingLogin {
   to: string;
 }
 
-/** The accepted signatures of JWTs: asymmetric ones, because a key that verifies a symmetric one can also create it. */
+/** The accepted signatures of JWTs. All are asymmetric: a key that verifies a symmetric one can also forge it. */
 const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 /** The accepted values of the header `typ`: those of access tokens (RFC 9068), and `jwt`, which some providers send. */
 const accessTypes = ['at+jwt', 'application/at+jwt', 'jwt'];
 
-/** A client of the identity provider, which connects at first use. It refuses people with an id like a token's. */
+/** A client of the identity provider. It refuses people whose id equals, or looks like, that of a bearer token. */
 export function openId(
   settings: OpenIdSettings,
   publicUrl: string,
@@ -100,7 +100,7 @@ export function openId(
     /** Ends a sign-in: returns the person who came back to `url`. Throws `unauthenticated` or `server_unreachable`. */
     finish: async (url: URL, { state, nonce, verifier }: PendingLogin): Promise<NamedPerson> => {
       const { configuration } = await discovery();
-      // The provider checks the redirect address. `url` may have another origin because of a proxy.
+      // Behind a proxy, `url` has another origin than the redirect address, which the provider compares.
       const current = new URL(redirect);
       current.search = url.search;
       const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true };
@@ -142,8 +142,8 @@ function isIdToken(payload: JWTPayload): boolean {
 
 /** True if the token is invalid; false if only the request for the provider's keys failed. */
 function isOfToken(error: unknown): error is errors.JOSEError {
-  const ways = ['ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID', 'ERR_JOSE_GENERIC'];
-  return error instanceof errors.JOSEError && !ways.includes(error.code);
+  const codesOfRequest = ['ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID', 'ERR_JOSE_GENERIC'];
+  return error instanceof errors.JOSEError && !codesOfRequest.includes(error.code);
 }
 
 /** True if the provider cannot be reached, or does not answer as a provider does; false if it refuses a sign-in. */
@@ -181,7 +181,7 @@ async function discover({ issuer, clientId, clientSecret }: OpenIdSettings): Pro
     clientSecret === undefined ? openid.None() : secretAuthentication(clientSecret.export().toString()),
     {
       timeout: timeoutSeconds,
-      // The checks verify the signature of the ID token. Otherwise the library relies on the TLS connection alone.
+      // These checks verify the signature of the ID token. Without them, the library trusts the TLS connection alone.
       execute: [openid.enableNonRepudiationChecks, ...(url.protocol === 'http:' ? [openid.allowInsecureRequests] : [])],
     },
   );

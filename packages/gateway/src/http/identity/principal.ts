@@ -129,13 +129,13 @@ export async function isUserOf(client: CountersignClient, principal: Principal, 
     const found = await sessionOf(client.session, workflowId);
     return found.isSession && isUser(principal, found);
   } catch (error) {
-    // The caller can show the rest of the run without this answer.
+    // The page can show the rest of the run, so data that cannot be decoded is no error here.
     if (isProblemError(error) && error.code === 'undecodable') return false;
     throw error;
   }
 }
 
-/** A run without a caller has no known user, so everyone who may start runs may send it messages. */
+/** True for the run's caller, for a service that acts for others, and for everyone if caller or sender is unknown. */
 function isUser({ id, via, actsForOthers }: Principal, { callerUserId }: SessionOfRun): boolean {
   if (callerUserId === undefined || via === 'local' || actsForOthers === true) return true;
   return isSamePerson(callerUserId, id);

@@ -31,9 +31,8 @@ export function createSessions({ seals, cookies, tokens, lifetimeMs }: SessionOp
     const cookie = cookies.read(request, 'session');
     return cookie === undefined ? undefined : seals.open('session', cookie);
   };
-  // A session ends early if its token is gone, or if a token of the file has an id like that of its person.
   const namesakeOf = namesakesAmong(tokens.map(({ id }) => id));
-  /** The present principal of a credential; undefined if the credential no longer counts. */
+  /** The principal of a credential; undefined if its token is gone, or if another token has an id like the person's. */
   const holderOf = ({ token, person: named }: JWTPayload): Principal | undefined => {
     const entry = typeof token === 'string' ? findHash(tokens, Buffer.from(token, 'base64url')) : undefined;
     const person = token === undefined ? (named as NamedPerson | undefined) : entry;
@@ -62,7 +61,7 @@ export function createSessions({ seals, cookies, tokens, lifetimeMs }: SessionOp
   };
 }
 
-/** Ends the sign-in, because a policy that denies calls to a group would not count if that group were dropped. */
+/** Refuses a sign-in with too many groups. Dropping a group would disable policies that deny calls to that group. */
 function tooManyGroups({ groups }: NamedPerson): ProblemError {
   const message = `The identity provider names ${groups.length} groups of yours, more than a session holds: ask the operator of this gateway to have it name fewer.`;
   return new ProblemError({ code: 'unauthenticated', message });

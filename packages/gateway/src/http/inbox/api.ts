@@ -46,11 +46,11 @@ export type WaitsFor = 'you' | 'others' | 'anyone' | 'unknown';
 /** A row of the inbox. It comes from Temporal's visibility, without a query of the run. */
 export interface InboxRow extends ApprovalSummary {
   /**
-   * One sentence about the call, in which escapes make invisible characters visible. It is the tool's own if reviewers
-   * may read all arguments, else one made of the tool's name and of what they may read.
+   * One sentence about the call, in which escapes make invisible characters visible. It is the tool's own sentence if
+   * reviewers may read all arguments. Otherwise it names the tool, and the arguments that they may read.
    */
   sentence: string;
-  /** `unknown`: the row has too little to say. */
+  /** `unknown`: the row does not have all reviewers, so only the run can say. */
   waitsFor: WaitsFor;
 }
 
@@ -72,12 +72,13 @@ export interface OpenView {
   rows: InboxRow[];
   /** The number of matching requests, including those beyond `rows`. */
   matching: number;
-  /** The number of requests that may match, because the list lacks some of their arguments. */
+  /** The number of requests that do not match by what the list has, but the list lacks some of their arguments. */
   unsearched: number;
   /** The number of all open requests of each tab, whatever the query. */
   counts: Record<Tab, number>;
-  /** The names of the tools, and below, of the agents, of all open requests, in alphabetical order. */
+  /** The names of the tools of all open requests, in alphabetical order. */
   tools: string[];
+  /** The names of the agents of all open requests, in alphabetical order. */
   agents: string[];
 }
 
@@ -112,7 +113,7 @@ export interface ApprovalView {
   scopes?: RequestedScope[];
   /** True: no channel could deliver the request yet. Absent: a channel has delivered it, or that is not known. */
   undelivered?: true;
-  /** The time, in ISO 8601, until which channels delay the request, for quiet hours or to collect several. */
+  /** The time, in ISO 8601, until which channels delay the request, for quiet hours or to send several together. */
   heldUntil?: string;
 }
 
@@ -243,7 +244,7 @@ export interface PresentPolicy {
 
 /**
  * The response of `GET /runs/{id}/events` with `follow=false` or `Accept: application/json`: the events so far. Without
- * these, it is a stream in which the name of a `RunEvent` is its `type`, with `heartbeat`, `trouble` and `end` beside.
+ * them, the response is a stream of events, named by the `type` of a `RunEvent`, or `heartbeat`, `trouble` or `end`.
  */
 export interface RunEvents {
   events: RecordedEvent[];

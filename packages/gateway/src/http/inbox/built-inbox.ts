@@ -42,7 +42,7 @@ export async function builtInbox(log: (line: string) => void): Promise<string> {
   return existsSync(place) ? place : builtInbox(log);
 }
 
-/** A digest of all sources of the inbox. The manifest stands for the libraries, because it has their exact versions. */
+/** A digest of all sources of the inbox. It covers the libraries by package.json, which has their exact versions. */
 async function digestOfSources(): Promise<string> {
   const countersign = fileURLToPath(new URL('.', import.meta.resolve('countersign/card')));
   const hash = createHash('sha256');

@@ -15,12 +15,12 @@ const mostRows = 20_000;
 const mostStreamed = 500;
 /** How long the poller continues after the last search, in milliseconds. */
 const searchedForMs = 30_000;
-/** The feed leaves out a larger row. It cannot come from a Countersign run, whose memo has at most 16 kB. */
+/** The feed leaves out larger rows. They are forged, because the memo of a Countersign run has at most 16 kB. */
 const mostRowCharacters = 32_000;
 const mostUnread = 100;
 /** The pause between two reads, in milliseconds. It doubles while Temporal cannot be read. */
 const pausesMs = { least: 1_000, most: 15_000 };
-/** A pause is at least this many times as long as the read before it: reads take at most a fifth of the time. */
+/** A pause is at least this many times as long as the read before it, so reads take at most a fifth of the time. */
 const pausePerLook = 4;
 /** If there are more rows than `mostStreamed`, a stream sends whole snapshots, at most one in this time. */
 const wholeEveryMs = 5_000;
@@ -40,7 +40,7 @@ interface State {
   unread: UnreadRun[];
 }
 
-/** Streams and searches the open requests. One poller reads them for all viewers, and stops after the last one. */
+/** Streams and searches the open requests. One poller reads them for all viewers, and stops when no viewer is left. */
 export class InboxFeed {
   readonly #gateway: GatewayContext;
   #viewers = 0;
@@ -57,8 +57,8 @@ export class InboxFeed {
   }
 
   /**
-   * The events for one viewer: a `snapshot`, then a `changed` or `gone` for each changed row. After another
-   * change, or if there are more rows than a stream sends, the viewer gets another `snapshot` instead.
+   * The events for one viewer: a `snapshot`, then a `changed` or `gone` for each changed row. The viewer gets another
+   * `snapshot` instead if more than rows has changed, or if there are more rows than a stream sends.
    */
   async *watch(principal: Principal, signal: AbortSignal): AsyncGenerator<InboxEvent, void, undefined> {
     this.#enter();
@@ -86,7 +86,7 @@ export class InboxFeed {
             seen = state;
           }
         }
-        // The state has changed again while the viewer took these events.
+        // If the state has changed again while the viewer took these events, there is no need to wait.
         if (changed !== this.#change.promise) continue;
         await changedOrAborted(changed, signal, mayWaitMs);
       }
@@ -171,7 +171,7 @@ export class InboxFeed {
     this.#polls = false;
     this.#state = undefined;
     this.#trouble = undefined;
-    // A viewer may have come after the signal and before the end of the loop.
+    // If a viewer has come between the abort of `signal` and the end of the loop, polling begins again.
     if (this.#viewers > 0 && !stopping.aborted) void this.#poll();
   }
 

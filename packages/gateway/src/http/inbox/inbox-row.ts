@@ -14,7 +14,7 @@ export function readBy(row: SharedRow, principal: Principal): InboxRow {
   return { ...row, waitsFor: waitsForRow(principal, row) };
 }
 
-/** The key of a row. It includes the workflow id, because a workflow can list the request id of another workflow. */
+/** The key of a row. It includes the workflow id, because two workflows can list the same request id. */
 export function rowKey({ workflowId, requestId }: Pick<ApprovalSummary, 'workflowId' | 'requestId'>): string {
   return `${requestId} ${workflowId}`;
 }
@@ -28,13 +28,13 @@ export function waitsForRow(
   if (approvers !== undefined) return waitsFor(principal, { reviewers: [], approvers });
   if (reviewers === undefined) return 'unknown';
   const known = waitsFor(principal, { reviewers });
-  // The reviewers may include another id of this person, or a group of theirs that only the run knows.
+  // `others` is not certain, because only the run knows all groups and all ids of this person.
   return known === 'others' ? 'unknown' : known;
 }
 
 /**
- * Says whether a request waits for this person. `approvers` are the people whose approval would count. If they are too
- * many, the run does not list them. Then this guesses by the person's id and the groups of their credential.
+ * Says whether a request waits for this person. `approvers` are the people whose approval would count; the run leaves
+ * them out if they are too many. Then this decides by the reviewers, the person's id, and the groups of the credential.
  */
 export function waitsFor(
   { id, groups }: Pick<Principal, 'id' | 'groups'>,
@@ -47,10 +47,11 @@ export function waitsFor(
 ): WaitsFor {
   const keyOf = personKeyIn({ people });
   if (approvers !== undefined) return isOneOf(undefined, id, approvers, keyOf) ? 'you' : 'others';
+  // The seats of this person among the reviewers: their own unless given away, and those given to them by delegations.
   const seats = seatsOf(delegations, id, keyOf);
   if (reviewers.length === 0) return seats.length === 0 ? 'others' : 'anyone';
-  const own = { people: { [id]: { groups, keys: [] } } };
-  return seats.some(([owner]) => isOneOf(own, owner, reviewers, keyOf)) ? 'you' : 'others';
+  const directory = { people: { [id]: { groups, keys: [] } } };
+  return seats.some(([owner]) => isOneOf(directory, owner, reviewers, keyOf)) ? 'you' : 'others';
 }
 
 /** Says whether a request waits for this person now: it does not once it is settled, or once the person has voted. */

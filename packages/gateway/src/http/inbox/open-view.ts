@@ -30,7 +30,7 @@ interface ViewOptions<Row> {
   nowMs: number;
 }
 
-/** Filters, sorts and counts rows. Rows that are equal in the order of the query keep their order in `all`. */
+/** Filters, sorts and counts rows. Rows of the same rank keep their order in `all`. */
 export function openView<Row extends SharedRow>(
   all: readonly Row[],
   query: OpenQuery,
@@ -141,7 +141,7 @@ function byText(one: string, other: string): number {
 
 const minuteMs = 60_000;
 
-/** True if less than two minutes or a tenth of the whole time is left to the deadline, and less than an hour. */
+/** True if less than an hour is left to the deadline, and also less than two minutes or a tenth of the whole time. */
 export function isUrgent(requestedAt: string, deadline: string | null, nowMs: number): boolean {
   if (deadline === null) return false;
   const [fromMs, toMs] = [Date.parse(requestedAt), Date.parse(deadline)];

@@ -9,6 +9,7 @@ export function questionPage(request: ApprovalDetails, link: string, reviewer: s
   const card = cardOf(request, { nowMs: Date.now() });
   const { approvers, callerUserId } = request;
   const keyOf = personKeyIn(request);
+  // The caller of a run may approve its calls only if the run lists them among the approvers, or lists no approvers.
   const isOwnRun = isSamePerson(callerUserId, reviewer, keyOf);
   const canApprove = !isOwnRun || approvers === undefined || isOneOf(undefined, reviewer, approvers, keyOf);
   const approve = canApprove
@@ -68,7 +69,7 @@ function visibleHtml(text: string): string {
   return escapeHtml(visibleText(text));
 }
 
-/** Calls `answerWith`. If it throws a `ProblemError` and the sender is a browser, the response is a page about that. */
+/** Calls `answerWith`. If it throws a `ProblemError` to a browser, the response is a page that shows the problem. */
 export async function asPage(
   request: Request,
   answerWith: () => Promise<Response>,

@@ -30,7 +30,7 @@ const stop = defineRoute('POST /ag-ui/{agent}/{thread}/stop', {
   responses: stopped,
 });
 
-/** The capabilities of every agent. The gateway does not know further ones, because agents are in workers. */
+/** The capabilities that every agent has. The gateway does not know those of single agents, which run in workers. */
 const known = {
   identity: { type: 'countersign' },
   transport: { streaming: true, resumable: true },

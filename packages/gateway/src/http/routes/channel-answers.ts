@@ -29,14 +29,14 @@ export function channelAnswerRoutes(gateway: GatewayContext): OpenAPIHono<HttpEn
   return routes.openapi(answer, async (context) => {
     const { workflowId } = context.req.valid('query');
     const decision = context.get('provenAnswer')!;
-    // `workflowId` is not signed. It can only name a wrong run, and a run refuses answers to requests of others.
+    // `workflowId` is not signed. A wrong one does no harm, because a run refuses answers to requests of other runs.
     if (workflowId !== undefined) await requireGated(client.session, workflowId);
     const channel = `The channel '${context.req.valid('param').channel}'`;
     return context.json(await decideFor(gateway, channel, decision, workflowId));
   });
 }
 
-/** Lets the channel read the body: it returns the answer only if its receiver has signed it. */
+/** Lets the channel read the answer in the body. The channel throws unless its receiver has signed the body. */
 function provenAnswer(channels: GatewayContext['channels']): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
     const [name, requestId] = [context.req.param('channel') ?? '', context.req.param('requestId') ?? ''];

@@ -30,8 +30,8 @@ export function healthRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
 /** Returns a function that says why the gateway cannot serve requests now. It asks Temporal at most once a second. */
 function readiness({ client, stopping }: GatewayContext): () => Promise<Problem | undefined> {
   const { session } = client;
-  let last: { atMs: number; answer: Promise<Problem | undefined> } | undefined;
-  const look = async (): Promise<Problem | undefined> => {
+  let latest: { atMs: number; answer: Promise<Problem | undefined> } | undefined;
+  const askServer = async (): Promise<Problem | undefined> => {
     try {
       const { connection, namespace } = session;
       await callServer(session, () => connection.workflowService.describeNamespace({ namespace }), {
@@ -45,12 +45,12 @@ function readiness({ client, stopping }: GatewayContext): () => Promise<Problem 
   };
   return async () => {
     if (stopping.aborted) return { code: 'server_unreachable', message: 'This gateway is stopping.' };
-    if (last === undefined || Date.now() - last.atMs > keptMs) {
-      const current = { atMs: Infinity, answer: look() };
-      last = current;
-      // The second begins when the answer arrives, so a server that does not respond gets no further queries.
+    if (latest === undefined || Date.now() - latest.atMs > keptMs) {
+      const current = { atMs: Infinity, answer: askServer() };
+      latest = current;
+      // The time counts from the answer, so that a server that does not respond gets no further queries.
       void current.answer.finally(() => (current.atMs = Date.now())).catch(() => undefined);
     }
-    return last.answer;
+    return latest.answer;
   };
 }

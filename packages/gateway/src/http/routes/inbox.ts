@@ -62,7 +62,7 @@ export function inboxFiles({ log }: GatewayContext): OpenAPIHono<HttpEnv> {
   const load = (): Promise<ReadonlyMap<string, InboxAsset>> => {
     const read = async () => readAssets(await builtInbox(log));
     loading ??= read().catch((error: NodeJS.ErrnoException) => {
-      // Another gateway has replaced the build during the read, because the sources have changed.
+      // The sources have changed, and another gateway has replaced the build during the read: this reads the new build.
       if (error.code === 'ENOENT') return read();
       throw error;
     });

@@ -112,7 +112,7 @@ export function linkRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
         };
         // This decision is never signed, because a person with a link has not authenticated.
         const answered = decideFor(gateway, reviewer, decision, workflowId);
-        // A late answer is sent, too, so that the run, or after its end the log, records it. The page does not change.
+        // A late answer is sent, too, so that the run or the log records it. The page shows the earlier outcome.
         if (earlier !== undefined)
           return answered.then(
             () => earlier,

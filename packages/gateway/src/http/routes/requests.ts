@@ -125,7 +125,7 @@ type Known = RequestPeople['people'][number];
 
 /**
  * The people who can become reviewers of a run's requests: those in the directories of its policies, and the reviewers
- * of the identity file. The list is incomplete if an identity provider knows others, or if the run does not answer.
+ * of the identity file. The list is incomplete if an identity provider may know more, or if the run does not answer.
  */
 async function requestPeople(
   { client, identity }: Pick<GatewayContext, 'client' | 'identity'>,
@@ -202,6 +202,7 @@ export function decisionRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       const principal = requirePrincipal(context.var);
       const { requests, decisionId: given, viewed, ...answer } = context.req.valid('json');
       const decisionId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key'], given);
+      // Requests of workflows that are no runs get a refusal here, and only the others are sent.
       const foreign = await foreignRuns(gateway, requests);
       const gated = requests.filter(({ workflowId }) => !foreign.has(workflowId));
       const common = {
@@ -253,7 +254,7 @@ const stop = defineRoute('DELETE /delegations', {
   responses: { 200: json(receipt, 'New requests stay with you.') },
 });
 
-/** The routes of delegations of everything that a person may answer. A person can delegate only their own part. */
+/** The routes by which a person delegates all that they may answer: open requests, and new ones until a date. */
 export function delegationRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { client } = gateway;
   return new OpenAPIHono<HttpEnv>()

@@ -52,6 +52,7 @@ export function runEventRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     // A browser that reconnects repeats its first address, so the header, which has its last event, wins.
     const seen = context.req.header('last-event-id')?.slice(0, longestId + 1) ?? '';
     const from = { ...(seen !== '' ? { after: seen } : after !== undefined && { after }), redacted: true };
+    // The viewer leaves after a list, after an error, or at the end of the stream.
     const leave = await gated.enter(id);
     try {
       if (follow === 'false' || wantsJson(context.req.header('accept'))) {
@@ -121,7 +122,7 @@ function wantsJson(accept = ''): boolean {
   return /\bapplication\/json\b/i.test(accept) && !/\btext\/event-stream\b/i.test(accept);
 }
 
-/** Checks once, for all viewers of a run, that it is a run of Countersign: a workflow with a gate. */
+/** Checks that a workflow is a run of Countersign, which has a gate. One check serves all present viewers of a run. */
 class GatedRuns {
   readonly #client: CountersignClient;
   readonly #runs = new Map<string, { viewers: number; check: Promise<void> }>();

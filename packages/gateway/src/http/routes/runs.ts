@@ -85,7 +85,6 @@ const mostLooked = 1_000;
 /** The number of newest runs whose agents `GET /agents` lists if the worker is not known. */
 const mostOfNewest = 100;
 
-/** The routes that start, list and show runs. */
 export function runRoutes({ client, worker }: GatewayContext): OpenAPIHono<HttpEnv> {
   return new OpenAPIHono<HttpEnv>()
     .openapi(start, async (context) => {
@@ -172,7 +171,7 @@ function checkAgent(named: string, known: readonly string[] | undefined): void {
 /** The caller of a new run. That is the sender, unless the sender may name another person. */
 function callerOf(principal: Principal, named: { userId: string; groups?: string[] | undefined } | undefined) {
   if (named === undefined) {
-    // Without authentication, all senders count as one person, who could not approve the calls of their own runs.
+    // Without authentication, all senders are one person. As the caller, that person could not approve the run's calls.
     return principal.via === 'local' ? undefined : { userId: principal.id, groups: [...principal.groups] };
   }
   if (principal.via === 'local' || principal.actsForOthers === true) return named;
@@ -223,20 +222,28 @@ export async function shownRun(client: CountersignClient, workflowId: string): P
   };
   if (view.closedAt === undefined) return shown;
   const end = await endOf(client, workflowId);
-  const { status, usage, nestedUsage, cost, outcomes } = result ?? {};
-  const { output = '', structuredOutput } = end ?? {};
-  const ended = {
+  const ending = shownResult(result, end);
+  return {
+    ...shown,
+    ...(ending !== undefined && { result: ending }),
+    ...(failure !== undefined && { failure: end?.failure ?? { ...failure, message: 'The run failed.' } }),
+  };
+}
+
+/** The result of a run, with the final texts of its redacted event `end`. Undefined for what is no result of a run. */
+function shownResult(
+  { status, usage, nestedUsage, cost, outcomes }: Partial<NonNullable<RunView['result']>> = {},
+  { output = '', structuredOutput }: Partial<RunCompleteEvent> = {},
+): RunView['result'] {
+  if (status === undefined || usage === undefined || outcomes === undefined) return undefined;
+  return {
+    status,
     output,
     ...(structuredOutput !== undefined && { structuredOutput }),
     ...(nestedUsage !== undefined && { nestedUsage }),
     ...(cost !== undefined && { cost }),
-  };
-  return {
-    ...shown,
-    ...(status !== undefined &&
-      usage !== undefined &&
-      outcomes !== undefined && { result: { status, ...ended, usage, outcomes } }),
-    ...(failure !== undefined && { failure: end?.failure ?? { ...failure, message: 'The run failed.' } }),
+    usage,
+    outcomes,
   };
 }
 
@@ -297,7 +304,7 @@ const audit = defineRoute('GET /runs/{id}/audit', {
   responses: { 200: text('application/jsonl', 'One line of JSON each.') },
 });
 
-/** The routes that steer a run: messages, its end, its policy and its grants. The audit is here, too. */
+/** The routes that steer a run by messages, its end, its policy and its grants; and the route of its audit. */
 export function controlRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { client } = gateway;
   return new OpenAPIHono<HttpEnv>()

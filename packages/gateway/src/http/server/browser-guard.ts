@@ -47,8 +47,8 @@ function refusal(site: Site, request: Request, path: string): Problem | undefine
     if (problem !== undefined) return problem;
   }
   if (safeMethods.includes(method)) return undefined;
-  // A page of another origin can set this header only after a preflight, which succeeds for configured origins only.
-  // `Authorization: Basic` proves nothing, because browsers repeat that for every page.
+  // A page of another origin can send a bearer token only after a preflight, which only configured origins pass.
+  // `Authorization: Basic` proves nothing, because browsers add it to the requests of every page.
   if (!site.isLocal && /^bearer /i.test(headers.get('authorization') ?? '')) return undefined;
   // The path contains the link, a credential that no other page has.
   if (!site.isLocal && path.startsWith('/links/')) return undefined;
@@ -63,7 +63,7 @@ const otherOrigin: Problem = {
   message: 'A page of another origin sent this: use the page of the gateway, or a bearer token.',
 };
 
-/** For a content type that pages can send to other origins without a preflight. Old browsers do not name the origin. */
+/** For a body that any page could send without a preflight. In an old browser, such a page sends no origin. */
 const otherType: Problem = {
   code: 'forbidden',
   message: 'This may be of a page of another origin: send it with content-type: application/json.',
@@ -98,16 +98,18 @@ function foreignToLocal(site: Site, { headers, method }: Request): Problem | und
 function isSameOrigin(site: Site, request: Request): boolean {
   const { headers } = request;
   const origin = headers.get('origin');
-  const from = headers.get('sec-fetch-site');
+  const fetchSite = headers.get('sec-fetch-site');
+  const isOwnOrigin = origin !== null && origin === ownOrigin(site, request);
   if (site.isLocal && origin !== null && site.cors.includes(origin)) return true;
-  if (from !== null) {
-    // A form of a page with `no-referrer` has the origin `null`.
-    const fits = origin === null || origin === 'null' || origin === ownOrigin(site, request);
-    return from === 'same-origin' ? fits : from === 'none' && fits && isJson(headers);
+  if (fetchSite === null) {
+    // Old browsers and programs do not send `Sec-Fetch-Site`.
+    if (origin !== null) return isOwnOrigin;
+    return !headers.has('cookie') && isJson(headers);
   }
-  if (origin !== null) return origin === ownOrigin(site, request);
-  if (headers.has('cookie')) return false;
-  return isJson(headers);
+  // A form of a page with `no-referrer` has the origin `null`.
+  if (origin !== null && origin !== 'null' && !isOwnOrigin) return false;
+  if (fetchSite === 'same-origin') return true;
+  return fetchSite === 'none' && isJson(headers);
 }
 
 /** True if the body is JSON or has no type. A page cannot send JSON to another origin without a preflight. */
@@ -139,7 +141,7 @@ const always = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
 };
 
-/** Headers that a response may override: a page with a style does, and so does a file that browsers may cache. */
+/** The headers that a response may replace, as pages with a style and files that browsers may cache do. */
 const byDefault = {
   'content-security-policy': contentSecurityPolicy,
   'cache-control': 'no-store',

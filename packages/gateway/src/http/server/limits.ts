@@ -24,8 +24,8 @@ export function tooLarge(path: string, bodyBytes: number): Problem {
 export type SenderAddress = (peer: string, forwarded: string | undefined) => string;
 
 /**
- * The sender is the last address that belongs to no trusted proxy: a client can forge the addresses before that one.
- * `trusted`: addresses, and networks such as `10.0.0.0/8`. Throws a `ProblemError` for any other text.
+ * Returns a function that finds the sender: the last address of no trusted proxy, because a client can forge earlier
+ * addresses. `trusted`: addresses, and networks such as `10.0.0.0/8`. Throws a `ProblemError` for any other text.
  */
 export function senderAddress(trusted: readonly string[]): SenderAddress {
   const proxies = new BlockList();

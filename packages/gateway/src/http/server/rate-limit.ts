@@ -48,16 +48,15 @@ function peerOf(context: Context<HttpEnv>): string {
   }
 }
 
-/** Routes whose senders sign their requests. */
-const signed = /^(?:\/slack\/interactions|\/channels\/[^/]+\/answers\/[^/]+)$/;
+const signedRoutes = /^(?:\/slack\/interactions|\/channels\/[^/]+\/answers\/[^/]+)$/;
 
 /**
- * Applies `limit` to all requests, but counts those to `signed` routes only if they fail. Their senders are counted by
- * address, and all may share the address of a proxy: forged requests must not use up the quota of genuine ones.
+ * Applies `limit` to all requests, but counts requests that their senders sign only if they fail. All these senders may
+ * share the address of a proxy, so forged requests would otherwise use up the quota of genuine ones.
  */
 export function limitUnproven(limit: MiddlewareHandler<HttpEnv>): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
-    if (context.req.method !== 'POST' || !signed.test(context.req.path)) return limit(context, next);
+    if (context.req.method !== 'POST' || !signedRoutes.test(context.req.path)) return limit(context, next);
     await next();
     if (context.res.status < 400 || context.get('provenAnswer') !== undefined) return undefined;
     const limited = await limit(context, () => Promise.resolve());

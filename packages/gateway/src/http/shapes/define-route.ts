@@ -48,7 +48,7 @@ export function defineRoute<const Name extends RouteName, const Config extends R
   return createRoute(route) as unknown as DefinedRoute<Name, Config>;
 }
 
-/** The middleware that reads a JSON body. A route whose body has no zod schema reads the body itself. */
+/** The middleware that reads a JSON body; none if the route reads the body itself, because its schema is not of zod. */
 function readersOf({ request }: Pick<RouteConfig, 'request'>): MiddlewareHandler<HttpEnv>[] {
   const content = Object.entries(request?.body?.content ?? {});
   const types = content.filter(([, body]) => isChecked(body)).map(([type]) => type);
@@ -155,10 +155,10 @@ function issueSentence(issue: Issue, root: string, path: PropertyKey[] = []): st
     return `${jsonPlace(root, [...place, key])}: there is no such member`;
   }
   // For a union, this reports the alternative whose mistake is deepest in the input.
-  const branches = (issue.errors ?? []).flatMap(([first]) => (first === undefined ? [] : [first]));
-  const nearest = branches.toSorted((one, other) => depthOf(other) - depthOf(one))[0];
-  if (nearest !== undefined && depthOf(nearest) > 0) return issueSentence(nearest, root, place);
-  const expected = branches.length > 0 ? branches.map(({ message }) => message).join('; or ') : issue.message;
+  const alternatives = (issue.errors ?? []).flatMap(([first]) => (first === undefined ? [] : [first]));
+  const deepest = alternatives.toSorted((one, other) => depthOf(other) - depthOf(one))[0];
+  if (deepest !== undefined && depthOf(deepest) > 0) return issueSentence(deepest, root, place);
+  const expected = alternatives.length > 0 ? alternatives.map(({ message }) => message).join('; or ') : issue.message;
   return `${jsonPlace(root, place)}: ${expected}`;
 }
 

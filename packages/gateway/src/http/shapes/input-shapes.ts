@@ -84,7 +84,7 @@ const answerMembers = {
   userMessages: viewed.shape.userMessages.nullable(),
 };
 
-/** An answer of a channel's receiver. Only the OpenAPI document uses this schema: the channel reads the answer. */
+/** An answer of a channel's receiver. The schema is for the OpenAPI document only: the channel reads the body. */
 export const channelAnswer = z
   .strictObject({
     approved: z.boolean(),

@@ -54,7 +54,7 @@ export class SseStream {
   readonly #cut: () => void;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #waiting: { piece: Uint8Array; sinceMs: number; taken: () => void } | undefined;
-  /** Resolves the pending `pull` of `body`. It is set while the connection can accept more bytes. */
+  /** Resolves the pending `pull` of `body`. Undefined while the connection accepts no more bytes. */
   #wants: (() => void) | undefined;
   readonly body: ReadableStream<Uint8Array>;
 

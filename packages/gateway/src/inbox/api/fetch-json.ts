@@ -52,7 +52,6 @@ export async function sendJson<T>(
   });
 }
 
-/** True if a browser sends this body even if the page is closed meanwhile. */
 export function isKeptAlive(text: string): boolean {
   // One UTF-16 code unit is at most three bytes, so short texts need no encoding.
   return text.length * 3 <= mostKeptAlive || new TextEncoder().encode(text).length <= mostKeptAlive;

@@ -71,7 +71,6 @@ function requestCommand({ workflowId, requestId, agentName, sentence }: InboxRow
   return {
     id: `request ${workflowId} ${requestId}`,
     group: 'Open request',
-    // `sentence` is escaped already.
     text: shortened(`${sentence} – ${boundedText(agentName)}`, longest),
     path: `/requests/${encodeURIComponent(workflowId)}/${encodeURIComponent(requestId)}`,
   };

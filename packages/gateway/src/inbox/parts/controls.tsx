@@ -1,6 +1,5 @@
 import type { ComponentChildren, ComponentProps } from 'preact';
 
-/** A button that does not submit a form. */
 export function Button(props: ComponentProps<'button'>) {
   return <button type="button" {...props} />;
 }

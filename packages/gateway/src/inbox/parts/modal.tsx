@@ -44,7 +44,6 @@ export function Modal({ title, hidesTitle = false, onClose, children }: ModalPro
   );
 }
 
-/** The button that closes a dialog without anything to send. */
 export function CloseButton({ onClose }: { onClose: () => void }) {
   return (
     <p class="buttons">

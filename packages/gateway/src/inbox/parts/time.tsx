@@ -3,7 +3,6 @@ import { leftText } from '../state/texts.ts';
 import { useEffect, useState } from 'preact/hooks';
 import { serverNowMs } from '../api/fetch-json.ts';
 
-/** Shows an instant in the time zone of the browser. */
 export function LocalTime({ at, before }: { at: string; before?: string }) {
   const ms = Date.parse(at);
   if (Number.isNaN(ms)) return <span>{before}unknown</span>;

@@ -89,7 +89,6 @@ export function notifyOfRequests(): () => void {
 interface PlainNotification {
   title: string;
   body: string;
-  /** A notification replaces an earlier one with the same tag, even one of another browser tab. */
   tag: string;
   href: string;
 }
