@@ -26,21 +26,7 @@ function App() {
   const signedIn = useStore(session);
   const { state } = signedIn;
   const { route, params } = findRoute(path);
-  const before = useRef<string>(undefined);
-  useEffect(() => {
-    // When the user returns to the list, the row of the last request gets the focus; on other pages, the view does.
-    const left = requestParams(before.current ?? '');
-    before.current = path;
-    const rows = [...document.querySelectorAll<HTMLElement>('.requests [data-request]')];
-    const isLeft = ({ dataset }: HTMLElement): boolean => left !== undefined && dataset['request'] === requestKey(left);
-    const row = path === '/' ? rows.find(isLeft)?.querySelector<HTMLElement>('.open') : undefined;
-    if (row == null) window.scrollTo(0, 0);
-    else row.scrollIntoView({ block: 'center' });
-    const view = document.querySelector<HTMLElement>(
-      path === '/' ? 'main' : '.request-pane, main:not(:has(.request-pane))',
-    );
-    (row ?? view)?.focus({ preventScroll: true });
-  }, [path]);
+  useFocusOf(path);
   const me = meOf(signedIn);
   const sessionKey = me?.sessionKey;
   useEffect(() => (sessionKey === undefined ? undefined : followOpenRequests(sessionKey)), [sessionKey]);
@@ -71,4 +57,21 @@ function App() {
       <PageTitle title={route.title} />
     </>
   );
+}
+
+/** Moves the focus after a change of the path: to the row of the last request on the list, else to the view. */
+function useFocusOf(path: string): void {
+  const before = useRef<string>(undefined);
+  useEffect(() => {
+    const left = requestParams(before.current ?? '');
+    before.current = path;
+    const rows = [...document.querySelectorAll<HTMLElement>('.requests [data-request]')];
+    const isLeft = ({ dataset }: HTMLElement): boolean => left !== undefined && dataset['request'] === requestKey(left);
+    const row = path === '/' ? rows.find(isLeft)?.querySelector<HTMLElement>('.open') : undefined;
+    if (row == null) window.scrollTo(0, 0);
+    else row.scrollIntoView({ block: 'center' });
+    const viewSelector = path === '/' ? 'main' : '.request-pane, main:not(:has(.request-pane))';
+    const view = document.querySelector<HTMLElement>(viewSelector);
+    (row ?? view)?.focus({ preventScroll: true });
+  }, [path]);
 }

@@ -1,6 +1,6 @@
 /**
- * Shows the messages of web push (docs/web-push.md). It also shows the notifications of an open inbox in browsers in
- * which pages cannot. It is registered for users who turn notifications on. It handles no requests and stores nothing.
+ * The service worker shows the messages of web push (docs/web-push.md). In browsers in which pages cannot show
+ * notifications, it shows those of an open inbox, too. It handles no HTTP requests and stores nothing.
  */
 
 /** A message of the channel for web push, which src/adapters/web-push/push-message.ts makes. */
@@ -52,7 +52,7 @@ scope.addEventListener('notificationclick', (event) => {
   event.waitUntil(open(inboxAddress(url)));
 });
 
-/** Shows a message, because browsers demand a notification for each. A repeated message makes no second sound. */
+/** Shows a message. If the same message is shown already, it replaces the shown one without a second sound. */
 async function show({ title, body: what, tag, url, key, until, silent = false }: PushMessage): Promise<void> {
   const [before] = await registration.getNotifications({ tag });
   const isRepeated = (before?.data as { key?: unknown } | undefined)?.key === key;

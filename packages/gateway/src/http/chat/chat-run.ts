@@ -291,9 +291,8 @@ async function reasonsOf(
   const ofAgent = agent === undefined ? {} : { agent };
   const silence = `${name} does not answer: it goes on when its worker runs.`;
   const worker: ChatWait[] = note === undefined ? [] : [{ kind: 'worker', message: silence, ...ofAgent }];
-  const retries = retrying.map((retry): ChatWait => {
-    return { kind: 'retry', message: `${name}: ${retryText(retry)}`, ...ofAgent };
-  });
+  const failures = retrying.map(retryText);
+  const retries = failures.map((text): ChatWait => ({ kind: 'retry', message: `${name}: ${text}`, ...ofAgent }));
   const requests = agent === undefined ? [] : (run?.waitingFor ?? []);
   const nestedRuns = (run?.nested ?? []).slice(0, mostNested);
   const nested = await Promise.all(nestedRuns.map((each) => reasonsOf(thread, each.workflowId, each.agent)));

@@ -35,7 +35,6 @@ export interface ChatWait {
   /** One sentence about the call, in which escapes make invisible characters visible. */
   sentence?: string;
   requestId?: string;
-  /** ISO 8601; null if the request has no deadline. */
   deadline?: string | null;
   /** The address of the request in the inbox. Absent: the gateway does not know how browsers reach its inbox. */
   url?: string;

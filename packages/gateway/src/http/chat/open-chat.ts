@@ -77,11 +77,8 @@ async function findRun(thread: ChatThread, message: ChatMessage): Promise<Said> 
 }
 
 /** Finds the run of a chat without new messages: the run of the first answer, else the newest run of the thread. */
-async function existingRun(
-  thread: ChatThread,
-  { texts, answers, continues }: ChatMessage,
-  newest: number,
-): Promise<Said> {
+async function existingRun(thread: ChatThread, message: ChatMessage, newest: number): Promise<Said> {
+  const { texts, answers, continues } = message;
   if (texts.length === 0 && answers.length === 0 && continues === undefined) {
     throw new ProblemError({ code: 'invalid_message', message: 'A chat begins with a message of its user.' });
   }

@@ -55,7 +55,6 @@ export function createIdentityService(
     hasLinkKey: linkKey !== undefined,
     /** True: sessions and linked chat accounts stay valid after a restart of the gateway. */
     hasSessionKey: sessionKey !== undefined,
-    /** The people with a token who may answer requests. */
     reviewers: tokens.filter((each) => each.roles.includes('reviewer')),
     tokenOf,
     authenticator: {

@@ -113,7 +113,6 @@ export async function readAssets(folder: string): Promise<ReadonlyMap<string, In
   return assets;
 }
 
-/** Reads a file, and compresses it once for all requests. */
 async function readAsset(path: string, name: string): Promise<InboxAsset> {
   const plain = new Uint8Array(await readFile(path));
   const [zipped, brotli] = await Promise.all([asGzip(plain), asBrotli(plain)]);

@@ -126,7 +126,6 @@ export class InboxFeed {
     if (this.#viewers === 0) this.#idle.abort();
   }
 
-  /** The events that bring a viewer from the state `seen` to `state`. */
   *#changes(seen: State, state: State, principal: Principal): Generator<InboxEvent> {
     for (const [key, { row, version }] of state.rows) {
       if (seen.rows.get(key)?.version !== version) yield { event: 'changed', data: readBy(row, principal) };

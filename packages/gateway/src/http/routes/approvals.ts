@@ -34,7 +34,6 @@ const get = defineRoute('GET /approvals/{requestId}', {
   responses: { 200: json(requestView, 'The request.') },
 });
 
-/** The routes that read requests: the list of open ones, which needs no worker, and one request with its card. */
 export function approvalRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv> {
   return new OpenAPIHono<HttpEnv>()
     .openapi(list, async (context) => {

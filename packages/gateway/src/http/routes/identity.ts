@@ -69,7 +69,6 @@ const logout = defineRoute('POST /logout', {
   responses: { 204: { description: 'Signed out' } },
 });
 
-/** The routes for signing in and out, at the identity provider or with a token, and for who the sender is. */
 export function identityRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { identity, site } = gateway;
   return new OpenAPIHono<HttpEnv>()

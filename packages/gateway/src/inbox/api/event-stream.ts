@@ -57,7 +57,7 @@ export function openStream({ path, on, onState = () => undefined }: StreamOption
   const watch = setInterval(() => {
     if (source !== undefined && Date.now() - heardAtMs > silentMs) lost();
   }, checkMs);
-  // After a change of the network, or after sleep, this reconnects at once instead of waiting for `silentMs`.
+  // After a change of the network, or after sleep, the stream reconnects at once instead of waiting for `silentMs`.
   const reopen = (): void => {
     if (source !== undefined && Date.now() - heardAtMs < checkMs) return;
     againMs = firstAgainMs;
@@ -76,12 +76,15 @@ export function openStream({ path, on, onState = () => undefined }: StreamOption
   };
 }
 
-/** False for a page at a plain http address of another machine: browsers give such pages no locks. */
+/** True if this page can take locks. Browsers give none to a page at a plain http address of another machine. */
 function hasLocks(): boolean {
   return 'locks' in navigator;
 }
 
-/** Calls `use` when this tab gets a lock, and what `use` returned when it loses it. Without locks, every tab has it. */
+/**
+ * Calls `use` when this tab gets a lock, and the function that `use` returned when it loses the lock to another tab.
+ * `take` takes the lock from another tab. In a browser without locks, every tab behaves as if it had the lock.
+ */
 export function holdLock(name: string, use: () => () => void) {
   let attempt = new AbortController();
   let isHeld = false;
@@ -124,7 +127,7 @@ export function holdLock(name: string, use: () => () => void) {
   };
 }
 
-/** Calls `start` when the tab becomes visible, and its result when the tab is hidden. Returns a function that stops. */
+/** Calls `start` when the tab is visible, and the function from `start` when it is hidden. Returns how to end this. */
 export function whileVisible(start: () => () => void): () => void {
   let stop: (() => void) | undefined;
   const look = (): void => {
@@ -168,8 +171,8 @@ const sharedCheckMs = 5_000;
 
 /**
  * Follows an event stream together with the other tabs of this browser: one tab has the stream and forwards its events.
- * When this tab is closed, frozen or silent, another tab opens the stream, which must begin with the whole state.
- * Returns a function that stops this. Where tabs cannot share, each visible tab has a stream.
+ * When that tab is closed, frozen or silent, another tab opens the stream, which must begin with the whole state. In a
+ * browser whose tabs cannot share, each visible tab has a stream. Returns a function that leaves the stream.
  */
 export function openSharedStream(options: SharedStreamOptions): () => void {
   if (!hasLocks() || !('BroadcastChannel' in globalThis)) return whileVisible(() => openStream(options));

@@ -66,7 +66,7 @@ export function requestPath({ requestId, workflowId }: RequestIds, rest = '', ro
   return `/${route}${apiPath`/${requestId}`}${rest}?workflowId=${encodeURIComponent(workflowId)}`;
 }
 
-/** Fetches JSON, and notes the time and the end of the session that a response shows. Refusals become `ApiProblem`s. */
+/** Fetches JSON. Notes the gateway's time, and whether the session has ended. Refusals become `ApiProblem`s. */
 async function answerOf<T>(path: string, init: RequestInit): Promise<T> {
   const response = await fetch(path, { ...init, credentials: 'same-origin', cache: 'no-store' }).catch(
     (error: unknown) => {
@@ -118,7 +118,7 @@ export function serverNowMs(): number {
 
 const waitsMs = [500, 2_000];
 
-/** True if the page does not know whether the message arrived. It may send the same message again. */
+/** True if no response says whether the message arrived. Then the page may send the same message again. */
 export function isAnswerLost(error: unknown): boolean {
   return error instanceof ApiProblem && (error.status === 0 || error.status === 502 || error.status === 504);
 }

@@ -13,18 +13,18 @@ const againMs = 5_000;
 
 /** Reads a response, and again when `path` or `version` changes. If no worker or gateway answers, it retries soon. */
 export function useJson<T>(path: string | undefined, version: string | number = 0): Loaded<T> {
-  const [loaded, setLoaded] = useState<{ of?: string; value?: T; problem?: ApiProblem; isLoading: boolean }>({
+  const [loaded, setLoaded] = useState<{ from?: string; value?: T; problem?: ApiProblem; isLoading: boolean }>({
     isLoading: path !== undefined,
   });
-  const [asked, setAsked] = useState(0);
-  const reload = useCallback(() => setAsked((count) => count + 1), []);
+  const [reloads, setReloads] = useState(0);
+  const reload = useCallback(() => setReloads((count) => count + 1), []);
   useEffect(() => {
     if (path === undefined) return undefined;
     const own = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    setLoaded((before) => (before.of === path ? { ...before, isLoading: true } : { of: path, isLoading: true }));
+    setLoaded((before) => (before.from === path ? { ...before, isLoading: true } : { from: path, isLoading: true }));
     getJson<T>(path, own.signal).then(
-      (value) => !own.signal.aborted && setLoaded({ of: path, value, isLoading: false }),
+      (value) => !own.signal.aborted && setLoaded({ from: path, value, isLoading: false }),
       (error: unknown) => {
         if (own.signal.aborted) return;
         const problem = asProblem(error);
@@ -38,7 +38,7 @@ export function useJson<T>(path: string | undefined, version: string | number = 
       own.abort();
       clearTimeout(timer);
     };
-  }, [path, asked, version, reload]);
-  const { of, value, problem, isLoading } = loaded;
-  return of === path ? { value, problem, isLoading, reload } : { isLoading: path !== undefined, reload };
+  }, [path, reloads, version, reload]);
+  const { from, value, problem, isLoading } = loaded;
+  return from === path ? { value, problem, isLoading, reload } : { isLoading: path !== undefined, reload };
 }

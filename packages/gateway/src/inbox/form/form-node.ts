@@ -93,7 +93,7 @@ function membersOf(value: JsonObject, schema: JsonObject, root: JsonObject, dept
     })),
     ...absent.slice(0, most.members).map((name) => {
       const isRequired = required.includes(name);
-      // The limit ends a schema that requires itself.
+      // A schema may require a member with the same schema, so the limit ends the form.
       const isWritten = isRequired && depth < most.depth;
       return {
         name,

@@ -4,7 +4,7 @@ import type { FormNode } from './form-node.ts';
 
 export type FormProblems = Readonly<Record<string, string>>;
 
-/** The name of the whole value in a place such as `arguments.amount`. The sentences of the gateway use it, too. */
+/** The name of the edited value in places such as `arguments.amount`. The gateway's sentences use the same name. */
 export const formRoot = 'arguments';
 
 /** The value of a form, or its problems. Only a text that is no valid number or JSON is a problem here. */

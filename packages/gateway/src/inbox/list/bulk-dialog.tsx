@@ -182,7 +182,7 @@ function Result({ receipt }: { receipt: Receipt }) {
   return <>{recorded === true ? 'Recorded: the next worker applies it' : (outcome ?? 'accepted')}</>;
 }
 
-/** The selected requests. For an approval, this first reads each of them, and is undefined until then. */
+/** The items of the selected requests. For an approval, each request is read first; until then, undefined. */
 function useBulkItems(requests: readonly InboxRow[], approved: boolean): readonly BulkItem[] | undefined {
   const [items, setItems] = useState<readonly BulkItem[] | undefined>(() =>
     approved ? undefined : requests.map(itemOf),
@@ -204,9 +204,11 @@ function itemOf(row: InboxRow): BulkItem {
 /** Reads the requests that are not left out already, `atOnce` at a time. The items keep the order of the rows. */
 async function readAll(rows: readonly InboxRow[], signal: AbortSignal): Promise<BulkItem[]> {
   const items = rows.map(itemOf);
-  const waiting = items.flatMap(({ leftOut }, index) => (leftOut === undefined ? [index] : []));
+  const unread = items.flatMap(({ leftOut }, index) => (leftOut === undefined ? [index] : []));
   const readNext = async (): Promise<void> => {
-    for (let at = waiting.shift(); at !== undefined; at = waiting.shift()) items[at] = await readOne(rows[at]!, signal);
+    for (let next = unread.shift(); next !== undefined; next = unread.shift()) {
+      items[next] = await readOne(rows[next]!, signal);
+    }
   };
   await Promise.all(Array.from({ length: atOnce }, readNext));
   return items;
@@ -269,7 +271,7 @@ export function LeftOutItems({ items }: { items: readonly BulkItem[] }) {
   );
 }
 
-/** A selected request. `view` is present if it was read, and `leftOut` says why the answer leaves it out. */
+/** A selected request. `view`: present if the request was read. `leftOut`: why the request gets no answer here. */
 export interface BulkItem {
   row: InboxRow;
   view?: ApprovalView;

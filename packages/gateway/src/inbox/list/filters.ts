@@ -4,7 +4,7 @@ import { queryText, requestKey } from '../state/paths.ts';
 
 const names = ['tab', 'tool', 'agent', 'severity', 'text', 'sort'] as const satisfies readonly (keyof OpenQuery)[];
 
-/** The most characters of an address that are read, because the time for reading it grows with the square. */
+/** Longer addresses are cut, because the time for reading an address grows with the square of its length. */
 const longestAddress = 20_000;
 
 /** Reads the filters from the query of an address, up to `longestAddress`. Unknown values count as absent. */

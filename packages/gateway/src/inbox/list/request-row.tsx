@@ -13,13 +13,12 @@ interface RequestRowProps {
   isSelected: boolean;
   /** Selects the row. Absent: the user cannot answer. */
   toggle?: () => void;
-  /** True: the row belongs to the `GroupRow` above it. */
   isInGroup?: boolean;
   isOpen?: boolean;
 }
 
 const longest = 300;
-/** Rows of the list do not contain larger arguments, so the row shows their size. */
+/** The gateway's list leaves out larger arguments. Then the row shows their size instead. */
 const mostListedBytes = 32_000;
 
 export function RequestRow({ row, isSelected, toggle, isInGroup = false, isOpen = false }: RequestRowProps) {

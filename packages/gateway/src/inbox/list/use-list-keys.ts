@@ -19,26 +19,27 @@ interface ListKeys {
 export function useListKeys({ groups, toggle, answer, hasSelection }: ListKeys): RefObject<HTMLUListElement | null> {
   const list = useRef<HTMLUListElement>(null);
   const rowsOnPage = (): HTMLElement[] => [...(list.current?.querySelectorAll<HTMLElement>('li') ?? [])];
-  const present = (): HTMLElement | undefined => rowsOnPage().find((each) => each.contains(document.activeElement));
+  const focusedRow = (): HTMLElement | undefined => rowsOnPage().find((each) => each.contains(document.activeElement));
   const move = (by: number): void => {
     const all = rowsOnPage();
-    const open = all.find((each) => each.querySelector('[aria-current]') !== null);
-    const from = all.indexOf((present() ?? open)!);
+    const openRow = all.find((each) => each.querySelector('[aria-current]') !== null);
+    const from = all.indexOf((focusedRow() ?? openRow)!);
     const to = from === -1 ? 0 : Math.max(0, Math.min(all.length - 1, from + by));
     all[to]?.querySelector<HTMLElement>('.open')?.focus();
   };
-  const chosen = (): readonly InboxRow[] => {
-    const { run, request } = present()?.dataset ?? {};
+  /** The rows of the focused group, or the focused row. */
+  const focusedRequests = (): readonly InboxRow[] => {
+    const { run, request } = focusedRow()?.dataset ?? {};
     if (run !== undefined)
       return groups.find(({ workflowId, rows }) => workflowId === run && rows.length > 1)?.rows ?? [];
     return groups.flatMap(({ rows }) => rows).filter((row) => requestKey(row) === request);
   };
-  /** True if a request is open beside the list and the focus is not in the list: then its answers get the keys. */
+  /** True if the keys belong to the request that is open beside the list, because the focus is not in the list. */
   const isForRequest = (): boolean =>
-    present() === undefined && requestParams(currentLocation.get().path) !== undefined;
+    focusedRow() === undefined && requestParams(currentLocation.get().path) !== undefined;
   const prepare = (which: 'approve' | 'deny') => () => {
     if (isForRequest()) return false;
-    const rows = chosen();
+    const rows = focusedRequests();
     if (answer !== undefined && (hasSelection || rows.length > 1)) answer(which, rows);
     else if (rows[0] !== undefined) navigate(inListHref(rows[0], { answer: which }));
     return true;
@@ -55,7 +56,7 @@ export function useListKeys({ groups, toggle, answer, hasSelection }: ListKeys):
     ArrowUp: scrollOr(-1),
     x: () => {
       if (isForRequest()) return false;
-      const rows = chosen();
+      const rows = focusedRequests();
       if (rows.length > 0) toggle?.(rows);
       return true;
     },

@@ -27,8 +27,9 @@ export function useOpenView({ open }: OpenRequests, query: OpenQuery, limit: num
   const hasAll = open === undefined || open.more === 0;
   const address = writeQuery(query);
   const path = useAfterTyping(`/approvals/search${address}${address === '' ? '?' : '&'}limit=${limit}`);
-  const version = useRef({ of: open, number: 0 });
-  if (version.current.of !== open) version.current = { of: open, number: version.current.number + 1 };
+  // The number of changes of `open`. When it grows, `useJson` asks the gateway to search again.
+  const version = useRef({ open, number: 0 });
+  if (version.current.open !== open) version.current = { open, number: version.current.number + 1 };
   const { value, problem } = useJson<FoundRequests>(hasAll ? undefined : path, version.current.number);
   const view = hasAll ? undefined : value;
   useEffect(() => {
@@ -42,10 +43,10 @@ export function useOpenView({ open }: OpenRequests, query: OpenQuery, limit: num
   return { view: localView(open, query, limit), isSearching, problem: problem?.message };
 }
 
-/** The last result of a search by the gateway, and its filters, for `listedRows`. */
+/** The last search result of the gateway, and its filters as an address. `listedRows` reads them. */
 let found: { address: string; view: OpenView } | undefined;
 
-/** All rows of a list, also those just answered: the button to the next request needs the place of the answered one. */
+/** All rows of a list, with those just answered, so that `NextRequest` finds the row after the answered one. */
 export function listedRows(open: OpenRows | undefined, query: OpenQuery): readonly InboxRow[] {
   if (found?.address === writeQuery(query)) return found.view.rows;
   const waitsFor = (row: InboxRow): WaitsFor => row.waitsFor;

@@ -28,16 +28,16 @@ const answers: Readonly<Record<AnswerName, string>> = {
   move: 'Move this request to another reviewer …',
 };
 
-/** All commands for a person. `rows`: the open requests that the page knows; `taken`: the answers to the shown one. */
+/** All commands for a person. `rows`: the open requests on the page. `possible`: the answers to the shown request. */
 export function commandsFor(
   me: Me | undefined,
   rows: readonly InboxRow[],
-  taken: readonly AnswerName[] = [],
+  possible: readonly AnswerName[] = [],
 ): Command[] {
   const has = (role: Me['roles'][number]): boolean => me?.roles.includes(role) ?? false;
   const go = (text: string, path: string): Command => ({ id: `go ${path}`, group: 'Go to', text, path });
   return [
-    ...taken.map((name): Command => ({ id: `answer ${name}`, group: 'Answer', text: answers[name], answer: name })),
+    ...possible.map((name): Command => ({ id: `answer ${name}`, group: 'Answer', text: answers[name], answer: name })),
     go('Inbox', '/'),
     go('Inbox: what waits for me', '/?tab=mine'),
     go('Runs', '/runs'),

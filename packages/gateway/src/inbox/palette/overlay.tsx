@@ -30,7 +30,7 @@ export function Overlay() {
       if (event.key.toLowerCase() !== 'k' || event.altKey || event.shiftKey) return;
       if (event.ctrlKey === event.metaKey) return;
       event.preventDefault();
-      // The palette does not open over a dialog for a decision.
+      // Over a dialog of a view, such as one for a decision, the palette does not open.
       if (openOverlay.get() === 'palette') openOverlay.set(undefined);
       else if (document.querySelector('dialog[open]') === null || openOverlay.get() !== undefined) {
         openOverlay.set('palette');

@@ -7,7 +7,7 @@ type Escalated = Pick<ApprovalSummary, 'reviewers' | 'escalated'> & Pick<Approva
 
 const mostNames = 5;
 
-/** Names who was asked first and by each escalation: `asked ann, and since 10:20 group:cfo, too`. Else empty. */
+/** Names the reviewers before and after each escalation, such as `asked ann, and since 10:20 group:cfo, too`. */
 export function EscalationNote({ reviewers = [], escalated = [], people }: Escalated) {
   if (escalated.length === 0) return null;
   const person = personsShown(people);

@@ -5,7 +5,6 @@ import { meOf, session } from '../state/me.ts';
 import { useStore } from '../state/store.ts';
 import { Foreign } from './shown-text.tsx';
 
-/** Explains how to start the first run. Empty as soon as there is a run. */
 export function FirstSteps() {
   const me = meOf(useStore(session));
   const { value: list } = useJson<RunList>('/runs?limit=1');

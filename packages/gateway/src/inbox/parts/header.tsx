@@ -10,7 +10,6 @@ import { useEffect } from 'preact/hooks';
 import { openRequests } from '../state/open-requests.ts';
 import { Button } from './controls.tsx';
 
-/** The header of every view. On a phone, icons replace some words. */
 export function Header() {
   const { path } = useStore(currentLocation);
   const me = meOf(useStore(session));

@@ -9,7 +9,7 @@ const pauseMs = 2_000;
 export function lazyView(load: () => Promise<ComponentType<ViewProps>>): ComponentType<ViewProps> {
   let loaded: ComponentType<ViewProps> | undefined;
   return function LazyView(props) {
-    // The state is set by functions that return the component: a component itself is a function, which would be called.
+    // `useState` calls a function that it gets. A component is a function, so another function around it returns it.
     const [, setLoaded] = useState(() => loaded);
     useEffect(() => {
       if (loaded !== undefined) return;

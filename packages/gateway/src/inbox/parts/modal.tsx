@@ -5,7 +5,6 @@ import { Button, onSend, ProblemText, TextField } from './controls.tsx';
 
 interface ModalProps {
   title: string;
-  /** True: the title is only for screen readers. */
   hidesTitle?: boolean;
   onClose: () => void;
   children: ComponentChildren;
@@ -30,7 +29,7 @@ export function Modal({ title, hidesTitle = false, onClose, children }: ModalPro
         event.preventDefault();
         onClose();
       }}
-      // At a second Escape, a browser closes the dialog itself. This opens it again: the prop `onClose` decides.
+      // At a second Escape, a browser closes the dialog itself. It opens again, because the prop `onClose` decides.
       onClose={() => {
         dialog.current?.showModal();
         onClose();

@@ -157,7 +157,6 @@ export function Icon({ name }: { name: keyof typeof paths }) {
   );
 }
 
-/** A link to the run in Temporal's UI, if the gateway knows its address. */
 export function TemporalLink({ workflowId }: { workflowId: string }) {
   const me = meOf(useStore(session));
   const href = me?.temporalUi === undefined ? undefined : temporalHref(me.temporalUi, workflowId);

@@ -6,7 +6,6 @@ import { loadMe } from '../state/me.ts';
 import { endPush } from '../state/push.ts';
 import { Button, onSend, ProblemText, TextField } from './controls.tsx';
 
-/** The view for a browser without a session. It asks for a token, or links to the page for signing in. */
 export function SignIn({ loginUrl }: { loginUrl?: string | undefined }) {
   const [problem, setProblem] = useState('');
   const [token, setToken] = useState('');

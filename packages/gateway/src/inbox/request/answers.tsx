@@ -22,7 +22,7 @@ import { valueChanges } from './what-changed.ts';
 import type { AnswerName } from '../palette/commands.ts';
 import { Button } from '../parts/controls.tsx';
 
-/** How long the buttons ignore keys and clicks, which may be meant for the previous screen, in milliseconds. */
+/** How long new buttons ignore keys and clicks, in milliseconds, because these may be meant for the previous screen. */
 const armingMs = 500;
 
 interface AnswersProps {
@@ -45,7 +45,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
   const isPart = shown.part !== undefined;
   const why = whyNotApprove(request, card.isWhole, isPart);
   const isBusy = ['delayed', 'sending', 'unsure'].includes(decision.kind);
-  // If the request changes while its approval is delayed, the reviewer has not read what it would approve.
+  // If the request changes while its approval is delayed, it is dropped, because the reviewer has not read the change.
   useEffect(() => {
     if (shown.hasChanged) dropDecision(request, 'the request has changed. Look at it again');
   }, [shown.hasChanged]);
@@ -71,7 +71,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
     };
     if (!given.approved) return sendDecision(given, about);
     holdDecision(given, { ...about, summary: answerSummary(request, given) }, { request, isPart });
-    // An edit stays open, because the schema of the tool may refuse it, and the form then says why.
+    // The form of an edit stays open. If the tool's schema refuses the new arguments, the form says why.
     if (given.modifiedArguments === undefined) goToNext(request);
   };
   const takeBack = (): void => {
@@ -95,7 +95,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
     else focusApprove();
   }, [isArmed]);
   const mayAnswer = me === undefined || (me.roles.includes('reviewer') && waitsFor !== 'others');
-  // Without named reviewers, no reviewer can be replaced by another person.
+  // Only a named reviewer can be replaced by another person.
   const canMove = !isPart && me?.roles.includes('operator') === true && request.reviewers.length > 0;
   const canAlways = scopes !== undefined && scopes.length > 0;
   const actions: AnswerActions = {

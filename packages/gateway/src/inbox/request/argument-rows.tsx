@@ -77,7 +77,6 @@ function ArgumentTable({ name, columns, rows }: ArgumentBlock & { kind: 'table' 
 
 interface FieldProps {
   field: CardField;
-  /** True: the row shows the warnings about the field. */
   hasWarnings?: boolean;
 }
 

@@ -102,7 +102,7 @@ interface AccountNoteProps {
   request: ApprovalDetails;
 }
 
-/** Says whether an earlier request of the run had the same bank account. The run has compared them unmasked. */
+/** Says whether an earlier request of the run had the same bank account. The run compares accounts without masks. */
 function AccountNote({ account: { argument, before }, request: { workflowId, people } }: AccountNoteProps) {
   const name = <Foreign text={argument} most={100} />;
   if (before === null) return <>{name}: first request of this run with this account</>;
@@ -126,7 +126,7 @@ function Quote({ text }: { text: string }) {
   );
 }
 
-/** The label for the text beside the call; undefined if the user wrote it, because the page shows that already. */
+/** The label of the text beside the call; undefined if it only repeats the task, which the page shows already. */
 function wordsOf({ contextSummary }: ApprovalDetails, { isRead, task, past }: RunReading): string | undefined {
   const text = contextSummary.trim();
   if (task !== undefined && text !== '' && task.trim().startsWith(text)) return undefined;

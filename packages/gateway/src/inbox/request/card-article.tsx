@@ -64,7 +64,7 @@ export function CardArticle({ card, warning, unfold, brief }: CardArticleProps) 
   );
 }
 
-/** Lists the warnings of a card. For those that are shown beside an argument, it only names the arguments. */
+/** Lists the warnings of a card. If an argument shows its own warnings, the list only names the argument. */
 export function CardWarnings({ card, first }: { card: Card; first?: string | undefined }) {
   const odd = card.arguments.filter(({ warnings = [] }) => warnings.length > 0);
   const beside = new Set(odd.flatMap(({ warnings = [] }) => warnings));

@@ -3,7 +3,7 @@ import { Foreign, Marked } from '../parts/shown-text.tsx';
 import { currentLocation, inListHref, navigate, requestHref } from '../state/location.ts';
 import { isSameRequest, requestParams } from '../state/paths.ts';
 import { announceText, useStore } from '../state/store.ts';
-import { decisions, forgetDecision, type GivenDecision } from './decisions.ts';
+import { decisions, forgetDecision, type DecisionState, type GivenDecision } from './decisions.ts';
 import { UndoBar } from './undo.tsx';
 import { Button } from '../parts/controls.tsx';
 
@@ -33,6 +33,12 @@ function isNews({ state }: GivenDecision): boolean {
   return ['delayed', 'unsure', 'refused', 'dropped'].includes(state.kind);
 }
 
+function whyNotCounted(state: DecisionState): string {
+  if (state.kind === 'unsure') return answerLostText;
+  if (state.kind === 'refused') return `Not accepted: ${state.problem.message}`;
+  return state.kind === 'dropped' ? `Not sent: ${state.why}.` : '';
+}
+
 /** An answer that can still be undone, or does not count, with buttons to undo it, repeat it or open the request. */
 function News({ given }: { given: GivenDecision }) {
   const { state, sentence } = given;
@@ -48,16 +54,10 @@ function News({ given }: { given: GivenDecision }) {
       </UndoBar>
     );
   }
-  const text =
-    state.kind === 'unsure'
-      ? answerLostText
-      : state.kind === 'refused'
-        ? `Not accepted: ${state.problem.message}`
-        : state.kind === 'dropped' && `Not sent: ${state.why}.`;
   return (
     <div class="note bad">
       <p>
-        <Marked text={sentence} /> · <Foreign text={text || ''} most={500} />
+        <Marked text={sentence} /> · <Foreign text={whyNotCounted(state)} most={500} />
       </p>
       <p class="buttons">
         {state.kind === 'unsure' && <Button onClick={state.again}>Send it again</Button>}

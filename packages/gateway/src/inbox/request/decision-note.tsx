@@ -75,7 +75,7 @@ export function DecisionNote({ state, request }: { state: DecisionState; request
 export function Votes({ request }: { request: ApprovalDetails }) {
   const { approvals, votes = [], people } = request;
   const text = approvalsText(request);
-  // A request that needs one approval has no list of votes: its settlement shows the vote.
+  // A request that needs one approval has no list of votes, because its settlement shows the only vote.
   if (approvals === undefined || text === undefined) return null;
   return (
     <section class="votes" aria-label="Votes">

@@ -27,7 +27,7 @@ export type DecisionState =
   | { kind: 'idle' }
   | { kind: 'delayed'; held: HeldBack; summary: string }
   | { kind: 'sending' }
-  /** The response was lost, so the page does not know whether the gateway has the decision. */
+  /** The response was lost, so the gateway may have the decision or not. `again` sends the same decision again. */
   | { kind: 'unsure'; again: () => void }
   | { kind: 'refused'; problem: ApiProblem }
   | { kind: 'dropped'; why: string }
@@ -39,7 +39,7 @@ interface About extends RequestIds {
   sentence: string;
 }
 
-/** The request as the reviewer saw it when they approved. `isPart`: they saw only what a row of the list has. */
+/** The request as the reviewer saw it when they approved. `isPart`: the page showed only what the list's row has. */
 interface Seen {
   request: ApprovalView['request'];
   isPart: boolean;
@@ -88,8 +88,8 @@ export function sendDecision(answer: GivenAnswer, about: About): void {
 }
 
 /**
- * Sends an approval after the time in which it can be undone, if the request is then still the same as `seen`. If an
- * earlier approval still waits, this sends it now. If the deadline is near, this sends the new approval at once, too.
+ * Sends an approval after the time in which it can be undone, unless the request has changed by then. If a deadline is
+ * near, sends the approval at once. An earlier approval that still waits is sent first.
  */
 export function holdDecision(given: GivenAnswer, { summary, ...about }: About & { summary: string }, seen: Seen): void {
   for (const { state } of decisions.get().values()) if (state.kind === 'delayed') state.held.endNow();
@@ -113,7 +113,7 @@ export function dropDecision(ids: RequestIds, why: string): void {
   setState(given, { kind: 'dropped', why });
 }
 
-// If the user signs out, delayed approvals are dropped, because another person may sign in on this page.
+// A sign-out drops delayed approvals, because another person may sign in on this page.
 let signedIn: string | undefined;
 session.subscribe(() => {
   const id = meOf(session.get())?.id;
@@ -140,7 +140,7 @@ async function sendAttempt(attempt: Attempt, about: About): Promise<void> {
   }
 }
 
-/** Why an approval must not be sent: the request is settled or has changed. Undefined if not, or not known. */
+/** Says why an approval must not be sent: the request is settled or has changed. Undefined if it can be sent. */
 async function whyNotSent(ids: RequestIds, seen: Seen): Promise<string | undefined> {
   try {
     const { request } = await getJson<ApprovalView>(requestPath(ids));
@@ -163,7 +163,7 @@ export function useDecision(ids: RequestIds, then: () => void): DecisionState {
     before.current = state.kind;
     if (isNew && !['idle', 'delayed', 'sending'].includes(state.kind)) then();
   }, [state.kind]);
-  // The view of the request has shown the refusal, so `DecisionBar` need not show it on other views.
+  // When the user leaves the request, its refusal is forgotten: otherwise `DecisionBar` would show it on other views.
   useEffect(
     () => () => {
       if (['refused', 'dropped'].includes(decisionOf(ids)?.state.kind ?? 'idle')) forgetDecision(ids);

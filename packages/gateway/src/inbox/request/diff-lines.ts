@@ -51,23 +51,23 @@ const longestLine = 2_000;
 /** Matches an escape such as `\u{200B}`, a word, white space, or any other single character. */
 const tokens = /\\u\{[0-9A-F]{4,6}\}|[\p{L}\p{M}\p{N}_]+|\s+|[^]/gu;
 
-/** Sets `words` of two lines: their middle parts are what differs between their common beginning and end. */
-function markWords(one: DrawnLine, other: DrawnLine): void {
+/** Sets `words` of two lines. The middle part of each line lies between their common beginning and common end. */
+function markWords(removed: DrawnLine, added: DrawnLine): void {
   // A shortened line is not compared, because the change may be in the hidden part.
-  if ([one.text, other.text].some(({ text, hidden }) => hidden !== undefined || text.length > longestLine)) return;
-  const texts = [one.text.text, other.text.text] as const;
-  const [mine, theirs] = [texts[0].match(tokens) ?? [], texts[1].match(tokens) ?? []];
-  const most = Math.min(mine.length, theirs.length);
+  if ([removed.text, added.text].some(({ text, hidden }) => hidden !== undefined || text.length > longestLine)) return;
+  const before = removed.text.text.match(tokens) ?? [];
+  const after = added.text.text.match(tokens) ?? [];
+  const most = Math.min(before.length, after.length);
   let start = 0;
-  while (start < most && mine[start] === theirs[start]) start += 1;
+  while (start < most && before[start] === after[start]) start += 1;
   let end = 0;
-  while (end < most - start && mine.at(-1 - end) === theirs.at(-1 - end)) end += 1;
-  const shared = [...mine.slice(0, start), ...mine.slice(mine.length - end)].join('').trim();
+  while (end < most - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  const shared = [...before.slice(0, start), ...before.slice(before.length - end)].join('').trim();
   // Lines without a common word are no versions of one line.
   if (!/[\p{L}\p{N}]/u.test(shared)) return;
   for (const [line, parts] of [
-    [one, mine],
-    [other, theirs],
+    [removed, before],
+    [added, after],
   ] as const) {
     line.words = [
       parts.slice(0, start).join(''),

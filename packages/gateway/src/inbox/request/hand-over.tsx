@@ -24,7 +24,7 @@ export function usePeople(request: ApprovalDetails): RequestPeople | undefined {
   return useJson<RequestPeople>(requestPath(request, '/people')).value;
 }
 
-/** The form that gives the user's seat to another person. An unknown name is refused, or must be sent twice. */
+/** The form that gives the user's place to another person. A name that no directory knows is refused or confirmed. */
 export function HandOverForm({ request, isBusy, cancel, then }: FormProps & { then: () => void }) {
   const [to, setTo] = useState('');
   /** An unknown name that was submitted once. Submitting it a second time sends it. */
@@ -76,7 +76,7 @@ function idOf(text: string, people: RequestPeople['people']): string | undefined
   return (people.find(({ id }) => isWanted(id)) ?? (named.length === 1 ? named[0] : undefined))?.id;
 }
 
-/** A note for a person who has handed a request over. It names the new reviewer, and can take the request back. */
+/** Tells a person who has handed a request over who answers now, with a button that takes the request back. */
 export function TakeBack({ request, me, then }: { request: ApprovalDetails; me: { id: string }; then: () => void }) {
   const { isSending, problem, send } = useMessage(then);
   const given = request.delegations?.find(({ from, by }) => from === me.id && by === undefined);

@@ -1,9 +1,9 @@
 import { meOf, session } from '../state/me.ts';
 import { serverNowMs } from '../api/fetch-json.ts';
 
-/** If the timer fires this late, the computer has slept, and the reviewer could not see the time to undo. */
+/** If the timer fires later than this, the computer has slept, and the reviewer could not see the button to undo. */
 const lateMs = 2_000;
-/** If `check` takes longer, the computer has slept, or the gateway does not answer. */
+/** If `check` takes longer, the answer is dropped: the computer has slept, or the gateway does not answer. */
 const longestCheckMs = 30_000;
 /** An answer must be sent this long before a deadline, because sending takes time and clocks differ. */
 const marginMs = 10_000;
@@ -32,7 +32,7 @@ interface HeldAnswer {
   isFragile?: boolean;
 }
 
-/** After `delayMs`, calls `send`, or `drop` if `check` objects. Sends early if the page is hidden: it may end soon. */
+/** After `delayMs`, calls `send`, or `drop` if `check` objects. Sends early if the page is hidden, as it may close. */
 export function holdBack(delayMs: number, { send, drop, check, isFragile }: HeldAnswer): HeldBack {
   const fromMs = Date.now();
   const untilMs = fromMs + delayMs;
@@ -56,16 +56,16 @@ export function holdBack(delayMs: number, { send, drop, check, isFragile }: Held
     const why = await check?.();
     end(Date.now() > endedAtMs + longestCheckMs ? 'it took too long to read the request again' : why);
   };
-  const leave = ({ type }: Event): void => {
+  const onHidden = ({ type }: Event): void => {
     if (type !== 'pagehide' && document.visibilityState !== 'hidden') return;
     // When a computer wakes up, this event may come before the timer.
     end(Date.now() > untilMs + longestCheckMs ? 'this computer slept meanwhile' : undefined);
   };
-  const stay = (event: Event): void => event.preventDefault();
+  const askBeforeClosing = (event: Event): void => event.preventDefault();
   const timer = setTimeout(() => void finish(), delayMs);
   const { signal } = listening;
-  window.addEventListener('pagehide', leave, { signal });
-  document.addEventListener('visibilitychange', leave, { signal });
-  if (isFragile === true) window.addEventListener('beforeunload', stay, { signal });
+  window.addEventListener('pagehide', onHidden, { signal });
+  document.addEventListener('visibilitychange', onHidden, { signal });
+  if (isFragile === true) window.addEventListener('beforeunload', askBeforeClosing, { signal });
   return { fromMs, untilMs, cancel, endNow: () => void finish() };
 }

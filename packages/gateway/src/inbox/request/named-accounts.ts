@@ -1,12 +1,12 @@
 import type { CardField } from 'countersign/card';
 
-/** Matches a masked account. Its last four characters remain readable. */
+/** Matches a masked bank account, such as `[IBAN DE89…3000 · 1a2b]`, of which the last four characters are readable. */
 const masked = /\[IBAN [^\]\s]{0,4}…([A-Za-z\d]{4}) · [\da-f]{4}\]/g;
 const plain = /\b[A-Z]{2}\d{2}(?: ?[A-Z\d]){11,30}\b/g;
 
 /**
- * One sentence if a person named bank accounts, and the call has only others, by their last four characters. Undefined
- * if an account has the same last characters, which does not prove that it is the same, or if either has no account.
+ * Says that the call has none of the bank accounts that a person named. It compares only the last four characters,
+ * because accounts may be masked. Undefined if the ends of two accounts are equal, or if either side has no account.
  */
 export function otherAccount(person: string, words: string, fields: readonly CardField[]): string | undefined {
   const named = endsIn(words);

@@ -12,7 +12,7 @@ import { apiPath, getJson } from '../api/fetch-json.ts';
 /** The pause between two reads. A stream for each request would use up the connections of the browser. */
 const againMs = 5_000;
 
-/** What the events of a run, and of the runs that called it, say about a request. */
+/** What a request's run, and the runs that called it, say about the request in their events. */
 export interface RunReading {
   read?: EventsSoFar;
   problem: string;
@@ -33,8 +33,19 @@ type Asked = NonNullable<RunPast['asked']>;
 /** Reads the events of a request's run until the run ends, and once those of the runs that called it. */
 export function useRunReading(request: ApprovalDetails | undefined): RunReading {
   const { workflowId, lineage = [], settled, requestId, requestedAt } = request ?? {};
+  const { read, problem } = useRunEvents(workflowId, settled?.settledAt);
+  const [root, parent] = [lineage[0], lineage.at(-1)];
+  const above = useCallingRuns(root, parent, workflowId, requestedAt);
+  const past = read === undefined || requestId === undefined ? undefined : pastOf(read.events, requestId);
+  const asked = root === undefined ? past?.asked : above.asked;
+  const isRead = problem !== '' || (read !== undefined && (root === undefined || above.isRead === true));
+  const isPart = read !== undefined && (read.earlier > 0 || read.isCut);
+  return { read, problem, isRead, asked, task: past?.asked?.text, callingAgent: above.agent, past, isPart };
+}
+
+/** Reads the events of a run again and again until the run ends. `settledAt`: a settlement makes it read at once. */
+function useRunEvents(workflowId: string | undefined, settledAt: string | undefined) {
   const [read, setRead] = useState<EventsSoFar>();
-  const [above, setAbove] = useState<{ asked?: Asked; agent?: string; isRead?: true }>({});
   const [problem, setProblem] = useState('');
   const latest = useRef<{ workflowId: string; so: EventsSoFar }>(undefined);
   useEffect(() => {
@@ -59,23 +70,24 @@ export function useRunReading(request: ApprovalDetails | undefined): RunReading 
       isOver = true;
       clearTimeout(timer);
     };
-  }, [workflowId, settled?.settledAt]);
-  const [root, parent] = [lineage[0], lineage.at(-1)];
+  }, [workflowId, settledAt]);
+  return { read, problem };
+}
+
+/** Reads once what the user of the root run asked before `until`, and which agent of the parent called the run. */
+function useCallingRuns(root?: string, parent?: string, workflowId?: string, until?: string) {
+  const [above, setAbove] = useState<{ asked?: Asked; agent?: string; isRead?: true }>({});
   useEffect(() => {
     if (root === undefined || parent === undefined || workflowId === undefined) return undefined;
     let isOver = false;
     const readAbove = async (): Promise<void> => {
       const read = await readRunEvents(root);
-      const { events } = read;
-      const until = Date.parse(requestedAt ?? '');
-      const { asked } = pastOf(
-        // The negation keeps all events if `until` is NaN, because the request has no time.
-        events.filter(({ at }) => !(Date.parse(at) > until)),
-        '',
-      );
-      const agent = await readCallingAgent(parent, workflowId, parent === root ? read : undefined).catch(
-        () => undefined,
-      );
+      const untilMs = Date.parse(until ?? '');
+      // The negation keeps all events if `untilMs` is NaN, because the request has no time.
+      const before = read.events.filter(({ at }) => !(Date.parse(at) > untilMs));
+      const { asked } = pastOf(before, '');
+      const readOfParent = parent === root ? read : undefined;
+      const agent = await readCallingAgent(parent, workflowId, readOfParent).catch(() => undefined);
       if (!isOver) setAbove({ isRead: true, asked, agent });
     };
     // The request can be answered without the events of the calling runs.
@@ -84,11 +96,7 @@ export function useRunReading(request: ApprovalDetails | undefined): RunReading 
       isOver = true;
     };
   }, [root, parent, workflowId]);
-  const past = read === undefined || requestId === undefined ? undefined : pastOf(read.events, requestId);
-  const asked = root === undefined ? past?.asked : above.asked;
-  const isRead = problem !== '' || (read !== undefined && (root === undefined || above.isRead === true));
-  const isPart = read !== undefined && (read.earlier > 0 || read.isCut);
-  return { read, problem, isRead, asked, task: past?.asked?.text, callingAgent: above.agent, past, isPart };
+  return above;
 }
 
 export function RunContext({ request, reading }: { request: ApprovalDetails; reading: RunReading }) {
@@ -144,7 +152,7 @@ export interface EventsSoFar {
 
 const [mostKept, mostPages] = [500, 20];
 
-/** Reads all events of a run, or those after `before`. It keeps the newest of all that were read. */
+/** Reads all events of a run, or only those after `before`. Of all events, it keeps the newest `mostKept`. */
 export async function readRunEvents(workflowId: string, before?: EventsSoFar): Promise<EventsSoFar> {
   let events: readonly RecordedEvent[] = before?.events ?? [];
   let earlier = before?.earlier ?? 0;
@@ -161,7 +169,7 @@ export async function readRunEvents(workflowId: string, before?: EventsSoFar): P
   return { events, earlier, isCut: true };
 }
 
-/** The agent that called a nested run; undefined if the events of `parent` do not say. `read`: these events. */
+/** The agent that called a nested run; undefined if the events of the run `parent` do not say. `read`: these events. */
 export async function readCallingAgent(
   parent: string,
   nestedWorkflowId: string,
@@ -169,7 +177,7 @@ export async function readCallingAgent(
 ): Promise<string | undefined> {
   const { events, earlier } = read ?? (await readRunEvents(parent));
   const named = callingAgent(events, nestedWorkflowId);
-  // If all events were read and none names the agent, it is the agent with which the run began.
+  // If no event of the whole run names the agent, it is the agent with which the run began.
   if (named !== undefined || earlier > 0) return named;
   const { agent } = await getJson<ShownRun>(apiPath`/runs/${parent}`);
   return callingAgent(events, nestedWorkflowId, agent);

@@ -6,7 +6,6 @@ export interface RunPast {
   asked?: { text: string; at: string };
   /** True if a message of the model begins with the text. */
   isModels: (text: string) => boolean;
-  /** The earlier calls that have a result, in their order. */
   calls: PastCall[];
 }
 

@@ -92,7 +92,6 @@ function Settled({ settled, people, isOwn }: SettledProps) {
 
 const verbs: Partial<Record<string, string>> = { approved: 'approved', denied: 'denied', responded: 'answered' };
 
-/** Words for the outcomes that are no answers of a reviewer. */
 const words: Partial<Record<string, string>> = {
   expired: 'No answer in time',
   cancelled: 'The run has ended or was cancelled',

@@ -13,10 +13,10 @@ export interface LoadedRequest {
   view: ApprovalView;
   /** The time when the present text appeared on the screen, by the clock of this computer. */
   shownAtMs: number;
-  /** The request as it was before it changed; without a change, the present one. */
+  /** The request as the reviewer saw it before it changed. If it has not changed, the present request. */
   seen: ApprovalView['request'];
   hasChanged: boolean;
-  /** Present: the view has only what the row has, because the run has not answered yet, or has no worker. */
+  /** Present if the view has only what the list's row has: the run has not answered yet, or it has no worker. */
   part?: 'reading' | 'no_worker';
   lost?: ApiProblem;
 }
@@ -30,7 +30,7 @@ export interface LiveRequest {
 }
 
 const [pollMs, pendingPollMs] = [10_000, 1_000];
-/** The wait before the page shows the row. A worker usually answers earlier, so the reviewer sees only one card. */
+/** The wait before the page shows the row. Usually the worker answers earlier, and the reviewer sees only one card. */
 const patienceMs = 300;
 
 /** Reads a request, and reads it again when the inbox reports a change, and every few seconds on a visible page. */
@@ -45,13 +45,13 @@ export function useRequest(workflowId: string, requestId: string): LiveRequest {
     try {
       const view = await getJson<ApprovalView>(requestPath({ workflowId, requestId }));
       const { shown: before } = latest.current;
-      // The page had only the row until now, so the reviewer begins to read the whole request now.
+      // Until now, the page showed only the row. So the reviewer begins to read the whole request only now.
       if (before?.part !== undefined && before.view.request.digest === view.request.digest) {
         set({ shown: { view, seen: view.request, shownAtMs: Date.now(), hasChanged: false } });
         return true;
       }
       const isOther = before !== undefined && decidingTexts(before.view.request) !== decidingTexts(view.request);
-      // A read that began later may have ended earlier, and have shown the change already.
+      // Reads may end in another order than they began. So a later read may have shown the change already.
       const hasChanged = isOther || (before?.hasChanged ?? false);
       const shownAtMs = before === undefined || isOther ? Date.now() : before.shownAtMs;
       const seen = hasChanged ? (before?.seen ?? view.request) : view.request;

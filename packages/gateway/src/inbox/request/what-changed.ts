@@ -6,7 +6,7 @@ import { whoCanAnswer } from './who-answers.ts';
 const [longestValue, mostValues] = [80, 3];
 
 /** The parts of a request that a reviewer reads before a decision, each with its name for `whatChanged`. */
-const parts: readonly [name: string, of: (request: ApprovalDetails) => unknown][] = [
+const parts: readonly [name: string, read: (request: ApprovalDetails) => unknown][] = [
   ['what the call would change', ({ preview }) => preview],
   ['what the user wrote', ({ userMessages }) => userMessages],
   ['the severity', ({ assessment }) => assessment],
@@ -23,7 +23,7 @@ export function whatChanged(before: ApprovalDetails, after: ApprovalDetails): st
   const changed = [
     ...values.slice(0, mostValues),
     ...(values.length > mostValues ? [`${values.length - mostValues} more arguments`] : []),
-    ...parts.filter(([, of]) => JSON.stringify(of(before)) !== JSON.stringify(of(after))).map(([name]) => name),
+    ...parts.filter(([, read]) => JSON.stringify(read(before)) !== JSON.stringify(read(after))).map(([name]) => name),
     ...(from !== to && from !== undefined && to !== undefined ? [visibleText(`reviewers ${from} → ${to}`)] : []),
   ];
   return changed.length === 0 ? 'the tool' : changed.join(', ');

@@ -11,24 +11,29 @@ export interface CallState {
 /** Says how each request about a call was settled, and how the call ended or what it waits for. */
 export function callState({ requests, result }: Call, isOver: boolean): CallState {
   const { request, result: last } = requests.at(-1) ?? {};
-  const isOpen = request !== undefined && last === undefined;
-  const waiting =
-    request?.replaces?.by === 'unknown' ? 'it may have run, waiting for approval' : 'waiting for approval';
   const settled = requests.flatMap(({ result: each }) => {
     if (each === undefined) return [];
     // The conversation shows the reviewer's text as a message, so the short form is enough here.
     return [isSaid(each) ? settledText(each) : decisionText(each)];
   });
-  const ended = isOpen ? (isOver ? 'not answered' : waiting) : endOf({ requests, result }, isOver);
-  const text = [...settled, ...(ended === '' ? [] : [ended])].join(' · ');
-  const isRefused = last !== undefined && ['denied', 'expired', 'cancelled'].includes(last.decision);
-  if (isOpen) return { text, tone: isOver ? 'plain' : 'asks' };
-  if (isRefused || result?.withheld === true) return { text, tone: 'bad' };
-  if (result === undefined || last?.decision === 'responded') return { text, tone: 'plain' };
-  return { text, tone: result.isError ? 'bad' : result.ran === 'yes' ? 'good' : 'plain' };
+  if (request !== undefined && last === undefined) {
+    const mayHaveRun = request.replaces?.by === 'unknown' ? 'it may have run, ' : '';
+    const waits = isOver ? 'not answered' : `${mayHaveRun}waiting for approval`;
+    return { text: [...settled, waits].join(' · '), tone: isOver ? 'plain' : 'asks' };
+  }
+  const end = endOf({ requests, result }, isOver);
+  return { text: [...settled, ...(end === '' ? [] : [end])].join(' · '), tone: endTone(result, last?.decision) };
 }
 
-/** How a call ended that waits for no reviewer, such as `ran`; empty if its decision says that already. */
+function endTone(result: Call['result'], decision: string | undefined): CallState['tone'] {
+  if (decision === 'denied' || decision === 'expired' || decision === 'cancelled') return 'bad';
+  if (result?.withheld === true) return 'bad';
+  if (result === undefined || decision === 'responded') return 'plain';
+  if (result.isError) return 'bad';
+  return result.ran === 'yes' ? 'good' : 'plain';
+}
+
+/** How a call that waits for no reviewer ended, such as `ran`. Empty if the decision about it says that already. */
 function endOf({ requests, result }: Pick<Call, 'requests' | 'result'>, isOver: boolean): string {
   const last = requests.at(-1)?.result;
   if (result === undefined) {

@@ -23,12 +23,10 @@ export interface Speaker {
   role?: string;
 }
 
-/** The user of a run. `name`: absent if the run names no caller. */
 export function userSpeaker(name: string | undefined): Speaker {
   return name === undefined ? { name: 'User' } : { name, role: 'user' };
 }
 
-/** The agent that called a nested run. `name`: absent if it is not known. */
 export function agentSpeaker(name: string | undefined): Speaker {
   return name === undefined ? { name: 'The calling agent' } : { name, role: 'calling agent' };
 }
@@ -285,7 +283,6 @@ function Finish({ of: { finish } }: { of: Pick<RunCompleteEvent, 'finish'> }) {
   return finish === undefined ? null : <p class="soft">{unfinishedText(finish)}</p>;
 }
 
-/** Shows the arguments with which an edited call ran, and what the reviewer changed. */
 function Edited({ before, after }: { before: Json | undefined; after: Json }) {
   const changes = before === undefined ? [] : valueChanges(before, after);
   return (

@@ -27,7 +27,7 @@ interface Place {
 interface UserMessage extends Place {
   kind: 'user';
   item: Item<'message'>;
-  /** True: the run failed before its agent did anything. Then it is not known what reviewers may see. */
+  /** True: the run failed before its agent did anything. No policy says what reviewers may see, so texts are hidden. */
   isBeforeStart: boolean;
 }
 
@@ -61,7 +61,7 @@ export function conversationOf(events: readonly RecordedEvent[], agent?: string)
   const calls = new Map<string, Call>();
   let speaker = agent;
   const push = (entry: Entry): void => void entries.push(entry);
-  /** The message to which a call belongs. The text and the calls of a turn come from the same history event. */
+  /** The message to which a call belongs: the last one if both have the same history event, as in one turn. */
   const messageAt = (event: RecordedEvent): AgentMessage => {
     const last = entries.at(-1);
     if (last?.kind === 'agent' && turnOf(last) === turnOf(event)) return last;

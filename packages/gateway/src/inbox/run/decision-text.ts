@@ -19,13 +19,14 @@ const words: Readonly<Record<ApprovalResultEvent['decision'], string>> = {
 /** How a request was settled and by whose answer, such as `approved by ann`, without the reason. */
 export function settledText({ decision, by, byId, ...result }: Omit<Result, 'reason'>): string {
   const who = result.reviewerId === null ? '' : ` by ${reviewerText(result)}`;
-  const thing = byId == null ? '' : ` ${byId}`;
-  const way =
-    decision === 'superseded' && by !== undefined
-      ? ` by ${by === 'grant' ? `grant${thing}` : `a${by === 'edit' ? 'n edit' : ` ${by}`}`}`
-      : '';
+  const cause = decision === 'superseded' && by !== undefined ? ` by ${causeText(by, byId)}` : '';
   const more = decision === 'approved_always' ? ', also for further calls' : '';
-  return `${words[decision] ?? decision}${way}${who}${more}`;
+  return `${words[decision] ?? decision}${cause}${who}${more}`;
+}
+
+function causeText(by: string, byId: Result['byId']): string {
+  if (by === 'grant') return byId == null ? 'grant' : `grant ${byId}`;
+  return by === 'edit' ? 'an edit' : `a ${by}`;
 }
 
 export function decisionText(result: Result): string {

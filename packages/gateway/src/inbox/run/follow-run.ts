@@ -16,13 +16,13 @@ const eventNames = [
 
 /** Events within this time are drawn together, because a model writes hundreds of parts in a second. */
 const drawMs = 50;
-/** A tab without the stream polls at the interval `readMs`. The first read waits: the tab may yet get the stream. */
+/** How often a tab without the stream reads the events. The first read waits, because the tab may get the stream. */
 const [firstReadMs, readMs] = [500, 3_000];
 
 /**
- * Follows the events of a run, and calls `onChange` with its timeline after each change. Returns a function that stops
- * this. Of all tabs of the browser, only the one that had the focus last has a stream. Other visible tabs poll the
- * events, and so lack the text that the model is writing.
+ * Follows the events of a run, and calls `onChange` with its timeline after each change. Only the tab that last had the
+ * focus has a stream. Other visible tabs poll the events, so they lack the text that the model is writing. Returns a
+ * function that ends this.
  */
 export function followRun(
   workflowId: string,
@@ -45,7 +45,7 @@ export function followRun(
     arrived.push(event as RunEvent);
     drawing ??= setTimeout(draw, drawMs);
   };
-  /** The parameter that asks for the events after the last received one. It first adds those that are not drawn yet. */
+  /** Adds the events that are not drawn yet, and returns the parameter that asks for the events after the last one. */
   const place = (separator: string): string => {
     timeline = withoutWriting(withEvents(timeline, arrived));
     arrived = [];

@@ -83,11 +83,12 @@ function usesText({ grantId, by = [], usesLeft, expiresAtMs, denials }: Grant): 
   return [
     grantId,
     ...(names.length > 0 ? [`by ${names.join(', ')}`] : []),
-    usesLeft === undefined ? 'any number of times' : usesLeft === 1 ? '1 use left' : `${usesLeft} uses left`,
-    denials !== undefined
-      ? 'until its user writes, or the run ends'
-      : expiresAtMs === undefined
-        ? 'until the run ends'
-        : `until ${new Date(expiresAtMs).toLocaleString()}`,
+    usesLeft === undefined ? 'any number of times' : `${usesLeft} ${usesLeft === 1 ? 'use' : 'uses'} left`,
+    endText({ expiresAtMs, denials }),
   ].join(' · ');
+}
+
+function endText({ expiresAtMs, denials }: Pick<Grant, 'expiresAtMs' | 'denials'>): string {
+  if (denials !== undefined) return 'until its user writes, or the run ends';
+  return expiresAtMs === undefined ? 'until the run ends' : `until ${new Date(expiresAtMs).toLocaleString()}`;
 }

@@ -35,6 +35,7 @@ export function stopSteps(
 ): StopStep[] {
   const why = reason.trim() === '' ? {} : { reason: reason.trim() };
   const deniable = denies ? requests.filter(({ waitsFor }) => waitsFor !== 'others') : [];
+  // For each tool of a run, the denial of one request is enough to deny later calls.
   const byTool = new Map(deniable.map((each) => [JSON.stringify([each.workflowId, each.toolName]), each]));
   const forLater = deniesLater ? [...byTool.values()] : [];
   const alone = deniable.filter((each) => !forLater.includes(each));

@@ -64,7 +64,7 @@ export function withEvents(timeline: Timeline, arrived: readonly RunEvent[]): Ti
   };
 }
 
-/** Removes the unfinished text: a new stream does not repeat what the model wrote while the old stream was lost. */
+/** Removes the unfinished text, because a new stream does not repeat the parts that the lost stream has missed. */
 export function withoutWriting(timeline: Timeline): Timeline {
   return { ...timeline, writing: undefined };
 }
@@ -108,7 +108,7 @@ function isOfUser(event: RecordedEvent): boolean {
 
 function withDelta(writing: Writing | undefined, { turn, offset, delta }: RawResponseEvent): Writing {
   const end = writing === undefined ? -1 : writing.before + writing.text.length;
-  // A text that does not follow directly starts over: it comes after a retry, in another turn, or after lost text.
+  // A part that does not follow `writing` directly begins a new text: after a retry, in another turn, or after a loss.
   if (writing === undefined || writing.turn !== turn || offset !== end) return { turn, before: offset, text: delta };
   const text = writing.text + delta;
   const over = Math.max(0, text.length - mostWriting);

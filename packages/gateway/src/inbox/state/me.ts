@@ -45,14 +45,14 @@ async function ask(): Promise<void> {
     try {
       const me = await getJson<Me>('/me');
       if (lastId !== undefined && lastId !== me.id) {
-        // Setting the state drops delayed answers, which would otherwise be sent in the name of the other person.
+        // This state drops delayed answers, which would otherwise be sent in the name of the other person.
         session.set({ state: 'unknown' });
         location.reload();
       }
       lastId = me.id;
       return session.set({ state: 'signed-in', me });
     } catch (error) {
-      // `onUnauthenticated` has set the session already.
+      // `getJson` has called the function of `onUnauthenticated`, which has set the session.
       if (error instanceof ApiProblem && error.code === 'unauthenticated') return;
       await new Promise((resolve) => setTimeout(resolve, againMs));
     }

@@ -45,13 +45,14 @@ const gatherMs = 1_000;
 /** Shows notifications of new requests while the page lacks the focus. Returns a function that stops this. */
 export function notifyOfRequests(): () => void {
   let known: Set<string> | undefined;
-  let fresh: InboxRow[] = [];
+  let gathered: InboxRow[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
+  /** The functions that close the shown notifications, by tag. */
   const shown = new Map<string, () => void>();
-  const show = (): void => {
+  const showGathered = (): void => {
     timer = undefined;
-    const rows = fresh;
-    fresh = [];
+    const rows = gathered;
+    gathered = [];
     if (document.hasFocus() || notificationState.get() !== 'granted') return;
     for (const { row, ...texts } of notificationsOf(rows)) {
       const href = row === undefined ? hrefOf('/') : requestHref(row);
@@ -60,15 +61,15 @@ export function notifyOfRequests(): () => void {
       });
     }
   };
-  const look = (): void => {
+  const update = (): void => {
     const { open } = openRequests.get();
     if (open === undefined) return;
     const now = new Set(open.rows.map(requestKey));
     // `known` is undefined at first: requests that were open before the page are not new.
     if (known !== undefined) {
       const before = known;
-      fresh.push(...open.rows.filter((row) => !before.has(requestKey(row))));
-      if (fresh.length > 0) timer ??= setTimeout(show, gatherMs);
+      gathered.push(...open.rows.filter((row) => !before.has(requestKey(row))));
+      if (gathered.length > 0) timer ??= setTimeout(showGathered, gatherMs);
     }
     known = now;
     for (const [tag, close] of shown) {
@@ -78,8 +79,8 @@ export function notifyOfRequests(): () => void {
       shown.delete(tag);
     }
   };
-  look();
-  const stop = openRequests.subscribe(look);
+  update();
+  const stop = openRequests.subscribe(update);
   return () => {
     stop();
     clearTimeout(timer);

@@ -48,7 +48,7 @@ export function followOpenRequests(sessionKey: string): () => void {
     },
     onState: (stream) => {
       change({ stream });
-      // `EventSource` does not say why the gateway refused a stream. `/me` shows whether the session has ended.
+      // `EventSource` does not say why a stream was refused, so `/me` is asked whether the session has ended.
       if (stream === 'lost') void loadMe();
     },
     on: {

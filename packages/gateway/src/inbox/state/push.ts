@@ -9,7 +9,7 @@ import { isSamePushKey } from './same-push-key.ts';
 export const pushState = createStore<'unavailable' | 'off' | 'on' | 'changing'>('unavailable');
 
 const storageKey = 'countersign.push';
-/** How often a visit renews the subscription. The gateway removes it 30 days after the last renewal. */
+/** A visit renews a subscription that is older than this. The gateway removes a subscription after 30 days. */
 const renewMs = 24 * 3_600_000;
 
 /** How long to wait for the browser's push service. In a closed network, the browser might wait forever. */
@@ -21,14 +21,14 @@ interface Subscribed {
 }
 
 /**
- * Checks whether this browser is subscribed for this person, and renews the subscription. Removes a subscription of
- * another person, one with other keys, and one to a gateway that no longer offers push.
+ * Checks whether this browser is subscribed for this person, and renews an old subscription. Removes a subscription of
+ * another person or with another key, and any subscription if the gateway no longer offers web push.
  */
 export async function loadPush({ id, pushKey }: Pick<Me, 'id' | 'pushKey'>): Promise<void> {
   if (!canPush()) return;
   const registration = await registrationOf();
   const subscription = await registration?.pushManager.getSubscription();
-  // `changing`: the user has pressed the switch meanwhile, so their choice counts.
+  // If the user has pressed the switch meanwhile, the state is `changing`, and their choice counts.
   if (pushState.get() === 'changing') return;
   const kept = readSubscribed();
   const isOwn =
@@ -79,7 +79,7 @@ export async function switchPush(on: boolean, { id, pushKey }: Pick<Me, 'id' | '
 export async function endPush(): Promise<void> {
   if (!canPush()) return;
   const subscription = await (await registrationOf())?.pushManager.getSubscription();
-  // Both run in parallel, because either the gateway or the push service may not answer.
+  // Both run at the same time, because the gateway or the push service may not answer.
   await Promise.allSettled([subscription && sendEnd(subscription), forget()]);
   if (pushState.get() !== 'unavailable') pushState.set('off');
 }
@@ -100,7 +100,7 @@ async function subscribe(pushKey: string, id: string): Promise<void> {
 
 async function makeSubscription(pushKey: string): Promise<PushSubscription> {
   const { pushManager } = await registerWorker();
-  // An earlier subscription may have another key, with which it would refuse the messages of this gateway.
+  // An earlier subscription may have another key. Then it would refuse the messages of this gateway.
   const earlier = await pushManager.getSubscription();
   await earlier?.unsubscribe();
   return pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: pushKey });
@@ -122,7 +122,7 @@ async function sendEnd({ endpoint }: PushSubscription): Promise<void> {
   await sendJson('POST', '/push/unsubscribe', { endpoint });
 }
 
-/** Unsubscribes in the browser only. The gateway learns that when the push service refuses its next message. */
+/** Unsubscribes in the browser only. The gateway notices when the push service refuses its next message. */
 async function forget(): Promise<void> {
   const registration = await registrationOf();
   await (await registration?.pushManager.getSubscription())?.unsubscribe();

@@ -1,4 +1,4 @@
-/** True if a subscription was made with this key of the gateway. Otherwise it receives no messages of the gateway. */
+/** True if the subscription's key is the gateway's key. With another key, it refuses the messages of the gateway. */
 export function isSamePushKey(used: ArrayBuffer | null, pushKey: string): boolean {
   const key = atob(pushKey.replaceAll('-', '+').replaceAll('_', '/'));
   const bytes = new Uint8Array(used ?? new ArrayBuffer());

@@ -7,7 +7,7 @@ export interface Store<T> {
   subscribe(listener: () => void): () => void;
 }
 
-/** Makes a store with a first value. Its listeners are called after each change; the same value is no change. */
+/** Makes a store with a first value. After each change it calls its listeners, but not if the value stays the same. */
 export function createStore<T>(first: T): Store<T> {
   let value = first;
   const listeners = new Set<() => void>();

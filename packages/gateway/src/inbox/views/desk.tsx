@@ -5,13 +5,12 @@ import { useStore } from '../state/store.ts';
 import { InboxView } from './inbox.tsx';
 import { RequestPage } from './request.tsx';
 
-/** Screens of at least this width show the list beside the open request. */
-const wide = '(min-width: 88rem)';
+const listBesideRequest = '(min-width: 88rem)';
 
 /** The list of open requests, and one request: both on a wide screen, else only one of the two. */
 export function DeskView() {
   const { path } = useStore(currentLocation);
-  const isWide = useMedia(wide);
+  const isWide = useMedia(listBesideRequest);
   const params = requestParams(path);
   const request = params && <RequestPage key={path} params={params} />;
   if (!isWide) return request ?? <InboxView />;

@@ -40,10 +40,10 @@ export function RequestPage({ params: { workflowId, requestId } }: { params: Req
   });
   const reading = useRunReading(shown?.view.request);
   const standing = shown === undefined ? undefined : requestStanding(shown.view.request, now);
-  // True once the request was open on this page.
+  // True once the request was open on this page, so that `StandingNote` announces its settlement.
   const wasOpen = useRef(false);
   if (standing === 'open') wasOpen.current = true;
-  // If another answer settles the request first, the delayed approval is dropped. `StandingNote` shows that answer.
+  // If another answer settles the request first, the delayed approval is forgotten. `StandingNote` shows that answer.
   useEffect(() => {
     if (standing === 'settled' && decision.kind === 'delayed') forgetDecision({ workflowId, requestId });
   }, [standing]);
@@ -130,7 +130,7 @@ export function RequestPage({ params: { workflowId, requestId } }: { params: Req
   );
 }
 
-/** The button for the dialog that stops the agent. It is shown only to people who may do some part of that. */
+/** The button that opens the dialog to stop the agent. People who may neither deny nor stop do not see it. */
 function StopAgent({ view: { request, card, waitsFor }, reload }: { view: ApprovalView; reload: () => void }) {
   const me = meOf(useStore(session));
   const [requests, setRequests] = useState<readonly StoppedRequest[]>();

@@ -119,7 +119,7 @@ function TimelineList({ timeline, state, run }: TimelineListProps) {
   );
 }
 
-/** Who writes to the agent of a run: the user; for a nested run, the agent that the events of the calling run name. */
+/** Who writes to the agent of a run: the user, or for a nested run, the agent that called it. */
 function useCaller(run: ShownRun | undefined): Speaker {
   const { workflowId, callerUserId, lineage = [] } = run ?? {};
   const [agent, setAgent] = useState<string>();

@@ -19,16 +19,16 @@ export function RunsView() {
   const { query } = useStore(currentLocation);
   const me = meOf(useStore(session));
   const filters = readRunFilters(query);
-  // The query of the address for which the user has asked for more runs.
+  // The query for which the user has asked for more runs. Another query shows the first runs again.
   const [wide, setWide] = useState<string>();
   const limit = wide === query ? mostRuns : firstRuns;
   const { value, problem, isLoading, reload } = useJson<RunList>(listPath(filters, limit));
-  // While the page reads more runs, it shows the first ones.
+  // While the page reads more runs, it still shows the last list of the same query.
   const latest = useRef<{ query: string; list: RunList }>(undefined);
   if (value !== undefined) latest.current = { query, list: value };
   const shown = latest.current?.query === query ? latest.current.list : undefined;
   const rows = useRef<HTMLUListElement>(null);
-  // The index of the first row that the button for more runs adds. This row gets the focus.
+  // The index of the first row that `Show up to` adds. This row gets the focus.
   const focusAt = useRef<number>(undefined);
   useEffect(() => {
     const at = focusAt.current;
