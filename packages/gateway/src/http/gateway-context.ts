@@ -6,7 +6,7 @@ import type { IdentityService } from './identity/identity-service.ts';
 import type { GatewayLimits, SenderAddress } from './server/limits.ts';
 import type { Site } from './site.ts';
 
-/** What a worker declares: its agents, the operator's policy, and, if the policy is a file, the lines of its rules. */
+/** What a worker declares: its agents, the operator's policy, and, if the policy comes from a file, its lines. */
 export interface KnownWorker {
   agents: readonly string[];
   policy?: Policy;
@@ -28,7 +28,7 @@ export interface GatewayContext {
   readonly chatWaitMs: number;
   /** The address of Temporal's UI, such as `http://127.0.0.1:8233`. */
   readonly temporalUi?: string;
-  /** What the worker beside the gateway declares; undefined if it is not known. */
+  /** What the gateway's own worker declares, as in `countersign dev`; undefined if the gateway has no worker. */
   readonly worker: () => KnownWorker | undefined;
   readonly limits: Required<GatewayLimits>;
   readonly senderAddress: SenderAddress;

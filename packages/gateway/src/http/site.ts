@@ -20,7 +20,7 @@ export function loopbackHosts({ host, port, isLoopback }: Pick<Site, 'host' | 'p
   return port === 80 ? [...names, ...names.map((name) => `${name}:80`)] : names.map((name) => `${name}:${port}`);
 }
 
-/** The origin of the gateway's own pages, as a request shows it; undefined if browsers cannot use the gateway. */
+/** The origin of the gateway's own pages: `public_url`, or on loopback, by the header `Host`. Otherwise undefined. */
 export function ownOrigin(site: Site, request: Request): string | undefined {
   if (site.publicUrl !== undefined) return site.publicUrl;
   const host = (request.headers.get('host') ?? '').toLowerCase();

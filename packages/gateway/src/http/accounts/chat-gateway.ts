@@ -119,7 +119,7 @@ function linkedAccounts(
       await putRecord(session, { kind: kindOfList, owner: person.id, id: nameOf(account).owner }, { sealed });
       await putRecord(session, nameOf(account), { sealed });
     },
-    /** The accounts of a person. An account that was just linked may be missing. */
+    /** The accounts of a person. An account that was just linked may be missing, because the list lags. */
     of: async (person: Principal): Promise<ChatAccount[]> => {
       const records = await listRecords(session, { kind: kindOfList, owner: person.id });
       const links = await Promise.all(records.map(({ value }) => opened(value)));

@@ -79,11 +79,12 @@ export function agUiFresh({ messages }: RunAgentInput): SaidMessage[] {
 /** The text or file of a part. AG-UI has two forms of files: parts with a `source`, and parts of type `binary`. */
 function saidPart({ type, text = '', source: given, filename, ...binary }: ContentPart): SaidPart {
   if (type === 'text') return { text };
-  const { mimeType: mediaType, url = dataUrl(mediaType, binary.data) } =
-    given === undefined
-      ? binary
-      : { mimeType: given.mimeType, url: given.type === 'data' ? dataUrl(given.mimeType, given.value) : given.value };
-  return { file: { mediaType, url, filename } };
+  if (given === undefined) {
+    const { mimeType: mediaType, data, url = dataUrl(mediaType, data) } = binary;
+    return { file: { mediaType, url, filename } };
+  }
+  const { mimeType: mediaType, value } = given;
+  return { file: { mediaType, url: given.type === 'data' ? dataUrl(mediaType, value) : value, filename } };
 }
 
 function dataUrl(mediaType: string | undefined, data: string | undefined): string | undefined {

@@ -184,7 +184,7 @@ export class ChatProgress {
       this.#shown.set(request.callId, JSON.stringify(request.arguments));
       return;
     }
-    // The page cannot answer this call. In the AI SDK, a call without an answer would block the answers to other calls.
+    // The page cannot answer this call, so it is not sent. In the AI SDK, it would block the answers to other calls.
     if (request.isForOthers === true) return;
     yield* this.#call({ callId, toolName: request.toolName, arguments: request.arguments });
     yield { type: 'asked', request };
@@ -271,20 +271,21 @@ export async function decisionText(
   { client, principal }: Pick<ChatThread, 'client' | 'principal'>,
 ): Promise<string | null> {
   const { decision, reason, reviewerId, reviewerName, ran, by } = event;
-  const who = reviewerId === null ? undefined : visibleText(shownPerson(reviewerId, reviewerName));
+  const isOwn = reviewerId === principal.id;
+  const byReviewer = reviewerId === null ? '' : ` by ${visibleText(shownPerson(reviewerId, reviewerName))}`;
   const because = reason === null || reason.trim() === '' ? '' : `: ${reason}`;
   switch (decision) {
     case 'approved':
     case 'approved_always':
-      return reviewerId === principal.id ? reason : `Approved${who === undefined ? '' : ` by ${who}`}${because}`;
+      return isOwn ? reason : `Approved${byReviewer}${because}`;
     case 'denied':
-      return reviewerId === principal.id ? reason : `Denied${who === undefined ? '' : ` by ${who}`}${because}`;
+      return isOwn ? reason : `Denied${byReviewer}${because}`;
     case 'expired':
       return `No decision${await waited(event, client)}${ran === 'pending' ? ', so the call runs' : ''}`;
     case 'cancelled':
       return `Cancelled${because}`;
     case 'responded':
-      return `Answered in the tool's place${who === undefined ? '' : ` by ${who}`}`;
+      return `Answered in the tool's place${byReviewer}`;
     case 'superseded':
       if (by === 'grant') return 'An earlier approval covers this call';
       return ran !== 'pending' ? `Denied by the policy${because}` : 'The policy allows this call now';

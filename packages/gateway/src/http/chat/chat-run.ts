@@ -120,7 +120,7 @@ function untilAnswer(events: readonly RecordedEvent[]): RecordedEvent[] {
 /**
  * The events of the previous turn that the front end has missed, because it was reloaded or has lost its stream. They
  * begin with the first call that has no result in the front end, and come before the events of the user's new message.
- * Older turns count as sent, because a front end that sends only its newest messages does not name their results.
+ * The events of older turns are left out: a front end that sends only its newest messages does not name their results.
  */
 function missedIn(past: readonly RecordedEvent[], turn: readonly RecordedEvent[], chat: ChatRun): RecordedEvent[] {
   if (chat.said === undefined) return [];
@@ -318,14 +318,12 @@ async function reasonsOf(
 
 /** Says what is tried again, without the number of attempts, and without the failure's message, which may be secret. */
 function retryText({ activity, type }: Retry): string {
-  if (activity !== activityNames.callModel) {
-    return Object.values<string>(activityNames).includes(activity)
-      ? 'a step has failed, and is tried again.'
-      : `'${visibleText(activity)}' has failed, and is tried again.`;
+  if (activity === activityNames.callModel) {
+    const isLimited = type === 'model_rate_limited';
+    return `its model ${isLimited ? 'is rate limited' : 'cannot be used now'}, and is asked again.`;
   }
-  return type === 'model_rate_limited'
-    ? 'its model is rate limited, and is asked again.'
-    : 'its model cannot be used now, and is asked again.';
+  const isStep = Object.values<string>(activityNames).includes(activity);
+  return `${isStep ? 'a step' : `'${visibleText(activity)}'`} has failed, and is tried again.`;
 }
 
 function namesOf(reviewers: readonly string[], people: ApprovalDetails['people']): string {

@@ -83,7 +83,7 @@ export interface ChatRun {
   thread: ChatThread;
   run: RunOfThread;
   workflowId: string;
-  /** The id of the user's message whose turn the stream follows. Default: the last message. */
+  /** The id of the user's new message, whose turn the stream follows. Absent: the user wrote no new message. */
   said?: string;
   seen: SeenItems;
   receipts: readonly Receipt[];

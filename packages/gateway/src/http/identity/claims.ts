@@ -95,8 +95,8 @@ function unidentified(why: string): ProblemError {
 const longest = 200;
 
 /**
- * The name of a person, normalized to NFC because policies compare names in NFC; or why a text cannot be a name. Any
- * script is valid, but no mix of scripts, and nothing that looks like the name of a group or a channel.
+ * Returns the name of a person, in NFC because policies compare names in NFC; or says why a value cannot be a name. A
+ * name may be in any script, but not in several, and must not look like the name of a group or a channel.
  */
 export function personName(
   value: unknown,

@@ -123,7 +123,6 @@ export function openId(
     throw invalidToken(`'${visibleText(person.id)}' ${how} the id of a bearer token of this gateway`);
   }
 
-  /** The claims of the provider's UserInfo endpoint; none if it has no such endpoint. */
   async function userInfo(configuration: openid.Configuration, token: string, sub: string): Promise<JWTPayload> {
     if (configuration.serverMetadata().userinfo_endpoint === undefined) return {};
     return openid.fetchUserInfo(configuration, token, sub).then(

@@ -109,7 +109,7 @@ export interface ApprovalView {
   /** The digest of `card`, which a decision sends as `viewed.card`. */
   cardDigest: string;
   waitsFor: WaitsFor;
-  /** The scopes that an "always" may have, the narrowest first. Absent: this request has no "always". */
+  /** The scopes of an approval that covers later calls, too, the narrowest first. Absent: none is possible. */
   scopes?: RequestedScope[];
   /** True: no channel could deliver the request yet. Absent: a channel has delivered it, or that is not known. */
   undelivered?: true;
@@ -146,7 +146,7 @@ export interface Delegations {
 /** The response of `GET /runs/{id}/journal`. */
 export interface RunJournal {
   entries: JournalEntry[];
-  /** The newest execution that retention has removed. Its entries, and earlier ones, are lost. */
+  /** The run id of the newest execution that retention has removed. Its entries, and all earlier ones, are lost. */
   missing?: string;
   /** The number of payloads that the gateway cannot decode. */
   unread?: number;

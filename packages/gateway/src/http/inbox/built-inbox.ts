@@ -39,6 +39,7 @@ export async function builtInbox(log: (line: string) => void): Promise<string> {
       await rm(folder, { recursive: true, force: true });
     }
   });
+  // Without the folder, the sources have changed during the build, so the new sources are built.
   return existsSync(place) ? place : builtInbox(log);
 }
 

@@ -108,7 +108,7 @@ export class InboxFeed {
     return { ...openView(all, query, { waitsFor, limit, nowMs: Date.now() }), more, unread };
   }
 
-  /** Counts searches as one viewer from now on for `searchedForMs`, so that the next search finds the rows read. */
+  /** Counts searches as one viewer for `searchedForMs`, so that polling goes on and the next search finds rows. */
   #keepForSearches(): void {
     if (this.#searches !== undefined) {
       this.#searches.refresh();

@@ -78,7 +78,7 @@ async function onChannels(
   return { ...(undelivered && { undelivered }), ...(heldUntil !== undefined && { heldUntil }) };
 }
 
-/** The scopes for an "always"; none if values are hidden, because reviewers must see what they approve. */
+/** The scopes for approving later calls, too. None if values are hidden: reviewers must see what they approve. */
 function scopesOf({ toolName: tool, arguments: args, always: terms, redacted }: ApprovalDetails) {
   return terms === undefined || redacted !== undefined ? {} : { scopes: scopeSteps({ tool, args, terms }) };
 }

@@ -58,7 +58,7 @@ interface Counted {
   sinceMs: number;
 }
 
-/** The routes of figures and of decided requests. All share surveys, each of which reads many histories. */
+/** The routes of figures and of decided requests. They share their surveys, because a survey reads many histories. */
 export function statisticsRoutes({ client, stopping, worker }: GatewayContext): OpenAPIHono<HttpEnv> {
   const surveys = new SurveyQueue<Counted>();
   /** The survey since a time. Requests for the same minute share one survey. */
@@ -124,17 +124,17 @@ export function statisticsRoutes({ client, stopping, worker }: GatewayContext): 
 
 type Present = Pick<PresentPolicy, 'present' | 'others' | 'withoutPolicy'>;
 
-/** Puts the policy of the worker beside the gateway first: it binds new runs, also before a run has recorded it. */
+/** Puts the policy of the gateway's own worker first, because it binds new runs even before a run has recorded it. */
 function withWorkersPolicy(recorded: PolicyInForce, worker: KnownWorker | undefined): Present {
   if (worker?.policy === undefined) return recorded;
   const declared = placedPolicy(worker.policy, worker.ruleLines);
   const { present, others, withoutPolicy } = recorded;
   if (declared.digest === present?.digest) return recorded;
-  const before = others.filter(({ digest }) => digest !== declared.digest);
-  const known = others.find(({ digest }) => digest === declared.digest);
+  const earlier = others.filter(({ digest }) => digest !== declared.digest);
+  const record = others.find(({ digest }) => digest === declared.digest);
   return {
-    present: { runs: 0, ...known, ...declared },
-    others: present === undefined ? before : [recordOf(present), ...before],
+    present: { runs: 0, ...record, ...declared },
+    others: present === undefined ? earlier : [recordOf(present), ...earlier],
     withoutPolicy,
   };
 }

@@ -11,7 +11,7 @@ const statuses: Readonly<Record<string, [status: number, detail: string]>> = {
 /** How often Node looks for slow requests, in milliseconds. Its default, 30 seconds, would add to each time limit. */
 const connectionsCheckingInterval = 1_000;
 
-/** An HTTP/1 server that passes requests to `fetch`. It answers bytes that are no valid request with a problem, too. */
+/** An HTTP/1 server that passes requests to `fetch`. To bytes that are no valid request, it answers with a problem. */
 export function createHttpServer(
   fetch: (request: Request, env: never) => Response | Promise<Response>,
   hostname: string,

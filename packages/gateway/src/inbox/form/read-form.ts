@@ -71,12 +71,17 @@ export function changedValues(before: Json, after: Json, path: readonly Property
       const inner = [...path, Array.isArray(before) ? Number(key) : key];
       const [was, is] = [memberOf(before, key), memberOf(after, key)];
       if (was !== undefined && is !== undefined) return changedValues(was, is, inner);
-      const place = jsonPlace('', inner).replace(/^\./, '');
-      return [{ place, ...(was !== undefined && { before: was }), ...(is !== undefined && { after: is }) }];
+      return [
+        { place: placeOf(inner), ...(was !== undefined && { before: was }), ...(is !== undefined && { after: is }) },
+      ];
     });
   }
   if (JSON.stringify(before) === JSON.stringify(after)) return [];
-  return [{ place: jsonPlace('', path).replace(/^\./, ''), before, after }];
+  return [{ place: placeOf(path), before, after }];
+}
+
+function placeOf(path: readonly PropertyKey[]): string {
+  return jsonPlace('', path).replace(/^\./, '');
 }
 
 function isContainer(value: Json): value is Json[] | { [name: string]: Json } {

@@ -224,7 +224,6 @@ async function readOne(row: InboxRow, signal: AbortSignal): Promise<BulkItem> {
 
 const longest = 200;
 
-/** Lists the requests to answer. For an approval, each has its arguments, warnings and changes. */
 export function BulkList({ items }: { items: readonly BulkItem[] }) {
   return (
     <ol class="frozen" aria-label="Answered together" tabIndex={0}>

@@ -27,7 +27,6 @@ export function MedianCell({ ms }: { ms: number | null }) {
   return <td class="figure">{ms === null ? '–' : medianText(ms)}</td>;
 }
 
-/** A warning if at least half of some answers were quick, such as `Often quick (14 of 17 under 3 s)`. */
 export function QuickNote({ shares }: { shares: readonly Share[] }) {
   const quick = shares.find(isHasty);
   if (quick === undefined) return null;

@@ -12,7 +12,6 @@ import { Button } from '../parts/controls.tsx';
 const list = 'palette-list';
 const optionId = (index: number): string => `palette-option-${index}`;
 
-/** The dialog that finds pages, requests and commands. The focus stays in its input, and arrow keys choose. */
 export function CommandPalette({ onClose }: { onClose: () => void }) {
   const me = meOf(useStore(session));
   const { open } = useStore(openRequests);

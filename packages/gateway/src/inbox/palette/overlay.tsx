@@ -79,7 +79,6 @@ function Settings({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** The switch for web push, which notifies of requests while no inbox is open. Empty if web push is not available. */
 export function PushSwitch({ me }: { me: Me }) {
   const state = useStore(pushState);
   if (state === 'unavailable') return null;

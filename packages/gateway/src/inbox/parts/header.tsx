@@ -57,7 +57,6 @@ export function Header() {
   );
 }
 
-/** Sets the title of the page, with the number of open requests, which the browser shows in its tab. */
 export function PageTitle({ title }: { title: string }) {
   const { open } = useStore(openRequests);
   const shown = useStore(viewTitle) ?? title;

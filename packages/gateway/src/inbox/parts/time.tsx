@@ -7,11 +7,10 @@ export function LocalTime({ at, before }: { at: string; before?: string }) {
   const ms = Date.parse(at);
   if (Number.isNaN(ms)) return <span>{before}unknown</span>;
   const time = new Date(ms);
-  const parts = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
   const isToday = time.toDateString() === new Date().toDateString();
-  const shown = !isToday
-    ? time.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })
-    : time.toLocaleTimeString(undefined, parts);
+  const shown = isToday
+    ? time.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+    : time.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
   return (
     <>
       {before}

@@ -101,12 +101,18 @@ function Sentence({ parts, ...sentence }: Card['sentence']) {
     <>
       {parts.map(({ kind, text }, index) => (
         <span key={index} class={`part part-${kind}`}>
-          {index === 1 ? ': ' : kind === 'value' ? ' ' : index > 0 ? ', ' : ''}
+          {separator(kind, index)}
           <Marked text={text} />
         </span>
       ))}
     </>
   );
+}
+
+function separator(kind: string, index: number): string {
+  if (index === 0) return kind === 'value' ? ' ' : '';
+  if (index === 1) return ': ';
+  return kind === 'value' ? ' ' : ', ';
 }
 
 function Details({ card: { who, why, answers, raw } }: { card: Card }) {

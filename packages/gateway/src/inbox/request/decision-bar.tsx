@@ -14,15 +14,13 @@ export function DecisionBar() {
   const given = [...useStore(decisions).values()].findLast(
     (each) => isNews(each) && (open === undefined || !isSameRequest(each, open)),
   );
+  const isDelayed = given?.state.kind === 'delayed';
+  const status = isDelayed ? 'Approved. You can undo it with z.' : 'It does not count yet.';
   return (
     <section class="decision-bar" aria-label="Your last answer">
       {/* The element is always in the page, because screen readers announce only changes of existing elements. */}
       <p class="visually-hidden" role="status">
-        {given === undefined
-          ? ''
-          : given.state.kind === 'delayed'
-            ? 'Approved. You can undo it with z.'
-            : 'It does not count yet.'}
+        {given === undefined ? '' : status}
       </p>
       {given !== undefined && <News key={requestHref(given)} given={given} />}
     </section>

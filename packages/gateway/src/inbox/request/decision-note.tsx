@@ -38,15 +38,13 @@ export function DecisionNote({ state, request }: { state: DecisionState; request
     case 'refused':
       return <FailureNote words="Not accepted: " message={state.problem.message} isAlert />;
     case 'done': {
-      const { outcome, votes, recorded, grantId, successor } = state.receipt;
+      const { votes, grantId, successor } = state.receipt;
       const { workflowId } = request;
       // The page reads the request again after a vote, so `request` has the vote already.
       const who = whoCanAnswer(request);
       return (
         <p class="note good" role="status">
-          {recorded === true
-            ? 'Recorded: the next worker applies it.'
-            : `Your ${state.approved ? 'approval' : 'answer'} counts${votes === undefined && outcome !== undefined ? `: ${outcome.replaceAll('_', ' ')}` : ''}.`}
+          {effectText(state)}
           {votes !== undefined && (
             <>
               {` ${votes.have} of ${votes.need}`}
@@ -70,6 +68,13 @@ export function DecisionNote({ state, request }: { state: DecisionState; request
       );
     }
   }
+}
+
+function effectText({ approved, receipt }: DecisionState & { kind: 'done' }): string {
+  const { outcome, votes, recorded } = receipt;
+  if (recorded === true) return 'Recorded: the next worker applies it.';
+  const settled = votes === undefined && outcome !== undefined ? `: ${outcome.replaceAll('_', ' ')}` : '';
+  return `Your ${approved ? 'approval' : 'answer'} counts${settled}.`;
 }
 
 export function Votes({ request }: { request: ApprovalDetails }) {

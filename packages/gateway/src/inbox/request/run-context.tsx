@@ -177,7 +177,7 @@ export async function readCallingAgent(
 ): Promise<string | undefined> {
   const { events, earlier } = read ?? (await readRunEvents(parent));
   const named = callingAgent(events, nestedWorkflowId);
-  // If no event of the whole run names the agent, it is the agent with which the run began.
+  // If all events are known and none names the agent, the calling agent is the one with which the run began.
   if (named !== undefined || earlier > 0) return named;
   const { agent } = await getJson<ShownRun>(apiPath`/runs/${parent}`);
   return callingAgent(events, nestedWorkflowId, agent);

@@ -61,9 +61,10 @@ export function callsText(calls: readonly PastCall[], isPart = false): string {
     const text = `${toolName} ${what}`;
     counts.set(text, (counts.get(text) ?? 0) + 1);
   }
-  const named = [...counts].map(([text, count]) =>
-    count === 1 ? text : `${text} ${count === 2 ? 'twice' : `${count} times`}`,
-  );
+  const named = [...counts].map(([text, count]) => {
+    if (count === 1) return text;
+    return count === 2 ? `${text} twice` : `${text} ${count} times`;
+  });
   const shown =
     named.length > mostNamed + 1 ? [...named.slice(-mostNamed), `and ${named.length - mostNamed} more`] : named;
   const count = calls.length === 1 ? '1 call' : `${calls.length.toLocaleString('en')} calls`;

@@ -21,6 +21,7 @@ export function StandingNote({ request, decisionId, isNew }: StandingNoteProps) 
   useEffect(() => {
     if (isNew) section.current?.focus({ preventScroll: true });
   }, [isNew, settled?.settledAt]);
+  // The gateway puts a hash of the person before the id of a decision.
   const isOwn = decisionId !== undefined && settled?.decisionId?.endsWith(decisionId) === true;
   return (
     <section
@@ -67,7 +68,8 @@ function Settled({ settled, people, isOwn }: SettledProps) {
   const { outcome, reviewerId, reviewerName, identity, settledAt, reason, by, byId } = settled;
   const did = by === 'edit' ? 'edited its arguments' : `${verbs[outcome] ?? 'settled'} this`;
   const named = reviewerId === undefined ? 'An unnamed reviewer' : personsShown(people)(reviewerId, reviewerName);
-  const who = isOwn ? 'You' : identity === undefined ? undefined : named;
+  const other = identity === undefined ? undefined : named;
+  const who = isOwn ? 'You' : other;
   return (
     <p>
       {who === undefined ? (

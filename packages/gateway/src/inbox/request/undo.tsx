@@ -10,7 +10,7 @@ export interface UndoTime {
   untilMs: number;
 }
 
-/** Delays the answer of a dialog so that it can be undone. Closing the dialog drops it; leaving the page sends it. */
+/** Delays the answer of a dialog, for undoing. Closing the dialog drops the answer, and leaving the page sends it. */
 export function useUndo() {
   const [held, setHeld] = useState<HeldBack>();
   const current = useRef<HeldBack>(undefined);

@@ -41,7 +41,6 @@ interface ConversationProps {
   writing?: ComponentChildren;
 }
 
-/** The conversation of a run: the messages of its user, agents and reviewers, its calls, and its end. */
 export function Conversation({ events, caller, agent, most = Infinity, showMore, writing }: ConversationProps) {
   const entries = conversationOf(events, agent);
   const hidden = Math.max(0, entries.length - most);
@@ -241,17 +240,14 @@ const longestValue = 400;
 /** The sentence of the tool, or one that is built from the call. Escapes make invisible characters visible. */
 function sentenceOf({ toolName, arguments: args, requests }: Call): string {
   const sentence = requests.at(-1)?.request.sentence;
-  const named = Object.entries(typeof args === 'object' && args !== null ? args : {});
-  const shownArguments = Object.fromEntries(
-    named
-      .slice(0, mostRead)
-      .map(([name, value]) => [name, typeof value === 'string' ? firstLine(value) : firstLine(JSON.stringify(value))]),
-  );
+  const entries = Object.entries(typeof args === 'object' && args !== null ? args : {});
+  const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+  const shown = entries.slice(0, mostRead).map(([name, value]) => [name, firstLine(textOf(value))] as const);
   return rowSentence({
     toolName,
     ...(sentence !== undefined && { sentence }),
-    shownArguments,
-    argumentNames: named.map(([name]) => name),
+    shownArguments: Object.fromEntries(shown),
+    argumentNames: entries.map(([name]) => name),
   });
 }
 

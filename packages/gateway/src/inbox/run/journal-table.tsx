@@ -44,7 +44,6 @@ export function JournalTable({ workflowId, version }: { workflowId: string; vers
   );
 }
 
-/** One line with those of the listed members that an entry has; each kind of entry has others. */
 function detailsOf(entry: JournalEntry): string {
   const { outcome, approved, ran, rule, layer, reviewerId, to, code, grantId, deadline, reason } = entry;
   const parts = [

@@ -55,7 +55,6 @@ function policyOf(text: string): object | string | undefined {
 
 type ListedStatus = RunList['runs'][number]['status'];
 
-/** The filters of the list of runs. An empty string matches all runs. */
 export interface RunFilters {
   status: ListedStatus | '';
   agent: string;

@@ -45,7 +45,7 @@ async function ask(): Promise<void> {
     try {
       const me = await getJson<Me>('/me');
       if (lastId !== undefined && lastId !== me.id) {
-        // This state drops delayed answers, which would otherwise be sent in the name of the other person.
+        // In this state, `decisions.ts` drops delayed answers. Otherwise they would be sent in the other person's name.
         session.set({ state: 'unknown' });
         location.reload();
       }

@@ -18,7 +18,7 @@ const firstNotification = {
   href: hrefOf('/'),
 };
 
-/** Asks the user for the permission. Call it only after a click, because browsers ignore it otherwise. */
+/** Asks the user to permit notifications. Call this only after a click, because browsers ignore it otherwise. */
 export async function askForNotifications(): Promise<void> {
   if (notificationState.get() === 'unsupported') {
     announceText('This browser cannot notify you.', 'bad');
@@ -112,7 +112,6 @@ async function showNotification(notification: PlainNotification): Promise<(() =>
   }
 }
 
-/** Shows a notification by the service worker. Returns a function that closes it; undefined if it was not shown. */
 async function showByWorker({ title, body, tag, href }: PlainNotification): Promise<(() => void) | undefined> {
   if (!('serviceWorker' in navigator)) return undefined;
   try {

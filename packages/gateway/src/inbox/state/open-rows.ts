@@ -3,7 +3,6 @@ import { inboxOrder } from '../../http/inbox/open-view.ts';
 import { isSameRequest, type RequestIds } from './paths.ts';
 
 export interface OpenRows {
-  /** The rows by deadline. Rows without a deadline come last. */
   rows: readonly InboxRow[];
   more: number;
   unread: InboxPage['unread'];

@@ -62,7 +62,6 @@ export const ranWords: Readonly<Record<'yes' | 'no' | 'unknown' | 'pending', str
   pending: 'not ended yet',
 };
 
-/** The message of an error. That of a refusal by the gateway is a sentence for people. */
 export function problemText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
