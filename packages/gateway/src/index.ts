@@ -1,4 +1,4 @@
-/** The HTTP gateway: an API and a web inbox for reviewers, over a client. */
+/** The HTTP gateway: an API and a web inbox for reviewers. It reaches Temporal through a `CountersignClient`. */
 // This file only re-exports. The first import checks the version of Node.
 import 'countersign/require-node';
 export { startGateway } from './http/start-gateway.ts';

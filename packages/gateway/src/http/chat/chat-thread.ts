@@ -17,8 +17,8 @@ export interface ChatThread {
 }
 
 /**
- * The number of a run in its thread, from 0, because a thread continues with another run when a run has ended. Or the
- * name of a run by `turnOf`, 32 hex characters: older gateways started one run for each turn of the user.
+ * A run of a thread by its number, from 0: when a run has ended, the thread continues with the next one. A run of an
+ * older gateway has a hash of `turnOf` instead, because such a gateway started one run for each turn of the user.
  */
 export type RunOfThread = number | string;
 

@@ -69,6 +69,7 @@ async function sayToSession(
     const state = asked ?? (await send(thread, workflowId, messages));
     if (state === 'taken') return { run, workflowId, messageId: last.messageId };
     if (state === 'over') return 'over';
+    // Run 0 may be missing because an older gateway started another run, or because retention has removed it.
     const older = run === 0 ? await olderRun(thread, said.texts) : undefined;
     if (older !== undefined) return older;
     const open = run === 0 ? await openSession(thread) : undefined;

@@ -2,7 +2,6 @@ import { ProblemError, isProblemError } from 'countersign/base';
 import { isSamePerson, sessionOf, type SessionOfRun } from 'countersign/adapter';
 import type { CountersignClient } from 'countersign/client';
 
-/** The roles that a person can have, as docs/identity.md describes them. No role includes another. */
 export const roles = ['viewer', 'starter', 'reviewer', 'operator'] as const;
 /** A role of a person at the gateway (docs/gateway.md). No role includes another. */
 export type Role = (typeof roles)[number];

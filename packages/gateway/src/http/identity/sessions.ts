@@ -49,7 +49,7 @@ export function createSessions({ seals, cookies, tokens, lifetimeMs }: SessionOp
       const content = await contentOf(request);
       return content && holderOf(content);
     },
-    /** The credential of the request's session, to seal for another purpose; undefined without a valid session. */
+    /** The credential of the request's session, such as for linking an account; undefined without a valid session. */
     credentialOf: async (request: Request): Promise<Credential | undefined> => {
       const content = await contentOf(request);
       if (content === undefined || holderOf(content) === undefined) return undefined;

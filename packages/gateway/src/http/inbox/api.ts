@@ -72,7 +72,7 @@ export interface OpenView {
   rows: InboxRow[];
   /** The number of matching requests, including those beyond `rows`. */
   matching: number;
-  /** The number of requests that do not match by what the list has, but the list lacks some of their arguments. */
+  /** The number of further requests that may match, because the list has only some of their arguments. */
   unsearched: number;
   /** The number of all open requests of each tab, whatever the query. */
   counts: Record<Tab, number>;
@@ -126,7 +126,7 @@ export interface RequestPeople {
 
 /** The response of `POST /approvals/{requestId}/matches`: the past calls that a scope would have covered. */
 export interface Matches {
-  /** False: the scope does not cover the call of the request itself, so an "always" with this scope is refused. */
+  /** False: the scope does not cover the call of the request itself, so an approval with this scope is refused. */
   covers: boolean;
   matched: { workflowId: string; callId: string; toolName: string; at: string; outcome: string }[];
   /** The number of past calls that were compared. */

@@ -58,7 +58,7 @@ export class InboxFeed {
 
   /**
    * The events for one viewer: a `snapshot`, then a `changed` or `gone` for each changed row. The viewer gets another
-   * `snapshot` instead if more than rows has changed, or if there are more rows than a stream sends.
+   * `snapshot` instead if anything other than rows has changed, or if there are more rows than a stream sends.
    */
   async *watch(principal: Principal, signal: AbortSignal): AsyncGenerator<InboxEvent, void, undefined> {
     this.#enter();

@@ -66,6 +66,7 @@ export function inboxFiles({ log }: GatewayContext): OpenAPIHono<HttpEnv> {
       if (error.code === 'ENOENT') return read();
       throw error;
     });
+    // After a failure, the next request loads the files again.
     loading.catch(() => (loading = undefined));
     return loading;
   };

@@ -230,7 +230,7 @@ export async function shownRun(client: CountersignClient, workflowId: string): P
   };
 }
 
-/** The result of a run, with the final texts of its redacted event `end`. Undefined for what is no result of a run. */
+/** A run's result with the final texts of the redacted event `end`. Undefined if the workflow has another result. */
 function shownResult(
   { status, usage, nestedUsage, cost, outcomes }: Partial<NonNullable<RunView['result']>> = {},
   { output = '', structuredOutput }: Partial<RunCompleteEvent> = {},

@@ -18,10 +18,10 @@ interface GroupProps {
 }
 
 export function GroupRow({ group: { workflowId, rows }, isUnfolded, unfold, isSelected, toggle, answer }: GroupProps) {
-  const [first] = rows.toSorted(inboxOrder);
+  const [mostUrgent] = rows.toSorted(inboxOrder);
   const tools = new Set(rows.map(({ toolName }) => toolName));
   const what = tools.size === 1 ? visibleText(rows[0]!.toolName).slice(0, 100) : `Calls of ${tools.size} tools`;
-  const { requestedAt, deadline, agentName } = first!;
+  const { requestedAt, deadline, agentName } = mostUrgent!;
   return (
     <li class={isSelected ? 'group selected' : 'group'} data-run={workflowId}>
       {toggle !== undefined && (

@@ -10,7 +10,7 @@ interface ListKeys {
   groups: readonly RowGroup[];
   /** Selects rows, or deselects them. If the user cannot answer, this and `answer` are undefined. */
   toggle: ((rows: readonly InboxRow[]) => void) | undefined;
-  /** Opens the dialog that answers the selection; without a selection, these rows. */
+  /** Opens the dialog that answers the selected rows, or these rows if no row is selected. */
   answer: ((answer: 'approve' | 'deny', rows: readonly InboxRow[]) => void) | undefined;
   hasSelection: boolean;
 }

@@ -29,7 +29,7 @@ function rowsOfAddress(): readonly InboxRow[] {
   return listedRows(openRequests.get().open, readQuery(currentLocation.get().query));
 }
 
-/** The next request of the list that waits for the reviewer; after the last, the first. Undefined if none waits. */
+/** The next request of the list that waits for the reviewer. After the end of the list, this goes on at its top. */
 function nextRequest(rows: readonly InboxRow[], shown: RequestIds): InboxRow | undefined {
   const at = rows.findIndex((row) => isSameRequest(row, shown));
   return [...rows.slice(at + 1), ...rows.slice(0, Math.max(0, at))].find(

@@ -16,7 +16,7 @@ const parts: readonly [name: string, read: (request: ApprovalDetails) => unknown
   ['what is hidden from you', ({ shown, redacted }) => [shown, redacted]],
 ];
 
-/** Lists what has changed in a request, such as `amount 6 → 600, what the user wrote`. Escapes are visible. */
+/** Lists what has changed, such as `amount 6 → 600, what the user wrote`. Escapes show invisible characters. */
 export function whatChanged(before: ApprovalDetails, after: ApprovalDetails): string {
   const values = valueChanges(before.arguments, after.arguments);
   const [from, to] = [whoCanAnswer(before), whoCanAnswer(after)];
@@ -29,7 +29,7 @@ export function whatChanged(before: ApprovalDetails, after: ApprovalDetails): st
   return changed.length === 0 ? 'the tool' : changed.join(', ');
 }
 
-/** Lists the changed values of arguments, such as `amount 89 → 50`. Escapes are visible. */
+/** Lists the changed values of arguments, such as `amount 89 → 50`. Escapes show invisible characters. */
 export function valueChanges(before: Json, after: Json): string[] {
   return changedValues(before, after).map(
     (each) => `${visibleText(bounded(each.place))} ${valueText(each.before)} → ${valueText(each.after)}`,

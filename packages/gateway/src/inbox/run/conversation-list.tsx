@@ -237,7 +237,7 @@ function CallSentence({ call }: { call: Call }) {
 /** The most characters of a value that are read for the sentence, which shortens values anyway. */
 const longestValue = 400;
 
-/** The sentence of the tool, or one that is built from the call. Escapes make invisible characters visible. */
+/** One sentence about a call: the tool's own, else one built from the call. Escapes show invisible characters. */
 function sentenceOf({ toolName, arguments: args, requests }: Call): string {
   const sentence = requests.at(-1)?.request.sentence;
   const entries = Object.entries(typeof args === 'object' && args !== null ? args : {});

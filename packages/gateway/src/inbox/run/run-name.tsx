@@ -6,7 +6,7 @@ export type NamedRun = Pick<RunList['runs'][number], 'workflowId' | 'workflowTyp
 
 const longest = 120;
 
-/** The name of a run: its agent, or else its workflow type, then its task, or else its id. Escapes are visible. */
+/** The name of a run: its agent or workflow type, then its task or id. Escapes show invisible characters. */
 export function runName({ workflowId, workflowType, agent, task }: NamedRun): string {
   const first = agent ?? workflowType;
   const name = `${first.slice(0, longest)}: ${(task ?? workflowId).slice(0, longest)}`;

@@ -96,6 +96,7 @@ export function stopResult({ kind, about }: StopStep, receipts: readonly Receipt
         const why = votes === undefined ? message : `${votes.have} of ${votes.need} votes`;
         return { isGood: false, text: `Your denial counts. Later calls of ${about} are not denied: ${why}.` };
       }
+      // The receipt says `narrowed` if the rule admits only the same call again.
       return message.includes('narrowed')
         ? {
             isGood: false,
