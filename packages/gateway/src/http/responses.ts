@@ -144,8 +144,8 @@ export function wantsHtml(request: Request): boolean {
 }
 
 /**
- * A response with one line of JSON for each value. This awaits the first value, so that an error before it becomes a
- * problem response. A later error breaks the connection, so that a part does not look like the whole.
+ * Makes a response with one line of JSON for each value. An error before the first value becomes a problem response,
+ * because this awaits that value. A later error breaks the connection, so that a part does not look like the whole.
  */
 export async function linesResponse(values: AsyncIterable<unknown>): Promise<Response> {
   const iterator = values[Symbol.asyncIterator]();

@@ -1,6 +1,6 @@
 /**
- * The service worker shows the messages of web push (docs/web-push.md). In browsers in which pages cannot show
- * notifications, it shows those of an open inbox, too. It handles no HTTP requests and stores nothing.
+ * The service worker shows the messages of web push (docs/web-push.md). It also shows notifications of an open inbox in
+ * browsers whose pages cannot show notifications. It handles no HTTP requests and stores nothing.
  */
 
 /** A message of the channel for web push, which src/adapters/web-push/push-message.ts makes. */

@@ -124,7 +124,7 @@ function linkedAccounts(
       const records = await listRecords(session, { kind: kindOfList, owner: person.id });
       const links = await Promise.all(records.map(({ value }) => opened(value)));
       const accounts = links.flatMap((link) => (link === undefined ? [] : [link.account]));
-      // Another person may have linked one of these accounts later. Then it answers as that person.
+      // Another person may have linked one of these accounts later. Then the account answers as that person.
       const holders = await Promise.all(accounts.map(personOf));
       return accounts.filter((_, index) => holders[index]?.id === person.id);
     },

@@ -36,7 +36,7 @@ const resumePart = z.looseObject({
   metadata: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** The members of AG-UI's `RunAgentInput` that the gateway reads. It ignores all others. */
+/** The members of AG-UI's `RunAgentInput` that the gateway reads. The gateway ignores all other members. */
 export const runAgentInput = z
   .looseObject({
     threadId: z.string().min(1).max(500),
@@ -131,7 +131,7 @@ function messageText(content: RunAgentInput['messages'][number]['content']): str
 
 type Message = { id: string; role: string } & Record<string, unknown>;
 
-/** Collects the messages for AG-UI's snapshot: those that the front end sent, then those of the stream's steps. */
+/** Collects the messages for AG-UI's snapshot: first those of the front end, then those of the stream's steps. */
 class SnapshotMessages {
   readonly #all: Message[];
   /** True once the assistant has a message that the front end did not send. */

@@ -27,7 +27,7 @@ const part = z.looseObject({
 
 const toldText = z.looseObject({ countersign: z.looseObject({ textId: z.string() }) });
 
-/** The members of a body of the AI SDK's `DefaultChatTransport` that the gateway reads. It ignores all others. */
+/** The members of a body of the AI SDK's `DefaultChatTransport` that the gateway reads. It ignores other members. */
 export const chatRequest = z
   .looseObject({
     id: z.string().min(1).max(500),
@@ -170,7 +170,7 @@ class ChunkTranslator {
       case 'text':
         return yield { type: 'text-delta', id: step.messageId, delta: step.delta };
       case 'text_end':
-        // The front end sends `textId` with its next request, and so tells the gateway that it has this text.
+        // The front end sends `textId` with its next request, so that the gateway knows that it has the text.
         return yield {
           type: 'text-end',
           id: step.messageId,

@@ -16,7 +16,7 @@ export interface ChatAnswer {
 
 export type UnreadAnswer = { answerId: string; problem: Problem };
 
-/** Sends all answers to their runs at once. A refused answer does not stop others; a repeated one counts once. */
+/** Sends all answers to their runs. A refused answer does not stop other answers. A repeated answer counts once. */
 export async function recordAnswers(
   thread: ChatThread,
   answers: readonly (ChatAnswer | UnreadAnswer)[],

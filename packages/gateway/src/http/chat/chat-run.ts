@@ -93,8 +93,8 @@ function turnIn(past: readonly RecordedEvent[], chat: ChatRun): RecordedEvent[] 
 }
 
 /**
- * The index of the user's message that began the turn to follow; -1 if there is none. It is the message `said`, or
- * without `said`, the last message before the call that the front end has answered; else the last message of all.
+ * The index of the user's message that began the turn to follow; -1 if there is none. This is the message `said`.
+ * Without `said`, it is the last message before the call that the front end has answered, or the last one of all.
  */
 function messageOfTurn(past: readonly RecordedEvent[], chat: ChatRun): number {
   const { said, seen } = chat;
@@ -118,8 +118,8 @@ function untilAnswer(events: readonly RecordedEvent[]): RecordedEvent[] {
 }
 
 /**
- * The events of the previous turn that the front end has missed, because it was reloaded or has lost its stream. They
- * begin with the first call that has no result in the front end, and come before the events of the user's new message.
+ * The events of the previous turn that the front end has missed, because it was reloaded or has lost its stream. The
+ * first one is a call that has no result in the front end. The stream sends these events before those of the new turn.
  * The events of older turns are left out: a front end that sends only its newest messages does not name their results.
  */
 function missedIn(past: readonly RecordedEvent[], turn: readonly RecordedEvent[], chat: ChatRun): RecordedEvent[] {
@@ -175,7 +175,7 @@ async function awaitsUser({ thread, workflowId }: ChatRun): Promise<boolean> {
   return awaitsMessage === true;
 }
 
-/** The result of `next` or of one of `others`, whichever comes first. Then the signal of `others` aborts. */
+/** The result of `next` or of one of `others`, whichever comes first. Then the signal ends the other ones. */
 async function firstOf<Other>(
   next: Promise<IteratorResult<RunEvent>>,
   others: (signal: AbortSignal) => Promise<Other>[],
@@ -236,7 +236,7 @@ class ChatWaits {
     yield* this.tell([]);
   }
 
-  /** Yields the waits if they have changed. `others`: the open requests of the run that its user cannot answer. */
+  /** Yields the waits if they have changed. `others`: the run's open requests that the chat's user cannot answer. */
   *tell(others: readonly AskedRequest[]): Generator<ChatStep> {
     const waits = [...others.map((each) => waitOf(this.#thread, each)), ...this.#found];
     const text = JSON.stringify(waits);

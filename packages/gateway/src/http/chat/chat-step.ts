@@ -77,7 +77,7 @@ export function questionText({ message, refused }: AskedRequest): string {
   return refused === undefined ? message : `${refused.message}\n${message}`;
 }
 
-/** Facts about a request for the front end: its severity, its rule, and why an answer to it was refused. */
+/** Facts about a request for the front end: its severity, its rule, and why the gateway refused an answer. */
 export function factsOf({ details, refused }: AskedRequest) {
   return {
     ...(details && { severity: details.assessment.severity, rule: details.rule, shown: details.shown }),

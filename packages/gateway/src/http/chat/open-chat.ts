@@ -130,7 +130,7 @@ export async function stopChat(
   }
 }
 
-/** The open run of a thread; undefined if there is none, or if it waits for the next message of its user. */
+/** The run of a thread with a running turn; undefined if no run is open, or the open run waits for its user. */
 async function sessionWithTurn(thread: ChatThread): Promise<Pick<Said, 'run' | 'workflowId'> | undefined> {
   // The runs of a thread have numbers from 0. If retention has removed run 0, visibility names the open run.
   let run: number | undefined = 0;

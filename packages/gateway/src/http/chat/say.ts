@@ -127,8 +127,8 @@ async function start(thread: ChatThread, run: number, input: Message[]): Promise
 }
 
 /**
- * Asks for another answer to the last message: retries a failed turn, else sends the message again. The id of the sent
- * message, which this returns, contains the number of the turn, so that a repeated request sends it once.
+ * Asks for another answer to the last message: retries a failed turn, else sends the message again, and returns its id.
+ * The new id contains the number of the turn, so that a repeated HTTP request sends the message only once.
  */
 async function askAgain(
   thread: ChatThread,
@@ -197,7 +197,7 @@ function newestOf(past: readonly Message[]): Message[] {
   return from === -1 ? [] : past.slice(from).map(withoutFileData);
 }
 
-/** Replaces the data of a message's files by a text that names them, so that the next session does not repeat it. */
+/** Replaces the data of a message's files by a text with their names, so that the next session gets no large data. */
 function withoutFileData(message: Message): Message {
   if (message.role !== 'user') return message;
   const { files = [], ...said } = message;

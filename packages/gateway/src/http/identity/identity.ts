@@ -23,7 +23,7 @@ export interface OpenIdSettings {
   /** The `aud` that a JWT of a service must have. Absent: the gateway accepts no JWT. */
   readonly audience?: string;
   readonly idClaim: string;
-  /** True: an e-mail address counts although the provider does not state that it verified it. */
+  /** True: an e-mail address identifies a person even if the provider does not state that the address is verified. */
   readonly trustEmail: boolean;
   readonly groupsClaim: string;
   readonly rolesClaim: string;

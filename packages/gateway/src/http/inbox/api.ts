@@ -84,7 +84,7 @@ export interface OpenView {
 
 /** The response of `GET /approvals/search`. */
 export interface FoundRequests extends OpenView {
-  /** The number of open requests that were not searched, because there are too many or they cannot be listed. */
+  /** The number of open requests that the gateway did not search, because there are too many or it cannot list them. */
   more: number;
   unread: UnreadRun[];
 }
@@ -161,7 +161,7 @@ export interface StartedRun {
 export interface RunList {
   /** The newest first. */
   runs: ListedRun[];
-  /** True: there are further runs that match, or that were not compared. */
+  /** True: further runs match the filters, or the gateway did not compare all runs. */
   more: boolean;
 }
 

@@ -14,8 +14,8 @@ const source = join(own, 'src', 'inbox');
 const isInstalled = !existsSync(source);
 
 /**
- * The folder with the built inbox. In a checkout of the repository, the name of the folder has a digest of the sources,
- * so files never change during a read. If the folder is missing, one gateway builds it, and the others wait.
+ * Returns the folder with the built inbox. In a checkout of the repository, its name has a digest of the sources, so a
+ * changed source never changes files that are being read. One gateway builds a missing folder; other gateways wait.
  */
 export async function builtInbox(log: (line: string) => void): Promise<string> {
   if (isInstalled) return join(dist, 'inbox');

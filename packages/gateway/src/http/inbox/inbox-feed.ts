@@ -9,9 +9,9 @@ import { problemOf } from '../responses.ts';
 import { readBy, rowKey, sharedRow, waitsForRow } from './inbox-row.ts';
 import { openView, type OpenQuery, type SharedRow } from './open-view.ts';
 
-/** The most rows that the feed keeps. These have the earliest deadlines; the feed only counts the others. */
+/** The most rows that the feed keeps: the rows with the earliest deadlines. The feed only counts all other rows. */
 const mostRows = 20_000;
-/** The most rows that a stream sends. These have the earliest deadlines; a search finds the others. */
+/** The most rows that a stream sends: the rows with the earliest deadlines. A search finds all other rows. */
 const mostStreamed = 500;
 /** How long the poller continues after the last search, in milliseconds. */
 const searchedForMs = 30_000;
@@ -22,7 +22,7 @@ const mostUnread = 100;
 const pausesMs = { least: 1_000, most: 15_000 };
 /** A pause is at least this many times as long as the read before it, so reads take at most a fifth of the time. */
 const pausePerLook = 4;
-/** If there are more rows than `mostStreamed`, a stream sends whole snapshots, at most one in this time. */
+/** If there are more rows than `mostStreamed`, a stream sends only whole snapshots, at most one per this time. */
 const wholeEveryMs = 5_000;
 
 export type InboxEvent = { [Name in keyof InboxEvents]: { event: Name; data: InboxEvents[Name] } }[keyof InboxEvents];

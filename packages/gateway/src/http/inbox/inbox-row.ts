@@ -33,8 +33,8 @@ export function waitsForRow(
 }
 
 /**
- * Says whether a request waits for this person. `approvers` are the people whose approval would count; the run leaves
- * them out if they are too many. Then this decides by the reviewers, the person's id, and the groups of the credential.
+ * Says whether a request waits for this person. `approvers` are the people whose approval would count. If they are too
+ * many, the run leaves `approvers` out. Then the reviewers, the person's id and the groups of the credential decide.
  */
 export function waitsFor(
   { id, groups }: Pick<Principal, 'id' | 'groups'>,
@@ -54,7 +54,7 @@ export function waitsFor(
   return seats.some(([owner]) => isOneOf(directory, owner, reviewers, keyOf)) ? 'you' : 'others';
 }
 
-/** Says whether a request waits for this person now: it does not once it is settled, or once the person has voted. */
+/** Says whether a request waits for this person now. After a settlement or the person's vote, it waits for others. */
 export function waitsForOne(principal: Principal, request: ApprovalDetails): WaitsFor {
   if (!principal.roles.includes('reviewer')) return 'others';
   const { settled, votes = [] } = request;

@@ -37,7 +37,7 @@ export function openView<Row extends SharedRow>(
   { waitsFor, limit, nowMs }: ViewOptions<Row>,
 ): OpenView {
   const counts: Record<Tab, number> = { mine: 0, anyone: 0, others: 0 };
-  const ofTab: Record<Tab, InboxRow[]> = { mine: [], anyone: [], others: [] };
+  const rowsOfTab: Record<Tab, InboxRow[]> = { mine: [], anyone: [], others: [] };
   const names = { tools: new Set<string>(), agents: new Set<string>() };
   const words = searchWords(query.text);
   const unsearched: Record<Tab, number> = { mine: 0, anyone: 0, others: 0 };
@@ -48,11 +48,11 @@ export function openView<Row extends SharedRow>(
     names.tools.add(row.toolName);
     names.agents.add(row.agentName);
     if (!hasFacts(row, query)) continue;
-    if (hasWords(row, words)) ofTab[tab].push({ ...row, waitsFor: waits });
+    if (hasWords(row, words)) rowsOfTab[tab].push({ ...row, waitsFor: waits });
     else if (row.shown === 'part') unsearched[tab] += 1;
   }
   const tab = query.tab ?? tabs.find((each) => counts[each] > 0) ?? tabs[0];
-  const found = ofTab[tab].toSorted(orders[query.sort](nowMs));
+  const found = rowsOfTab[tab].toSorted(orders[query.sort](nowMs));
   return {
     tab,
     rows: found.slice(0, limit),

@@ -35,7 +35,7 @@ const search = defineRoute('GET /approvals/search', {
   responses: { 200: json(foundRequests, 'The requests of one tab.') },
 });
 
-/** The routes that stream and search the open requests. Both use one feed, which reads them for all senders. */
+/** The routes that stream and search the open requests. Both use one feed, which reads the requests for all senders. */
 export function inboxEventRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const feed = new InboxFeed(gateway);
   return new OpenAPIHono<HttpEnv>()

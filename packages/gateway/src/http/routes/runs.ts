@@ -184,8 +184,8 @@ const longestDetail = 1_000;
 
 /**
  * Validates the policy in the body of `POST /runs`. Throws `policy_invalid`, with the places of the first mistakes, or
- * `forbidden` if the policy could loosen that of the agent and the sender is no operator. Only the worker knows the
- * longest allowed timeout, so it checks that later.
+ * `forbidden` if the sender is no operator and the policy could loosen the agent's policy. The worker later checks the
+ * timeouts, because only the worker knows the longest allowed timeout.
  */
 function checkPolicy(principal: Principal, body: { policy?: object | undefined; mode?: Mode | undefined }): void {
   const policy = body.policy === undefined ? undefined : checked(body.policy);

@@ -163,7 +163,7 @@ type Message =
   | { kind: 'state'; from: string; state: StreamState; isHidden: boolean }
   | { kind: 'event'; from: string; event: SharedEvent };
 
-/** A tab with the stream that is silent for this time is replaced: it should forward a heartbeat every 15 seconds. */
+/** If the tab with the stream forwards nothing for this time, another tab opens a stream. Heartbeats come each 15 s. */
 const sharedSilentMs = 40_000;
 /** How long a new tab waits for an answer of the tab with the stream, which is late only if the browser froze it. */
 const answerMs = 5_000;

@@ -80,7 +80,7 @@ function choiceOf(schema: JsonObject, value: Json): FormNode | undefined {
   return at === -1 ? undefined : { kind: 'choice', options, at, schema };
 }
 
-/** The members of the value, then those that only the schema has. Of the latter, required ones get an empty form. */
+/** The members of the value, then those that only the schema has. A required one of these gets an empty form. */
 function membersOf(value: JsonObject, schema: JsonObject, root: JsonObject, depth: number): FormMember[] {
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
   const known = isObject(schema['properties']) ? Object.keys(schema['properties']) : [];

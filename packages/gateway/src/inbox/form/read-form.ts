@@ -7,7 +7,7 @@ export type FormProblems = Readonly<Record<string, string>>;
 /** The name of the edited value in places such as `arguments.amount`. The gateway's sentences use the same name. */
 export const formRoot = 'arguments';
 
-/** The value of a form, or its problems. Only a text that is no valid number or JSON is a problem here. */
+/** The value of a form, or its problems: texts that are no valid number or no valid JSON. The schema is not checked. */
 export function readForm(form: FormNode): { value: Json } | { problems: FormProblems } {
   const problems: Record<string, string> = {};
   const value = readNode(form, [], problems);

@@ -282,7 +282,7 @@ export function whyLeftOut({ waitsFor }: InboxRow): string | undefined {
   return waitsFor === 'others' ? 'it waits for others' : undefined;
 }
 
-/** The item of a request that was read. It is left out unless the dialog shows it completely. */
+/** Makes the item of a request that was read. The dialog leaves out a request that it cannot show completely. */
 export function readItem(row: InboxRow, view: ApprovalView): BulkItem {
   const { request, card, waitsFor } = view;
   if (request.settled !== undefined) return { row, leftOut: 'it is settled' };

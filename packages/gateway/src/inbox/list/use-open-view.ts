@@ -33,7 +33,7 @@ export function useOpenView({ open }: OpenRequests, query: OpenQuery, limit: num
   const { value, problem } = useJson<FoundRequests>(hasAll ? undefined : path, version.current.number);
   const view = hasAll ? undefined : value;
   useEffect(() => {
-    found = view === undefined ? undefined : { address, view };
+    lastSearch = view === undefined ? undefined : { address, view };
   }, [view]);
   // An answer on this page removes rows, so it must draw the list again.
   useStore(decisions);
@@ -44,16 +44,16 @@ export function useOpenView({ open }: OpenRequests, query: OpenQuery, limit: num
 }
 
 /** The last search result of the gateway, and its filters as an address. `listedRows` reads them. */
-let found: { address: string; view: OpenView } | undefined;
+let lastSearch: { address: string; view: OpenView } | undefined;
 
 /** All rows of a list, with those just answered, so that `NextRequest` finds the row after the answered one. */
 export function listedRows(open: OpenRows | undefined, query: OpenQuery): readonly InboxRow[] {
-  if (found?.address === writeQuery(query)) return found.view.rows;
+  if (lastSearch?.address === writeQuery(query)) return lastSearch.view.rows;
   const waitsFor = (row: InboxRow): WaitsFor => row.waitsFor;
   return openView(open?.rows ?? [], query, { waitsFor, limit: Infinity, nowMs: serverNowMs() }).rows;
 }
 
-/** The view of the requests that the page has. A request that was just answered waits for others, or is gone. */
+/** Makes the list of the requests that the page has. A request answered here waits for others, or is left out. */
 function localView({ rows }: OpenRows, query: OpenQuery, limit: number): OpenView {
   const left = rows.filter((row) => !isSettled(row));
   const waitsFor = (row: InboxRow): WaitsFor => (isAnswered(row) ? 'others' : row.waitsFor);

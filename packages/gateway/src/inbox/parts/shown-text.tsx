@@ -23,7 +23,7 @@ export function Marked({ text }: { text: string }) {
   return <bdi>{parts.map((part) => (typeof part === 'string' ? part : <mark>{part.escape}</mark>))}</bdi>;
 }
 
-/** Shows a text of a card. If its middle is hidden, a note there says how many characters that are. */
+/** Shows a text of a card. In place of a hidden middle, a note says how many characters are hidden. */
 export function ShownText({ text }: { text: CardText }) {
   if (text.hidden === undefined) return <Marked text={text.text} />;
   return (

@@ -69,7 +69,7 @@ export function NeedsRole({ title, role }: { title: string; role: Role }) {
 /** How long signing out waits for the end of web push, in milliseconds. */
 const longestMs = 3_000;
 
-/** The button that signs out. It ends web push first, because the gateway lets only a signed-in user end it. */
+/** The button that signs out. It ends web push first, because only a signed-in user can end web push. */
 export function SignOut() {
   const signOut = async (): Promise<void> => {
     const tooLong = new Promise((resolve) => setTimeout(resolve, longestMs));

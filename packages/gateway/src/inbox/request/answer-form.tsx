@@ -23,7 +23,7 @@ const first = 'input:not([type=radio]), input:checked, textarea, select';
 
 export const personInput = { autocomplete: 'off', autocapitalize: 'off', maxLength: 200 } as const;
 
-/** A form below the card. It takes the focus. Escape closes it, and its button or Ctrl-Enter sends it. */
+/** A form below the card, which takes the focus. Escape closes the form; its button or Ctrl-Enter sends the answer. */
 export function AnswerForm({ title, verb, isBusy, isPrimary, isBlocked, submit, cancel, foot, children }: FrameProps) {
   const form = useRef<HTMLFormElement>(null);
   // A layout effect moves the focus at once, so that the next key goes into the form.

@@ -37,7 +37,7 @@ function whyNotCounted(state: DecisionState): string {
   return state.kind === 'dropped' ? `Not sent: ${state.why}.` : '';
 }
 
-/** An answer that can still be undone, or does not count, with buttons to undo it, repeat it or open the request. */
+/** Shows an answer that can still be undone, or that does not count, with buttons for the next step. */
 function News({ given }: { given: GivenDecision }) {
   const { state, sentence } = given;
   if (state.kind === 'delayed') {

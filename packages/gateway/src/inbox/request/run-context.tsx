@@ -30,7 +30,7 @@ export interface RunReading {
 
 type Asked = NonNullable<RunPast['asked']>;
 
-/** Reads the events of a request's run until the run ends, and once those of the runs that called it. */
+/** Reads the events of a request's run until the run ends. Reads the events of the calling runs only once. */
 export function useRunReading(request: ApprovalDetails | undefined): RunReading {
   const { workflowId, lineage = [], settled, requestId, requestedAt } = request ?? {};
   const { read, problem } = useRunEvents(workflowId, settled?.settledAt);

@@ -13,14 +13,14 @@ export interface UndoTime {
 /** Delays the answer of a dialog, for undoing. Closing the dialog drops the answer, and leaving the page sends it. */
 export function useUndo() {
   const [held, setHeld] = useState<HeldBack>();
-  const current = useRef<HeldBack>(undefined);
+  const pending = useRef<HeldBack>(undefined);
   const set = (next: HeldBack | undefined): void => {
-    current.current?.cancel();
-    current.current = next;
+    pending.current?.cancel();
+    pending.current = next;
     setHeld(next);
   };
   const cancel = (why = 'Not sent.'): void => {
-    if (current.current === undefined) return;
+    if (pending.current === undefined) return;
     set(undefined);
     announceText(why);
   };

@@ -13,7 +13,7 @@ export interface LoadedRequest {
   view: ApprovalView;
   /** The time when the present text appeared on the screen, by the clock of this computer. */
   shownAtMs: number;
-  /** The request as the reviewer saw it before it changed. If it has not changed, the present request. */
+  /** The request as the reviewer has seen it. It differs from the request in `view` if `hasChanged` is true. */
   seen: ApprovalView['request'];
   hasChanged: boolean;
   /** Present if the view has only what the list's row has: the run has not answered yet, or it has no worker. */

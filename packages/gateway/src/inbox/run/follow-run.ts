@@ -22,7 +22,7 @@ const [firstReadMs, readMs] = [500, 3_000];
 /**
  * Follows the events of a run, and calls `onChange` with its timeline after each change. Only the tab that last had the
  * focus has a stream. Other visible tabs poll the events, so they lack the text that the model is writing. Returns a
- * function that ends this.
+ * function that stops following.
  */
 export function followRun(
   workflowId: string,

@@ -26,8 +26,8 @@ export interface StopStep {
 }
 
 /**
- * The messages for a choice, in the order of sending. Plain denials come first: after `deny_later`, which settles all
- * open requests of its tool, they would be refused. The end of a run settles all its requests, so it comes last.
+ * The messages for a choice, in the order of sending. Plain denials come first, because `deny_later` settles all open
+ * requests of its tool, so a later denial would be refused. The end of a run comes last, because it settles everything.
  */
 export function stopSteps(
   requests: readonly StoppedRequest[],
