@@ -63,7 +63,7 @@ export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   app.use(securityHeaders(site));
   app.use(async (context, next) => {
     await next();
-    // A stopping gateway waits until its connections are closed, so it keeps none alive.
+    // A stopping gateway waits until all connections are closed, so each response closes its connection.
     if (stopping.aborted) context.res.headers.set('connection', 'close');
   });
   app.use(browserGuard(site));
@@ -80,7 +80,7 @@ export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   return app;
 }
 
-/** Returns the function that makes the response to an error, and logs the error if it is a fault of the gateway. */
+/** Returns the function that answers a request whose handler threw. It logs the errors that are the gateway's fault. */
 function responseToError({ authenticator, log }: GatewayContext): ErrorHandler<HttpEnv> {
   return (error, { req }) => {
     const { code, message } = problemOf(error);

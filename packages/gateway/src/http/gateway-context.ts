@@ -6,7 +6,7 @@ import type { IdentityService } from './identity/identity-service.ts';
 import type { GatewayLimits, SenderAddress } from './server/limits.ts';
 import type { Site } from './site.ts';
 
-/** What a worker declares: its agents, the operator's policy, and, if the policy comes from a file, its lines. */
+/** What a worker declares: its agents, the operator's policy, and for a policy from a file, the lines of the rules. */
 export interface KnownWorker {
   agents: readonly string[];
   policy?: Policy;

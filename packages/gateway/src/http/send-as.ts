@@ -33,7 +33,7 @@ export async function sendAs<Answer>(
   }
 }
 
-/** Sends messages, signed if possible. Those whose refusal may be due to the signature are sent again without it. */
+/** Sends messages, signed if possible. If a refusal may be due to the signature, sends the message again unsigned. */
 async function sendAllAs<Message>(
   gateway: Pick<GatewayContext, 'signer'>,
   principal: Principal,

@@ -103,7 +103,7 @@ export interface Gateway {
 
 const headersTimeout = 10_000;
 const requestTimeout = 30_000;
-/** How long an idle connection stays open, in milliseconds. A proxy must not reuse a connection that is closed here. */
+/** How long an idle connection stays open, in milliseconds: longer than usual proxies try to reuse a connection. */
 const keepAliveTimeout = 75_000;
 /** The gateway closes a connection that has no traffic for this time. Streams send a heartbeat, so they stay open. */
 const stalledTimeout = 300_000;

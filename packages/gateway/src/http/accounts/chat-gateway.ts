@@ -128,7 +128,7 @@ function linkedAccounts(
       const holders = await Promise.all(accounts.map(personOf));
       return accounts.filter((_, index) => holders[index]?.id === person.id);
     },
-    /** Removes the link of an account to this person. Resolves with false if the account is not linked to them. */
+    /** Unlinks an account from a person. Resolves with false if the account is not linked to this person. */
     unlink: async (account: AccountKey, person: Principal): Promise<boolean> => {
       const holder = await personOf(account);
       if (holder?.id !== person.id) return false;

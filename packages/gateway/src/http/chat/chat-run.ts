@@ -12,7 +12,7 @@ import { callIdPrefix, type ChatRun, nothingSeen, type ChatThread } from './chat
 import { retryTurn } from './say.ts';
 import { type ChatStep, stoppedStep, type AskedRequest, type ChatWait } from './chat-step.ts';
 
-/** Yields the steps of a turn that the page has missed, then new ones, until the turn ends or waits for the user. */
+/** Yields the steps that the page has missed, then the new steps, until the turn ends or waits for the user. */
 export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, undefined> {
   const { thread, workflowId, receipts, signal, waitMs } = run;
   const { client } = thread;
@@ -197,7 +197,7 @@ const pauseMs = { first: 1_000, longest: 30_000 };
 const mostNested = 20;
 const mostNames = 5;
 
-/** Reports to the front end of one stream why the run waits, whenever that changes. */
+/** Reports why the run waits to the front end of one stream, whenever the reason changes. */
 class ChatWaits {
   readonly #thread: Pick<ChatThread, 'client' | 'inbox'>;
   readonly #workflowId: string;

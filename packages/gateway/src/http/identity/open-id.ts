@@ -170,7 +170,7 @@ function errorSummary(error: unknown): string {
     .slice(0, 300);
 }
 
-/** Reads the provider's published metadata. Throws if its issuer differs from the settings, or it does not respond. */
+/** Reads the provider's published metadata. Throws if the issuer is not that of the settings, or on no response. */
 async function discover({ issuer, clientId, clientSecret }: OpenIdSettings): Promise<Discovered> {
   const url = new URL(issuer);
   const configuration = await openid.discovery(

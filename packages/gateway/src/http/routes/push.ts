@@ -18,7 +18,7 @@ const unsubscribe = defineRoute('POST /push/unsubscribe', {
   responses: { 204: { description: 'There is no such subscription of yours any more' } },
 });
 
-/** The routes with which browsers subscribe to web push. They get the key for that from `GET /me`. */
+/** The routes with which browsers subscribe to web push. A browser gets the key for a subscription from `GET /me`. */
 export function pushRoutes({ client, push }: GatewayContext): OpenAPIHono<HttpEnv> {
   const records = recordsOf(client.session);
   return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput() })

@@ -127,7 +127,7 @@ export function holdLock(name: string, use: () => () => void) {
   };
 }
 
-/** Calls `start` when the tab is visible, and the function from `start` when it is hidden. Returns how to end this. */
+/** Calls `start` when the tab is visible, and the function from `start` when it is hidden. Returns how to stop both. */
 export function whileVisible(start: () => () => void): () => void {
   let stop: (() => void) | undefined;
   const look = (): void => {

@@ -22,7 +22,7 @@ export const fewRows = 200;
 /** How long a search waits for further typing, in milliseconds. */
 const typingMs = 200;
 
-/** The filtered list. If the page lacks some open requests, the gateway searches, again after each change. */
+/** The filtered list. If the page lacks some open requests, the gateway searches all, now and after each change. */
 export function useOpenView({ open }: OpenRequests, query: OpenQuery, limit: number): ShownView {
   const hasAll = open === undefined || open.more === 0;
   const address = writeQuery(query);
@@ -35,7 +35,7 @@ export function useOpenView({ open }: OpenRequests, query: OpenQuery, limit: num
   useEffect(() => {
     lastSearch = view === undefined ? undefined : { address, view };
   }, [view]);
-  // An answer on this page removes rows, so it must draw the list again.
+  // An answer on this page removes rows from the list, so the component must be drawn again.
   useStore(decisions);
   if (view !== undefined) return { view: withoutAnswered(view), isSearching: false, problem: problem?.message };
   if (open === undefined) return { isSearching: false };

@@ -45,7 +45,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
   const isPart = shown.part !== undefined;
   const why = whyNotApprove(request, card.isWhole, isPart);
   const isBusy = ['delayed', 'sending', 'unsure'].includes(decision.kind);
-  // If the request changes while its approval is delayed, it is dropped, because the reviewer has not read the change.
+  // If the request changes while its approval is delayed, the approval is dropped: no reviewer has read the change.
   useEffect(() => {
     if (shown.hasChanged) dropDecision(request, 'the request has changed. Look at it again');
   }, [shown.hasChanged]);

@@ -35,7 +35,7 @@ export function viewedSince(shownAtMs: number, more: Pick<Viewed, 'card' | 'user
   return { channel: 'inbox', durationMs, ...more };
 }
 
-/** Why the call cannot be approved; undefined if the page shows all of it. `isPart`: it shows only what the row has. */
+/** Why the call cannot be approved; undefined if the page shows all of it. `isPart`: the page shows only the row. */
 export function whyNotApprove(
   { shown, preview }: ApprovalDetails,
   isWhole: boolean,
