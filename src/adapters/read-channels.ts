@@ -25,9 +25,9 @@ export interface ReadChannelsOptions {
 }
 
 /**
- * Reads a channel file (docs/channels.md) and makes its channels, which also reads their secrets. `source` is the
- * file's text or its path: a line that ends in `.yaml`, `.yml` or `.json`. Throws `policy_invalid` with every problem,
- * as `FILE:LINE:COL message`, and a `DefinitionError` for an unknown option.
+ * Reads a channel file (docs/channels.md), and makes its channels with their secrets. `source` is the file's text or
+ * its path: a line that ends in `.yaml`, `.yml` or `.json`. Throws `policy_invalid` with every problem as
+ * `FILE:LINE:COL message`, and a `DefinitionError` for an unknown option.
  *
  * @example
  * ```ts

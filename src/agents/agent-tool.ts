@@ -18,9 +18,9 @@ const optionNames = ['name', 'description', 'risk'] as const satisfies (keyof Ag
 const longestInput = 400_000;
 
 /**
- * Makes an agent a tool of another agent, whose model calls it with `{ input: text }` and gets the final text. A call
- * starts a run with its own workflow id and requests. The worker's ceiling, all policies of the calling run, and the
- * agent's policy bind it; the strictest answer counts. Throws a `DefinitionError` for invalid options.
+ * Makes an agent a tool of another agent, whose model calls it with `{ input: text }` and gets the final text. Each
+ * call starts a run with its own workflow id and requests. The worker's ceiling, all policies of the calling run and
+ * the agent's policy bind that run; the strictest answer counts. Throws a `DefinitionError` for invalid options.
  *
  * @example
  * ```ts
@@ -58,7 +58,7 @@ export function toolNameOf(agentName: string): string {
   return agentName.replaceAll(/[^A-Za-z0-9_-]/g, '_');
 }
 
-/** The `execute` of tools that have no activity: calls of agents, and handoffs. The workflow never calls it. */
+/** The `execute` of tools that have no activity: agents as tools, and handoffs. The workflow never calls it. */
 export function runsElsewhere(): never {
   throw new Error('a call of an agent is a run of its own, not an activity');
 }
@@ -74,7 +74,7 @@ export function handoffTools(agent: Agent): Tool[] {
   return targets.map((target) => handoffTool(place, target));
 }
 
-/** The tool has risk `read_only`, because a handoff changes nothing by itself: without a rule, a policy allows it. */
+/** Makes the tool of one handoff. Its risk is `read_only`, because a handoff changes nothing by itself. */
 function handoffTool(place: string, target: Agent): Tool {
   const name = `transfer_to_${toolNameOf(target.name)}`;
   if (name.length > 64) {

@@ -5,7 +5,7 @@ import { checkOptions, checkPositiveInteger, DefinitionError, type Fail, failAt 
 import { checkToolName, longestMs, readShow, checkBeside, shellSubjectOptions } from './define-tool.ts';
 import { instantMs } from '../core/messages/control.ts';
 
-/** The windows without a gate, by the name of the gated activity that declares one. Throws as `checkGated` does. */
+/** Returns the ungated window of each gated activity that declares one, by the activity's name. */
 export function ungatedWindows(gated: GatedActivities): ReadonlyMap<string, UngatedWindow> {
   return new Map(
     Object.entries(gated).flatMap(([name, declared]): [string, UngatedWindow][] => {
@@ -59,7 +59,7 @@ function checkNames(place: string, names: unknown): void {
   fail('arguments must be different names');
 }
 
-/** Throws unless `subject`, if it is given, names an argument: any text, or a shell command. */
+/** Throws unless `subject`, if it is given, names an argument, alone or as `{ argument, shell: true }`. */
 function checkSubject(place: string, subject: unknown, names: readonly string[] | undefined): void {
   if (subject === undefined) return;
   const fail: Fail = failAt(place);
@@ -74,7 +74,7 @@ function checkSubject(place: string, subject: unknown, names: readonly string[] 
   if (beside !== undefined) checkBeside(place, beside, argument, names);
 }
 
-/** Until `untilMs`, an execution that started before `sinceMs`, without a gate, needs no permit for its calls. */
+/** An execution that started before `sinceMs` has no gate yet. Until `untilMs`, its calls need no permit. */
 export interface UngatedWindow {
   sinceMs: number;
   untilMs: number;

@@ -1,6 +1,6 @@
 import { optionProblem, type OptionNames } from '../text/check-call-options.ts';
 
-/** Throws a `DefinitionError` unless `options` is an object with only `known` keys, which `listed` describes. */
+/** Throws a `DefinitionError` unless `options` is an object with only `known` keys. `listed` names these in words. */
 export function checkOptions<Options>(
   place: string,
   options: Options,

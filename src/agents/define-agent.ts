@@ -21,7 +21,7 @@ export interface AgentOptions {
   description?: string;
   /** Tools, agents as tools (`agentTool`), and toolsets, whose tools a run records when it starts. Default: none. */
   tools?: readonly (Tool | Toolset)[];
-  /** Further toolsets, such as those of an agent that is spread into these options. Default: none. */
+  /** More toolsets, for options that spread another agent, whose toolsets are here. Default: none. */
   toolsets?: readonly Toolset[];
   /**
    * Agents that can take over a run of this agent, each by a tool `transfer_to_NAME` of risk `read_only`. From the next
@@ -29,7 +29,7 @@ export interface AgentOptions {
    * over to each other; the worker calls it when it is created. Default: none.
    */
   handoffs?: readonly Agent[] | (() => readonly Agent[]);
-  /** The text of a policy file, or its content as an object. It can only tighten the operator's ceiling. */
+  /** The text of a policy file, or its content as an object. It can only restrict the operator's ceiling further. */
   policy?: string | object;
   /** The most model calls in a run that starts with this agent. Default 50. */
   maxTurns?: number;
@@ -70,7 +70,7 @@ const optionNames = [
   'checkInput',
 ] as const satisfies (keyof AgentOptions)[];
 
-/** Members of an `Agent` that are not options. They are accepted, because `{ ...agent }` may be part of the options. */
+/** Members of an `Agent` that are not options. They are accepted, so that options may contain `...agent`. */
 const derivedNames = ['outputSchema'] as const satisfies Exclude<keyof Agent, keyof AgentOptions>[];
 
 /**
@@ -160,7 +160,7 @@ function checkAgentName(name: unknown): void {
   }
 }
 
-/** Throws a `DefinitionError` unless `model` can be called, in the way that `stream` requires. */
+/** Throws a `DefinitionError` unless `model` has a method to call, and the one that `stream` requires. */
 export function checkModel(place: string, model: unknown, stream?: ModelCallOptions['stream']): void {
   const shape = (typeof model === 'object' && model !== null ? model : {}) as Record<keyof LanguageModelV4, unknown>;
   const fail: Fail = failAt(place);

@@ -13,7 +13,7 @@ type ArgumentName<Schema extends ToolSchema> = Extract<keyof StandardSchemaV1.In
 
 /** Options of `defineTool`. `name`, `description`, `input` and `execute` are required. */
 export interface ToolOptions<Schema extends ToolSchema> {
-  /** The name: 1 to 64 letters, digits, `_` or `-`. The tool's activity has it as its type. */
+  /** The name: 1 to 64 letters, digits, `_` or `-`. It is also the type of the tool's activity in Temporal. */
   name: string;
   /** What the tool does, for the model. */
   description: string;
@@ -22,15 +22,16 @@ export interface ToolOptions<Schema extends ToolSchema> {
   /** The effect that a call can have, for rules: `read_only`, `write` or `destructive`. Default `write`. */
   risk?: Exclude<Risk, 'unknown'>;
   /**
-   * The argument that `name:args` patterns match. Default: the canonical JSON of all arguments. `{ argument, shell:
-   * true }` names a shell command, in which each simple command must be allowed. `beside` names arguments that are
-   * harmless beside any command, such as `description`; a rule must name others, such as `cwd`, to allow them.
+   * The argument that patterns `name:args` match. Default: the canonical JSON of all arguments. `{ argument, shell:
+   * true }` names a shell command: a policy must allow each simple command in it. `beside` names arguments that are
+   * harmless beside any command, such as `description`. To allow a call with others, such as `cwd`, a rule must name
+   * them.
    */
   subject?:
     ArgumentName<Schema> | { argument: ArgumentName<Schema>; shell: true; beside?: readonly ArgumentName<Schema>[] };
   /**
-   * The arguments that lists and Temporal's UI show while a call waits, even without a worker: the workflow's memo has
-   * them without secrets, each cut to 200 characters. Default: it has only the names of arguments.
+   * The arguments whose values lists and Temporal's UI show while a call waits, even if no worker runs. The workflow's
+   * memo stores these values without secrets, each cut to 200 characters. Default: only the arguments' names.
    */
   show?: readonly ArgumentName<Schema>[];
   /**
@@ -53,12 +54,12 @@ export interface ToolOptions<Schema extends ToolSchema> {
    */
   bind?: 'preview';
   /**
-   * Lets one result answer all equal calls of a run, which then neither run nor ask; only for risk `read_only`. `run`
-   * lasts until the next message of a session's user, `session` for the whole session. A call that may change something
-   * ends both (docs/tools.md). Default: each call runs.
+   * Lets one result answer all equal calls of a run, which then neither run nor ask; only for risk `read_only`. With
+   * `run`, the result counts until the user of a session writes again; with `session`, in the whole session. A call
+   * that may change something ends both (docs/tools.md). Default: each call runs.
    */
   cache?: (typeof cacheScopes)[number];
-  /** JSON that is part of the tool's definition, unseen by model and reviewers: if it changes, the tool has changed. */
+  /** More JSON of the tool's definition, which models and reviewers do not see: if it changes, the tool has changed. */
   pinned?: JsonObject;
   /** True if a call whose outcome is unknown may be repeated. Default false. */
   idempotent?: boolean;
@@ -77,7 +78,7 @@ export interface ToolOptions<Schema extends ToolSchema> {
   reconcile?: (args: StandardSchemaV1.InferOutput<Schema>, context: ToolContext) => Reconciled | Promise<Reconciled>;
   /**
    * Checks each result (a copy of its JSON), and the text of each error of `execute`. If it returns a text, throws,
-   * takes over 30 seconds or returns something else, the result is withheld from transcript and history: the model
+   * takes over 30 seconds or returns something else, the result is withheld from transcript and history. The model
    * learns only that the tool ran, and the text as the reason, which must not quote the result. Default: no check.
    */
   checkResult?: (result: Json, context: ResultCheckContext<Schema>) => Verdict;
@@ -177,8 +178,8 @@ export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schem
   });
 }
 
-// Tools are looked up by a name from a model: `toString` would be found in any object of tools, and a member `then`
-// would make that object a promise. Temporal sends every unknown activity to `default`.
+// A model names the tool that it calls: `toString` would be found in any object of tools, and a member `then` would
+// make that object a promise.
 const reservedNames = new Set([...Object.getOwnPropertyNames(Object.prototype), 'then']);
 
 export function checkToolName(name: unknown): void {
@@ -225,7 +226,7 @@ export function readPreview<Preview>(
   return { preview, previewTimeoutMs: timeoutMs, ...(bind !== undefined && { bind }) };
 }
 
-/** Reads the option `show` of a tool or a gated activity. A name that is no argument is accepted, and shows nothing. */
+/** Reads the option `show` of a tool or a gated activity. A name that is no argument shows nothing. */
 export function readShow(place: string, show: unknown): { show?: readonly string[] } {
   if (show === undefined) return {};
   const isName = (name: unknown): boolean => typeof name === 'string' && name !== '' && name.length <= 200;

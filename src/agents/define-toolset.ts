@@ -9,12 +9,12 @@ const optionNames = ['name', 'open'] as const satisfies (keyof ToolsetOptions)[]
 const longestName = 32;
 
 /**
- * Declares tools that a worker reads at run time, from a service that may change them. Each run records them when it
- * starts. Before a call, the worker asks again: a tool that is gone or has changed does not run in runs that recorded
- * it, and their model gets an error. Throws a `DefinitionError`, one sentence, for invalid options.
+ * Declares tools that a worker reads at run time, from a service that may change them. Each run records the tools when
+ * it starts. Before a call, the worker reads them again: a tool that is gone or has changed does not run, and the model
+ * gets an error. Throws a `DefinitionError`, one sentence, for invalid options.
  *
- * `name` has 1 to 32 letters, digits, `-` or `_`, with no `_` at an end and no two in a row, because the names of its
- * tools are this name, `__` and more.
+ * `name` has 1 to 32 letters, digits, `-` or `_`, with no `_` at an end and no two in a row, because the name of each
+ * tool is this name, `__` and more.
  *
  * @example
  * ```ts
@@ -85,7 +85,7 @@ export class OpenToolsets {
     return [...this.#toolsets.keys()].map((name) => `${name}${separator}`);
   }
 
-  /** True if the name begins with the prefix of a known toolset, so that no other tool may have it. */
+  /** True if a name begins with the prefix of a known toolset, and so is reserved for the tools of that toolset. */
   owns(tool: string): boolean {
     return this.#toolsets.has(ownerOf(tool) ?? '');
   }
@@ -144,7 +144,7 @@ export class OpenToolsets {
   }
 }
 
-/** Returns the part before the first `__`, which ends the toolset's name: that name has no `__`, nor `_` at its end. */
+/** Returns the name of a tool's toolset: the part before the first `__`. A toolset's own name has no `__`. */
 function ownerOf(tool: string): string | undefined {
   const end = tool.indexOf(separator);
   return end === -1 ? undefined : tool.slice(0, end);

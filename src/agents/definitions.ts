@@ -20,7 +20,7 @@ export interface Agent {
   readonly description?: string;
   readonly tools: readonly Tool[];
   readonly toolsets: readonly Toolset[];
-  /** Returns the agents to which a run can be handed over. They are checked when a worker is created. */
+  /** Returns the agents that can take over a run. The worker checks them when it is created. */
   readonly handoffs: () => readonly Agent[];
   readonly policy?: string | object;
   readonly maxTurns: number;
@@ -36,9 +36,7 @@ export interface Agent {
 export interface ToolContext {
   /** Aborted when the run is cancelled or the worker shuts down. Pass it on to every operation that the tool awaits. */
   signal: AbortSignal;
-  /**
-   * The run id of the first execution, and the call id. It is the same for all attempts: a service can refuse a repeat.
-   */
+  /** The run id of the first execution, and the call id. All attempts have the same, so services can refuse repeats. */
   idempotencyKey: string;
   /** The workflow id of the run. */
   workflowId: string;
@@ -93,13 +91,13 @@ export interface Tool<Schema extends ToolSchema = ToolSchema> {
   readonly subject?: string;
   /** True if the subject is a shell command. */
   readonly shellSubject?: true;
-  /** With a shell subject: the arguments that are harmless beside any command. */
+  /** Only with a shell subject: the arguments that are harmless beside any command. */
   readonly beside?: readonly string[];
-  /** The arguments that lists show without a worker. */
+  /** The arguments whose values lists show, even if no worker runs. */
   readonly show?: readonly string[];
-  /** JSON that is part of the tool's definition, beside its name, description and schema. */
+  /** More JSON that belongs to the tool's definition, beside name, description and schema. */
   readonly pinned?: JsonObject;
-  /** The period in which one result answers all equal calls. */
+  /** How long one result answers all equal calls. */
   readonly cache?: (typeof cacheScopes)[number];
   readonly idempotent: boolean;
   /** The heartbeat timeout in milliseconds; null for a tool that cannot heartbeat. */
@@ -108,7 +106,7 @@ export interface Tool<Schema extends ToolSchema = ToolSchema> {
   readonly timeoutMs: number;
   /** The longest time that the tool's `preview` may take, in milliseconds. Absent if the tool has no `preview`. */
   readonly previewTimeoutMs?: number;
-  /** With `preview`, an approved call runs only if its preview is still the same. Default: it runs in any case. */
+  /** With `preview`, an approved call runs only if its preview is still the same. Absent: it runs in any case. */
   readonly bind?: 'preview';
   /** Only for a result of `agentTool`: the agent whose run a call starts. */
   readonly agent?: Agent;
@@ -191,9 +189,9 @@ export function isToolset(value: unknown): value is Toolset {
 }
 
 /**
- * Thrown by a tool's `execute` if it is unknown whether the call took effect: a service did not answer, for example.
- * The outcome is `ran: unknown`, the model is notified, and only an `idempotent` tool is retried. History has
- * `message`.
+ * Thrown by a tool's `execute` if the tool cannot know whether the call took effect, for example because a service did
+ * not answer. The outcome is `ran: unknown`, and the model is notified. Only an `idempotent` tool is retried. History
+ * stores `message`.
  *
  * @example
  * ```ts

@@ -8,7 +8,7 @@ import { isObject } from '../core/base/json.ts';
  * from the worker that makes the call. Some providers ignore some options.
  */
 export interface ModelCallOptions extends ModelCallLimits {
-  /** With `auto` (default), a worker asks for streamed answers until the model's server turns out not to stream. */
+  /** `auto` (default): a worker asks for streamed answers until the model's server turns out not to stream. */
   stream?: 'auto' | 'on' | 'off';
   temperature?: number;
   topP?: number;
@@ -66,7 +66,7 @@ export function checkModelCall(place: string, options: ModelCallOptions): void {
   }
 }
 
-/** The options that a run records in history. The other options may hold secrets. */
+/** Returns the options that a run records in history; the others stay out, because they may contain secrets. */
 export function recordedLimits({ timeoutMs, heartbeatTimeoutMs, maxAttempts }: ModelCallOptions): ModelCallLimits {
   return { timeoutMs, heartbeatTimeoutMs, maxAttempts };
 }

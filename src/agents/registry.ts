@@ -22,8 +22,8 @@ export interface Registry {
 }
 
 /**
- * Collects agents, all agents that these call or hand over to, their tools, and the tools of custom workflows. Throws a
- * `DefinitionError` if one name stands for two different things.
+ * Collects the given agents, the agents that these call or hand over to, the tools of all of them, and the tools of
+ * custom workflows. Throws a `DefinitionError` if one name stands for two different things.
  */
 export function createRegistry(input: { agents: readonly Agent[]; tools?: readonly Tool[] }): Registry {
   const agents = new Map<string, Agent>();
@@ -122,7 +122,7 @@ export function isActivity({ agent, handoff }: Pick<Tool, 'agent' | 'handoff'>):
   return agent === undefined && handoff === undefined;
 }
 
-/** Returns the names that a policy may use: tools, gated activities and agents, and listed arguments. */
+/** Returns the names that a policy may use: of tools, gated activities and agents, and of known arguments. */
 export function knownNames(
   { agents, tools, toolsets }: Registry,
   gated: ReadonlyMap<string, ToolDefinition>,

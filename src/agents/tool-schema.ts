@@ -18,9 +18,9 @@ const reasons = {
 
 /**
  * Returns the JSON Schema (2020-12) of the input that a model must send or, with `output`, of the parsed value. A
- * reviewer's edit of parsed arguments is parsed again, so the schema's output must be JSON that is valid as its input.
- * Transforms, codecs, dates and similar types throw a `DefinitionError`; those of a library other than zod may be
- * invisible here, and fail in `validateArguments`.
+ * reviewer's edit is parsed again after the first parse, so the schema must accept its own output as input. Transforms,
+ * codecs, dates and similar types do not, so they throw a `DefinitionError`. In schemas of a library other than zod
+ * they may be invisible here, and fail in `validateArguments`.
  */
 export function jsonSchemaOf(place: string, schema: unknown, io: 'input' | 'output' = 'input'): JsonObject {
   const standard = standardOf(place, schema);
@@ -59,7 +59,7 @@ function standardOf(place: string, schema: unknown): Standard {
 
 const unfitTypes = new Set(['transform', 'promise', 'success', 'file', 'function']);
 
-/** Returns the kind of the first inner schema whose output has another form than its input, unlike in JSON Schema. */
+/** Returns the kind of the first inner schema that changes its input, which JSON Schema cannot express. */
 function findUnfit(schema: z.core.$ZodType, seen: Set<z.core.$ZodType>): string | undefined {
   if (seen.has(schema)) return undefined;
   seen.add(schema);
@@ -93,7 +93,7 @@ export type Issue = StandardSchemaV1.Issue & { readonly errors?: unknown };
 
 const mostIssues = 5;
 
-/** Describes the first five issues: their places, in a value that the message calls `root`, and the expected values. */
+/** Describes the first five issues: the place in a value that messages call `root`, and what is expected. */
 export function describeIssues(root: string, issues: readonly Issue[], above: readonly PropertyKey[] = []): string {
   const shown = issues.slice(0, mostIssues).map((issue) => describeOne(root, issue, above));
   if (issues.length > mostIssues) shown.push(`and ${issues.length - mostIssues} more`);
@@ -117,8 +117,8 @@ function isUnion(errors: unknown): errors is readonly (readonly Issue[])[] {
 const longestProblem = 1_000;
 
 /**
- * Parses a value that sentences call `root`, such as `arguments`: a problem names the place, as `arguments.to[0]`, in at
- * most 1,000 characters. Rejects if a custom check of the schema throws.
+ * Parses a value. A problem calls the value `root`, and names a place in it, such as `arguments.to[0]`, in at most
+ * 1,000 characters. Rejects if a custom check of the schema throws.
  */
 export async function parseWith(
   root: string,

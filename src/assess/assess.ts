@@ -60,7 +60,7 @@ export function assessBuiltIn(call: AssessedCall): Assessment | undefined {
   return joinAssessments(merge(findings).map(assessmentOf));
 }
 
-/** Merges findings with the same reason into one, because a long list of files repeats the same finding. */
+/** Merges the findings with one reason into one finding, because each path of a long list gives the same finding. */
 function merge(findings: readonly Finding[]): Finding[] {
   const byReason = new Map<string, { finding: Finding; affected: Set<string> }>();
   for (const finding of findings) {

@@ -5,14 +5,15 @@ export interface CommandRow {
   /** Names of programs, separated by blanks. `mkfs*` stands for every name that begins with `mkfs`. */
   programs: string;
   /**
-   * Each text is a list of items, separated by blanks; a word after the program has to match one of them. `-r` matches
-   * that letter among short options, `--force` also `--force=…`, `delete*` a prefix; other items match whole words.
+   * Conditions on the words after the program. Some word must match one of the blank-separated items of each text. `-r`
+   * matches that letter among short options, `--force` also `--force=…`, `delete*` a prefix, any other item a whole
+   * word.
    */
   with?: readonly string[];
   severity: Severity;
   reason: string;
   reversible?: false;
-  /** Present if the words that are not options name files. `assessPath` then also checks these files. */
+  /** What the command does to the files that its words name. Absent: the words name no files. */
   files?: 'changing' | 'deleting';
   recommend?: string;
 }
@@ -361,7 +362,7 @@ export const commandRows: readonly CommandRow[] = [
 /** A row matches a database statement in which one of `next` directly follows `first` and `without` is missing. */
 export interface StatementRow {
   first: string;
-  /** Words, separated by blanks. Absent: any word may follow, but the text must be known to be for a database. */
+  /** Words, separated by blanks. Absent: any word may follow, but only in a text that is certainly for a database. */
   next?: string;
   without?: string;
   severity: Severity;
@@ -413,7 +414,7 @@ export const codeRows: readonly {
   reason: string;
   reversible?: false;
   recommend?: string;
-  /** True if the code deletes files: the paths in it are then assessed as deleted. */
+  /** True if the code deletes files: the paths in it then count as deleted. */
   files?: true;
 }[] = [
   {

@@ -16,7 +16,7 @@ const codeFields = new Set('code script source program python javascript'.split(
 const interpreters = new Set(
   'sh bash zsh dash ksh fish python python3 node perl ruby php pwsh powershell iex'.split(' '),
 );
-/** If the split of a command is uncertain for one of these reasons, programs that are not among its parts may run. */
+/** The doubts about a split with which the command may run programs that are not among its parts. */
 const unknowable = new Set<Uncertainty>([
   'too long',
   'parse error',
@@ -48,7 +48,7 @@ export function assessCommands({ call, tool, fields }: CallView): Finding[] {
     ({ key, words }) => isNamed(words, commandFields) || (call.shell !== undefined && key === call.subject),
   );
   const commands = named.length > 0 || !holdsWord(tool, shellTools) ? named : texts;
-  // A list of arguments may be one command, with one word in each item.
+  // The items of a list may be the words of one command, so the joined list is assessed, too.
   const lists = [...Map.groupBy(commands, ({ place }) => place).values()].filter(({ length }) => length > 1);
   const joined = lists.map((items) => items.map(({ value }) => value).join(' '));
   const parts = (call.shell?.parts ?? []).map(({ reduced }) => ({
@@ -69,7 +69,7 @@ export function assessCommands({ call, tool, fields }: CallView): Finding[] {
   ];
 }
 
-/** Returns the findings of the tables about a command line. */
+/** Assesses a command line: its commands by the tables, and the dangers that only the whole line shows. */
 export function assessCommandText(text: string): Finding[] {
   if (text.length > longestCommand) return [tooLong];
   const commands = commandWords(text);
@@ -99,11 +99,11 @@ const runsWhatIsWritten: Finding = {
 };
 const unknownCommand: Finding = { severity: 'safe', reason: 'what the command runs is not known', reversible: false };
 
-/** The plain name of a program. `{}` and `%` do not match, because a program such as xargs replaces them by a name. */
+/** The plain name of a program. `{}` and `%` are no plain names, because programs such as xargs replace them. */
 const nameOfProgram = /^(?:\[\[?|[\w./:@+~-]+)$/u;
 const textFromElsewhere = new Set<Uncertainty>(['expansion', 'substitution', 'redirection from a file']);
 
-/** Splits the texts up to `maxShellLength` in total, the limit of one command. The rest counts as not split. */
+/** Splits the texts. Those beyond a total of `maxShellLength`, the limit of one command, count as not split. */
 function splitAll(texts: readonly string[]): ShellSplit[] {
   let length = 0;
   return texts.map((text) => {
@@ -112,23 +112,23 @@ function splitAll(texts: readonly string[]): ShellSplit[] {
   });
 }
 
-/** True if a program known only at run time, or text from a variable, a file or another language, may run. */
+/** True if the command may run a program that is chosen at run time, or text from a variable or a file, or code. */
 function isUnknown({ parts, uncertain }: ShellSplit): boolean {
   if (uncertain.some((reason) => unknowable.has(reason))) return true;
   const containers = new Set(parts.map(({ within }) => within));
   return parts.some(({ reduced, wrapper, within }, index) => {
-    // What a part starts is judged where it is a part of its own.
+    // The parts inside this part are judged by themselves.
     if (containers.has(index)) return false;
     const startsNothing = wrapper !== undefined && (within === undefined || wrapper !== parts[within]?.wrapper);
     const [program = ''] = reduced.toLowerCase().split(' ', 1);
-    // A wrapper in which no command was found may start any program, and so may a name that is no plain one.
+    // A wrapper without a known command may start any program, and so may a name that is not plain.
     if (startsNothing || !nameOfProgram.test(program)) return true;
     if (databaseClients.has(program)) return uncertain.some((reason) => textFromElsewhere.has(reason));
     return interpreters.has(program.replace(/[\d.]{1,20}$/, ''));
   });
 }
 
-/** Returns the findings of the rows that match a command, and those about the files that its output overwrites. */
+/** Returns the findings of the rows that match a command, and of the files that its output overwrites. */
 function assessCommand({ words, writesTo, overwrites }: CommandWords): Finding[] {
   const findings: Finding[] = [];
   for (const [program, index] of programsIn(words)) {
@@ -162,7 +162,7 @@ function isFile(path: string): boolean {
 /** The conditions of `find` whose value names files. */
 const namesFiles = /^-i?(?:name|path|wholename|regex)$/;
 
-/** The words after a program that may name files, without values such as the `+30` of `find . -mtime +30`. */
+/** Returns the words after a program that may name files, without values such as the `+30` of `find . -mtime +30`. */
 function operandsOf(program: string, rest: readonly string[]): string[] {
   const isOption = (word: string): boolean => word.startsWith('-');
   if (program !== 'find') return rest.filter((word) => !isOption(word)).slice(0, mostOperands);
@@ -183,7 +183,7 @@ function commandOf(words: readonly string[]): string {
   return `command:${words.join(' ')}`;
 }
 
-/** The finding of a row that a command matches and, if the row has `files`, those about the paths of its operands. */
+/** Returns the finding of a matching row and, if the row has `files`, those about the paths of the operands. */
 function findingsOf(row: CommandRow, words: readonly string[], named: readonly string[]): Finding[] {
   const { severity, reason, reversible, recommend, files } = row;
   const operands = files === undefined ? [] : named;
@@ -215,10 +215,10 @@ for (const row of commandRows) {
   }
 }
 
-/** The finding for any code. An argument such as `source` does not get it, because it may be a place. */
+/** The finding for any program text, but not for an argument such as `source`, which may be a place instead. */
 const unknownCode: Finding = { severity: 'safe', reason: 'what the code does is not known', reversible: false };
 
-/** Assesses program text, which may also be or contain shell text. Effects that no row names may be permanent. */
+/** Assesses program text, which may also be or contain shell text. `mayBeOther`: the text may be no program at all. */
 function assessCode(text: string, mayBeOther: boolean): Finding[] {
   if (text.length > longestCommand) return [tooLong];
   const plain = text.toLowerCase();
@@ -308,8 +308,8 @@ const wrappers = new Set(
 const containerPrograms = new Set('docker podman nerdctl kubectl oc'.split(' '));
 
 /**
- * The programs that a command may start, each with the position of its word: the first word that is no assignment and,
- * if that is a wrapper, all words after it. Names are in lower case, without path and `.exe`.
+ * Returns the programs that a command may start, each with the position of its word: the first word that is no
+ * assignment and, if that word is a wrapper, every word after it. Names are in lower case, without path and `.exe`.
  */
 export function programsIn(words: readonly string[]): Map<string, number> {
   const programs = new Map<string, number>();

@@ -101,7 +101,7 @@ const recursiveWords = new Set('recursive recursively force'.split(' '));
 /** The use that a call makes of the files it names. */
 export type FileUse = 'reading' | 'changing' | 'deleting';
 
-/** The findings about the paths in a call's arguments, and one more if the tool deletes. */
+/** Returns the findings about the paths in a call's arguments, and one about the deletion if the tool deletes. */
 export function assessFiles({ tool, fields, readsOnly }: CallView): Finding[] {
   const isFileTool = holdsWord(tool, pathWords);
   const deletes = holdsWord(tool, deletingWords);
@@ -148,7 +148,7 @@ export interface PathText {
 /** Maximum number of characters read of a path. */
 export const longestPath = 4_096;
 
-/** Normalises `C:\a`, `file:///a`, `/a//b/./c/..`, `%2e%2e`, `$HOME`, `${HOME}` and case, which some disks ignore. */
+/** Gives `C:\a`, `file:///a`, `/a//b/./c/..`, `%2e`, `$HOME` and letters of either case one form, to compare paths. */
 export function readPath(written: string): PathText {
   const text = written
     .slice(0, longestPath)

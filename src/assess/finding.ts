@@ -57,7 +57,7 @@ export interface CallView {
 export const mostFields = 5_000;
 const mostDepth = 20;
 
-/** Collects what assessors read of a call: at most `mostFields` fields and `mostDepth` levels. Never throws. */
+/** Collects what assessors read of a call. `whole` is false if it has too many fields or levels. Never throws. */
 export function viewCall(call: AssessedCall): CallView {
   const fields: ArgumentField[] = [];
   const wordsByKey = new Map<string, readonly string[]>();
@@ -117,7 +117,7 @@ export function isNamed(words: readonly string[], wanted: ReadonlySet<string>): 
   return holdsWord(words, wanted) && !holdsWord(words, otherThings);
 }
 
-/** Verbs of tools that only look. They count only for a tool that also declares that it only reads. */
+/** Verbs of tools that only read. They count only if the tool's declared risk is `read_only`, too. */
 export const readingWords: ReadonlySet<string> = new Set(
   'get list read search find show fetch view check count describe lookup query preview draft'.split(' '),
 );

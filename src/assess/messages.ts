@@ -61,7 +61,7 @@ export const messageRows: readonly {
   },
 ];
 
-/** A tool sends a message if its name begins with one of these words (`email_customer`), or has one and a verb. */
+/** A tool sends a message if its name begins with one of these words (`email_customer`), or has a verb for it. */
 const messageWords = new Set('email emails mail sms mms message messages dm whatsapp telegram slack'.split(' '));
 const sendingWords = new Set('send post reply forward tweet toot publish broadcast announce notify invite'.split(' '));
 const recipientWords = new Set(
@@ -81,7 +81,7 @@ export function assessMessages({ tool, fields, readsOnly }: CallView): Finding[]
     typeof value === 'boolean' ? [] : [{ words, text: String(value) }],
   );
   const recipients = texts.filter(({ words }) => holdsWord(words, recipientWords)).flatMap(({ text }) => namesIn(text));
-  // Without recipients, verbs such as `post` and `publish` may address machines.
+  // Verbs such as `post` and `publish` may address machines, so they need recipients or a word for messages.
   if (recipients.length === 0 && !holdsWord(tool, messageWords) && !holdsWord(tool, publicWords)) return [];
   const sender = texts.find(({ words }) => holdsWord(words, senderWords))?.text.toLowerCase();
   const attaches = fields.some(

@@ -9,7 +9,7 @@ export const amountRows: readonly { from: number; severity: Severity; reason: st
   { from: 10_000, severity: 'critical', reason: 'it moves an amount of 10,000 or more' },
 ];
 
-/** Roughly how many units make one dollar: orders of magnitude, not rates. Other currencies count as 1. */
+/** Roughly how many units of a currency make one dollar, in powers of ten. Each other currency counts as dollars. */
 export const currencyScale: Readonly<Record<string, number>> = {
   JPY: 100,
   HUF: 100,
@@ -51,8 +51,8 @@ export function assessMoney({ tool, fields, readsOnly }: CallView): Finding[] {
       !holdsWord(words, currencyWords),
   );
   if (!isMoneyTool && (currencies.length === 0 || amounts.length === 0)) return [];
-  // Of several currencies, the most valuable counts, so that a weak one does not make an amount look small. Without
-  // any, the minimum is Infinity, and below the amount counts as dollars.
+  // Of several currencies, the most valuable counts, so that a weak one does not make an amount look small. Without a
+  // currency, the minimum is Infinity, and the amount counts as dollars.
   const scale = Math.min(...currencies.map(({ value }) => scaleOf(value)));
   const affected = fields
     .filter(({ words, value }) => typeof value === 'string' && holdsWord(words, accountWords))
@@ -81,21 +81,21 @@ function scaleOf(currency: ArgumentField['value']): number {
   return Object.hasOwn(currencyScale, code) ? currencyScale[code]! : 1;
 }
 
-/** The size of an amount without its sign; undefined if the value is not an amount. */
+/** The amount in whole units, such as dollars, and without its sign; undefined if the value is not an amount. */
 function amountOf({ value, words }: ArgumentField): number | undefined {
   const number = typeof value === 'number' ? value : readAmount(String(value));
   if (number === undefined || !Number.isFinite(number)) return undefined;
   return Math.abs(number) / (holdsWord(words, minorWords) ? 100 : 1);
 }
 
-/** The size of an amount in a text: `1,234.50`, `1.234,50 €`, `USD 1'000`, `$-5`; undefined if the text is none. */
+/** Reads an amount without its sign: `1,234.50`, `1.234,50 €`, `USD 1'000`, `$-5`. Undefined for any other text. */
 export function readAmount(text: string): number | undefined {
   if (text.length > 40) return undefined;
   const bare = text.trim().replace(/^[A-Za-z]{3}\b|\b[A-Za-z]{3}$|[$€£¥₩₹+\s'_-]/gu, '');
   if (!/^\d[\d.,]*$/.test(bare)) return undefined;
   const decimals = /[.,](\d+)$/.exec(bare)?.[1] ?? '';
   const separators = bare.match(/[.,]/g)?.length ?? 0;
-  // Three digits after a separator may be thousands, so the larger amount is taken.
+  // Three digits after a separator may be thousands or decimals: take them for thousands, the larger amount.
   const isDecimal = decimals !== '' && decimals.length !== 3 && (decimals.length < 3 || separators === 1);
   const digits = isDecimal ? bare.slice(0, -decimals.length - 1) : bare;
   return Number(`${digits.replace(/[.,]/g, '')}${isDecimal ? `.${decimals}` : ''}`);

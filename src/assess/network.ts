@@ -90,7 +90,7 @@ export const networkRows: readonly NetworkRow[] = [
   },
 ];
 
-/** Methods that send. A tool that only reads would not use them. */
+/** HTTP methods that send or delete something. A call with one of them counts as sending. */
 export const methodRows: readonly { methods: readonly string[]; severity: Severity; reason: string }[] = [
   { methods: ['POST', 'PUT', 'PATCH'], severity: 'medium', reason: 'the request sends data' },
   { methods: ['DELETE'], severity: 'high', reason: 'the request deletes something' },
@@ -120,7 +120,7 @@ export function assessNetwork({ call, tool, fields }: CallView): Finding[] {
   ];
 }
 
-/** Returns the findings of `networkRows` about one address. `sends`: the call may send or change something there. */
+/** Returns the findings of `networkRows` about an address. `sends`: the call may send or change something there. */
 export function assessAddress(address: string, sends: boolean): Finding[] {
   const url = address.length > longestAddress ? null : URL.parse(address);
   if (url === null) return [{ severity: 'medium', reason: 'an address cannot be read' }];
@@ -132,7 +132,7 @@ export function assessAddress(address: string, sends: boolean): Finding[] {
   });
 }
 
-/** The address that a field holds, in a list; empty if it holds none. A bare host becomes an `https:` address. */
+/** Returns the address in a field as a list; empty if there is none. A bare host becomes an `https:` address. */
 function addressOf({ words, value }: ArgumentField): string[] {
   if (typeof value !== 'string') return [];
   const text = value.trim();
@@ -144,8 +144,8 @@ function addressOf({ words, value }: ArgumentField): string[] {
   const [, remote] = /^[\w.-]+@([\w.-]+):(?!\d+(\/|$))/.exec(text) ?? [];
   if (remote !== undefined) return [`ssh://${remote}`];
   if (text.startsWith('//')) return [`https:${text}`];
-  // The text may also be a path. It is taken for a host if it has a dot or a port, is `localhost`, or is a number, which
-  // programs read as an address (`2130706433`, `0x7f000001`).
+  // Other texts may be paths. A text counts as a host if it has a dot or a port, is `localhost`, or is a number, which
+  // programs read as an IPv4 address (`2130706433`, `0x7f000001`).
   if (/^([^/?#]*\.[^/?#]*|[^/?#:]+:\d+|localhost|\d+|0x[\da-f]+)([/?#]|$)/i.test(text)) return [`https://${text}`];
   return /^[a-z][a-z0-9+.-]*:/i.test(text) ? [text] : [];
 }
@@ -196,7 +196,7 @@ function addressKind4([first = 0, second = 0, third = 0, fourth = 0]: number[]):
 /** The kind of an IPv6 address in the form that `URL` writes: the shortest one, in lower case. */
 function addressKind6(address: string): HostKind {
   if (address === '::1' || address === '::') return 'loopback';
-  // An IPv4 address inside of IPv6: a mapped one, one that NAT64 translates, or the network of a 6to4 address.
+  // The IPv4 address in an IPv6 address: mapped, translated by NAT64, or the network of a 6to4 address.
   const embedded =
     /^(?:::ffff:|::|64:ff9b::)([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(address) ??
     /^2002:([0-9a-f]{1,4}):([0-9a-f]{0,4})(?=:|$)/.exec(address);

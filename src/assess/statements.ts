@@ -25,14 +25,14 @@ export function assessDatabases({ tool, fields }: CallView): Finding[] {
   );
 }
 
-/** The findings about the statements in a text. `certain`: the text is known to be for a database. */
+/** Returns the findings about the statements in a text. `certain`: the text is known to be for a database. */
 export function assessStatements(text: string, certain: boolean): Finding[] {
   if (text.length > longestStatement) return [tooLong];
   return withoutComments(text.toLowerCase())
     .split(';')
     .flatMap((statement) => {
       const words = wordsOf(statement);
-      // `--` may begin a comment or an option, so the words after it count only where they raise the severity.
+      // After `--` there may be a comment, or an option: a harmful word counts there, a `where` does not.
       const surely = new Set(wordsOf(statement.replace(/--[^\n]*/g, ' ').replace(alwaysTrue, ' ')));
       const followers = new Map<string, Set<string>>();
       for (const [index, word] of words.entries()) {

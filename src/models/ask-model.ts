@@ -35,7 +35,7 @@ export async function askModel(
   const aborted = new Promise<never>((_resolve, reject) => {
     abort = () => reject(signal.reason as Error);
   });
-  // If no race awaits `aborted` any more, an abort would be an unhandled rejection without this handler.
+  // Without this handler, an abort after the last race would be an unhandled rejection.
   aborted.catch(() => {});
   signal.addEventListener('abort', abort, { once: true });
   if (signal.aborted) abort();
@@ -50,10 +50,10 @@ export async function askModel(
 
 type OrAborted = <T>(value: PromiseLike<T>) => Promise<T>;
 
-/** Schemas that a server has refused, and that are not sent again. Each belongs to one agent, which has one model. */
+/** Schemas that a server has refused, so they are not sent again. Each belongs to one agent, which has one model. */
 const refusedSchemas = new WeakSet<JSONSchema7>();
 
-/** Asks with the schema of the answer. If the server refuses it, asks without it, and remembers it if that works. */
+/** Asks with the schema of the answer. If the server refuses the schema, asks without it, and remembers a success. */
 async function askInFormat(
   model: LanguageModelV4,
   { responseFormat, ...rest }: LanguageModelV4CallOptions,
@@ -65,7 +65,7 @@ async function askInFormat(
   try {
     return await ask(model, { ...rest, responseFormat }, orAborted, options);
   } catch (error) {
-    // The error may have another cause: then the second request fails, too.
+    // The schema may not be the cause: then the second request fails, too.
     if (!refusesRequest(error) && !UnsupportedFunctionalityError.isInstance(error)) throw error;
   }
   const turn = await ask(model, rest, orAborted, options);
@@ -124,7 +124,7 @@ async function stream(
   }
 }
 
-/** Asks without streaming. The answer is fed to `TurnBuilder` as the parts of a stream. */
+/** Asks without streaming, and gives the answer to `TurnBuilder` as the parts of a stream. */
 async function generate(model: LanguageModelV4, options: LanguageModelV4CallOptions, orAborted: OrAborted) {
   const result = await orAborted(model.doGenerate(options));
   const turn = new TurnBuilder();
@@ -157,7 +157,7 @@ function isUnstreamed(part: LanguageModelV4StreamPart | undefined): boolean {
   return part.type === 'finish' && part.finishReason.unified === 'other';
 }
 
-/** True if the server refused the request with a text about streaming. If that guess is wrong, it costs one request. */
+/** True if the server refused the request with a text about streaming. A wrong guess costs only one more request. */
 export function refusesStreaming(error: unknown): boolean {
   return refusesRequest(error) && /\bstream/i.test(error.responseBody ?? '');
 }
@@ -184,7 +184,7 @@ export interface RawCall {
 const maxTextCharacters = 1_048_576;
 /** Each part counts as this many characters in addition to its text, so that endless empty parts end the turn, too. */
 const partCharacters = 32;
-/** The most characters of arguments that are read of one answer. The limits of the run may accept fewer. */
+/** The most characters of all arguments of one answer. The run may accept fewer. */
 const maxArgumentCharacters = 16_777_216;
 /** The most calls of one turn. Later ones are dropped to save memory, and the model is notified. */
 export const maxCallsOfTurn = 128;
@@ -202,7 +202,7 @@ interface Written {
 /** Collects the parts of an answer into a turn. */
 export class TurnBuilder {
   readonly #parts: (Written | Exclude<ProviderPart, { type: 'text' | 'reasoning' }>)[] = [];
-  /** The parts to which the provider may still add, by their kind and the provider's id of them. */
+  /** The parts to which the provider may still add, by their kind and by the provider's id. */
   readonly #open = new Map<string, Written>();
   readonly #calls: RawCall[] = [];
   #textCharacters = 0;
@@ -221,8 +221,8 @@ export class TurnBuilder {
         this.#write(part);
         break;
       case 'tool-input-delta':
-        // Arguments count while they stream, so that endless ones are rejected before they fill the memory. They come
-        // again with the whole call, so each of the two counts half.
+        // Arguments count while they stream, so that an endless call is refused before it fills the memory. The whole
+        // call then repeats them, so each of the two counts half.
         this.#countArguments(part.delta.length / 2);
         break;
       case 'tool-call':
@@ -233,7 +233,7 @@ export class TurnBuilder {
         this.#parts.push({ type: 'call', ...this.#kept(part.providerMetadata) });
         break;
       case 'custom':
-        // This part names the sender of the answer. No provider requires it back.
+        // This part only names the sender of the answer, and no provider needs it back.
         if (part.kind.endsWith('.message_start')) break;
         this.#countText(partCharacters + part.kind.length);
         this.#parts.push({ type: 'custom', kind: part.kind, ...this.#kept(part.providerMetadata) });
@@ -278,7 +278,7 @@ export class TurnBuilder {
     if (step === 'end') this.#open.delete(key);
   }
 
-  /** Returns the turn. Throws if the answer broke off. Leaves `parts` out if text and calls say the same. */
+  /** Returns the turn; throws if the answer broke off. Omits `parts` that say no more than `text` and `calls`. */
   finish(): RawTurn {
     const { usage, finishReason } = this.#finish ?? { finishReason: 'interrupted' };
     if (usage === undefined || finishReason === 'interrupted' || finishReason === 'error') {

@@ -27,9 +27,9 @@ export class ModelFailure extends Error {
 }
 
 /**
- * Classifies any error that a provider throws or streams. The new message never repeats that of the provider, which may
- * hold the API key. It may have a known error code, and the start of an unreadable answer, without what looks like a
- * secret. `nowMs` is needed for a Retry-After header with a date.
+ * Classifies any error that a provider throws or streams. The new message never repeats the provider's, which may
+ * contain the API key. It may contain a known error code, and the start of an unreadable answer without likely secrets.
+ * `nowMs` is the present time, for a `Retry-After` header with a date.
  */
 export function toModelFailure(error: unknown, nowMs: number): ModelFailure {
   if (error instanceof ModelFailure) return error;
@@ -59,7 +59,7 @@ const refusedBeforeSending = new Set([
 function fromHttp(error: APICallError, nowMs: number): ModelFailure {
   const { statusCode: status } = error;
   const where = `model at ${hostOf(error.url)}`;
-  // A stream that was cut off has the status of its start, so a network error counts more than a status below 300.
+  // A stream that was cut off still has the status 2xx of its start, so a network error outweighs that status.
   if (status === undefined || (status < 300 && networkCode(error) !== undefined)) return fromConnection(error, where);
   const code = knownCode(error.data);
   const what = `${status}${code ? ` ${code}` : ''}`;

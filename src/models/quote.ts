@@ -6,7 +6,7 @@ const shortestSecret = 6;
 
 /** Makes `quote` replace this secret, such as a key or the value of a header, from now on in this process. */
 export function keepSecret(value: string): void {
-  // The server may repeat the value without its scheme, such as `Bearer`, or inside JSON.
+  // A server may repeat the secret without its scheme, such as `Bearer`, or escaped within JSON.
   for (const secret of [value, ...value.split(' ')]) {
     if (secret.length < shortestSecret) continue;
     secrets.add(secret);
@@ -15,7 +15,7 @@ export function keepSecret(value: string): void {
 }
 
 const longestQuote = 200;
-/** Secrets are replaced in this many characters before the quote is cut: half a secret would not be recognized. */
+/** How much text is searched for secrets before the quote is cut: half a secret would not be recognized. */
 const readCharacters = 100_000;
 const redacted = '[redacted]';
 

@@ -103,7 +103,7 @@ function toStream({ content, finishReason, usage }: Played): ReadableStream<Lang
   ]);
 }
 
-/** The error that a provider throws for this HTTP status or, without one, for a server that does not answer. */
+/** Returns the error of a provider for this HTTP status or, without a status, for a server that does not answer. */
 function failure(error: NonNullable<ScriptedTurn['error']>): APICallError {
   const { status, retryAfterMs } = error;
   return new APICallError({
@@ -188,7 +188,7 @@ function readYaml(path: string): unknown {
   }
 }
 
-/** Describes an issue. For a union it describes the deepest issue, which names the wrong turn of a list. */
+/** Describes an issue. Of a union, it describes the deepest issue, which names the wrong turn of a list. */
 function sentenceOf(issue: z.core.$ZodIssue | undefined, above: readonly PropertyKey[] = []): string {
   if (issue === undefined) return 'expected a list of turns';
   const path = [...above, ...issue.path];

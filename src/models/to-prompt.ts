@@ -21,8 +21,8 @@ type WhyNot = (file: UserFile) => string | undefined;
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
 
 /**
- * Converts a run's transcript for a provider. A turn that `provider` itself returned keeps all parts; another keeps
- * only text and calls. A text with the reason replaces each file for which `whyNot` returns one.
+ * Converts a run's transcript for a provider. A turn that `provider` itself returned keeps all its parts; any other
+ * turn keeps only text and calls. If `whyNot` returns a reason for a file, a text with the reason replaces the file.
  *
  * Providers refuse blank texts, and repeated or malformed call ids. So each call gets a new id, unique in the
  * transcript, of nine letters and digits (as Mistral requires).
@@ -41,7 +41,7 @@ export function toPrompt(
   ]);
   for (const next of converted) {
     const last = prompt.at(-1);
-    // An answer may have no content, and a session continues after it.
+    // An answer without content is left out. A session may continue after one.
     if (next.content.length === 0) continue;
     if (next.role === 'tool' && last?.role === 'tool') last.content.push(...next.content);
     else if (next.role === 'user' && last?.role === 'tool') prompt.push(...beforeUser(provider), next);
@@ -82,7 +82,7 @@ function toProviderMessage(message: KeptMessage, ids: readonly string[], provide
   }
 }
 
-/** A message of the user with each file at its place in the text, or the reason why it is left out. */
+/** Converts a message of the user. Each file is at its place in the text, or the reason why it is left out. */
 function userContent({ content, files = [] }: SaidByUser, whyNot: WhyNot): UserContent {
   let from = 0;
   const parts = files.flatMap((file): UserContent => {
@@ -145,10 +145,10 @@ function assistantContent(message: Assistant, ids: readonly string[], provider: 
 
 /** Assigns the ids of calls for a provider. Call `of` for each message in the order of the transcript. */
 class CallIds {
-  /** The new ids of the calls of the last turn that have no answer yet, by the id in the transcript. */
+  /** The new ids of the last turn's calls that have no answer yet, by the call's id in the transcript. */
   #open = new Map<string, string[]>();
 
-  /** The new ids of an answer's calls, or of the one call that a tool's message answers. */
+  /** Returns the new ids of an answer's calls, or of the one call that a tool's message answers. */
   of(message: Message, place: number): string[] {
     switch (message.role) {
       case 'user':
@@ -162,7 +162,7 @@ class CallIds {
           if (open === undefined) this.#open.set(id, [ids[index]!]);
           else open.push(ids[index]!);
         }
-        // Answers take their ids by `pop`, from the end: the id of the first call must be last.
+        // Answers take the ids from the end, by `pop`, so the id of the first call must be last.
         for (const open of this.#open.values()) open.reverse();
         return ids;
       }
@@ -178,8 +178,8 @@ function ownId(message: number, call: number): string {
   return `c${first}${second}`;
 }
 
-// A model may call a tool by an invalid name, or with arguments that are not an object. Providers would refuse a
-// transcript that repeats such a call unchanged, in each later turn of the run.
+// A model may call a tool by an invalid name, or with arguments that are no object. Providers would refuse every later
+// turn of the run that repeats such a call unchanged, so both are converted.
 
 function sendableName(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || '_';
@@ -189,7 +189,7 @@ function sendableArguments(value: Json): Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : { unreadable: value };
 }
 
-/** Adds the format of the final answer to the instructions, in words, because every provider understands these. */
+/** Adds the format of the final answer to the instructions, in words, because every provider understands words. */
 export function outputInstructions(instructions: string, schema: JsonObject): string {
   const format = `Write your final answer as one JSON object and nothing else: no text around it, no code fence. It must be valid by this JSON Schema:\n${JSON.stringify(schema)}`;
   return instructions === '' ? format : `${instructions}\n\n${format}`;
@@ -198,15 +198,16 @@ export function outputInstructions(instructions: string, schema: JsonObject): st
 type Addresses = Awaited<LanguageModelV4['supportedUrls']>;
 
 /**
- * Returns a function that says why a call of the model leaves out a file, as a clause, or undefined. Another agent may
- * have accepted the file before a handoff, or the provider may not fetch its address; the worker never does.
+ * Returns a function that says, as a clause, why a call of the model leaves out a file; undefined if it does not.
+ * Another agent may have accepted the file before a handoff, or the provider may not fetch its address; the worker
+ * never does.
  */
 export async function leftOutFiles({
   name,
   files,
   model,
 }: Pick<Agent, 'name' | 'files' | 'model'>): Promise<(file: UserFile) => string | undefined> {
-  // A custom model may lack `supportedUrls`.
+  // The type promises `supportedUrls`, but a custom model may lack it.
   const addresses = ((await model.supportedUrls) as Addresses | undefined) ?? {};
   return (file) => {
     const { mediaType, url } = file;
@@ -222,7 +223,7 @@ function isRead(mediaType: string, url: string, addresses: Addresses): boolean {
   return patterns.some((pattern) => new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')).test(url));
 }
 
-/** One sentence about files, if the request may have failed because of its new files; otherwise undefined. */
+/** Returns a sentence about the new files, if the request may have failed because of them; otherwise undefined. */
 export function refusedFiles(
   error: unknown,
   { kind, message }: Pick<ModelFailure, 'kind' | 'message'>,

@@ -1,4 +1,4 @@
-/** Finds members that a rule reads and a call or run may lack: the condition then fails, and a deny or ask counts. */
+/** Finds what a rule reads although a call or run may lack it: the condition then fails, and a deny or ask counts. */
 import { unparse } from '@bufbuild/cel';
 import { partsOf } from '../core/match/condition-cost.ts';
 import type { Rule } from '../core/policy/policy.ts';
@@ -6,7 +6,7 @@ import type { Outcome, Scope } from './condition-kinds.ts';
 import { expressionOf, failure, mapOf, mayBe, outcomeOf, variables } from './condition-kinds.ts';
 import { indexOf, textOf, type Expression } from './condition-constants.ts';
 
-/** A clause after `rule ID` for each member without which a deny or an ask counts. `isRequired`: every call has it. */
+/** Returns a clause, to follow `rule ID`, for each member whose absence makes a deny or an ask count. */
 export function absentReads(
   { when, args = {}, action }: Rule,
   isRequired: (argument: string) => boolean = () => false,
@@ -16,7 +16,7 @@ export function absentReads(
   const condition = when === undefined ? undefined : expressionOf(when);
   const read = condition === undefined ? [] : placesRead(condition);
   const certain = condition && outcomeOf(condition);
-  /** The words for how many calls count if a member is absent; undefined if its absence makes no difference. */
+  /** Says for how many calls the rule counts if a member is absent; undefined if its absence makes no difference. */
   const countsWithout = (scope: Partial<Scope>): string | undefined => {
     if (condition === undefined || mayBe(certain!, 'failure')) return undefined;
     const some = outcomeOf(condition, { ...variables, ...scope });
@@ -153,7 +153,7 @@ function callerWith(name: string, value: Outcome): Outcome {
   return { ...variables.caller, members: { ...members, known: { ...members.known, [name]: value } } };
 }
 
-/** The words for how many calls a rule counts for. `held`: the possible outcomes of its condition, if it has one. */
+/** The words for how many calls a rule counts. `held`: the possible outcomes of its condition, if it has one. */
 function howMany(action: 'ask' | 'deny', held: Outcome | undefined): string {
   const isOften = held === undefined || !mayBe(held, 'false');
   if (action === 'ask') return isOften ? 'asks about every' : 'may ask about a';

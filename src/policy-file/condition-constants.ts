@@ -8,7 +8,7 @@ import { mergeRunSide } from '../core/policy/run-side.ts';
 
 export type Expression = NonNullable<ReturnType<typeof parse>['expr']>;
 
-/** The value of a condition without variables; undefined if it does not load. */
+/** The value of a condition that has no variables: `failure` if it fails, undefined if it does not compile. */
 export function evaluated(source: string): boolean | 'failure' | undefined {
   const compiled = compileCondition(source);
   if ('problem' in compiled) return undefined;
@@ -49,7 +49,7 @@ export function conditionReads(source: string, names: readonly Readable[]): bool
   }
 }
 
-/** True if a part reads a variable of one of these names; the element of a loop is one, too. */
+/** True if an expression reads a variable of one of these names, even if that variable is a loop's own. */
 function reads(part: unknown, names: readonly string[]): boolean {
   if (typeof part !== 'object' || part === null) return false;
   const { case: kind, value } = part as Node;
@@ -58,7 +58,7 @@ function reads(part: unknown, names: readonly string[]): boolean {
   return Object.values(part).some((each) => reads(each, names));
 }
 
-/** Compiles a policy. Its rules have the ids that rulings give the rules of this owner. */
+/** Compiles a policy. Its rules get the ids that rulings give to the rules of this `owner`. */
 export function compileFor(policy: Policy, owner: 'ceiling' | 'agent' | 'run'): CompiledPolicy {
   if (owner === 'ceiling') return compilePolicy(policy, owner);
   return compilePolicy(owner === 'agent' ? mergeRunSide(policy, undefined)! : policy, 'run');

@@ -1,6 +1,6 @@
 /**
- * The possible outcomes of a condition before any call, with kinds in the place of values. Which kinds a function
- * accepts and returns is read from the functions that evaluate conditions.
+ * Infers the possible outcomes of a condition before any call: it evaluates with kinds of values in place of values.
+ * What each function accepts and returns comes from the functions that evaluate conditions.
  */
 import { unparse } from '@bufbuild/cel';
 import { parse, type CelFunc } from '../core/match/cel.ts';
@@ -123,7 +123,7 @@ function inferOutcome(part: Expression, reading: Reading): Outcome {
       }
       const item = mayBe(range, 'map') ? any : (range.items ?? any);
       const ofRound = { ...reading, scope: { ...scope, [iterVar]: item } };
-      // Parts that do not read the accumulator are evaluated once: nested loops would take exponential time.
+      // Parts that do not read the accumulator are inferred only once: else nested loops would take exponential time.
       const fixed = partsWithout(loopStep, accuVar).map((each) => [each, inferOutcome(each, ofRound)] as const);
       let accumulated = inner(accuInit);
       const after = (step: Expression | undefined): Outcome => {
@@ -173,7 +173,7 @@ function reads(part: Expression, variable: string): boolean {
   if (exprKind.case !== 'comprehensionExpr' || exprKind.value.accuVar !== variable) {
     return partsOf(part).some((each) => reads(each, variable));
   }
-  // The inner loop has its own variable of this name.
+  // The inner loop's own accumulator has the same name, and hides the outer one.
   const { iterRange, accuInit } = exprKind.value;
   return [iterRange, accuInit].some((each) => each !== undefined && reads(each, variable));
 }
@@ -197,7 +197,7 @@ function memberOf({ members }: Outcome, name: string, isTested = false): Outcome
   return known !== undefined && onlyFails(known) ? outcome('false') : boolean;
 }
 
-/** The outcome of `args["x"]` and `"x" in args`; undefined for other calls. */
+/** The outcome of `map["x"]` and `"x" in map` for a map and a constant name; undefined for any other call. */
 function memberGiven(
   name: string,
   [one, other]: readonly Expression[],
@@ -222,7 +222,7 @@ function isNoBoolean(of: Outcome): boolean {
   return !mayBe(of, 'true') && !mayBe(of, 'false') && !onlyFails(of);
 }
 
-/** One outcome or the other. What is known of a value stays only if both have it in common. */
+/** The outcome that is either of two. What is known of the value stays known only if both agree on it. */
 function either(one: Outcome, other: Outcome): Outcome {
   const kinds = new Set([...one.kinds, ...other.kinds]);
   return {
@@ -371,7 +371,7 @@ function overloadsOf(name: string): readonly CelFunc[] {
   return overloads.get(name) ?? [];
 }
 
-/** The result of a call with constants only; undefined if only its kind is known, as for a sum. */
+/** The result of a call whose operands are all constants; undefined if only its kind is known, as for a sum. */
 function ofConstants(call: Expression, operands: Fault['operands']): Outcome | undefined {
   if (call.exprKind.case !== 'callExpr' || call.exprKind.value.function === 'sum') return undefined;
   const constants = operands.map(({ outcome: of }) => (mayBe(of, 'failure') ? undefined : of.constant));

@@ -1,6 +1,6 @@
 /**
- * The problems of a condition before any call: what the gate refuses, types that can never work, and invalid regular
- * expressions. Only for the reading of policies: a run keeps a condition that was accepted at its start.
+ * Finds the problems of a condition before any call: what the gate refuses, types that can never work, and invalid
+ * regular expressions. Only readers of policies use this: a run keeps a condition that was accepted at its start.
  */
 import { unparse } from '@bufbuild/cel';
 import { RE2JS } from 're2js';
@@ -21,7 +21,7 @@ const equalities = new Map([
   ['_!=_', '!='],
 ]);
 
-/** The problem of a condition that holds for no call, or compares `risk` or `severity` without meaning, as a clause. */
+/** Says, as a clause, why a condition can hold for no call, or how it compares `risk` or `severity` wrongly. */
 export function conditionProblem(source: string): string | undefined {
   const compiled = compileCondition(source);
   if ('problem' in compiled) return compiled.problem;
@@ -39,12 +39,12 @@ export function conditionProblem(source: string): string | undefined {
   return mayBe(outcome, 'false') ? undefined : `is a ${typeOf(outcome)}, not true or false`;
 }
 
-/** Warnings, as clauses, about parts that can only fail although the condition may hold, and too large numbers. */
+/** Warnings, as clauses: about parts that can only fail although the condition may hold, and too large numbers. */
 export function conditionWarnings(source: string): string[] {
   const { outcome, problems } = examined(source);
   if (outcome === undefined) return [];
   const infinite = partsWithin(source).filter(isInfinite);
-  // There is another warning for sides that always differ.
+  // `evadedComparisons` in `lint-policy.ts` warns about sides that always differ.
   const isKnown = equalitiesOf(source).some(({ differ }) => differ !== undefined);
   const never = outcome.kinds.size === 1 && mayBe(outcome, 'false') && !isKnown;
   return [
@@ -81,7 +81,7 @@ function levelProblem({ exprKind }: Expression, ofLoops: readonly string[]): str
 
 const mirrored: Readonly<Record<string, string>> = { '_<_': '_>_', '_<=_': '_>=_', '_>_': '_<_', '_>=_': '_<=_' };
 
-/** The levels for which a comparison would hold if CEL ordered levels; none if `word` is not a level. */
+/** The levels that a comparison would include if CEL ordered levels; none if `word` is not a level. */
 function meantLevels(words: readonly string[], word: string | undefined, ordering: string): readonly string[] {
   const place = words.indexOf(word ?? '');
   if (place === -1) return [];
@@ -101,7 +101,7 @@ function examined(source: string): { outcome: Outcome | undefined; problems: str
   return { outcome, problems: [...problems] };
 }
 
-/** A comparison with `==` or `!=`: of sides that always or never `differ`, or of an `argument` with a constant. */
+/** A comparison with `==` or `!=`. `differ` and `argument` are absent where the types of its sides tell nothing. */
 export interface Equality {
   operator: '==' | '!=';
   /** The types of both sides, if they always differ. */
@@ -125,7 +125,7 @@ function partsWithin(source: string): Expression[] {
   return expression === undefined ? [] : within(expression);
 }
 
-/** What the types of both sides tell: that they always differ, or the argument that is compared with a type. */
+/** Compares the types of both sides: they always differ, or one side is an argument of unknown type. */
 function equalityOf(operator: '==' | '!=', sides: [Expression, Expression]): Equality {
   const [one, other] = sides.map((side) => typeOf(outcomeOf(side))) as [Type, Type];
   const isNull = one === 'null' || other === 'null';
@@ -190,7 +190,7 @@ function faultProblem({ name, part, operands }: Fault): string {
   return `orders a ${first} and a ${second}${comparisonMeant(operands)}`;
 }
 
-/** The name of a type. For `caller`, which may be null, it is the name of its other type. */
+/** The name of a type. For `caller`, which is a map or null, it is the name of the map. */
 function typeName({ kinds }: Outcome): string {
   const type = typeOf({
     kinds: new Set([...kinds].filter((kind) => kind !== 'failure' && (kind !== 'null' || kinds.size === 1))),

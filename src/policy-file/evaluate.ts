@@ -5,9 +5,9 @@ import { evaluate as ruleOn } from '../core/policy/ruling.ts';
 import { checkCallOptions } from '../text/check-call-options.ts';
 
 /**
- * Evaluates one call; without any policy, by the standard risk defaults. Of equally strict layers, the ruling names a
- * rule before a risk default, then the ceiling before parents before the run. Throws `arguments_invalid` for an unknown
- * member or risk, and an `Error` for an engine version that is no longer supported.
+ * Evaluates one call; without any policy, by the standard risk defaults. If several layers are equally strict, the
+ * ruling names a rule rather than a risk default, and prefers the ceiling to parents and these to the run. Throws
+ * `arguments_invalid` for an unknown member or risk, and an `Error` for an engine version that is no longer supported.
  *
  * @example
  * ```ts

@@ -37,7 +37,7 @@ export function explainShape(issue: z.core.$ZodIssue, document: unknown): ShapeP
   }
   if (given === undefined && path.length > 0) return [{ path: path.slice(0, -1), message: `${name} is missing` }];
   if (issue.code === 'invalid_union') {
-    // The problems of the branch that accepts this kind of value are the most helpful.
+    // The branch that accepts this kind of value has the most helpful problems.
     const closest = issue.errors.find(([first]) => !(first?.code === 'invalid_type' && first.path.length === 0));
     if (closest !== undefined) {
       return closest.flatMap((each) => explainShape({ ...each, path: [...path, ...each.path] }, document));
@@ -47,7 +47,7 @@ export function explainShape(issue: z.core.$ZodIssue, document: unknown): ShapeP
     return [{ path, message: `${name} ${issue.message}, not ${show(given)}` }];
   }
   if (issue.code === 'invalid_union') return [{ path, message: `${name} must be a map or a text, not ${show(given)}` }];
-  // If policyShape has its own sentence, use that.
+  // A sentence of `policyShape` itself is more exact: then skip this one.
   if (
     issue.code === 'invalid_type' &&
     issue.message.startsWith('Invalid input') &&
@@ -132,7 +132,7 @@ export interface Explained {
   what: string;
 }
 
-/** The problems of a document that its shape refused, one sentence each. Repeats no value: it may be a secret. */
+/** Returns the problems of a document, one sentence each. They repeat no value, because it may be a secret. */
 export function explainWithoutValues(error: z.ZodError, { document, shape, what }: Explained): ShapeProblem[] {
   return error.issues.flatMap((issue): ShapeProblem[] => {
     const { path } = issue;
@@ -149,7 +149,7 @@ export function explainWithoutValues(error: z.ZodError, { document, shape, what 
     if (issue.code === 'invalid_key') {
       return [{ path, message: `the name ${name} ${issue.issues[0]?.message ?? 'is not allowed'}`, part: 'key' }];
     }
-    // Use the sentence of the shape itself if it has one: it is more specific.
+    // A sentence of the shape itself is more specific: use it if there is one.
     const isOwn = !issue.message.startsWith('Invalid input');
     if (path.length > 0 && documentValueAt(document, path) === undefined) {
       const remedy = isOwn ? `: it ${issue.message}` : '';

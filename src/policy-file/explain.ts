@@ -47,7 +47,7 @@ export function explain(layers: CompiledLayers, call: RuledCall, context: Ruling
   const matches = [layers.ceiling, ...(layers.parents ?? []), layers.run].flatMap((policy) => {
     if (policy === undefined) return [];
     const ready = readyCall(call, context);
-    // A condition may be evaluated twice here, and must not cost more than in the ruling.
+    // `explain` may evaluate a condition twice. Keep the results, so that it costs no more than in the ruling.
     ready.facts.held ??= new Map();
     const { all: candidates, argsLength } = policy.candidates(ready.subjects);
     const parts = partMatchers({ ...ready, argsLength });
@@ -71,7 +71,7 @@ export function explain(layers: CompiledLayers, call: RuledCall, context: Ruling
   return { ruling: evaluate(layers, call, context), matches };
 }
 
-/** Names the first part of a rule that does not match the call, as a clause. */
+/** Says, as a clause, which part of a rule does not match the call: the first that fails. */
 function whyNot(rule: CompiledRule, { subjects, facts, shell }: LayerCall): string {
   const { agent, pattern, fields, condition } = rule;
   if ('problem' in pattern) return `its pattern ${pattern.problem}`;

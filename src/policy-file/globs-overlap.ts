@@ -4,11 +4,11 @@ import { globTokens, type GlobToken } from '../core/match/glob-syntax.ts';
 /** How many steps of comparisons one policy may take: about half a second. */
 const mostComparisons = 10_000_000;
 
-/** Bounds the comparisons of a policy's rules, so that reading takes time proportional to its length. */
+/** Limits how much the rules of a policy are compared, so that reading it takes time proportional to its length. */
 export class Comparisons {
   #left = mostComparisons;
 
-  /** Counts the steps of some work. False if the bound is exceeded: then skip this work and all later work. */
+  /** Counts the steps of some work. False if the limit is exceeded: the caller must then skip the work. */
   afford(steps: number): boolean {
     this.#left -= steps;
     return this.#left >= 0;
@@ -32,7 +32,7 @@ export class Comparisons {
 /** True if some text matches both globs. Two classes count as having a character in common. */
 export function globsOverlap(one: string, other: string): boolean {
   const [first, second] = [globTokens(one), globTokens(other)];
-  // `reachable`: positions in `second` that some text reaches before a piece of `first`; `next`: after the piece.
+  // `reachable`: positions in `second` that a common text can reach before this token of `first`; `next`: after it.
   let reachable = new Uint8Array(second.length + 1);
   let next = new Uint8Array(second.length + 1);
   reachable[0] = 1;
@@ -56,8 +56,8 @@ export function globsOverlap(one: string, other: string): boolean {
 }
 
 /**
- * True if `wide` certainly matches every text that `narrow` matches. A glob of literals and `*` does if it matches
- * `narrow` with an unused character for each wildcard.
+ * True if `wide` certainly matches every text that `narrow` matches. A `wide` of literals and `*` does so if it matches
+ * the text of `narrow` in which an unused character replaces each wildcard.
  */
 export function globCovers(wide: Glob, narrow: Glob): boolean {
   if (wide.source === narrow.source) return true;
@@ -65,7 +65,7 @@ export function globCovers(wide: Glob, narrow: Glob): boolean {
   return globMatches(wide, { mapped: narrow.literals.join('\ufdd1') }) === true;
 }
 
-/** False if texts of the two globs differ in their beginnings or ends. */
+/** False if no text can match both globs, because their beginnings or ends differ. */
 function haveEndsInCommon(one: readonly string[], other: readonly string[]): boolean {
   const [begin, end] = [one[0]!, one.at(-1)!];
   const [otherBegin, otherEnd] = [other[0]!, other.at(-1)!];

@@ -18,13 +18,13 @@ import type { PolicyWarning } from './lint-names.ts';
 import { expressionOf } from './condition-kinds.ts';
 import { textOf } from './condition-constants.ts';
 
-/** Usual sizes of calls: the parts of a command, and the characters of an argument. Rules must be able to read them. */
+/** The usual size of a call: the parts of its command, and the characters of an argument. */
 const usualParts = 128;
 const usualLength = 4_000;
 /** Usual sizes of the lists and texts that conditions read. */
 const usualItems = 20;
 const usualText = 200;
-/** The cost of compiling a rule, in comparisons of globs. */
+/** What compiling one rule costs, in steps of `Comparisons`. */
 const costOfRule = 50;
 
 /** Warnings about tools whose calls cannot be evaluated at a usual size. `rules` and `assess` are from one policy. */
@@ -59,7 +59,7 @@ interface Matched {
   agent?: string;
 }
 
-/** For each glob on names of tools: the rules that apply to all tools that the glob matches. */
+/** For each glob on tool names: the rules that apply to every tool that the glob matches. */
 function rulesByToolName<Each extends Matched>(
   rules: readonly Each[],
   comparisons: Comparisons,
@@ -125,15 +125,16 @@ function matchingWarnings({ name, kind, rules, parts, match }: RulesOfTool, comp
 }
 
 /**
- * The work that the gate counts for each character of an argument. Work is proportional to the length of a text, so a
- * call with one character in this argument, and none in the others, is matched. `field`: its name; empty: the subject.
+ * Measures the work that the gate counts for each character of an argument. Work is proportional to length, so it
+ * matches a call in which this argument has one character and the others have none. `field`: the argument's name; empty
+ * for the subject.
  */
 function workPerCharacter(
   match: (call: LayerCall) => unknown,
   { field, fields, isCommand, agent }: { field: string; fields: string[]; isCommand: boolean; agent: string },
 ): number {
   const text = 'x';
-  // An empty text counts no work. The argument named '' is what `name:args` patterns see, unless it is a command.
+  // Empty texts count no work. `name:args` patterns see the argument named '', unless the subject is a command.
   const args = { ...Object.fromEntries(fields.map((each) => [each, ''])), '': '', [field]: text };
   const call = {
     tool: '',
@@ -144,7 +145,7 @@ function workPerCharacter(
   };
   const ready = readyCall(call, { agent });
   let charged = 0;
-  // Never refuses, so that the work of all rules is counted.
+  // Grants all work, so that the work of all rules is counted.
   const afford = (work: number): boolean => {
     charged += work;
     return true;
@@ -170,7 +171,7 @@ function conditionWarnings(name: string, rules: readonly Rule[], stepsOf: (rule:
   ];
 }
 
-/** About how many steps all of an expression takes, with arguments and lists of usual size. */
+/** About how many steps an expression can take, if arguments and lists have a usual size. */
 function usualSteps(part: Expression | undefined): number {
   if (part === undefined) return 0;
   const { exprKind } = part;

@@ -41,7 +41,7 @@ export function lintChannels(
   });
 }
 
-/** Warnings about the steps of a policy's requests that come too late: see `lateSteps`. */
+/** Warnings about steps of a policy's requests that come too late, as `lateSteps` finds them. */
 export function lintLateSteps(policy: Policy, of: 'ceiling' | 'agent' | 'run', ceiling?: Policy): PolicyWarning[] {
   return compileFor(policy, of).rules.flatMap(({ id }, index): PolicyWarning[] =>
     lateSteps(policy.rules[index]!, policy, of, ceiling).map((problem) => ({
@@ -71,7 +71,7 @@ function stepsOf({ ask: { remindMs, warnBeforeMs, escalate = [] } = {} }: Rule):
   ];
 }
 
-/** The channels that requests of a rule may have, before and after its escalation. */
+/** The channels that requests of a rule may use, before and after the rule's escalation. */
 function possibleChannels(
   { agent, ask: { reviewers = [], oneOfEach = [], escalate = [] } = {} }: Rule,
   tool: string,
@@ -81,14 +81,14 @@ function possibleChannels(
   if (routes === undefined) return [...steps.keys()];
   const atFirst = [...reviewers, ...oneOfEach];
   const added = escalate.flatMap(({ to }) => to);
-  // Without a directory here, a group may be defined in another policy.
+  // Without a known directory, another policy may define the group, so all routes of reviewers are possible.
   const unresolved = directories.length === 0 && [...atFirst, ...added].some((name) => name.startsWith('group:'));
   const matching = (routes.requests ?? []).filter(
     (route) =>
       (agent === undefined || route.agent === undefined || globsOverlap(route.agent, agent)) &&
       (route.tool === undefined || globsOverlap(route.tool, tool)),
   );
-  // A request may meet none of these routes, and at most all of them.
+  // A request matches none of these routes at least, and all of them at most, so try both.
   const ofRequests = [[], matching.flatMap(({ channels }) => channels)];
   return [
     ...(unresolved ? Object.values(routes.reviewers ?? {}).flat() : []),
@@ -99,15 +99,16 @@ function possibleChannels(
 }
 
 /**
- * Finds steps of a rule that are due after the time-out, and a quorum that needs people who are asked after it, as
- * clauses. Such steps come only if a request is extended. `of`: whose policy. `ceiling`: the one above, if known.
+ * Returns, as clauses, the steps of a rule that are due after the time-out, and a quorum that needs people who are
+ * asked only then. These steps come only if a request is extended. `of`: whose policy. `ceiling`: the one above, if
+ * known.
  */
 export function lateSteps({ ask }: Rule, policy: Policy, of: 'ceiling' | 'agent' | 'run', ceiling?: Policy): string[] {
   if (ask === undefined) return [];
   const layer: 'ceiling' | 'run' = of === 'ceiling' ? 'ceiling' : 'run';
-  // A ruling in which this rule alone asks, as `limitsOf` reads it.
+  // A ruling as `limitsOf` reads it, in which this rule alone asks.
   const asked = { ask: { always: 'call' as const, by: [{ ...ask, rule: null, layer }] } };
-  // The time-out by this policy alone: if it is longer, the ceiling shortens it.
+  // The time-out without the ceiling. If it is longer than `timeoutMs`, the ceiling shortens it.
   const ownMs = limitsOf({ [layer]: policy }, asked).timeoutMs;
   const { timeoutMs } = limitsOf({ ...(layer === 'run' && ceiling && { ceiling }), [layer]: policy }, asked);
   if (timeoutMs === null) return [];

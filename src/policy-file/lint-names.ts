@@ -87,7 +87,7 @@ function mayMatch(glob: Glob, { prefixes = [] }: KnownNames): boolean {
   return prefixes.some((prefix) => glob.source.startsWith(prefix) || globMatches(glob, globSubject(prefix)) === true);
 }
 
-/** A clause about an argument's name that none of these tools has; empty if one has it, or may have it. */
+/** A clause about an argument's name that none of these tools has; empty if one of them has it or may have it. */
 function absent(name: string, tools: readonly string[], known: KnownNames): string[] {
   const lists = tools.map((tool) => known.tools.get(tool));
   if (lists.some((list) => list === undefined || list.includes(name))) return [];

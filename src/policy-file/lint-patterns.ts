@@ -44,7 +44,7 @@ export function patternWarnings({ pattern, args = {}, when = '', agent = '', act
 function nameWarnings(name: string, pattern: string): string[] {
   if (name === '') return ['has no name of a tool before the colon, so it matches none: write * for every tool'];
   const strange = strangeInName.exec(name)?.[0];
-  // There is another warning for blanks.
+  // `letterWarnings` warns about strange blanks.
   if (strange !== undefined && strangeBlank.test(strange)) return [];
   const [, tool, inner] = /^([\w*-]+)\((.*?)(?::?\*)?\)$/s.exec(pattern) ?? [];
   if (tool !== undefined) {
@@ -88,7 +88,7 @@ function repaired({ what, globs }: NeverMatching, place: (glob: string) => strin
   return `${what}: write ${globs.map(place).join(' and ')}`;
 }
 
-/** The problems of a glob in another notation, whose signs match only themselves. */
+/** The problems of a glob in the notation of another system: its signs match only themselves. */
 function neverMatching(glob: string, isCommand = false): NeverMatching[] {
   if (glob.trim() !== glob)
     return [{ what: 'begins with a blank after the colon, and no command does', globs: [glob.trim()] }];
@@ -142,14 +142,14 @@ const readers = new Set(
 );
 
 /**
- * The problem of a glob that no command matches: it begins with a prompt, ends with a sign, joins commands by `|`, or
- * ends in `.*`, as a regular expression would.
+ * The problem of a glob that no command matches, because it begins with a prompt, ends with a sign, joins words by `|`
+ * as if by "or", or ends in `.*` like a regular expression.
  */
 function neverACommand(glob: string): NeverMatching[] {
   const [, prompted] = /^[$#>] +(\S.*)$/s.exec(glob) ?? [];
   if (prompted !== undefined) return [{ what: 'begins with the prompt of a shell', globs: [prompted] }];
   const sign = /(?:[;,|]|&&)$/.exec(glob)?.[0];
-  // The command of `find -exec` ends in a sign that belongs to it.
+  // The command of `find -exec` ends in `;` by itself.
   if (sign !== undefined && /^[\w./~]/.test(glob) && !/ -(?:exec|ok)|\\;$/.test(glob)) {
     const bare = glob.replace(/[\s;,|&]{1,20}$/, '');
     return [{ what: `ends in '${sign}', which is part of no command`, globs: [bare] }];
@@ -186,7 +186,7 @@ function jsonWarnings(glob: string): string[] {
   ];
 }
 
-/** The glob that a regular expression means. `.*` alone makes none, because it can be part of a name. */
+/** The glob that a regular expression means; undefined if there is none. `.*` alone may also be part of a name. */
 function withoutExpression(glob: string): string | undefined {
   const [, framed] = /^\/([^/]+)\/[gimsuy]{0,2}$/s.exec(glob) ?? [];
   const isFramed = framed !== undefined && /\.[*+]|[\\|()\s]|^\^|\$$/.test(framed);

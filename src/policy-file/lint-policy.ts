@@ -15,11 +15,11 @@ import { type Policy, type Rule, defaultMinRemindMs } from '../core/policy/polic
 import { groupOf, membersOfOne, personKeyIn, personOf } from '../core/people/directory.ts';
 
 /**
- * Warnings about a valid policy: rules that a later one always overrides, grants that they offer in vain, denies and
- * asks that cannot be evaluated where an argument is absent, people and groups that the directory lacks, steps behind
- * the time-out, time-outs that allow, and an agent's denies that a run can lift. `of`: whose policy it is; default
- * `run`. `known`: what the worker has. `ceiling`: the operator's policy above it. Throws `arguments_invalid` for
- * another option, and never for a policy.
+ * Warnings about a valid policy: rules that a later rule always overrides, and grants that these offer in vain; denies
+ * and asks that cannot be evaluated if an argument is absent; people and groups that the directory lacks; steps after
+ * the time-out; time-outs that allow; and an agent's denies that a run can lift. `of`: whose policy it is; default
+ * `run`. `known`: what the worker has. `ceiling`: the operator's policy above it. Throws `arguments_invalid` for an
+ * unknown option, but never for a policy.
  *
  * @example
  * ```ts
@@ -100,7 +100,7 @@ export function lintPolicy(
 const tooManyRules =
   'the policy has too many rules to compare all of them with each other, so warnings about some may be missing';
 
-/** Warnings about rules that deny or ask in vain: in another notation, with a failing condition, or too costly. */
+/** Warnings about rules that deny or ask in vain: in the notation of another system, always failing, or too costly. */
 export function lintProtection(policy: Policy, of: 'ceiling' | 'agent' | 'run'): PolicyWarning[] {
   const rules = rulesOf(policy, of);
   return [
@@ -119,7 +119,7 @@ function mistakes({ rule, index, compiled: { id } }: Listed): PolicyWarning[] {
   return found.map((problem) => ({ index, rule: id, message: `rule ${id} ${problem}` }));
 }
 
-/** The clause that says when `on_timeout: allow` lets a call run; `askTermsOf` checks the other conditions. */
+/** Says, as a clause, when `on_timeout: allow` lets a call run: the conditions that `askTermsOf` checks. */
 function onTimeoutAllowClause(of: 'ceiling' | 'agent' | 'run'): string {
   const others =
     of === 'ceiling' ? 'each other policy of the run says so' : 'the ceiling and each other policy of the run say so';
@@ -135,7 +135,7 @@ interface Listed {
   compiled: CompiledRule;
 }
 
-/** The first later rule that matches every call of this one, if the comparisons suffice. */
+/** The first later rule that matches every call of this rule; undefined if there is none, or too much to compare. */
 function overriding(rules: readonly Listed[], index: number, comparisons: Comparisons): Listed | undefined {
   const { rule, compiled } = rules[index]!;
   for (let at = index + 1; at < rules.length; at += 1) {
@@ -146,7 +146,7 @@ function overriding(rules: readonly Listed[], index: number, comparisons: Compar
   return undefined;
 }
 
-/** An earlier allow rule that matches every call of this one, with only allow rules between the two. */
+/** The id of an earlier allow rule that matches every call of this rule, with only allow rules between them. */
 function allowedBefore(rules: readonly Listed[], index: number, comparisons: Comparisons): string | undefined {
   const { rule, compiled } = rules[index]!;
   for (let at = index; at >= 0 && rules[at]!.rule.action === 'allow'; at -= 1) {
@@ -157,7 +157,7 @@ function allowedBefore(rules: readonly Listed[], index: number, comparisons: Com
   return undefined;
 }
 
-/** An earlier deny rule that shares calls with an allow rule, while neither covers the other. */
+/** The id of an earlier deny rule that matches some calls of this allow rule, while neither rule covers the other. */
 function deniedInPart(rules: readonly Listed[], index: number, comparisons: Comparisons): string | undefined {
   const { rule, compiled } = rules[index]!;
   const own = compiled.pattern.args;
@@ -176,7 +176,7 @@ function deniedInPart(rules: readonly Listed[], index: number, comparisons: Comp
   return undefined;
 }
 
-/** Warnings about comparisons that a value of another type evades: in CEL it is unequal, which is no error. */
+/** Warnings about comparisons that a value of another type evades: CEL calls it unequal, and reports no error. */
 function evadedComparisons({ when, action }: Rule): string[] {
   return (when === undefined ? [] : equalitiesOf(when)).flatMap(({ operator, differ, argument }) => {
     if (differ !== undefined) {
@@ -211,7 +211,7 @@ function shadowed(rule: CompiledRule, over: CompiledRule): string {
 /** True if `wide` certainly matches every call that `narrow` matches; false if that is unknown. */
 function covers(wide: Rule, { pattern: one }: CompiledRule, narrow: Rule, { pattern: other }: CompiledRule): boolean {
   if ('problem' in one || 'problem' in other) return false;
-  // An allow rule matches a list only if every element matches, another rule if any element does.
+  // For a list, an allow rule must match every element, and any other rule at least one.
   const readsValues = one.args !== undefined || Object.keys(wide.args ?? {}).length > 0;
   if (readsValues && wide.action === 'allow' && narrow.action !== 'allow') return false;
   if (wide.agent !== undefined && wide.agent !== narrow.agent) return false;
@@ -262,7 +262,7 @@ function lintPeople(policy: Policy, idOf: (index: number) => string, isCeiling: 
       .map(([name]) => ({ message: `the keys of '${name}' do not count: only those in the ceiling's directory do` })),
   ];
 
-  /** Why a name is unknown, as a clause. If this policy has no directory, another policy may have the group. */
+  /** Says, as a clause, why a name is unknown. Without a directory in this policy, another one may define a group. */
   function whyUnknown(name: string, verb = 'asks'): string | undefined {
     const group = groupOf(name);
     if (directory === undefined) {

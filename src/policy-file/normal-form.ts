@@ -15,7 +15,7 @@ import {
 import type { Policy, Rule, RunLimit, RunLimits } from '../core/policy/policy.ts';
 import { nfc } from '../core/base/text.ts';
 
-/** The normal form of a document that `policyShape` accepts. Missing keys are absent. */
+/** The normal form of a document that `policyShape` accepts. A key that the document lacks is absent here, too. */
 export function normalForm(document: PolicyDocument): Policy {
   const { mode, risk_defaults: riskDefaults = {}, approval = {}, assess, redact, directory, advisor } = document;
   const { limits, prices, revoked, reviewer_keys: reviewerKeys } = document;
@@ -51,7 +51,7 @@ export function directoryOf({ people }: NonNullable<PolicyDocument['directory']>
   return { people: Object.fromEntries(persons) as Directory['people'] };
 }
 
-/** The absence of a person. Its days begin and end in UTC, and the last day is part of it. */
+/** Converts an absence. Its days begin and end in UTC, and the last day belongs to it. */
 export function absenceOf({ from, until, deputy }: { from: string; until: string; deputy: string }): Absence {
   const endMs = startMs(until)! + (until.includes('T') ? 0 : 24 * 3_600_000);
   return { fromAt: iso(startMs(from)!), untilAt: iso(endMs), deputy: nfc(deputy) };
@@ -72,7 +72,7 @@ function keysOf(keys: NonNullable<PolicyDocument['reviewer_keys']>): NonNullable
   return Object.fromEntries(entries);
 }
 
-/** Every rule in the order of the normal form, with its agent's name in NFC and its path in the document. */
+/** Every rule in the order of the normal form, with its path in the document, and its agent's name in NFC. */
 export function placedRules({
   rules = [],
   agents = {},
@@ -106,7 +106,7 @@ function runLimitsOf({ turns, calls, tokens, time, cost }: NonNullable<PolicyDoc
   });
 }
 
-/** The normal form of a limit. An amount alone is the amount at which the run ends. */
+/** The normal form of a limit. An amount without `ask` or `end` is the `end` of the run. */
 function limitOf(
   given: Amount | { ask?: Amount | undefined; end?: Amount | undefined } | undefined,
 ): RunLimit | undefined {
@@ -121,7 +121,7 @@ function withoutUndefined<Value extends object>(value: Value): Value {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Value;
 }
 
-// The members of the normal form follow from the shapes of the file: there is one list of what a policy may contain.
+// The types of the normal form are derived from the shapes of the file, so one list says what a policy may contain.
 type Camel<Name extends string> = Name extends `${infer First}_${infer Rest}`
   ? `${First}${Capitalize<Camel<Rest>>}`
   : Name;
@@ -186,7 +186,7 @@ function unwrapped(schema: unknown): unknown {
   return schema instanceof z.ZodOptional ? schema.unwrap() : schema;
 }
 
-/** The shape of recorded members. It accepts what another version may have accepted, and keeps unknown members. */
+/** The shape of recorded members. It accepts what another version may have recorded, and keeps unknown members. */
 export function recordedMembers<Shape extends z.ZodRawShape>(
   shape: z.ZodObject<Shape>,
 ): Record<keyof Normal<z.output<z.ZodObject<Shape>>>, z.ZodType> {

@@ -89,7 +89,7 @@ export function parsePolicy(
         ...(options.triesExamples === false ? [] : exampleProblems(shaped.data)),
       ]
     : shaped.error.issues.slice(0, mostProblems).flatMap((issue) => explainShape(issue, document));
-  // Problems under a refused key are left out.
+  // Leave out problems below a key that is refused anyway.
   const found = [...badKeys, ...others.filter(({ path }) => !badKeys.some((bad) => isUnder(path, bad.path)))];
   if (shaped.success && found.length === 0) {
     const lines = text && placedRules(shaped.data).map(({ path }) => text.placeOf(path).line);
@@ -147,12 +147,12 @@ function ruleName(path: readonly PropertyKey[]): string {
 
 const ceilingOnly = ['max_timeout', 'min_remind'] as const;
 
-/** Refuses prices outside of a ceiling: a run whose cost is limited must not set the prices by which it is counted. */
+/** Refuses prices outside of a ceiling: a run with a cost limit must not set the prices by which its cost counts. */
 function priceProblems({ prices }: PolicyDocument, { ceiling = false }: ParsePolicyOptions): ShapeProblem[] {
   return prices === undefined || ceiling ? [] : [belongsInCeiling(['prices'])];
 }
 
-/** The time-outs that are longer than permitted, and members that only a ceiling may have. */
+/** The problems of time-outs that are longer than permitted, and of members that only a ceiling may have. */
 function timeoutProblems(
   document: PolicyDocument,
   { ceiling = false, maxTimeoutMs }: ParsePolicyOptions,
@@ -191,7 +191,7 @@ function order(one = 0, other = 0): number {
   return one - other;
 }
 
-/** Tries the `examples` of rules: arguments, or a subject, of a `write` tool that the rule names. Counts are 0. */
+/** Tries each of the rules' `examples` as a call of a `write` tool that the rule names, with all counts at 0. */
 function exampleProblems(document: PolicyDocument): ShapeProblem[] {
   return placedRules(document).flatMap(({ rule, agent, path }) => {
     const { match = [], not_match: notMatch = [] } = rule.examples ?? {};
@@ -207,7 +207,7 @@ function exampleProblems(document: PolicyDocument): ShapeProblem[] {
           ? { tool, args: { subject: example }, risk: 'write' as const, subject: 'subject' }
           : { tool, args: example, risk: 'write' as const };
       const { subjects, facts } = readyCall(call, { agent: agent ?? '' });
-      // `named`: the example is a call of a tool that the rule names, even by a glob.
+      // `named: true`: the example has no tool name of its own, so the rule's name matches.
       const matched = ruleMatches({ rule: compiled!, named: true }, subjects, facts);
       if (matched === expected) return [];
       const fault =

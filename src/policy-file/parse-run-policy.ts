@@ -17,7 +17,7 @@ const mostRules = 1_000;
 const mostSteps = 100;
 /** The maximum number of names of people and groups in all rules, together. */
 const mostNames = 1_000;
-/** The most length and expression size of all conditions and patterns: to read so much takes a quarter of a second. */
+/** The most characters and sizes of all conditions and patterns: to read so much takes a quarter of a second. */
 const mostOfExpressions = 60_000;
 
 /**
@@ -32,7 +32,7 @@ export function parseRunPolicy(
   return problem === undefined ? parsePolicy(document, { ...options, triesExamples: false }) : { problems: [problem] };
 }
 
-/** The first limit that the policy of a run exceeds; undefined if it is small enough to be ruled by. */
+/** The first limit that the policy of a run exceeds; undefined if it exceeds none. */
 function costProblem(document: object): PolicyProblem | undefined {
   const { length } = JSON.stringify(document);
   if (length > mostCharacters)
@@ -83,7 +83,7 @@ function tooMuch(path: string, what: string): PolicyProblem {
 
 /**
  * The first setting that hides arguments from the reviewers of the ceiling, as a sentence with its place. Only the
- * ceiling and the agent's policy may: a run could make reviewers decide without seeing arguments.
+ * ceiling and the agent's policy may hide them: a run could otherwise make reviewers decide without seeing arguments.
  */
 export function hidingProblem(
   { approval, redact }: Policy,
@@ -108,12 +108,13 @@ export function hidingProblem(
   return { path, message };
 }
 
-/** Condition inputs that a tool's worker cannot know: only the run that sends the call has their values. */
+/** The inputs of conditions that a tool's worker cannot know, because only the run that sends the call has them. */
 const unknownThere = ['metadata', 'counts', 'severity', 'sum'] as const;
 
 /**
- * The ceiling as the second gate applies it, where it is unknown whether a rule that reads data of the run matched. An
- * allow or ask then becomes an ask, as it may have lifted a deny. A deny goes, because its calls never arrive.
+ * The ceiling as the second gate applies it. That gate cannot know whether a rule that reads data of the run matched.
+ * An allow or ask of such a rule becomes an ask, because it may have lifted a deny; a deny goes, because its calls
+ * never arrive.
  */
 export function knownCeiling(ceiling: Policy): Policy {
   return { ...ceiling, rules: ceiling.rules.flatMap(knownRule) };
@@ -123,8 +124,8 @@ export function knownCeiling(ceiling: Policy): Policy {
 const unknownOutside = [...unknownThere, 'agent', 'caller'] as const;
 
 /**
- * The ceiling for a call that no run has admitted. A rule that is for one agent or reads unknown data is left out, but
- * if it denies, it counts whenever its pattern matches.
+ * The ceiling for a call that no run has admitted. A rule that is for one agent or reads unknown data is left out. But
+ * if such a rule denies, it counts whenever its pattern matches.
  */
 export function strictCeiling(ceiling: Policy): Policy {
   const rules = ceiling.rules.flatMap((each) => {
@@ -143,9 +144,9 @@ function knownRule({ when, ...rule }: Rule): Rule[] {
 }
 
 /**
- * Returns the first part of a run's policy and mode that does more than deny, such as `policy.rules[0]`, for senders
- * who must not loosen a policy, as at the gateway. The run's policy overrides the agent's, which the starter may not
- * know, so only a denial is certainly not looser.
+ * Returns the first part of a run's policy or mode that does more than deny, such as `policy.rules[0]`. It is for
+ * senders who must not loosen a policy, as at the gateway: a run's policy overrides the agent's, which the sender may
+ * not know, so only a denial is certainly not looser.
  */
 export function beyondDenying({ policy, mode }: { policy?: Policy; mode?: Mode }): string | undefined {
   if (mode !== undefined) return 'mode';

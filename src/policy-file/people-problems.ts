@@ -1,4 +1,4 @@
-/** Rules that need reviewers who do not exist, found when a policy is read. */
+/** Finds rules that need reviewers who do not exist, when a policy is read. */
 import {
   groupOf,
   isAmong,
@@ -13,7 +13,7 @@ import { maxMatching } from '../core/people/entitlement.ts';
 import { absenceOf, directoryOf, placedRules } from './normal-form.ts';
 import type { PolicyDocument, RuleDocument } from './shape.ts';
 
-/** The problems with people in a document. Groups have known members only if the policy itself has a directory. */
+/** The problems with people in a document. Who is in a group is known only if this policy itself has a directory. */
 export function peopleProblems(document: PolicyDocument, { ceiling = false }: { ceiling?: boolean }): ShapeProblem[] {
   const { reviewer_keys: keys, directory: written } = document;
   for (const key of ['reviewer_keys', 'revoked'] as const) {
@@ -32,7 +32,7 @@ export function peopleProblems(document: PolicyDocument, { ceiling = false }: { 
 type DirectoryDocument = NonNullable<PolicyDocument['directory']>;
 type KeysDocument = NonNullable<PolicyDocument['reviewer_keys']>;
 
-/** The problems of names that count as one: the directory would lose a person, or one id would mean two people. */
+/** The problems of names that count as one name: the directory would lose a person, or an id would mean two people. */
 function nameProblems({ people }: DirectoryDocument, ceiling: boolean): ShapeProblem[] {
   const owners = new Map<string, string>();
   const twice = Object.keys(people).flatMap((id): ShapeProblem[] => {
@@ -71,7 +71,7 @@ function nameProblems({ people }: DirectoryDocument, ceiling: boolean): ShapePro
   return [...twice, ...others];
 }
 
-/** The problems of people's keys: unknown, of two people, or signing for others. `known`: absent below a ceiling. */
+/** The problems of people's keys: unknown, of two people, or signing for others. `known`: the ceiling's keys. */
 function keyProblems({ people }: DirectoryDocument, known: KeysDocument | undefined): ShapeProblem[] {
   const owners = new Map<string, string>();
   return Object.entries(people).flatMap(([name, { keys = [] }]) =>
@@ -92,7 +92,7 @@ function keyProblems({ people }: DirectoryDocument, known: KeysDocument | undefi
   );
 }
 
-/** The problems of a rule whose reviewers, also by escalation, cannot give the approvals that it needs. */
+/** The problems of a rule whose reviewers, with those of its escalation, cannot give the approvals that it needs. */
 function quorumProblems(
   ask: NonNullable<RuleDocument['ask']>,
   path: readonly PropertyKey[],

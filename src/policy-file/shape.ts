@@ -13,7 +13,7 @@ import { patternProblem } from '../redact/own-patterns.ts';
 import { grantKinds, maxPendingBound, maxShown } from '../core/policy/policy.ts';
 import { severities } from '../core/base/tool-call.ts';
 
-// Messages continue the name of the key.
+// Each message continues a sentence that begins with the name of the key.
 
 export const text = (longest: number) =>
   z
@@ -42,7 +42,7 @@ interface DurationFacts {
 
 const durations = new Map<unknown, DurationFacts>();
 
-/** What is known of the durations that a schema accepts; undefined for any other schema. */
+/** What is known of the durations that a schema accepts; undefined for a schema of anything else. */
 export function durationOf(schema: unknown): DurationFacts | undefined {
   return durations.get(schema);
 }
@@ -52,7 +52,7 @@ function asDuration<Schema extends z.ZodType>(schema: Schema, facts: Partial<Dur
   return schema;
 }
 
-/** Milliseconds of a duration that was checked; null for `never`. */
+/** The milliseconds of a valid duration; null for `never`. */
 export function durationMs(text: string): number | null {
   const parsed = parseDuration(text);
   return 'durationMs' in parsed ? parsed.durationMs : 0;
@@ -84,7 +84,7 @@ export function startMs(text: string): number | undefined {
   return instantMs(dayPattern.test(text) ? `${text}T00:00:00Z` : text);
 }
 
-/** An amount alone, or a map of two. `sentence`: the expected amount. */
+/** One amount alone, or a map of `ask` and `end`. `sentence` says in messages which amount is expected. */
 const limit = <Amount extends z.ZodType<number | string>>(amount: Amount, sentence: string) =>
   z
     .union(
@@ -151,14 +151,14 @@ export const advisorShape = z
   })
   .describe('Consulted before reviewers are asked.');
 
-/** True for one second to ten minutes, and for an invalid duration, which is reported as another problem. */
+/** True for one second to ten minutes. Also true for an invalid duration, which `written` already reports. */
 function isBounded(value: string): boolean {
   const parsed = parseDuration(value);
   if (!('durationMs' in parsed) || parsed.durationMs === null) return true;
   return parsed.durationMs >= 1_000 && parsed.durationMs <= 600_000;
 }
 
-// The source of schema/policy.schema.json. Messages continue the name of the key: `'max_pending' must be …`.
+// These shapes are the source of schema/policy.schema.json, and each description of a key is shown there.
 const pattern = checked(compilePattern).describe(
   '`name` or `name:args`: a glob over the whole text. `*` any run of characters, `?` one, `[…]` a class.',
 );
@@ -207,7 +207,7 @@ const examples = list(example, 100).optional();
 
 export const ruleShape = z
   .strictObject({
-    // An id must not look like the one that reports use for a rule without an id.
+    // Reports give a rule without an id the id LAYER#N, so no written id may look like that.
     id: text(100)
       .refine(
         (id) => !/^(ceiling|agent|run)(\..*)?#\d+$/su.test(id),

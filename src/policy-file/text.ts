@@ -7,7 +7,7 @@ export interface Place {
   column: number;
 }
 
-/** A policy file that was read: its value, and the places of values or, with `'key'`, of their keys. */
+/** A policy file that was read. `placeOf` returns the place of a value or, with `'key'`, the place of its key. */
 export interface PolicyText {
   value: Json;
   placeOf: (path: readonly PropertyKey[], part?: 'key' | 'value') => Place;
@@ -21,7 +21,7 @@ const longestText = 1_000_000;
 
 /**
  * Reads YAML 1.2 or JSON: one document, string keys, no duplicate keys, no anchors, aliases or tags. Never throws.
- * `kind`: what problems call the document.
+ * `kind` is the word for the document in problems.
  */
 export function readPolicyText(text: string, kind = 'policy'): PolicyText | { problems: TextProblem[] } {
   const lines = new LineCounter();
@@ -73,7 +73,7 @@ function withArticle(kind: string): string {
   return /^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`;
 }
 
-/** The JSON value of a node. Adds a problem, with its place, for all that JSON does not have, and puts null there. */
+/** The JSON value of a node. Anything that JSON does not have adds a problem with its place, and becomes null. */
 function readNode(node: Node | null, problems: Misplaced[], kind: string, key?: number): Json {
   const offset = node?.range?.[0] ?? key ?? 0;
   const refuse = (message: string): null => {
@@ -109,7 +109,7 @@ function readNode(node: Node | null, problems: Misplaced[], kind: string, key?: 
   return Object.fromEntries(entries);
 }
 
-/** The offset of the value, or of its key, at a path of a document that has been read; undefined if there is none. */
+/** The offset of the value at a path, or of its key; undefined if the document has no such path. */
 function offsetAt(contents: Node | null, path: readonly PropertyKey[], part: 'key' | 'value'): number | undefined {
   let node = contents;
   let key: number | undefined;
@@ -151,7 +151,7 @@ export function decodeUtf8(bytes: Uint8Array): { text: string } | { line: number
 
 const remedy = 'save the file as UTF-8';
 
-/** The length of the longest valid prefix, found by halving, in which a prefix may end within a character. */
+/** The length of the longest valid prefix, found by halving. A prefix may end within a character while it searches. */
 function goodLength(bytes: Uint8Array): number {
   let [good, bad] = [0, bytes.length];
   while (bad - good > 1) {

@@ -1,15 +1,15 @@
-/** The patterns of a policy, by RE2: their time is linear in the length of a text, for any pattern. */
+/** Searches texts for a policy's own patterns with RE2, whose time is linear in the text's length for any pattern. */
 import { RE2JS } from 're2js';
 import { type FindMore, type Span, Taken } from '../core/redact/find-sensitive.ts';
 import { expressionSize } from '../core/match/expression-size.ts';
 import { tooMuch, valuePlaceholder } from '../core/redact/kinds.ts';
 import type { OwnPattern } from '../core/redact/redaction.ts';
 
-/** The longest piece of a text that RE2 gets: after each match, it may search the rest of the piece again. */
+/** The longest piece of a text that RE2 gets: after each match, RE2 may search the rest of the piece again. */
 const pieceLength = 20_000;
 /** How far pieces overlap. Longer matches may be missed at the end of a piece. */
 const overlap = 1_000;
-/** The most work for one call: each pattern's `expressionSize` times the characters searched, at most 13 ns each. */
+/** The most work for one call: characters searched times the patterns' `expressionSize`, each at most 13 ns. */
 const mostSearched = 200_000_000;
 /** The most matches for one call. */
 const mostMatches = 2_000;
@@ -23,8 +23,9 @@ export function patternProblem(pattern: string): string | undefined {
 }
 
 /**
- * Returns a search for matches of the patterns, which counts its work: use one for all texts of a call. A text beyond
- * the bounds is one span. A pattern that does not compile hides every text: policies are checked when they load.
+ * Returns a search for matches of the patterns. It counts its work, so one search serves all texts of a call. A text
+ * beyond the limits is one span, and so is every text if a pattern does not compile: policies are checked when they
+ * load.
  */
 export function findOwn(patterns: readonly OwnPattern[]): FindMore | undefined {
   if (patterns.length === 0) return undefined;

@@ -2,7 +2,7 @@ import { isJson } from '../text/read-json.ts';
 import { type FindMore, redactText, namesSecret } from '../core/redact/find-sensitive.ts';
 import { placeholderOf, namedKind, valuePlaceholder } from '../core/redact/kinds.ts';
 
-/** Matches a string, a sign, a number, `true`, `false` or `null`. */
+/** Matches a string, a bracket, a comma, a colon, a number, `true`, `false` or `null`. */
 const tokens = /"[^"\\]*(?:\\[^][^"\\]*)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g;
 
 /** Redacts the strings of one JSON value. All else stays unchanged. Undefined if the text is not JSON. */
@@ -31,7 +31,7 @@ interface Level {
   inSecret: boolean;
 }
 
-/** The level once its next member's name is known. */
+/** The level after a member's name, which then counts for the member's value. */
 function memberLevel(name: string, { isObject }: Level, above: Level): Level {
   return { isObject, name: name === '' ? above.name : name, inSecret: above.inSecret || namesSecret(name) };
 }

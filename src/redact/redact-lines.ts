@@ -4,7 +4,7 @@ import { placeholderOf } from '../core/redact/kinds.ts';
 const keyBegins = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/;
 const keyEnds = /-----END [A-Z0-9 ]{0,60}-----/;
 
-/** Redacts line by line. Only a private key spans several: without its end, all following lines belong to it. */
+/** Redacts line by line. Only a private key spans several lines: all later ones, if its end is missing. */
 export class LineRedactor {
   readonly #kinds: readonly string[];
   readonly #findMore: () => FindMore | undefined;
@@ -16,7 +16,7 @@ export class LineRedactor {
     this.#findMore = findMore;
   }
 
-  /** The redacted line, with its end; empty within a key. */
+  /** Returns the redacted line with its line break; empty inside a private key. */
   redact(line: string): string {
     if (!this.#kinds.includes('PRIVATE_KEY')) return this.#redactText(line);
     let [shown, rest] = ['', line];

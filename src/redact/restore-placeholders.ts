@@ -6,8 +6,8 @@ import { type Path, valueAt } from '../core/redact/redaction.ts';
 import { placeholdersNamed } from '../core/redact/kinds.ts';
 
 /**
- * Replaces placeholders in edited arguments by the original values. A placeholder left in its place becomes the
- * original value; in any other place it is ambiguous, so it is refused. `names`: those of the policies' own patterns.
+ * Puts the original values back into edited arguments. A placeholder in its place becomes its original value. In any
+ * other place it would be ambiguous, so it is refused. `names`: those of the policies' own patterns.
  */
 export function restorePlaceholders(
   edited: JsonObject,
@@ -35,7 +35,7 @@ export function restorePlaceholders(
     return typeof value === 'string' ? restoredText(value, path) : value;
   }
 
-  /** Refuses a placeholder in a name: only values are redacted, so it replaces nothing. */
+  /** Refuses a placeholder in a name: only values are redacted, so a placeholder there replaces nothing. */
   function unredactedName(name: string, path: Path): string {
     const [written] = name.match(known) ?? [];
     if (written === undefined) return name;
@@ -81,7 +81,7 @@ export function restorePlaceholders(
 
 class Misplaced extends Error {}
 
-/** The originals of the remaining placeholders; undefined if some are new, moved, or could be one of several. */
+/** Returns the originals of the remaining placeholders; undefined if one is new, has moved, or fits several. */
 function originalsOf(written: readonly string[], placeholders: KeptValue['placeholders']): string[] | undefined {
   const [earliest, latest] = [match(written, placeholders), match(written.toReversed(), placeholders.toReversed())];
   if (earliest === undefined || latest === undefined) return undefined;
@@ -89,7 +89,7 @@ function originalsOf(written: readonly string[], placeholders: KeptValue['placeh
   return isOne ? earliest : undefined;
 }
 
-/** The originals of `written`, each of the first placeholder that fits in order; undefined if some do not fit. */
+/** The originals of `written`, each of the first placeholder that fits in order; undefined if one does not fit. */
 function match(written: readonly string[], placeholders: KeptValue['placeholders']): string[] | undefined {
   const originals: string[] = [];
   for (const [placeholder, original] of placeholders) {
@@ -99,8 +99,8 @@ function match(written: readonly string[], placeholders: KeptValue['placeholders
 }
 
 /**
- * Returns a function that tells whether an item of a list is in its place and unchanged. Items have no names, so one
- * that moved cannot be identified. The function digests each item once.
+ * Returns a function that says whether an item of a list is in its place and unchanged. Items have no names, so an item
+ * that moved cannot be identified. The function digests each item only once.
  */
 function placeTest(edited: JsonObject): (item: NonNullable<KeptValue['item']>) => boolean {
   const digests = new Map<string, string | undefined>();

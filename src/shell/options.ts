@@ -1,7 +1,7 @@
 import { isWild, type ShellWord } from './words.ts';
 import type { Wrapper } from './wrappers.ts';
 
-/** Shell text among the words of a wrapper. Without `first`, it is the end of word `last`. */
+/** Shell text among the words of a wrapper: from word `first` to word `last`, or without `first` the end of `last`. */
 export interface InnerScript {
   text: string;
   first?: ShellWord;
@@ -18,13 +18,13 @@ export interface ReadOptions {
   unknownAt?: number;
 }
 
-/** Reads `words`, without the program. `permuted`: options may follow operands, as in GNU programs. */
+/** Reads the words after the program. `permuted`: options may also follow operands, as in GNU programs. */
 export function readOptions(wrapper: Wrapper, words: readonly ShellWord[], permuted: boolean): ReadOptions {
   const scriptOptions = (wrapper.scripts ?? '').split(' ');
   const long = (wrapper.long ?? '').split(' ');
   const read: ReadOptions = { scripts: [], given: new Set(), operands: [] };
   let index = 0;
-  /** Skips a value. False for a glob: it may become several words, and the second may be the command. */
+  /** Skips an option's value. False for a glob, which may become two words: the second would be the command. */
   const takeNext = (): boolean => words[++index]?.glob === undefined;
   const takeScript = (value: string | undefined): boolean => {
     const isKnown = value !== undefined || takeNext();
@@ -64,7 +64,7 @@ export function readOptions(wrapper: Wrapper, words: readonly ShellWord[], permu
   read.operands.push(...words.slice(index));
   return read;
 
-  /** Reads a word of short options, such as `-xzf`. False if one of its letters is unknown, or lacks its value. */
+  /** Reads a word of short options, such as `-xzf`. False if a letter is unknown, or if the value of one is missing. */
   function readLetters(text: string): boolean {
     for (let at = 1; at < text.length; at++) {
       const letter = text[at]!;
@@ -80,8 +80,8 @@ export function readOptions(wrapper: Wrapper, words: readonly ShellWord[], permu
 }
 
 /**
- * True if a word is the option, or could be: a long one may be shortened and have a value (`--checkpoint-act=x`), a
- * letter may be among others (`-xIf`), and one without a dash (`SHELL=`, `+`, `run`) begins the word.
+ * True if a word is the option, or could be. A long option may be shortened and have a value (`--checkpoint-act=x`), a
+ * letter may be among others (`-xIf`), and an option without a dash (`SHELL=`, `+`, `run`) begins the word.
  */
 export function isOption(word: string, option: string): boolean {
   if (option.startsWith('--')) {

@@ -8,11 +8,11 @@ import { assigningBuiltins, evaluatingBuiltins } from './wrappers.ts';
 
 /** Maximum nesting of shell text in shell text (`bash -c "bash -c …"`). */
 const maxDepth = 16;
-/** What opens a substitution or an expansion: the parser's time grows with the square of their number. */
+/** Matches what opens a substitution or an expansion. The parser's time grows with the square of their number. */
 const opening = /[$<>][({[]/g;
 const maxOpenings = 256;
 
-/** The doubt that a piece of syntax raises about the whole command, wherever it occurs. */
+/** What a piece of syntax makes uncertain about the whole command, wherever it occurs. */
 const doubts: Partial<Record<SyntaxNode['type'], Uncertainty>> = {
   CommandExpansion: 'substitution',
   ArithmeticCommandExpansion: 'substitution',
@@ -39,8 +39,8 @@ const withTexts: ReadonlySet<string> = new Set(['ParameterExpansion', 'TestComma
 
 /**
  * Splits a shell command (bash or POSIX sh) into all simple commands that it can run, also in groups, loops, functions,
- * substitutions, here-documents and the arguments of known wrappers. Pure; never throws. What is undecidable is a
- * reason in `uncertain`; without one, a command within the limits never loses a part.
+ * substitutions, here-documents and the arguments of known wrappers. `uncertain` gives the reasons why the parts may
+ * not be what runs: if it is empty, no part is missing. Pure; never throws.
  *
  * @example
  * ```ts
@@ -65,7 +65,7 @@ class Splitter {
   #length = 0;
   /** True once a limit is reached: reading then stops. */
   #full = false;
-  /** Texts in the command that may be the standard input of the visited node. */
+  /** Texts of the command that the visited node may read as its standard input. */
   #input: readonly string[] = [];
   readonly #read = new Set<string>();
 
@@ -85,7 +85,7 @@ class Splitter {
     try {
       this.#visit(parse(text), depth, within);
     } catch {
-      // The parser and the walk are recursive: deep nesting ends in a stack overflow.
+      // The parser and `#visit` are recursive, so deep nesting ends in a stack overflow.
       this.#uncertain.add('parse error');
     }
   }
@@ -118,7 +118,7 @@ class Splitter {
     this.#input = outer;
   }
 
-  /** bash has a keyword `time`; elsewhere it is a program, whose options come before the command. */
+  /** `time` is a keyword of bash. In another shell it is a program, whose options come before the command. */
   #pipeline({ prefixes, commands: [first] }: Pipeline, depth: number, within: Place | undefined): void {
     if (first?.type !== 'Command' || first.name?.text.startsWith('-') !== true) return;
     if (!prefixes.some(({ type }) => type === 'Time')) return;
@@ -156,7 +156,9 @@ class Splitter {
     for (const inner of unwrapped.commands) this.#words(inner.words, depth + 1, { index, at: places.ofCommand(inner) });
   }
 
-  /** Splits the possible input of a shell, once: for another shell the same text has the same parts. */
+  /**
+   * Splits the texts that a shell may read as input. Each text only once, as for another shell its parts are the same.
+   */
   #readInput(depth: number, index: number): void {
     for (const text of this.#input) {
       if (this.#read.has(text)) continue;
@@ -165,7 +167,7 @@ class Splitter {
     }
   }
 
-  /** Adds the doubt of a builtin that assigns, and visits the substitutions that it runs even in quotes. */
+  /** Adds the doubt of a builtin that assigns. Visits substitutions that a builtin runs even if they are in quotes. */
   #builtin(name: string, args: ShellWord[], depth: number, within: Place | undefined): void {
     const sets = name === 'printf' && args[0]?.text.startsWith('-v');
     if (assigningBuiltins.has(name) || sets) this.#uncertain.add('assignment');
@@ -176,7 +178,7 @@ class Splitter {
     if (quoted.length > 0) this.#substitutions(quoted.join('\n'), depth, within);
   }
 
-  /** Visits the substitutions in a text, by reading it as a here-document, which has no other syntax. */
+  /** Visits the substitutions in a text. It reads the text as a here-document, which has no other syntax. */
   #substitutions(text: string, depth: number, within: Place | undefined): void {
     const longest = Array.from(text.matchAll(/END_*/g)).reduce((most, [each]) => Math.max(most, each.length), 0);
     const end = 'END'.padEnd(longest + 1, '_');
@@ -214,7 +216,7 @@ function textsOf(redirect: Redirection): string[] {
   return redirect.type === 'HereString' && redirect.target !== undefined ? [redirect.target.value] : [];
 }
 
-/** The possible output of a node: its input, and the words of `echo` and `printf`. */
+/** The texts that a node may write: its own input, and the words of `echo` and `printf`. */
 function writtenBy(node: SyntaxNode): string[] {
   const texts: string[] = [];
   const visit = (each: SyntaxNode): void => {
@@ -229,7 +231,7 @@ function writtenBy(node: SyntaxNode): string[] {
   return texts;
 }
 
-/** The wrapper around a part, and the position of the part in its text. */
+/** The wrapper around a part, and the place of the part in the wrapper's text. */
 interface Place {
   index: number;
   at: ShellPart['at'];

@@ -9,9 +9,9 @@ export interface Unwrapped {
   commands: StartedCommand[];
   /** Shell text, to be split in turn. */
   scripts: InnerScript[];
-  /** True: an option is unknown, and `commands` and `scripts` are every place where a command could begin. */
+  /** True if an option is unknown: `commands` and `scripts` are then every place where a command could begin. */
   unknownOption: boolean;
-  /** True: there are more such places than the limit. */
+  /** True if there are more such places than `maxGuesses`. */
   cut: boolean;
   /** True: the standard input of the program may be shell text. */
   readsInput: boolean;
@@ -40,7 +40,7 @@ export function unwrap(words: readonly ShellWord[]): Unwrapped | undefined {
   return { commands: [], scripts: [], unknownOption: false, cut: false, readsInput, ...contents, wrapper: name };
 }
 
-/** True for a program that starts a shell without a command: `sudo -s`, `ssh host`, `su`; false for `xargs`. */
+/** True if a program without a command starts a shell, as `sudo -s`, `ssh host` and `su` do; false for `xargs`. */
 function readsShellText(form: Wrapper, { commands = [], scripts = [] }: Contents): boolean {
   if (form.runs === 'code') return form.input === true;
   const isOther = form.subcommands !== undefined || (form.runs === 'words' && form.appends === true);
@@ -58,7 +58,7 @@ function tableName(program: string): string {
   return wrappers.has(name) ? name : withoutVersion(name);
 }
 
-/** Returns `python` for `python3.12`. A regular expression would begin anew at each digit of a long number. */
+/** Returns `python` for `python3.12`. A regular expression would try anew at each digit of a long number. */
 function withoutVersion(name: string): string {
   let end = name.length;
   for (let at = end; at > 0 && /[0-9.]/.test(name[at - 1]!); at -= 1) if (name[at - 1] !== '.') end = at - 1;
@@ -123,11 +123,11 @@ function contentsOf(form: Wrapper, args: ShellWord[]): Contents | undefined {
   }
 }
 
-/** What `ssh` runs. Options may also stand between host and command, and the values of some are commands. */
+/** Returns what `ssh` runs. Options may also stand after the host, and the values of some options are commands. */
 function contentsOfRemote(form: Wrapper, before: InnerScript[], rest: ShellWord[]): Contents {
   const { scripts, operands, unknownAt } = readOptions(form, rest, false);
   const settings = [...before, ...scripts].flatMap(({ text, last }) => {
-    // The key is read without blanks before it and quotes around it, as ssh reads it.
+    // Like `ssh`, ignore blanks before the key, and quotes around it.
     const [whole] = /^[\s"]*\w*command"?\s*[=\s]\s*/i.exec(text) ?? [];
     return whole === undefined ? [] : [{ text: text.slice(whole.length), last }];
   });
@@ -138,7 +138,7 @@ function contentsOfRemote(form: Wrapper, before: InnerScript[], rest: ShellWord[
 function isFileOrVersion(args: ShellWord[]): boolean {
   const [first] = args;
   if (first === undefined || isWild(first)) return false;
-  // The first word of `bun exec TEXT` and `deno eval CODE` names no file.
+  // `bun exec TEXT` and `deno eval CODE` begin with a subcommand, not with the name of a file.
   if (/^(?:exec|eval|repl|x)$/.test(first.text)) return false;
   return !first.text.startsWith('-') || (args.length === 1 && /^(--version|-V|--help)$/.test(first.text));
 }
@@ -151,17 +151,17 @@ function contentsWith(form: Wrapper, args: ShellWord[]): Contents | undefined {
   const { starts, unknownOption } = startsIn(dashed, options, form.runs === 'find');
   if (starts.length === 0) return undefined;
   const by = dashed[starts[0]!]!.text.replace(/=.*$/s, '');
-  // A command with more parts is not split completely anyway.
+  // With one part more than the limit, the split is `too long` anyway.
   const readable = starts.slice(0, maxShellParts + 1);
   if (form.runs === 'find') {
     return { commands: readable.map((start) => upToEnd(args.slice(start + 1))), by, unknownOption };
   }
-  // With `tar xIf`, the values of the letters are later words, and any of them can be the command of `I`.
+  // In `tar xIf a b`, the values of the letters are later words, and any of them can be the command of `I`.
   if (dashed !== args && starts[0] === 0) return { scripts: others.map(scriptOf), by: first!.text, unknownOption };
   return { scripts: starts.flatMap((start) => optionValue(args, start)), by, unknownOption };
 }
 
-/** The words that are one of the options, or that a file's name may turn into one. `whole`: as a whole word. */
+/** Returns the words that are one of the options, or that a file's name may turn into one. `whole`: all of it. */
 function startsIn(
   words: readonly ShellWord[],
   options: readonly string[],
@@ -179,9 +179,9 @@ function withDash(word: ShellWord): ShellWord {
 }
 
 /**
- * What a subcommand starts: `pytest` in `uv run pytest`, `rm` in `docker exec -it box rm`. `exec:1` means that one
- * operand, `box`, comes first; options may follow it, as in `kubectl exec pod -c app -- ls`. After an option that the
- * table lacks, the command may begin at any word: all are returned.
+ * Returns what a subcommand starts: `pytest` in `uv run pytest`, `rm` in `docker exec -it box rm`. `exec:1` in the
+ * table means that one operand, `box`, comes first; options may follow it, as in `kubectl exec pod -c app -- ls`. After
+ * an option that the table lacks, the command may begin at any word, so all are returned.
  */
 function contentsOfSubcommand(form: Wrapper, args: ShellWord[]): Contents | undefined {
   const operands = new Map(
@@ -198,7 +198,7 @@ function contentsOfSubcommand(form: Wrapper, args: ShellWord[]): Contents | unde
   const before = own.operands.slice(0, count);
   const after = own.operands.slice(before.length);
   const isKnown = count !== undefined && own.unknownAt === undefined && before.every(({ glob }) => glob === undefined);
-  // A word with a dash in the place of the command is an option.
+  // A word with a dash in place of the command is an option, so read options again.
   const again = count === 0 || after[0]?.text.startsWith('-') !== true ? undefined : readOptions(form, after, false);
   const words = again?.operands ?? after;
   if (isKnown && again?.unknownAt === undefined && words[0]?.text.startsWith('-') !== true) {
@@ -212,7 +212,7 @@ function upToEnd(words: ShellWord[]): StartedCommand {
   return end === -1 ? { words } : { words: words.slice(0, end), end: words[end] };
 }
 
-/** A possible value of an option: the text after its `=`, or the next word. tar has `--checkpoint-action=exec=TEXT`. */
+/** Returns the value of an option: the text after its `=`, or the next word. In tar, `exec=` may precede it. */
 function optionValue(args: ShellWord[], at: number): InnerScript[] {
   const own = args[at]!;
   const [last = own] = own.text.includes('=') ? [] : args.slice(at + 1, at + 2);
@@ -221,7 +221,9 @@ function optionValue(args: ShellWord[], at: number): InnerScript[] {
   return [{ text: text.replace(/^exec=/, ''), last }];
 }
 
-/** What `git` runs by its configuration or a subcommand, and itself without global options; undefined if nothing. */
+/**
+ * What `git` runs by its settings or a subcommand and, after global options, `git` without them. Undefined if nothing.
+ */
 function contentsOfGit(form: Wrapper, args: ShellWord[]): Contents | undefined {
   if (args.length === 1 && /^(-v|--version|--help)$/.test(args[0]!.text)) return undefined;
   const { scripts, operands, unknownAt } = readOptions(form, args, false);
@@ -254,7 +256,7 @@ function configured(settings: InnerScript[]): InnerScript[] {
   return settings.map(({ text, last }) => ({ text: text.replace(/^[\w.-]+=/, '').replace(/^!/, ''), last }));
 }
 
-/** After an unknown option, a command may begin at any word without a dash, and shell text be that word or the rest. */
+/** After an unknown option, takes each word without a dash for a command with all later words, or for shell text. */
 function guess(form: Wrapper, rest: ShellWord[], scripts: InnerScript[], program?: ShellWord): Contents {
   const places = rest.flatMap(({ text }, index) => (text.startsWith('-') ? [] : [index]));
   const tried = places.slice(0, maxGuesses).map((index) => rest.slice(index));
@@ -269,7 +271,7 @@ function guess(form: Wrapper, rest: ShellWord[], scripts: InnerScript[], program
   };
 }
 
-/** Programs such as xargs add words at run time: `rm` may also start as `rm {}`, which a rule for `rm *` matches. */
+/** A program such as xargs appends words: `rm` may start as `rm {}`, so that a rule for `rm *` must see both. */
 function appended(form: Wrapper, words: ShellWord[]): StartedCommand[] {
   if (words.length === 0) return [];
   return form.appends && !words.some(({ text }) => text.includes('{}'))
@@ -277,7 +279,7 @@ function appended(form: Wrapper, words: ShellWord[]): StartedCommand[] {
     : [{ words }];
 }
 
-/** Drops the input sources: `parallel rm ::: a b`. */
+/** Returns the words before the input sources, which are `a b` in `parallel rm ::: a b`. */
 function beforeSources(words: ShellWord[]): ShellWord[] {
   const end = words.findIndex(({ text }) => text.startsWith(':::'));
   return end === -1 ? words : words.slice(0, end);
@@ -291,7 +293,7 @@ function scriptOf(last: ShellWord): InnerScript {
   return { text: last.text, last };
 }
 
-/** All words as one text. Those that are not the wrapper's `own` have been added at the end. */
+/** Returns all words as one text. `own` are the wrapper's words; `words` may end in others, which were added. */
 function scriptOfAll(words: ShellWord[], own: ShellWord[]): InnerScript {
   return { text: joinWords(words), first: words[0]!, last: words.findLast((word) => own.includes(word)) ?? words[0]! };
 }

@@ -6,7 +6,7 @@ export interface ShellWord {
   text: string;
   /** True if the shell replaces a part of the word: parameters, substitutions, globs, braces. */
   dynamic: boolean;
-  /** The text before its first glob and after its last; absent without globs. The name of a file replaces the word. */
+  /** The text before the first glob and after the last; absent without globs. A file's name may replace all of it. */
   glob?: { before: string; after: string };
 }
 
@@ -28,15 +28,15 @@ export function shellWord(node: Word | Assignment): ShellWord {
   return { text: `${node.name}${index}${node.append ? '+' : ''}=${value}`, dynamic: true };
 }
 
-/** Characters that end a word outside of quotes. Within an expansion or a test, only a process substitution counts. */
+/** Matches what ends a word outside of quotes. In an expansion or a test, only a process substitution does. */
 const endsWord = /[<>()|&; \t\n]/;
 const beginsProcess = /[<>]\(/;
 /** Matches what begins an expansion, with or without quotes. */
 const beginsExpansion = /\$[\w({[@*#?!$-]|`/;
 
 /**
- * True if the shell reads a word differently from the parser: unquoted text that no word can have, such as `2>(rm x)`,
- * in which bash starts `rm`, or text that none of its parts has. `isInner`: it is in an expansion or a test.
+ * True if the shell reads a word differently from the parser. Either unquoted text has a sign that ends words, as in
+ * `2>(rm x)`, where bash starts `rm`, or none of the word's parts has the text. `isInner`: in an expansion or a test.
  */
 export function isMisread({ text, parts }: Word, isInner: boolean): boolean {
   const ends = isInner ? beginsProcess : endsWord;
@@ -50,21 +50,21 @@ export function isMisread({ text, parts }: Word, isInner: boolean): boolean {
 }
 
 function isMisreadText(written: string, ends?: RegExp): boolean {
-  // A continued line is joined before any other parsing: `$\` and `HOME` below it are a parameter.
+  // The shell joins a continued line first: `$\` and `HOME` on the next line are one parameter.
   const bare = written.replace(/\\[^\n]/g, '.').replaceAll('\\\n', '');
   return beginsExpansion.test(bare) || ends?.test(bare) === true;
 }
 
-/** True if the word begins with a glob: its replacement may be an option. */
+/** True if the word begins with a glob, so that a file's name may turn it into an option. */
 export function isWild({ glob }: ShellWord): boolean {
   return glob?.before === '';
 }
 
-/** True if a file that the word's glob matches may make it `text` or, unless `whole`, a longer word. */
+/** True if a file's name that matches the glob may turn the word into `text` or, unless `whole`, into a longer word. */
 export function mayBecome({ glob }: ShellWord, text: string, { whole }: { whole: boolean }): boolean {
   if (glob === undefined) return false;
   const { before, after } = glob;
-  // A letter may stand among others, with a value behind it: `-xIf`.
+  // An option's letter may be among others, and its value may follow: `-xIf`.
   if (/^-[A-Za-z]$/.test(text)) return before === '' || /^-(?!-)/.test(before);
   if (!whole) return text.startsWith(before) || before.startsWith(text);
   return before.length + after.length <= text.length && text.startsWith(before) && text.endsWith(after);

@@ -1,6 +1,6 @@
 /**
- * Programs that start others or run code. Names are lower-case, without path and version. An option that is not listed
- * makes the split uncertain: every place where a command could begin is tried.
+ * Programs that start other programs or run code. Names are in lower case, without path and version. An option that the
+ * table lacks makes the split uncertain, and every place where a command could begin is tried.
  */
 export interface Wrapper {
   /**
@@ -34,15 +34,15 @@ export interface Wrapper {
   optionsAgain?: true;
   /** `NAME=value` words may precede the command. */
   assignments?: true;
-  /** More words are added to the command at run time. */
+  /** The program adds words to the command when it runs. */
   appends?: true;
   /** For `code`: the standard input is shell text. */
   input?: true;
   /** The program is ordinary, not a wrapper, if its first word is a file's name. */
   unlessFile?: true;
-  /** Ordinary unless a word is one of these options (see `isOption`), or a glob that could become one. */
+  /** The program is ordinary unless a word is one of these options (see `isOption`), or a glob that may become one. */
   onlyWith?: string;
-  /** Ordinary unless one of these words precedes a command; with `exec:1`, an operand is between them. */
+  /** The program is ordinary unless one of these words precedes a command. `exec:1`: an operand is between the two. */
   subcommands?: string;
   /** The first word may hold option letters without a dash. */
   bundled?: true;
@@ -160,7 +160,7 @@ const table: Record<string, Wrapper> = {
   'uvx pipx': unknownOptions,
   'busybox toybox': { runs: 'words' },
   'gosu su-exec': { runs: 'words', operands: 1 },
-  // The value of `-o` may be a command: `|rm x`.
+  // `-o` is left out, because its value may be a command: `|rm x`.
   'strace ltrace': { runs: 'words', flags: 'cCdfFhiknqrtTvVwxyY', values: 'abeEIOpPsSuUX' },
   'unshare nsenter setpriv prlimit numactl cgexec systemd-run pkexec tini dumb-init fakeroot unbuffer': unknownOptions,
   'xvfb-run dbus-run-session caffeinate proxychains proxychains4 torsocks torify firejail bwrap proot': unknownOptions,
@@ -247,7 +247,7 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
   Object.entries(table).flatMap(([names, wrapper]) => names.split(' ').map((name) => [name, wrapper] as const)),
 );
 
-/** Git subcommands that run the value of an option, or the words after a word; with an empty text, an operand. */
+/** Git subcommands with the options whose value they run, or the word before a command. Empty: they run an operand. */
 export const gitSubcommands: ReadonlyMap<string, string> = new Map([
   ['bisect', 'run'],
   ['submodule', 'foreach'],

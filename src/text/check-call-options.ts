@@ -1,8 +1,8 @@
 import { ProblemError, type ProblemCode } from '../core/base/problem.ts';
 
 /**
- * The known name that a mistyped one most likely means: it differs in case, in separators, by a missing end, or by at
- * most two letters. Undefined if there is none.
+ * Returns the known name that a mistyped name most likely means; undefined if there is none. The two differ only in
+ * case, in separators, in a missing end, or in at most two letters.
  *
  * @example
  * nearestName('timeout', ['timeoutMs']); // => 'timeoutMs'
@@ -81,7 +81,7 @@ function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[_-]/g, '');
 }
 
-/** How many letters to add, remove, replace or swap make one name the other. A missing or superfluous end is one. */
+/** Counts the letters to add, remove, replace or swap to turn one name into the other. A missing end counts as one. */
 function changesBetween(one: string, other: string): number {
   const [short, long] = one.length < other.length ? [one, other] : [other, one];
   if (short !== long && short.length >= shortestBeginning && long.startsWith(short)) return 1;

@@ -1,7 +1,7 @@
 /** An answer to a request that is typed as one line at a terminal. */
 export type ConsoleAnswer = 'approve' | 'always' | 'deny' | 'skip';
 
-/** How long a question is visible before an answer counts, in ms: input for the question before must not count. */
+/** How long a question is visible before an answer counts, in ms: earlier input was for the question before. */
 export const armingMs = 500;
 
 const words: Readonly<Record<ConsoleAnswer, readonly string[]>> = {
@@ -30,7 +30,7 @@ export function readConsoleLine(line: string): ConsoleAnswer | undefined {
   if (line.length > longestLine) return undefined;
   const word = line.replace(/^[ \t]+|[ \t\r\n]+$/g, '');
   if (word === 'A') return 'always';
-  // Only ASCII letters count: by the rules of Unicode, U+212A, the Kelvin sign, would become a k.
+  // Only ASCII letters get lower case: Unicode would also turn U+212A, the Kelvin sign, into a k.
   const lower = word.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
   return answers.find(([, known]) => known.includes(lower))?.[0];
 }

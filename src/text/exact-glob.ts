@@ -3,8 +3,8 @@ import { compileFieldGlob } from '../core/match/matching.ts';
 import { writeCanonicalJson } from '../core/base/canonical-json.ts';
 
 /**
- * The glob that matches this value and no other; undefined if it is empty or too long. Texts that are equal in NFC are
- * one value, as are a text and a JSON value that is written like it.
+ * Returns the glob that matches this value and no other; undefined if the value is empty or too long. Texts that are
+ * equal in NFC count as one value, and so do a text and a JSON value that is written like it.
  *
  * @example
  * exactGlob('a*b'); // => 'a[*]b'

@@ -13,7 +13,7 @@ interface Fitted {
 /** How many equal lines are kept before and after changed lines. */
 const contextLines = 3;
 const maxChanges = 100;
-/** For this many changes the omitted parts are named; other changes are only counted. */
+/** The most changes whose omitted parts are named. Further changes are only counted. */
 const maxNamed = 10;
 const longestName = 100;
 

@@ -1,4 +1,4 @@
-/** Readable instants. Texts of a digest and of a workflow keep ISO 8601, which depends on no zone and no clock. */
+/** Writes instants for readers. Digests and workflows use ISO 8601 instead, which depends on no zone and no clock. */
 import { shortened } from '../core/base/text.ts';
 import { instantMs } from '../core/messages/control.ts';
 import { visibleText } from './visible-text.ts';
@@ -6,9 +6,9 @@ import { visibleText } from './visible-text.ts';
 export interface ReaderClock {
   /** An IANA time zone, such as `Europe/Berlin`. Default: UTC. */
   timeZone?: string;
-  /** Milliseconds since 1970: an instant of the same day has no date, one of the same year no year. Default: both. */
+  /** The present time, in ms since 1970. Instants of the same day omit the date, those of the same year the year. */
   nowMs?: number;
-  /** True: the reader is in this zone, so that it is not named. */
+  /** True if the reader is in this time zone, so that texts need not name it. */
   isLocal?: boolean;
 }
 
@@ -70,7 +70,7 @@ export function isTimeZone(name: string): boolean {
 
 /** The parts of an instant in a time zone. `day`: such as `29 Nov`. */
 function readClock(atMs: number, timeZone: string): { day: string; year: string; time: string; zone: string } {
-  // UTC needs no `Intl`, whose texts differ between versions: digests of cards cover times in UTC.
+  // UTC is written without `Intl`, whose texts differ between versions, because digests of cards cover times in UTC.
   if (timeZone === 'UTC') {
     // oxlint-disable-next-line no-restricted-globals -- it converts a given instant
     const [day, time] = new Date(atMs).toISOString().split('T') as [string, string];

@@ -119,14 +119,14 @@ function passesForAscii(character: string): Known['passes'] {
 }
 
 /**
- * The offsets of look-alikes, in order and in UTF-16 units. `asName`: without the letters of a correctly written name,
- * which the caller compares with names that look like it.
+ * Returns the offsets of look-alikes, in order and in UTF-16 units. `asName`: without the letters of a correctly
+ * written name, because the caller compares such a name with the names that it looks like.
  */
 export function lookAlikes(text: string, { asName = false }: { asName?: boolean } = {}): number[] {
   if (onlyAscii.test(text)) return [];
   const found = new Uint8Array(text.length);
   const of = perCharacter(known);
-  /** The scripts of letters that look like no Latin one: the text is genuinely in these. */
+  /** The scripts of letters that look like no Latin letter: the text is really written in these scripts. */
   const distinct = new Set<string>();
   let index = 0;
   for (const character of text) {
@@ -168,7 +168,7 @@ function passesAt(passes: Known['passes'], text: string, index: number): boolean
   }
 }
 
-/** Each `ı` in a text that other letters do not show to be Turkish, except in words written as names. */
+/** Yields the place of each `ı`, except in words written as names. Only for a text without other Turkish letters. */
 function* oddDotless(text: string): Generator<number> {
   if (!text.includes('ı')) return;
   for (const { 0: each, index: start } of text.matchAll(token)) {
@@ -181,7 +181,7 @@ function* oddDotless(text: string): Generator<number> {
   }
 }
 
-/** The most characters of a text that are replaced: the compatible form of one character may have eighteen. */
+/** The most characters that `looksLike` converts: the compatible form of a single character may have eighteen. */
 const longestLook = 10_000;
 
 /** The text as it looks: in lower case, nothing invisible, look-alikes replaced. Only the first 10,000 characters. */
@@ -196,7 +196,7 @@ export function looksLike(text: string): string {
   return look + text.slice(longestLook);
 }
 
-/** Returns whether a script is odd in a word: one that does not belong to it, or any if all letters look Latin. */
+/** Returns which scripts are odd in a word: those that do not belong to it or, if all letters look Latin, every one. */
 function oddLetters(
   text: string,
   of: (character: string) => Known,

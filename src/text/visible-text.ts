@@ -1,6 +1,7 @@
 /**
- * Untrusted text for reviewers: what is invisible, moves or reorders text, or passes for other characters becomes
- * `\u{202E}`. Backslashes stay, so that commands and paths do not change, and so do joiners that belong to a word.
+ * Makes untrusted text safe to show to reviewers. Characters that are invisible, that move or reorder text, or that
+ * pass for others become `\u{202E}`. Backslashes stay, so that commands and paths do not change, and so do joiners of
+ * words.
  */
 import { isUnseen, marksPerLetter, perCharacter, shortened } from '../core/base/text.ts';
 import { lookAlikes } from './look-alikes.ts';
@@ -58,8 +59,8 @@ export const visibleUnit = /(?:\\u\{[0-9A-F]{4,6}\}|[^])[\p{M}\u200c\u200d]*/gu;
 const layout = new Set(['\n', '\t']);
 
 /**
- * Makes a text visible, which `fromVisible` undoes. `lines`: line feeds and tabs stay. `asName`: the letters of a
- * correctly written name stay, which the caller compares with names that look like it. Never throws.
+ * Makes a text visible; `fromVisible` undoes it. `lines`: line feeds and tabs stay. `asName`: the letters of a
+ * correctly written name stay, because the caller compares such a name with the names that it looks like. Never throws.
  */
 export function visibleText(
   text: string,
@@ -81,7 +82,7 @@ export function visibleText(
   return shown;
 }
 
-/** One byte for each UTF-16 unit: 1 for a combining mark without a letter, or one too many on a letter. */
+/** Marks in a byte for each UTF-16 unit: 1 for a combining mark without a letter, or one too many on a letter. */
 function tooManyMarks(text: string, joiners: ReadonlySet<number>): Uint8Array {
   const found = new Uint8Array(text.length);
   let marksLeft = 0;
@@ -106,7 +107,7 @@ function oddCharacters(
   const joiners = wordJoiners(text);
   const odd = tooManyMarks(text, joiners);
   for (const index of lookAlikes(text, options)) odd[index] = 1;
-  // Escape a joiner beside an escaped letter: it would be invisible there.
+  // A joiner beside an escaped letter would be invisible, so escape the joiner, too.
   for (const index of joiners) if (isBesideOdd(text, index, odd)) odd[index] = 1;
   const of = perCharacter((character) => ({ isHidden: isUnseen(character), isMark: /\p{M}/u.test(character) }));
   let wasOdd = false;
@@ -134,18 +135,20 @@ function escaped(character: string): string {
   return `\\u{${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}}`;
 }
 
-/** JSON text with the characters that `visibleText` escapes written as escapes of JSON. Its value stays the same. */
+/**
+ * Writes the characters of JSON text that `visibleText` escapes as escapes of JSON. The text's value stays the same.
+ */
 export function visibleJson(json: string): string {
   return visibleBeside(json, /\\(?:u[0-9a-f]{4}|.)/gi, unitEscapes);
 }
 
-/** JSON text of any layout with the escapes of `visibleText`, beside those of JSON. It is for people, not JSON. */
+/** JSON text with the escapes of `visibleText` beside those of JSON, for people to read: it is no JSON any more. */
 export function visibleJsonText(json: string): string {
   const lines = json.split('\n');
   return lines.map((line) => visibleBeside(line, /\\(?:u[0-9a-f]{4}|.)/gi, escaped)).join('\n');
 }
 
-/** A line of `escapeText` or `escapeUnseen`, with look-alikes escaped as well. Not idempotent. */
+/** A line that `escapeText` or `escapeUnseen` returned, with look-alikes escaped as well. Not idempotent. */
 export function visibleLine(line: string): string {
   return visibleBeside(line, /\\(?:u\{[0-9A-F]{4,6}\}|.)/g, escaped);
 }

@@ -44,17 +44,17 @@ export interface EmailOptions {
   /** Addresses that several people read. Their mails link to the inbox, and never contain an answer link. */
   to?: readonly string[];
   /**
-   * The gateway's key for links (`links` or `sessions` of its identity file), of at least 32 characters. Default: mails
-   * have no answer links, but link to the inbox.
+   * The gateway's key for answer links, which is `links` or `sessions` of its identity file: at least 32 characters.
+   * Default: none, so that mails link only to the inbox.
    */
   linkKey?: string;
-  /** The namespace of the runs, from which the key for links is derived, too. Default: as for a client. */
+  /** The Temporal namespace of the runs; answer links work only in it. Default: as `connectionSettings` finds it. */
   namespace?: string;
   /** The highest severity that mails show. Other mails only say that a request waits. Default: `critical`. */
   highestSeverity?: Severity;
   /**
-   * `also`: mails notify a run's caller, too, that it waits for a decision, and of the outcome, if `people` has the
-   * caller's address. `only`: they notify only callers. Default: they notify no callers.
+   * `also`: the channel mails the run's caller, too, that the run waits for a decision, and later the outcome. The
+   * caller must have an address in `people`. `only`: it mails callers, and no reviewers. Default: it mails no callers.
    */
   callers?: CallersOption;
 }
@@ -65,10 +65,10 @@ const longestAddress = 254;
 const testSubject = 'Test message of Countersign';
 
 /**
- * Creates a channel that mails the card to each reviewer (docs/email.md), with a link that answers once, by a form on
- * the gateway's page. SMTP has no idempotency key, so after the loss of a worker a mail may arrive twice, with the same
- * `Message-ID`. Throws `policy_invalid` for options that cannot work, and a `DefinitionError` for an unknown option.
- * Needs the package `nodemailer`.
+ * Creates a channel that mails each reviewer the card of a request (docs/email.md). With `linkKey`, the mail has a link
+ * to a form of the gateway, which takes one answer. SMTP has no idempotency key, so if a worker is lost, a mail may
+ * arrive twice, with the same `Message-ID`. Throws `policy_invalid` for options that cannot work, and a
+ * `DefinitionError` for an unknown option. Needs the package `nodemailer`.
  *
  * @example See {@link readChannels}, which makes it from a file.
  */
@@ -100,8 +100,8 @@ export function emailChannel(options: EmailOptions): Channel {
   }
 
   /**
-   * Sends a message to each recipient who does not have it. Returns the marks of all who have it now, and as `missing`
-   * why others do not: a temporary refusal, an error of the server, or a refusal of all recipients.
+   * Sends a message to each recipient who does not have it yet. Returns the marks of all recipients who have it now.
+   * `missing` is set if a retry may reach others: after a temporary refusal or another error, or if all were refused.
    */
   async function sendAll(
     recipients: readonly Recipient[],
@@ -154,7 +154,7 @@ export function emailChannel(options: EmailOptions): Channel {
     return found && recipientOf(...found);
   }
 
-  /** Returns the caller; none if the caller's address gets the mail to the reviewers, because one mail is enough. */
+  /** Returns the caller as a list. It is empty if a mail to reviewers goes to the same address: one mail is enough. */
   function callerToNotify(request: ChannelRequest): Recipient[] {
     const caller = callerOf(request);
     if (caller === undefined) return [];
@@ -186,7 +186,7 @@ export function emailChannel(options: EmailOptions): Channel {
     },
     settled: async (request, settlement, context) => {
       const { sent } = context;
-      // If the first notice failed, it is unknown who has it: send the outcome anyway.
+      // Without `sent`, the first notice failed but may have reached the caller: send the outcome anyway.
       const recipients = sent === undefined ? callerToNotify(request) : reachedBefore(readThread(sent));
       const { missing } = await sendAll(recipients, context, async ({ timeZone }, _isReply, isShort) => {
         const shown = leftOut(request, isShort) === undefined ? settlement : { ...settlement, reason: undefined };
@@ -215,7 +215,7 @@ export function emailChannel(options: EmailOptions): Channel {
     check: () => requirePackage('nodemailer', 'Mail'),
     reach: () => server.verify(),
     test: async ({ key, signal }) => {
-      // One mail is enough as a test, so do not mail all reviewers.
+      // A test mails the shared addresses or, without any, only the first reviewer: one mail is enough.
       const [, first] = [...people][0] ?? [];
       const recipients = shared.length > 0 ? shared : [first!.address];
       for (const address of recipients) {
@@ -231,8 +231,8 @@ export function emailChannel(options: EmailOptions): Channel {
   };
 
   /**
-   * Mails a request. Returns the thread for the next call. Throws a `PartlySent` with it if some recipients are
-   * missing, and the error if this attempt has reached no new recipient.
+   * Mails a request, and returns the thread for the next call. If some recipients are missing, throws a `PartlySent`
+   * with the thread or, if this attempt reached no new recipient, the error itself.
    */
   async function mailRequest(request: ChannelRequest, context: NotifyContext): Promise<Json | undefined> {
     const { step, key, sent } = context;
@@ -241,7 +241,7 @@ export function emailChannel(options: EmailOptions): Channel {
     const recipients = recipientsOf(request, step, people, shared);
     const sending = await sendAll(recipients, context, async ({ reviewer, timeZone }, isReply, isShort) => {
       const clock = { timeZone };
-      // Only the severity decides whether a mail has an answer link: one that is short because of its size has it, too.
+      // Only the severity decides whether a mail has an answer link: a mail that is short for its size has one.
       const mayAnswer = reviewer !== undefined && leftOut(request, false) === undefined;
       const link = mayAnswer ? await linkFor(request, reviewer) : undefined;
       return mailContent({
@@ -260,12 +260,12 @@ export function emailChannel(options: EmailOptions): Channel {
       return continued(thread, message, { reached, refused, isUnfinished: false }) as unknown as Json;
     }
     if (reached.length === gotBefore(thread, message).length) throw missing;
-    // The next attempt tries these recipients again, so it counts the permanent refusals.
+    // Count no permanent refusals yet: the next attempt tries the refused recipients again, and counts them then.
     const partly = continued(thread, message, { reached, refused: 0, isUnfinished: true });
     throw new PartlySent(partly as unknown as Json, missing);
   }
 
-  /** Mails a settlement to all who got the request, so that reviewers notice decisions of others in their name. */
+  /** Mails a settlement to all who got the request, so that reviewers notice answers that others gave in their name. */
   async function mailSettlement(
     request: ChannelRequest,
     settlement: Settlement,
@@ -285,7 +285,7 @@ export function emailChannel(options: EmailOptions): Channel {
           clock: { timeZone },
         }),
     );
-    // At the last attempt in a row, one reached recipient is enough.
+    // The last attempt in a row counts as a success if it reached one recipient: otherwise attempts go on for days.
     const isEnough = context.isLastAttempt === true && sending.reached.length > 0;
     if (sending.missing !== undefined && !isEnough) throw sending.missing;
     return undefined;
@@ -323,8 +323,8 @@ function senderOf(text: string): { name: string; address: string } {
 }
 
 /**
- * Validates a single address, without line breaks. It may have letters of every script (RFC 6531), and its domain
- * becomes punycode. Throws `policy_invalid`.
+ * Returns a mail address, with its domain in punycode (RFC 6531 admits letters of every script). Throws
+ * `policy_invalid` for any text that is not exactly one address.
  */
 function addressOf(text: string): string {
   if (text.length <= longestAddress && visibleText(text, { asName: true }) === text) {

@@ -22,7 +22,7 @@ export interface AnswerLink {
   expiresMs: number;
 }
 
-/** Why a mail lacks sentence and card: the severity is above the channel's limit, or the server refused the size. */
+/** Why a mail has no sentence and no card: its severity is above the limit, or the server refused its size. */
 export type LeftOut = 'severity' | 'size';
 
 interface MailParts {
@@ -103,7 +103,7 @@ export function settledNotice(
   return `The request was settled on ${instantText(settlement.settledAt, clock)}: ${settlement.outcome}${who}. Links in earlier mails change nothing any more.`;
 }
 
-/** Builds a subject of one line. It has no invisible characters, and is not cut within an escape. */
+/** Builds the subject: one line without invisible characters, and never cut within an escape such as `\u{202E}`. */
 function subjectOf(card: Card, isShown: boolean, isReply: boolean): string {
   const what = isShown ? card.sentence.text : `a call of ${card.toolName}`;
   const units = what.match(visibleUnit) ?? [];

@@ -96,7 +96,7 @@ export function openMailServer(transport: MailTransport): MailServer {
   /** Throws if an address needs SMTPUTF8 and the server lacks it, because nodemailer would send the mail anyway. */
   async function requireUtf8({ to, from }: Mail): Promise<void> {
     if (isAscii(to) && isAscii(from.address)) return;
-    // Remember only that the server supports it, because a server that does not may be replaced.
+    // Remember only that the server supports SMTPUTF8: a server that lacks it may be replaced by one that has it.
     takesUtf8 ||= await orMailError(announcesUtf8(options));
     if (takesUtf8) return;
     const why = `does not announce SMTPUTF8, which an address needs that has other letters than ASCII before its @`;
@@ -139,7 +139,7 @@ export function isAscii(text: string): boolean {
   return /^[ -~]*$/.test(text);
 }
 
-/** True if the server announces SMTPUTF8 (RFC 6531). nodemailer shows announcements only to a custom sign-in. */
+/** True if the server announces SMTPUTF8 (RFC 6531). */
 async function announcesUtf8(options: object): Promise<boolean> {
   const { createTransport } = await import('nodemailer');
   let extensions: readonly string[] = [];
@@ -158,8 +158,8 @@ async function announcesUtf8(options: object): Promise<boolean> {
 }
 
 /**
- * Converts an error of nodemailer to one that says what the server refused, without a cause: that may contain the
- * password.
+ * Converts an error of nodemailer to one that says what the server refused. The new error has no `cause`, because
+ * nodemailer's error may contain the password.
  */
 function asMailError(error: unknown, server: string): Error {
   const { code = 'an error', command, response, responseCode = 0 } = error as SmtpError;

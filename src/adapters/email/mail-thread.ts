@@ -4,12 +4,12 @@ import type { Json } from '../../core/base/tool-call.ts';
 import type { Recipient } from './recipients.ts';
 
 /**
- * What `notify` returns, so that later mails join the same thread. `first` lists, for each message, the recipients who
- * had no earlier one. History keeps this value, so it has digests in place of addresses and names.
+ * What `notify` returns, so that later mails join the same thread. `first` lists, for each message, the recipients
+ * whose first mail it was. History stores this value, so it has digests in place of addresses and names.
  */
 export interface MailThread {
   first: { message: string; to: string[] }[];
-  /** The messages that some recipients do not have yet, with those who have them; the newest is the last. */
+  /** The messages that some recipients still lack, the oldest first, each with the recipients who have it. */
   unfinished?: { message: string; to: string[] }[];
   /** How many recipients the server has refused permanently. */
   refused?: number;
@@ -38,7 +38,7 @@ export function firstMessage({ first }: MailThread, mark: string): string | unde
   return first.find(({ to }) => to.includes(mark))?.message;
 }
 
-/** Returns who already has a message that others do not have yet. */
+/** Returns who has a message already, if other recipients still lack it. */
 export function gotBefore({ unfinished = [] }: MailThread, message: string): readonly string[] {
   return unfinished.find((each) => each.message === message)?.to ?? [];
 }
@@ -46,7 +46,7 @@ export function gotBefore({ unfinished = [] }: MailThread, message: string): rea
 /** More messages would exceed the size of a result of `notify`. */
 const mostUnfinished = 2;
 
-/** Adds a message to the thread, or further recipients of it. `isUnfinished` says that some do not have it yet. */
+/** Returns the thread after a message reached recipients. `isUnfinished`: others still lack the message. */
 export function continued(
   thread: MailThread,
   message: string,

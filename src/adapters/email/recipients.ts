@@ -20,7 +20,7 @@ export interface Recipient {
 
 const mostMails = 50;
 
-/** Returns who gets the mail for a step. Throws `policy_invalid` if that is no recipient, or too many. */
+/** Returns who gets the mail for a step. Throws `policy_invalid` if there is no recipient, or more than `mostMails`. */
 export function recipientsOf(
   request: ChannelRequest,
   step: ChannelStep,
@@ -33,7 +33,7 @@ export function recipientsOf(
   const directory = directoryOf(people);
   const keyOf = personKeyIn(request);
   const isApprover = approvers && isAmong(undefined, approvers, keyOf);
-  // `approvers` reflects the groups in the policy's directory. It does not name the reviewers that an escalation adds.
+  // `approvers` resolves groups by the policy's directory, but lacks the reviewers that an escalation adds.
   const isMember = (name: string): boolean => step.kind !== 'escalated' && isApprover?.(keyOf(name)) === true;
   const isAsked = (name: string): boolean =>
     names.length === 0 || isMember(name) || isOneOf(directory, name, names, keyOf);

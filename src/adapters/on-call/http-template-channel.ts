@@ -43,8 +43,8 @@ export interface HttpTemplate {
 /** The template of the HTTP request that reports a settlement to the service. */
 export interface SettledTemplate extends HttpTemplate {
   /**
-   * True to report every settlement, because a failed attempt of `notify` may have arrived. Then the service must
-   * ignore unknown requests, and `{{sent.id}}` is not available. Default: false, only after `notify` has succeeded.
+   * True to report every settlement, even if `notify` failed, because its request may have arrived. The service must
+   * then ignore unknown requests, and `{{sent.id}}` is not available. Default: false, to report only after a success.
    */
   always?: boolean;
 }
@@ -188,7 +188,7 @@ function checkServiceUrl(text: string): void {
   throw policyInvalid(message);
 }
 
-/** Replaces the placeholders of a URL, so that it can be parsed to read its host. */
+/** Replaces the placeholders of a URL by `x`, so that the URL can be parsed. */
 function asHost(url: string): string {
   return url.replaceAll(/\{\{[^{}]*\}\}/g, 'x');
 }
@@ -226,7 +226,7 @@ function asUrlPart(value: string): string {
   throw policyInvalid('A placeholder in the URL has no value that can be part of a path.');
 }
 
-/** Reads the id at the place `keep` of an answer. Null without `keep`. Throws if the answer has no id there. */
+/** Returns the id at the place `keep` in the service's answer; null without `keep`. Throws if there is no id. */
 function idOf(answer: string, keep: string | undefined): string | null {
   if (keep === undefined) return null;
   const read = readJson(answer, { root: 'answer' });

@@ -12,7 +12,7 @@ import { shortRequest, shortSentence } from '../../channels/outgoing/not-taken.t
 const placeholder = /\{\{([^{}]*)\}\}/g;
 const path = /^[A-Za-z_]\w*(?:\.[\w-]+)*$/;
 
-/** The names that placeholders may use: those in `whole`, and those in `deep` with or without a path to a member. */
+/** The names that placeholders may use. Names in `deep` may be followed by a path to a member, names in `whole` not. */
 interface Known {
   deep: readonly string[];
   whole?: readonly string[];
@@ -52,7 +52,7 @@ export function checkTemplate(
 }
 
 /**
- * Fills a JSON template. A text that is only a placeholder becomes the value itself; null if there is none. Values are
+ * Fills a JSON template. A text that is nothing but a placeholder becomes its value, of any type, or null. Values are
  * never parsed as JSON or as placeholders, so they cannot add members.
  */
 export function fillTemplate(template: Json, values: JsonObject): Json {
@@ -88,7 +88,7 @@ function placeholderValue(inside: string, values: JsonObject): Json | undefined 
   return filterOf(filter)?.(valueText(value)) ?? value;
 }
 
-/** Splits a placeholder `NAME:FILTER`. A bar, as in other template languages, also begins a filter: an unknown one. */
+/** Splits a placeholder `NAME:FILTER`. `NAME|FILTER` gets a filter that `filterOf` does not know, so it is refused. */
 function partsOf(inside: string): { name: string; filter?: string } {
   const at = inside.search(/[:|]/);
   if (at === -1) return { name: inside.trim() };
@@ -96,7 +96,7 @@ function partsOf(inside: string): { name: string; filter?: string } {
   return { name: inside.slice(0, at).trim(), filter: inside[at] === '|' ? `|${filter}` : filter };
 }
 
-/** Returns the function of a filter: it limits the length of a text, or replaces names. Undefined for no filter. */
+/** Returns a filter's function: `130` cuts a text, `low=P4,high=P2` replaces names. Undefined if it is unknown. */
 function filterOf(written: string): ((text: string) => string) | undefined {
   const most = /^[1-9]\d{0,5}$/.test(written) ? Number(written) : Infinity;
   if (most <= longestCut) return (text) => cutText(text, most);
@@ -107,12 +107,12 @@ function filterOf(written: string): ((text: string) => string) | undefined {
 }
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
-/** More characters than any escape has, so that `cutText` recognizes an escape that goes past the limit. */
+/** Longer than any escape, so that `cutText` also recognizes an escape that goes past the limit. */
 const margin = 16;
 
 /**
- * Cuts a text to at most `most` UTF-16 code units, with `…` at the end if it is cut. It cuts within no escape, such as
- * `\u{202E}`, and not between a character and its combining marks.
+ * Cuts a text to at most `most` UTF-16 code units, and ends it with `…`. An escape such as `\u{202E}` stays whole or is
+ * left out, and so is a character with its combining marks.
  */
 export function cutText(text: string, most: number): string {
   if (text.length <= most) return text;
@@ -248,7 +248,7 @@ export function knownOutside(secrets: readonly string[]): Known {
   return { deep: [], whole: [...own, ...secrets.map((each) => `secrets.${each}`)] };
 }
 
-/** The values of placeholders, by the first part of their names. With `isShort`, long texts are left out. */
+/** The values of placeholders, by the first part of the placeholder's name. `isShort` omits long texts. */
 export function templateValues({
   inboxUrl = '',
   sent = null,
@@ -271,7 +271,7 @@ export function templateValues({
   return values as unknown as JsonObject;
 }
 
-/** Returns the card's sentence on one line of at most 1,000 characters, not cut within an escape. */
+/** Returns the card's sentence in at most 1,000 characters, never cut within an escape such as `\u{202E}`. */
 export function sentenceOf({ sentence: { text, hidden = 0 } }: Card): string {
   if (text.length <= longestSentence && hidden === 0) return text;
   let shown = '';

@@ -46,7 +46,7 @@ export async function sendReply(
     await client.apiCall('chat.postEphemeral', { channel, user, ...content, parse: 'none' });
   } catch (error) {
     const problem = slackProblem(error, 'chat.postEphemeral', channel);
-    // If Slack sent no code, the reply may have arrived: a second message could be a duplicate.
+    // Without a code from Slack, the reply may have arrived, so a second message could be a duplicate.
     if (responseUrl === undefined || refusalCode(error) === undefined || !isOfSlack(responseUrl, settings))
       throw problem;
     await respond(responseUrl, content).catch(() => {
@@ -76,7 +76,7 @@ function isOfSlack(url: string, { apiUrl = 'https://slack.com/api/' }: SlackSett
 /** The codes of refusals that are about the entered arguments. */
 const aboutInput = ['arguments_invalid', 'invalid_decision', 'undecodable', 'too_large', 'denied_by_policy'];
 
-/** How long a click waits until its request is read from the run, in milliseconds. Then it continues without that. */
+/** How long the gateway waits for a run to return a request, in milliseconds. Then it goes on without the request. */
 const lookMs = 1_800;
 
 export interface InteractionContext {
@@ -129,7 +129,7 @@ async function approve(
   return refused ?? decide(interaction, person, context, { approved: true, ...words });
 }
 
-/** Approves a request, and later calls in the narrowest scope that the rules admit. If they admit none, replies so. */
+/** Approves a request and, in the narrowest scope that the rules admit, later calls. Replies so if they admit none. */
 async function approveAlways(
   interaction: Interaction,
   person: LinkedPerson,
@@ -147,7 +147,7 @@ async function approveAlways(
   return decide(interaction, person, context, { approved: true, always });
 }
 
-/** Opens the modal of a button, unless an answer can no longer count. */
+/** Opens the modal of a button. Replies instead if an answer could not count, or if there can be no modal. */
 async function openFor(
   { shown, triggerId, channel, account: { team }, responseUrl }: Interaction,
   action: ModalName,
@@ -200,7 +200,7 @@ async function decide(
     ...answer,
     requestId,
     digest,
-    // The same id for a retry of this interaction, so that it does not count as a second answer.
+    // A retry of this interaction must have the same id, so that it does not count as a second answer.
     decisionId: `slack-${createHash('sha256').update(triggerId).digest('hex')}`,
     viewed: { channel: 'slack', card, ...(userMessages !== undefined && { userMessages }) },
   });
@@ -252,7 +252,7 @@ function refusalText(error: unknown): Reply | undefined {
   return { text: `Nothing was changed: ${error.message}`, isAboutInput: aboutInput.includes(error.code) };
 }
 
-/** After this time the interaction is acknowledged, and the work continues. Slack waits three seconds. */
+/** The gateway acknowledges an interaction after this time, and works on: Slack waits only three seconds. */
 const acknowledgeMs = 2_200;
 const longestError = 150;
 
@@ -260,7 +260,7 @@ const longestError = 150;
 export interface InteractionHandler {
   /**
    * Handles a payload from the Slack app of the channels `from`. Calls `acknowledge` once, within Slack's time limit,
-   * and then returns, although the work may continue. If `acknowledge` fails, the person gets its text as a message.
+   * and then returns, although the work may continue. If `acknowledge` throws, the person gets the reply as a message.
    */
   handle(
     payload: unknown,
@@ -296,7 +296,7 @@ export function interactionHandler(): InteractionHandler {
   };
 }
 
-/** Acknowledges an interaction. Never rejects. `replying` resolves once the person has got the reply. */
+/** Acknowledges an interaction in time. Never rejects. `replying` resolves once the reply is sent or has failed. */
 async function acknowledgeAndReply(
   work: Promise<Reply | undefined>,
   interaction: Interaction,

@@ -31,7 +31,7 @@ const longestEffect = 300;
 /** The longest URL of a button. Slack allows longer ones, but limits the size of the message, too. */
 const longestUrl = 1_000;
 
-/** The buttons of an open request. `isAlone`: its message shows no other request, so there is room for more. */
+/** The buttons of an open request. `isAlone`: no other request shares its message, so there is room for more. */
 export function buttonsOf(request: ApprovalDetails, card: Card, settings: SlackSettings, isAlone: boolean): Button[] {
   const deny = button('deny', 'Deny…', { style: 'danger' });
   if (isAboveCap(request, settings)) return [deny];
@@ -52,7 +52,7 @@ export function openButton(url: string, value: string | undefined): Button {
   return button('open', 'Open in the inbox', { url, ...(value !== undefined && { value }) });
 }
 
-/** The URL of a request or a run in the inbox; of the inbox itself if that URL is too long for Slack. */
+/** The URL of a request or a run in the inbox; if that URL is too long for Slack, the URL of the inbox. */
 export function openUrl(place: { workflowId: string; requestId?: string }, { gatewayUrl }: SlackSettings): string {
   const url = inboxUrl(gatewayUrl, place);
   return url.length <= longestUrl ? url : `${gatewayUrl}/inbox/`;
@@ -88,7 +88,7 @@ export interface ShownRequest {
   userMessages?: number;
 }
 
-/** The longest value of a button. Slack allows longer ones, but limits the size of the message, too. */
+/** The longest `value` of the inbox button, which stores the run. Slack allows more, but limits the message, too. */
 const longestRun = 1_200;
 
 /** Builds the card of a request for Slack. It lacks the time left, which would need an update every minute. */
@@ -96,7 +96,7 @@ export function slackCard(request: ApprovalDetails, settings: SlackSettings): Ca
   return cardOf(request, { always: alwaysScope(request, settings)?.kind ?? false });
 }
 
-/** The grant that "always" makes here; undefined if it is not offered. Only the inbox offers patterns. */
+/** The scope that "Always" grants here: with a cap, only the same call. Undefined if the button is not offered. */
 export function alwaysScope({ always }: ApprovalDetails, settings: SlackSettings): RequestedScope | undefined {
   if (always === undefined) return undefined;
   return hasCap(settings) ? { kind: 'call' } : pressedScope(always);
@@ -156,18 +156,18 @@ function hexOf(text: string): string {
 /** A block of a message, with a part of a card, or with buttons. Its id contains the id of the request. */
 export type MessageBlock = (SlackBlock | { type: 'actions'; elements: Button[] }) & { block_id?: string };
 
-/** The most characters of a message as JSON (see render-slack.ts), and the most requests in it. */
+/** The most characters of a message as JSON (see `render-slack.ts`). */
 const longestMessage = 13_000;
 const mostRequests = 10;
 const shortestCard = 400;
-/** The longest outcomes. They take no more room than the buttons that they replace. */
+/** The most characters of an outcome. It takes no more room than the buttons that it replaces. */
 const longestOutcome = { alone: 2_500, together: 450 };
 /** About how long the block with the buttons of one request is. */
 const buttonsLength = 540;
 /** About how long the JSON around the text of a card is. */
 const cardFrameLength = 100;
 
-/** Groups requests into messages. A message has requests of one run only, as many as fit. */
+/** Groups requests into messages, as many as fit into each. All requests of a message belong to one run. */
 export function inMessages(requests: readonly ApprovalDetails[], settings: SlackSettings): ApprovalDetails[][] {
   const needed = buttonsLength + cardFrameLength + shortestCard;
   const messages: ApprovalDetails[][] = [];
@@ -186,8 +186,8 @@ export function inMessages(requests: readonly ApprovalDetails[], settings: Slack
 }
 
 /**
- * Returns the blocks of a request in a message of `requestCount` requests, and the messages for its thread. An open
- * request has buttons; a settled one has its outcome.
+ * Returns the blocks of one request in a message of `requestCount` requests, and the messages for the message's thread.
+ * An open request has buttons; a settled request has its outcome instead.
  */
 export function requestBlocks(
   request: ApprovalDetails,
@@ -230,8 +230,8 @@ export function blockOwner(blockId: unknown): { requestId: string; isOutcome: bo
 }
 
 /**
- * Returns the blocks of a card without buttons. If the message has no other request, it gets the card, which the thread
- * continues. Otherwise it gets a summary, and if that is incomplete, the thread gets the card.
+ * Returns the blocks of a card, without buttons. The card of a message's only request fills the message and goes on in
+ * its thread. Any other card becomes a summary and, if the summary leaves something out, goes into the thread.
  */
 function cardBlocks(
   request: ApprovalDetails,

@@ -66,7 +66,7 @@ export function readInteraction(payload: unknown): Interaction | undefined {
   if (data.type === 'view_submission') {
     const modal = readModal(data.view);
     if (modal === undefined) return undefined;
-    // In an Enterprise organization, this team can differ from that of the click that opened the modal.
+    // In an Enterprise organization, the payload's team can differ from the team of the click, which the modal stored.
     const { team: teamOfClick, ...rest } = modal;
     return { kind: 'submit', account: { team: teamOfClick, user: user.id, name }, triggerId, ...rest };
   }
@@ -89,7 +89,7 @@ export function readInteraction(payload: unknown): Interaction | undefined {
 /** The id of the block with a modal's text input. Slack shows errors of the input there. */
 export const inputBlock = 'answer';
 const inputAction = 'text';
-/** Slack's limits: the characters of a text input, and those of a modal's stored data. */
+/** The most characters that Slack allows in a text input, and in the data that a modal stores. */
 const longestInput = 3_000;
 const longestMemory = 3_000;
 const longestReason = 2_000;
@@ -98,7 +98,7 @@ const verbs = { comment: 'Approve', deny: 'Deny', edit: 'Edit' } as const;
 
 export type ModalName = keyof typeof verbs;
 
-/** What a modal is about. Slack returns it with the answer, except the request. */
+/** What a modal is about. The modal stores all but `request`, and Slack returns that data with the answer. */
 interface Asked {
   shown: ShownRequest;
   channel: string;
@@ -129,7 +129,7 @@ export function modalFor(name: ModalName, asked: Asked): object | undefined {
   });
 }
 
-/** Reads the answer from a modal, with the data that `modal` stored in it. Undefined if these are invalid. */
+/** Reads the answer from a modal, and the data that `modal` stored in it. Undefined if the data is invalid. */
 export function readModal({
   callback_id: modal,
   private_metadata: memory,
@@ -151,12 +151,12 @@ function isModalName(name: string): name is ModalName {
   return Object.hasOwn(verbs, name);
 }
 
-/** Builds a modal that stores which request it is about. Undefined if that does not fit. */
+/** Builds a modal that stores which request it is about. Undefined if that data is too long for Slack. */
 function modal(name: ModalName, submit: string, asked: Asked, input: object) {
   const { shown, channel, team, responseUrl = '', request } = asked;
   const memory = JSON.stringify([writeRequest(shown), writeRun(shown) ?? '', channel, team, responseUrl]);
   if (memory.length > longestMemory) return undefined;
-  // Slack allows 24 characters.
+  // Slack allows 24 characters in a title.
   const title = request === undefined ? 'this call' : visibleText(request.toolName);
   const verb = verbs[name];
   return {

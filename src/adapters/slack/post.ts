@@ -9,7 +9,7 @@ import { orSlackProblem } from './slack-api.ts';
 import { inFullOrShort } from '../../channels/outgoing/not-taken.ts';
 import type { SlackSettings } from './slack-settings.ts';
 
-/** What `notify` returns: the messages, each with the beginnings of its requests' ids. */
+/** What `notify` returns: the messages, each with the first characters of its requests' ids, separated by blanks. */
 interface PostedMessages {
   channel: string;
   messages: { ts: string; of: string }[];
@@ -17,7 +17,7 @@ interface PostedMessages {
 
 const idLength = 8;
 
-/** Finds the message of a request in the result of `notify`. Undefined if it has none, or has another form. */
+/** Finds the message of a request in the result of `notify`. Undefined if the result does not have the message. */
 export function postedMessage(sent: Json | undefined, requestId: string): { channel: string; ts: string } | undefined {
   const { channel, messages } = (sent ?? {}) as Partial<PostedMessages>;
   if (typeof channel !== 'string' || !Array.isArray(messages)) return undefined;
@@ -32,7 +32,6 @@ const metadataType = 'countersign_request';
 const mostPages = 5;
 const pageSize = 200;
 
-/** How far the clocks of Slack and of a worker may differ. */
 const marginMs = 5 * 60_000;
 
 /** The earliest time at which a message about these requests can have been posted. */
@@ -205,8 +204,8 @@ function headingOf({ kind, to = [] }: ChannelStep): string {
 }
 
 /**
- * Updates a message to the present state of its requests. Returns the ids of those that it shows as settled. Settled
- * blocks stay as they are, because `requests` may be older than the message.
+ * Updates a message to the present state of its requests. Returns the ids of the requests that it shows as settled.
+ * Blocks of settled requests stay as they are, because `requests` may be older than the message.
  */
 export async function updateMessage(
   client: WebClient,
@@ -228,7 +227,7 @@ export async function updateMessage(
     return { requestId, isSettled, blocks, request, isNews: wasSettled ? false : idsOf(blocks) !== idsOf(own) };
   });
   const settledIds = parts.filter(({ isSettled }) => isSettled).map(({ requestId }) => requestId);
-  // Either nothing has changed, or the message was deleted, for which Slack may return an empty one.
+  // No block has changed, or there is none, because the message was deleted.
   if (parts.every(({ isNews }) => !isNews)) return settledIds;
   const update = {
     channel,
@@ -242,12 +241,12 @@ export async function updateMessage(
   return settledIds;
 }
 
-/** Joins the ids of blocks. They change if the card changes, or the request is settled. */
+/** Joins the ids of blocks. The result changes if the card of a request changes, or if the request is settled. */
 function idsOf(blocks: readonly MessageBlock[]): string {
   return blocks.map(({ block_id: id }) => id).join(' ');
 }
 
-/** Slack may return `&`, `<` and `>` as entities. Returns the rendered blocks if `own` differs only in these. */
+/** Returns `rendered` if `own` differs only in the entities that Slack may return for `&`, `<` and `>`. */
 function asWritten(own: MessageBlock[], rendered: MessageBlock[] | undefined): MessageBlock[] {
   const read = textsOf(own).map((text) =>
     text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'),

@@ -3,7 +3,7 @@ import { NotTaken } from '../../channels/outgoing/not-taken.ts';
 import type { SlackSettings } from './slack-settings.ts';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** How often a rate-limited call is retried, and how long a call may take. */
+/** How often a rate-limited call is retried. */
 const rateRetries = 3;
 const timeoutMs = 10_000;
 
@@ -62,7 +62,7 @@ const aboutMessage: readonly string[] = [
   'invalid_metadata_format',
 ];
 
-/** Converts an error of a call to one with a sentence, which does not contain the sent data. */
+/** Converts an error of a call to one whose sentence names a remedy, and does not contain the sent data. */
 export function slackProblem(error: unknown, method: string, channel: string): NotTaken {
   const { message, retryAfter } = error as { message?: string; retryAfter?: unknown };
   const code = refusalCode(error);

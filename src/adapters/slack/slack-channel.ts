@@ -59,7 +59,6 @@ function payloadOf(body: Uint8Array): unknown {
   }
 }
 
-/** The settings of each channel of this process, for `slackAppOf`. */
 const settingsOf = new WeakMap<Channel, SlackSettings>();
 
 /**
@@ -146,7 +145,7 @@ export function slackAppOf(channels: Readonly<Record<string, Channel>>): ChatApp
   return entries.length === 0 ? undefined : slackApp(entries);
 }
 
-/** Returns a function that runs the tasks of each key one by one, in order, and those of different keys at once. */
+/** Returns a function that runs the tasks of one key in order, one by one. Tasks of different keys run concurrently. */
 function keyedQueue(): <Result>(key: string, task: () => Promise<Result>) => Promise<Result> {
   const last = new Map<string, Promise<unknown>>();
   return async (key, task) => {

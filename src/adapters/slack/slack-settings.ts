@@ -44,7 +44,7 @@ export const slackShape = z
     token: secretShape,
     signing_secret: secretShape.optional(),
     app_token: secretShape.optional(),
-    // Exclude direct messages: updates read the channel, and the app may not read direct messages.
+    // Direct messages are excluded: the app must read the channel for updates, and may not read direct messages.
     channel: z.string().regex(/^[CG][A-Z0-9]{2,}$/, 'expected the id of a channel, such as C0123456789'),
     gateway: z.string(),
     highest_severity: z.enum(severities).optional(),
@@ -57,7 +57,7 @@ export const slackShape = z
 
 export type SlackMembers = z.infer<typeof slackShape>;
 
-/** Throws `policy_invalid` for an invalid secret, and for a gateway that is not an https origin. */
+/** Returns the settings. Throws `policy_invalid` for an invalid secret, or a gateway that is no https origin. */
 export function slackSettings(members: SlackMembers, { name }: Pick<ChannelContext, 'name'>): SlackSettings {
   const { token, channel, gateway, highest_severity: highest, api_url: apiUrl } = members;
   return {

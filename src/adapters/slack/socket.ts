@@ -26,8 +26,8 @@ const openMs = 10_000;
 const closeMs = 500;
 
 /**
- * Opens a connection that does not reconnect. If the package reconnected, it would miss five seconds at each refresh,
- * and an error would end the process.
+ * Opens a connection that does not reconnect by itself. A reconnection by the package would miss messages for five
+ * seconds at each refresh, and one of its errors would end the process.
  */
 export async function openSocket(
   { appToken, apiUrl }: Pick<SlackSettings & SocketListening, 'appToken' | 'apiUrl'>,
@@ -170,7 +170,7 @@ async function keepConnected(
   const names = own.map(({ name }) => name).join(', ');
   const onEnvelope = (envelope: Envelope): void => void handleEnvelope(envelope, own, handler, gateway);
   let attempts = 0;
-  // The initial value makes the first connection appear in the log, too.
+  // Not undefined, so that the first connection appears in the log, too.
   let lastProblem: string | undefined = 'not yet open';
   while (!signal.aborted) {
     let askedMs = 0;
@@ -189,7 +189,7 @@ async function keepConnected(
       if (problem !== lastProblem) gateway.log(`Slack's Socket Mode is not connected, for ${names}: ${problem}.`);
       lastProblem = problem;
     }
-    // Slack ends each connection after some hours. Then open the next one without a wait.
+    // The first retry after a lasting connection does not wait, because Slack ends each connection after some hours.
     const waitMs = attempts === 0 ? 0 : Math.min(firstWaitMs * 2 ** (attempts - 1), longestWaitMs);
     attempts += 1;
     // Vary the wait, so that gateways that lost Slack together do not reconnect together.
@@ -217,7 +217,7 @@ async function handleEnvelope(
   if (type !== 'interactive') return ack().catch(() => undefined);
   return handler.handle(body, own, gateway, async (acknowledgement) => {
     if (acknowledgement === undefined) return ack();
-    // The handler then sends the text to the person as a message.
+    // This error makes the handler send the reply to the person as a message instead.
     if (takesBody !== true) throw new Error('Slack takes no body here');
     return ack(acknowledgement);
   });

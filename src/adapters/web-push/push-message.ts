@@ -28,7 +28,7 @@ export interface Delivery {
   topic: string;
 }
 
-/** The longest URL, in bytes. Push services accept messages of 4,096 bytes, encrypted and padded. */
+/** The most bytes of a URL: push services accept messages of 4,096 bytes, encryption and padding included. */
 const mostBytes = 3_000;
 const daySeconds = 24 * 3_600;
 /** The longest `ttl` that push services accept. */
@@ -85,8 +85,8 @@ export function callerMessage(
 }
 
 /**
- * How a push service delivers a message. It keeps the message until the request's deadline; for a day if there is none,
- * or if the message reports a settlement. Only open requests of high or critical severity are urgent.
+ * How a push service delivers a message. It keeps the message until the request's deadline, or for a day if there is no
+ * deadline or the message reports a settlement. Only open requests of high or critical severity are urgent.
  */
 export function deliveryOf(
   { workflowId, requestId, deadline, assessment: { severity } }: ChannelRequest,

@@ -22,20 +22,20 @@ export interface Subscriptions {
   /** Returns false if the person has none of these subscriptions. */
   remove(person: string, endpoints: readonly string[]): Promise<boolean>;
   of(person: string): Promise<Subscription[]>;
-  /** Returns all subscriptions. The newest may be missing, because the list lags. */
+  /** Returns all subscriptions. The newest may be missing, because Temporal's list of workflows lags behind. */
   all(): Promise<Subscription[]>;
 }
 
 const kind = 'push-subscriptions';
 const mostPerPerson = 10;
-/** Subscriptions expire because a person's groups change. The open inbox renews the subscription. */
+/** Subscriptions expire, because they contain the person's groups, which change. The open inbox renews them. */
 const lifetimeMs = 30 * 24 * 3_600_000;
-/** The most characters of a person's groups; of more, none is stored. The length of a sealed text is limited. */
+/** The most characters of a person's groups. With more, no group is stored, because sealed texts are limited. */
 const mostGroups = 3_000;
 
 /**
- * Stores subscriptions, in one record for each person. A record is a workflow, which anyone who can start workflows can
- * write. So each subscription contains its person, and is sealed with a key derived from the push keys: a forged
+ * Stores the subscriptions of each person in one record. A record is a workflow, and anyone who can start workflows can
+ * write one. So each subscription contains its person, and is sealed with a key derived from the push keys. A forged
  * subscription, or a copy in another person's record, does not count. Only the last ten of a record are read.
  */
 export function subscriptionsOf(
@@ -110,7 +110,7 @@ interface Kept {
   subscription: Subscription;
 }
 
-/** Reads an opened text. Only the gateway and the workers have the key to seal it, so it is not validated. */
+/** Converts the content of a sealed text unchecked, because only gateway and workers have the key to seal it. */
 function subscriptionOf({ person, groups, endpoint, keys }: JWTPayload): Subscription {
   return { person, groups, endpoint, keys } as Subscription;
 }
@@ -121,7 +121,7 @@ const readsAtOnce = 4;
 
 /**
  * Returns the browsers of the people that a step asks, by name, group or delegation; without names, of all subscribers.
- * Leaves out people whose approval would not count. Reminders and warnings also leave out people who have voted. Throws
+ * Leaves out people whose approval would not count and, for reminders and warnings, people who have voted. Throws
  * `policy_invalid` for too many browsers.
  */
 export async function audienceOf(
@@ -151,7 +151,7 @@ export async function reachedBefore(
   if (marks.length === 0) return [];
   const isReached = (each: Subscription): boolean => marks.includes(subscriptionMark(each));
   const names = namesOf(request);
-  // Look up named people first, because the list of all subscriptions may lag.
+  // Read the people by name first, because the list of all subscriptions may lag behind.
   const named = names.length === 0 ? [] : (await subscribed(names, request, subscriptions)).filter(isReached);
   return named.length === marks.length ? named : once([...named, ...(await subscriptions.all()).filter(isReached)]);
 }
@@ -174,7 +174,7 @@ function namesOf({ reviewers, delegations = [] }: ChannelRequest): string[] {
   return [...reviewers, ...delegations.map(({ to }) => to)];
 }
 
-/** Returns the subscriptions of people and groups; without names, all subscriptions. */
+/** Returns the subscriptions of these people and groups; without names, all subscriptions. */
 async function subscribed(
   names: readonly string[],
   request: ChannelRequest,
@@ -182,11 +182,11 @@ async function subscribed(
 ): Promise<Subscription[]> {
   const keyOf = personKeyIn(request);
   const people = [...new Set(names.filter((name) => groupOf(name) === undefined).map((name) => keyOf(name)))];
-  // A browser is stored under the id with which its person signed in.
+  // A browser is stored under the id with which its person signed in, and a person may have several ids.
   const others = Object.entries(request.people ?? {}).filter(([id]) => people.includes(keyOf(id)));
   const ids = [...people, ...others.flatMap(([, { also = [] }]) => also)].map((id) => personKey(id));
   const named = await inParallel([...new Set(ids)], readsAtOnce, (person) => subscriptions.of(person));
-  // Only the list of all subscriptions finds the members of a group.
+  // The members of a group are found only in the list of all subscriptions, which contain their groups.
   const needsAll = names.length === 0 || people.length < names.length;
   const all = needsAll ? await subscriptions.all() : [];
   const wanted = all.filter((each) => names.length === 0 || isOneOf(directoryOf(each), each.person, names, keyOf));

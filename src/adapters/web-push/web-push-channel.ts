@@ -22,7 +22,6 @@ import type { Json } from '../../core/base/tool-call.ts';
 import { checkCallers, callersOptions } from '../../channels/caller-notice.ts';
 import { z } from 'zod';
 
-/** With these statuses a push service says that the subscription has ended. */
 const goneStatuses = [404, 410];
 
 /**
@@ -37,7 +36,7 @@ export async function sendMessage(
 ): Promise<'taken' | 'gone'> {
   const { default: webPush } = await import('web-push');
   const url = new URL(endpoint);
-  // Treat other URLs as ended subscriptions, because the gateway stores only https URLs.
+  // The gateway stores only https URLs, so treat any other URL as a subscription that has ended.
   if (url.protocol !== 'https:') return 'gone';
   const { headers, body } = webPush.generateRequestDetails({ endpoint, keys }, JSON.stringify(message), {
     vapidDetails: { subject, publicKey, privateKey },
@@ -48,7 +47,7 @@ export async function sendMessage(
   });
   const outgoing = { method: 'POST', url, headers: withoutLength(headers), body, signal };
   const answer = await exchange(outgoing, agents, requestTimeoutMs).catch((error: unknown) => {
-    // The channel must not reach this address, so nothing was sent.
+    // `exchange` refuses addresses that the channel must not reach, before it sends anything.
     if (isProblemError(error) && error.code === 'forbidden') return undefined;
     throw error;
   });
@@ -63,7 +62,6 @@ function withoutLength(headers: Readonly<Record<string, unknown>>): Record<strin
   return Object.fromEntries(kept.map(([name, value]) => [name.toLowerCase(), String(value)]));
 }
 
-/** The settings of each channel of this process, for `pushAppOf`. */
 const settingsOf = new WeakMap<Channel, WebPushSettings>();
 
 const sendsAtOnce = 8;
@@ -83,7 +81,7 @@ export function webPushChannel(options: WebPushOptions): Channel {
   checkCallers('webPushChannel', callers);
   const sentIds = recentIds();
 
-  /** Sends a message to all browsers, and removes ended subscriptions. `failure` means that a retry may reach more. */
+  /** Sends a message to all browsers. Removes ended subscriptions. If `failure` is set, a retry may reach more. */
   async function sendAll(
     audience: readonly Subscription[],
     subscriptions: Subscriptions,
@@ -128,7 +126,7 @@ export function webPushChannel(options: WebPushOptions): Channel {
     const push = { message, ...deliveryOf(request, false) };
     const { marks, failed, failure } = await sendAll(audience, subscriptions, context, push);
     const reached = [...new Set([...marksOf(context.sent), ...marks])].slice(-mostMarks);
-    // A retry in another process sends the message again to browsers that have it. They show it once, by its key.
+    // A retry in another process also sends the message to browsers that have it. They show it only once, by its `key`.
     if (failure !== undefined) throw marks.length === 0 ? failure : new PartlySent({ reached, failed }, failure);
     return { reached, failed };
   }
@@ -143,7 +141,7 @@ export function webPushChannel(options: WebPushOptions): Channel {
   ): Promise<void> {
     const push = { message, ...deliveryOf(request, true) };
     const { marks, failure } = await sendAll(audience, subscriptions, context, push);
-    // At the last attempt in a row, one reached browser is enough.
+    // The last attempt in a row counts as a success if it reached one browser: otherwise attempts go on for days.
     const isEnough = context.isLastAttempt === true && marks.length > 0;
     if (failure !== undefined && !isEnough) throw failure;
   }
@@ -172,7 +170,7 @@ export function webPushChannel(options: WebPushOptions): Channel {
     settled: async (request, settlement, context) => {
       const { key, sent, records } = context;
       const subscriptions = subscriptionsOf(settings, requireRecords(records));
-      // If the first message failed, it is unknown who has it: send the outcome anyway.
+      // Without `sent`, the first message failed but may have reached the caller: send the outcome anyway.
       const browsers =
         sent === undefined
           ? await browsersToNotify(request, subscriptions)
@@ -248,7 +246,7 @@ export function pushAppOf(channels: Readonly<Record<string, Channel>>): PushApp 
   };
 }
 
-/** Refuses a subscription to which no message can be sent. Addresses of host names are checked at each connection. */
+/** Refuses a subscription that cannot be reached. Addresses behind a host name are checked at each connection. */
 function checked(subscription: BrowserSubscription, { filter }: WebPushSettings): BrowserSubscription {
   const { endpoint, keys } = subscription;
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;

@@ -19,8 +19,8 @@ export interface WebPushOptions extends HttpSettings {
   /** The certificates (PEM) of trusted authorities, in place of Node's. */
   ca?: string;
   /**
-   * `also`: messages notify a run's caller, too, in subscribed browsers, that the run waits for a decision, and of the
-   * outcome. `only`: they notify only callers. Default: they notify no callers.
+   * `also`: the channel notifies the subscribed browsers of a run's caller, too, that the run waits for a decision, and
+   * of the outcome. `only`: it notifies callers, and no reviewers. Default: it notifies no callers.
    */
   callers?: CallersOption;
 }

@@ -93,8 +93,8 @@ export interface LegacySignature {
   /** The header with the signature, such as `X-Signature`. */
   header: string;
   /**
-   * What is signed. `body`: the body. `id_and_tool`: Python's `json.dumps({"request_id": …, "tool_name": …},
-   * sort_keys=True)`.
+   * What is signed. `body`: the body. `id_and_tool`: what Python's `json.dumps({"request_id": …, "tool_name": …},
+   * sort_keys=True)` returns.
    */
   over: 'body' | 'id_and_tool';
   /** Default: the first secret of the webhook, as it is written. */
@@ -112,7 +112,7 @@ export function legacySignature(
   return createHmac('sha256', secret).update(signed).digest('hex');
 }
 
-/** Returns the members of the body that this signature covers with `id_and_tool`. */
+/** Returns the members that the body needs, so that the receiver can check a signature over `id_and_tool`. */
 export function legacyMembers({ requestId, toolName }: { requestId: string; toolName: string }): {
   request_id: string;
   tool_name: string;

@@ -24,12 +24,12 @@ import { isObject } from '../../core/base/json.ts';
 import { readJson } from '../../text/read-json.ts';
 
 const requestIdHeader = 'countersign-request-id';
-/** A header that says to the receiver's operator why the last answer does not count. */
+/** The header that reports to the receiver's operator why the receiver's last answer does not count. */
 const problemHeader = 'countersign-answer-problem';
 const answerProblems: ReadonlySet<string> = new Set(['invalid_decision', 'digest_mismatch', 'too_large']);
-/** With these statuses, a receiver says that the body is not a request. */
+/** A receiver with one of these statuses is there, but does not recognize the test message as a request. */
 const takesNoTests: readonly number[] = [400, 422];
-/** How many transient failures of a poll in a row are retried. */
+/** The most transient failures in a row of a poll that are retried. */
 const pollRetries = 4;
 const longestWaitMs = 60_000;
 
@@ -58,7 +58,7 @@ export async function webhookChannel(options: WebhookOptions): Promise<Channel> 
   };
 }
 
-/** Posts a test message. A receiver that supports tests answers 2xx; others report that it is no request. */
+/** Posts a test message. A receiver that knows tests answers 2xx, but `takesNoTests` counts as success, too. */
 async function test(settings: WebhookSettings, { key, signal }: TestContext): Promise<string> {
   const { url, name } = settings;
   const body = JSON.stringify({ delivery: { event: 'test' }, channel: name, text: testText });
@@ -112,7 +112,7 @@ function postSigned(
   return exchange({ method: 'POST', url, headers, body, signal }, agents, requestTimeoutMs);
 }
 
-/** Polls for the answer to a request. Skips the answer that the run has refused, which the receiver may still send. */
+/** Polls for the answer to a request. Skips the answer that the run has refused, if the receiver still sends it. */
 async function poll(
   settings: WebhookSettings,
   { requestId, digest }: ChannelRequest,
@@ -135,7 +135,7 @@ async function poll(
     const given = signatureOf(incoming.headers);
     const isChecked = isSigned || given['webhook-signature'] !== undefined;
     if (isChecked) verify(keys, given, incoming.text);
-    // A signature only proves the sender, and a shared URL names no request. Then the answer itself must name it.
+    // A signed answer, or one from a shared URL, may belong to another request, so it must name its request.
     const named = isChecked ? (['requestId', 'digest'] as const) : isShared ? (['requestId'] as const) : [];
     const answer = readAnswer(incoming.text, { requestId, digest, named });
     return answerDigest(answer) === refused?.digest ? undefined : answer;
@@ -156,7 +156,7 @@ function receive({ keys }: WebhookSettings, { channel, requestId, headers, body 
     requestId,
     named: ['requestId', 'digest'],
   });
-  // The run stores the ids of decisions, so a repeated answer gets the same receipt and changes nothing.
+  // The run stores the ids of decisions, so an answer that is posted twice changes nothing and gets the same receipt.
   const decisionId = `channel:${channel}:${id}`;
   return { ...answerDecision(answer, 'webhook'), requestId, reviewerId, decisionId };
 }
@@ -287,9 +287,9 @@ function resolveSecret(value: string | z.infer<typeof secretShape>): string {
 
 interface AnsweredRequest {
   requestId: string;
-  /** The digest of the call. If it is absent, only the run compares it. */
+  /** The digest of the call. Without it, only the run compares the digests. */
   digest?: string;
-  /** The members that the answer must have, because nothing else ties the answer to this request. */
+  /** The members that the answer must have, because otherwise nothing shows that it belongs to this request. */
   named: readonly ('requestId' | 'digest')[];
 }
 
@@ -302,7 +302,7 @@ const spellings: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * Reads an answer, and adds the `digest` if it is given. Throws a `ProblemError` (`invalid_decision`, `too_large`,
+ * Reads an answer, and adds `digest`, if it is given. Throws a `ProblemError` (`invalid_decision`, `too_large`,
  * `digest_mismatch`) for invalid JSON, a duplicate or unknown member, and an answer about another request or call.
  */
 export function readAnswer(text: string, { requestId, digest, named }: AnsweredRequest): ChannelAnswer {

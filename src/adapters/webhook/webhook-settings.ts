@@ -21,8 +21,8 @@ export interface WebhookOptions {
   /** True to poll for the answer. Default: true, unless there is a `callbackUrl` and no `pollUrl`. */
   poll?: boolean;
   /**
-   * The URL to poll for the answer, with `{requestId}` in place of the id. Without that, a header has the id, and the
-   * answer must name it. Default: `url`, with `/` and the id after its path.
+   * The URL to poll for the answer, with `{requestId}` in place of the id. If it lacks `{requestId}`, a header has the
+   * id, and the answer must name the id. Default: `url`, followed by `/` and the id.
    */
   pollUrl?: string;
   /** The poll interval in milliseconds: at least 500. Default 2,000. */
@@ -32,7 +32,7 @@ export interface WebhookOptions {
    * answer may be posted.
    */
   callbackUrl?: string;
-  /** True if an answer to a poll must be signed, as posted answers are. Default: true for http to other machines. */
+  /** True if an answer to a poll must be signed, as each posted answer is. Default: true for http to other machines. */
   signedAnswers?: boolean;
   /** A second signature, for receivers with another convention. */
   legacySignature?: LegacySignature;
@@ -42,7 +42,7 @@ export interface WebhookOptions {
   requestTimeoutMs?: number;
   /** Private addresses to which the channel may connect: `10.1.2.3` or `10.20.0.0/16`. Default: none. */
   allowAddresses?: readonly string[];
-  /** The URL of an HTTP proxy. It resolves host names, so it must refuse those with private addresses. */
+  /** The URL of an HTTP proxy. The proxy resolves host names, so it must itself refuse those with private addresses. */
   proxy?: string;
   /** Paths of PEM files: the client's certificate and its key, and trusted authorities in place of the system's. */
   tls?: { cert?: string; key?: string; ca?: string };
@@ -74,7 +74,7 @@ export interface WebhookSettings {
   headers: Readonly<Record<string, string>>;
   requestTimeoutMs: number;
   legacy?: Required<LegacySignature>;
-  /** How to poll; absent if the channel does not. `isShared` says that all requests have the same URL. */
+  /** How to poll; absent if the channel does not poll. `isShared`: all requests have the same URL. */
   poll?: { urlFor: (requestId: string) => URL; intervalMs: number; isSigned: boolean; isShared: boolean };
   callbackUrl?: string;
 }
@@ -129,7 +129,7 @@ export async function webhookSettings(options: WebhookOptions): Promise<WebhookS
       ? {
           urlFor: (requestId) => (pollUrl === undefined ? pathBelow(url, requestId) : filledIn(pollUrl, requestId)),
           intervalMs: pollIntervalMs,
-          // Over plain http, an attacker on the network could forge an answer.
+          // An attacker on the network could forge an answer over plain http.
           isSigned: options.signedAnswers ?? (pollBase.protocol === 'http:' && !isLoopbackAddress(hostOf(pollBase))),
           isShared: pollUrl !== undefined && !pollUrl.includes(placeholder),
         }
