@@ -100,20 +100,7 @@ export function defineAgent(options: AgentOptions): Agent {
   const fail: Fail = failAt(place);
   if (typeof instructions !== 'string') fail('instructions must be text');
   checkModel(place, model, modelCall?.stream);
-  if (Object.values(tools ?? {}).some(isAiSdkTool))
-    fail(
-      'tools of the AI SDK pass no gate: declare each with defineTool({ name, description, input, execute }), with its inputSchema as input',
-    );
-  if (!Array.isArray(tools) || !tools.every((each) => isTool(each) || isToolset(each)))
-    fail('tools must be a list of what defineTool, agentTool, defineToolset or mcpServer returned');
-  if (!Array.isArray(beside) || !beside.every(isToolset))
-    fail('toolsets must be a list of what defineToolset or mcpServer returned');
-  const own = tools.filter(isTool);
-  const toolsets = [...tools.filter(isToolset), ...beside];
-  const twice = namedTwice(own);
-  if (twice !== undefined) fail(`tool name '${twice}' is used twice`);
-  const set = namedTwice(toolsets);
-  if (set !== undefined) fail(`toolset name '${set}' is used twice`);
+  const { ownTools, toolsets } = partedTools(fail, tools, beside);
   if (description !== undefined && typeof description !== 'string') fail('description must be text');
   if (typeof handoffs !== 'function' && (!Array.isArray(handoffs) || !handoffs.every(isAgent)))
     fail('handoffs must be a list of what defineAgent returned');
@@ -131,7 +118,7 @@ export function defineAgent(options: AgentOptions): Agent {
     instructions,
     model,
     ...(description === undefined ? {} : { description }),
-    tools: Object.freeze(own),
+    tools: Object.freeze(ownTools),
     toolsets: Object.freeze(toolsets),
     handoffs: typeof handoffs === 'function' ? handoffs : () => handoffs,
     ...(policy === undefined ? {} : { policy }),
@@ -143,7 +130,26 @@ export function defineAgent(options: AgentOptions): Agent {
   });
 }
 
-function namedTwice(named: readonly { name: string }[]): string | undefined {
+/** Validates the options `tools` and `toolsets`, and parts the tools from the toolsets. */
+function partedTools(fail: Fail, tools: readonly (Tool | Toolset)[], more: readonly Toolset[]) {
+  if (Object.values(tools ?? {}).some(isAiSdkTool))
+    fail(
+      'tools of the AI SDK pass no gate: declare each with defineTool({ name, description, input, execute }), with its inputSchema as input',
+    );
+  if (!Array.isArray(tools) || !tools.every((each) => isTool(each) || isToolset(each)))
+    fail('tools must be a list of what defineTool, agentTool, defineToolset or mcpServer returned');
+  if (!Array.isArray(more) || !more.every(isToolset))
+    fail('toolsets must be a list of what defineToolset or mcpServer returned');
+  const ownTools: Tool[] = tools.filter(isTool);
+  const toolsets: Toolset[] = [...tools.filter(isToolset), ...more];
+  const tool = nameUsedTwice(ownTools);
+  if (tool !== undefined) fail(`tool name '${tool}' is used twice`);
+  const toolset = nameUsedTwice(toolsets);
+  if (toolset !== undefined) fail(`toolset name '${toolset}' is used twice`);
+  return { ownTools, toolsets };
+}
+
+export function nameUsedTwice(named: readonly { name: string }[]): string | undefined {
   const names = named.map(({ name }) => name);
   return names.find((each, index) => names.indexOf(each) !== index);
 }

@@ -137,24 +137,12 @@ export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schem
   checkToolName(options.name);
   const { name, description, input, risk = 'write', subject, show, idempotent = false } = options;
   const { heartbeat, describe, execute, reconcile, checkResult, cache, pinned } = options;
-  const place = `tool '${name}'`;
-  const fail: Fail = failAt(place);
-  if (typeof description !== 'string') fail('description must be text');
-  const schema = jsonSchemaOf(`${place}: input`, input);
-  if (!risks.includes(risk)) fail(`risk must be one of ${risks.join(', ')}`);
-  if (cache !== undefined && !cacheScopes.includes(cache)) fail(`cache must be one of ${cacheScopes.join(', ')}`);
-  if (cache !== undefined && risk !== 'read_only')
-    fail(`cache needs risk 'read_only', because a repeated call would not run; leave it out`);
-  if (pinned !== undefined && !isObject(pinned)) fail('pinned must be an object of JSON');
-  if (typeof idempotent !== 'boolean') fail('idempotent must be true or false');
-  if (typeof execute !== 'function') fail('execute must be a function');
-  if (describe !== undefined && typeof describe !== 'function')
-    fail('describe must be a function that returns one sentence');
-  if (reconcile !== undefined && typeof reconcile !== 'function')
-    fail(`reconcile must be a function that returns { ran: 'yes', 'no' or 'unknown' }`);
-  if (checkResult !== undefined && typeof checkResult !== 'function')
-    fail('checkResult must be a function that returns why a result is withheld, or undefined');
   const { timeoutMs = defaultToolTimeoutMs } = options;
+  const place = `tool '${name}'`;
+  if (typeof description !== 'string') throw new DefinitionError(`${place}: description must be text`);
+  const schema = jsonSchemaOf(`${place}: input`, input);
+  checkEffect(place, { risk, cache, pinned, idempotent });
+  checkFunctions(place, options);
   checkPositiveInteger(`${place}: timeoutMs`, timeoutMs, longestMs);
   return Object.freeze({
     [toolMark]: true as const,
@@ -176,6 +164,29 @@ export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schem
     ...(reconcile !== undefined && { reconcile }),
     ...(checkResult !== undefined && { checkResult }),
   });
+}
+
+function checkEffect(place: string, { risk, cache, pinned, idempotent }: Partial<ToolOptions<ToolSchema>>): void {
+  const fail: Fail = failAt(place);
+  if (!risks.includes(risk!)) fail(`risk must be one of ${risks.join(', ')}`);
+  if (cache !== undefined && !cacheScopes.includes(cache)) fail(`cache must be one of ${cacheScopes.join(', ')}`);
+  if (cache !== undefined && risk !== 'read_only')
+    fail(`cache needs risk 'read_only', because a repeated call would not run; leave it out`);
+  if (pinned !== undefined && !isObject(pinned)) fail('pinned must be an object of JSON');
+  if (typeof idempotent !== 'boolean') fail('idempotent must be true or false');
+}
+
+type ToolFunctions = Record<'execute' | 'describe' | 'reconcile' | 'checkResult', unknown>;
+
+function checkFunctions(place: string, { execute, describe, reconcile, checkResult }: Partial<ToolFunctions>): void {
+  const fail: Fail = failAt(place);
+  if (typeof execute !== 'function') fail('execute must be a function');
+  if (describe !== undefined && typeof describe !== 'function')
+    fail('describe must be a function that returns one sentence');
+  if (reconcile !== undefined && typeof reconcile !== 'function')
+    fail(`reconcile must be a function that returns { ran: 'yes', 'no' or 'unknown' }`);
+  if (checkResult !== undefined && typeof checkResult !== 'function')
+    fail('checkResult must be a function that returns why a result is withheld, or undefined');
 }
 
 // A model names the tool that it calls: `toString` would be found in any object of tools, and a member `then` would
@@ -294,7 +305,8 @@ export async function validateArguments({ name, input }: Tool, args: JsonObject)
     const parsed = await parseWith('arguments', input, args);
     if ('problem' in parsed) return parsed;
     const { value } = parsed;
-    if (isDeepStrictEqual(await parseWith('arguments', input, value), parsed)) return { args: value };
+    const parsedAgain = await parseWith('arguments', input, value);
+    if (isDeepStrictEqual(parsedAgain, parsed)) return { args: value };
     return { problem: `arguments: the schema of tool '${name}' changes or refuses what it has given itself` };
   } catch {
     // A custom check of the schema threw an error, whose message is for its author, not for a model.

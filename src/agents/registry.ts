@@ -3,6 +3,7 @@ import type { ToolDefinition } from '../core/base/tool-call.ts';
 import { isAgent, isTool, type Agent, type Tool } from './definitions.ts';
 import { DefinitionError } from './check-options.ts';
 import { handoffTools } from './agent-tool.ts';
+import { nameUsedTwice } from './define-agent.ts';
 import { OpenToolsets } from './define-toolset.ts';
 import { nfc } from '../core/base/text.ts';
 import { isObject } from '../core/base/json.ts';
@@ -17,7 +18,6 @@ export interface Registry {
   /** Returns all tools of a known agent, including its handoff tools. */
   toolsOf(agent: Agent): readonly Tool[];
   tool(name: string): Tool | undefined;
-  /** The toolsets of all agents. */
   readonly toolsets: OpenToolsets;
 }
 
@@ -42,8 +42,7 @@ export function createRegistry(input: { agents: readonly Agent[]; tools?: readon
     throw new DefinitionError('agents must be a list of what defineAgent returned');
   }
   const usedTwice = (name: string) => new DefinitionError(`agent name '${name}' is used twice; rename one`);
-  const names = input.agents.map(({ name }) => name);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  const twice = nameUsedTwice(input.agents);
   if (twice !== undefined) throw usedTwice(twice);
   const toolsOf = new Map<Agent, readonly Tool[]>();
   const addAgent = (agent: Agent): void => {
@@ -53,18 +52,21 @@ export function createRegistry(input: { agents: readonly Agent[]; tools?: readon
     agents.set(agent.name, agent);
     const own = [...agent.tools, ...handoffTools(agent)];
     toolsOf.set(agent, own);
-    const ownNames = own.map(({ name }) => name);
-    const taken = ownNames.find((name, index) => ownNames.indexOf(name) !== index);
+    const taken = nameUsedTwice(own);
     if (taken !== undefined) throw new DefinitionError(`agent '${agent.name}': tool name '${taken}' is used twice`);
     own.forEach(addTool);
     for (const { agent: nested, handoff } of own) [nested, handoff].forEach((other) => other && addAgent(other));
   };
   input.agents.forEach(addAgent);
-  const loose = input.tools ?? [];
-  if (!Array.isArray(loose) || !loose.every(isTool) || loose.some(({ agent }) => agent !== undefined)) {
+  const workflowTools = input.tools ?? [];
+  if (
+    !Array.isArray(workflowTools) ||
+    !workflowTools.every(isTool) ||
+    workflowTools.some(({ agent }) => agent !== undefined)
+  ) {
     throw new DefinitionError('tools must be a list of what defineTool returned');
   }
-  loose.forEach(addTool);
+  workflowTools.forEach(addTool);
   const toolsets = new OpenToolsets([...agents.values()].flatMap((agent) => agent.toolsets));
   for (const name of tools.keys()) {
     if (toolsets.owns(name)) throw new DefinitionError(`tool name '${name}' belongs to a toolset; rename one`);

@@ -30,6 +30,7 @@ export function jsonSchemaOf(place: string, schema: unknown, io: 'input' | 'outp
       : standard.jsonSchema[side]({ target: 'draft-2020-12' });
   let json: object;
   try {
+    // Convert both sides, so that the schema is refused if either has no JSON Schema.
     json = { input: convert('input'), output: convert('output') }[io];
     const unfit = isZod(schema) ? findUnfit(schema, new Set()) : undefined;
     if (unfit !== undefined) throw new Error(`${unfit} is not supported`);

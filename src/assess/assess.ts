@@ -62,13 +62,10 @@ export function assessBuiltIn(call: AssessedCall): Assessment | undefined {
 
 /** Merges the findings with one reason into one finding, because each path of a long list gives the same finding. */
 function merge(findings: readonly Finding[]): Finding[] {
-  const byReason = new Map<string, { finding: Finding; affected: Set<string> }>();
-  for (const finding of findings) {
-    const { finding: known, affected } = byReason.get(finding.reason) ?? { finding, affected: new Set<string>() };
-    for (const resource of finding.affected ?? []) if (affected.size < mostAffected) affected.add(resource);
-    const severity = moreSevere(known.severity, finding.severity);
-    const reversible = known.reversible !== false && finding.reversible !== false;
-    byReason.set(finding.reason, { finding: { ...known, severity, reversible }, affected });
-  }
-  return [...byReason.values()].map(({ finding, affected }) => ({ ...finding, affected: [...affected] }));
+  return [...Map.groupBy(findings, ({ reason }) => reason).values()].map((alike) => ({
+    ...alike[0]!,
+    severity: alike.map(({ severity }) => severity).reduce(moreSevere),
+    reversible: alike.every(({ reversible }) => reversible !== false),
+    affected: [...new Set(alike.flatMap(({ affected = [] }) => affected))].slice(0, mostAffected),
+  }));
 }

@@ -47,21 +47,17 @@ export function assessCommands({ call, tool, fields }: CallView): Finding[] {
   const named = texts.filter(
     ({ key, words }) => isNamed(words, commandFields) || (call.shell !== undefined && key === call.subject),
   );
-  const commands = named.length > 0 || !holdsWord(tool, shellTools) ? named : texts;
+  const commandTexts = named.length > 0 || !holdsWord(tool, shellTools) ? named : texts;
   // The items of a list may be the words of one command, so the joined list is assessed, too.
-  const lists = [...Map.groupBy(commands, ({ place }) => place).values()].filter(({ length }) => length > 1);
+  const lists = [...Map.groupBy(commandTexts, ({ place }) => place).values()].filter(({ length }) => length > 1);
   const joined = lists.map((items) => items.map(({ value }) => value).join(' '));
-  const parts = (call.shell?.parts ?? []).map(({ reduced }) => ({
-    words: reduced.split(' '),
-    piped: false,
-    writesTo: [],
-    overwrites: [],
-  }));
-  const written = [...commands.map(({ value }) => value), ...joined];
-  const splits = [call.shell ?? [], splitAll(written)].flat();
+  const lines = [...commandTexts.map(({ value }) => value), ...joined];
+  const noFiles = { piped: false, writesTo: [], overwrites: [] };
+  const parts = (call.shell?.parts ?? []).map(({ reduced }) => ({ words: reduced.split(' '), ...noFiles }));
+  const splits = [call.shell ?? [], splitAll(lines)].flat();
   return [
     ...parts.flatMap(assessCommand),
-    ...written.flatMap(assessCommandText),
+    ...lines.flatMap(assessCommandText),
     ...(splits.some(isUnknown) ? [unknownCommand] : []),
     ...texts
       .filter(({ words }) => isNamed(words, codeFields))
@@ -115,14 +111,14 @@ function splitAll(texts: readonly string[]): ShellSplit[] {
 /** True if the command may run a program that is chosen at run time, or text from a variable or a file, or code. */
 function isUnknown({ parts, uncertain }: ShellSplit): boolean {
   if (uncertain.some((reason) => unknowable.has(reason))) return true;
-  const containers = new Set(parts.map(({ within }) => within));
+  const outerParts = new Set(parts.map(({ within }) => within));
   return parts.some(({ reduced, wrapper, within }, index) => {
     // The parts inside this part are judged by themselves.
-    if (containers.has(index)) return false;
-    const startsNothing = wrapper !== undefined && (within === undefined || wrapper !== parts[within]?.wrapper);
+    if (outerParts.has(index)) return false;
+    const isEmptyWrapper = wrapper !== undefined && (within === undefined || wrapper !== parts[within]?.wrapper);
     const [program = ''] = reduced.toLowerCase().split(' ', 1);
     // A wrapper without a known command may start any program, and so may a name that is not plain.
-    if (startsNothing || !nameOfProgram.test(program)) return true;
+    if (isEmptyWrapper || !nameOfProgram.test(program)) return true;
     if (databaseClients.has(program)) return uncertain.some((reason) => textFromElsewhere.has(reason));
     return interpreters.has(program.replace(/[\d.]{1,20}$/, ''));
   });
@@ -144,8 +140,12 @@ function assessCommand({ words, writesTo, overwrites }: CommandWords): Finding[]
       }
     }
   }
-  const files = writesTo.filter(isFile);
-  const lost = overwrites.filter(isFile).map((path) => `file:${path}`);
+  return [...findings, ...assessOutput(writesTo.filter(isFile), overwrites.filter(isFile))];
+}
+
+function assessOutput(files: readonly string[], overwritten: readonly string[]): Finding[] {
+  const findings: Finding[] = [];
+  const lost = overwritten.map((path) => `file:${path}`);
   if (lost.length > 0) {
     findings.push({ severity: 'low', reason: 'it may overwrite files', affected: lost, reversible: false });
   }
@@ -164,19 +164,17 @@ const namesFiles = /^-i?(?:name|path|wholename|regex)$/;
 
 /** Returns the words after a program that may name files, without values such as the `+30` of `find . -mtime +30`. */
 function operandsOf(program: string, rest: readonly string[]): string[] {
-  const isOption = (word: string): boolean => word.startsWith('-');
-  if (program !== 'find') return rest.filter((word) => !isOption(word)).slice(0, mostOperands);
-  // After the options -H, -L, -P, -D and -O, `find` takes the places to search, then conditions and actions.
-  const first = Math.max(
-    0,
-    rest.findIndex((word) => !/^-[HLPDO]/.test(word)),
-  );
-  const length = rest.slice(first).findIndex((word) => isOption(word) || word === '!');
-  const end = length === -1 ? rest.length : first + length;
-  return rest
-    .filter((_word, index) => (index >= first && index < end) || namesFiles.test(rest[index - 1] ?? ''))
-    .filter((word) => !isOption(word))
-    .slice(0, mostOperands);
+  const operands = (program === 'find' ? filesOfFind(rest) : rest).filter((word) => !word.startsWith('-'));
+  return operands.slice(0, mostOperands);
+}
+
+/** After the options -H, -L, -P, -D and -O, `find` takes the places to search, then conditions and actions. */
+function filesOfFind(rest: readonly string[]): string[] {
+  const places = rest.findIndex((word) => !/^-[HLPDO]/.test(word));
+  const first = Math.max(0, places);
+  const conditions = rest.slice(first).findIndex((word) => word.startsWith('-') || word === '!');
+  const end = conditions === -1 ? rest.length : first + conditions;
+  return rest.filter((_, index) => (index >= first && index < end) || namesFiles.test(rest[index - 1] ?? ''));
 }
 
 function commandOf(words: readonly string[]): string {
@@ -222,10 +220,10 @@ const unknownCode: Finding = { severity: 'safe', reason: 'what the code does is 
 function assessCode(text: string, mayBeOther: boolean): Finding[] {
   if (text.length > longestCommand) return [tooLong];
   const plain = text.toLowerCase();
-  const found = codeRows.filter(({ texts }) => texts.some((part) => plain.includes(part)));
+  const rows = codeRows.filter(({ texts }) => texts.some((part) => plain.includes(part)));
   const paths = [...text.matchAll(quotedPath)].slice(0, mostOperands).map(([, , path]) => path!);
   const affected = paths.map((path) => `file:${path}`);
-  const use = found.some(({ files }) => files) ? 'deleting' : 'reading';
+  const use = rows.some(({ files }) => files) ? 'deleting' : 'reading';
   return [
     ...(mayBeOther ? [] : [unknownCode]),
     ...assessStatements(text, false),
@@ -233,7 +231,7 @@ function assessCode(text: string, mayBeOther: boolean): Finding[] {
       .split('\n')
       .filter((line) => shellLine.test(line))
       .flatMap((line) => assessCommandText(line.replace(/^\s*[!%$]\s*/, ''))),
-    ...found.map(({ severity, reason, reversible, recommend, files }) => ({
+    ...rows.map(({ severity, reason, reversible, recommend, files }) => ({
       severity,
       reason,
       reversible,
@@ -267,14 +265,9 @@ export function commandWords(text: string): CommandWords[] {
     .replace(/\$\{(\w{1,40})\}/g, '$$$1')
     .replace(/\\\n/g, ' ')
     .replace(/['"\\]/g, '');
-  const begin = (piped: boolean) => ({
-    words: [] as string[],
-    piped,
-    writesTo: [] as string[],
-    overwrites: [] as string[],
-  });
-  const commands: ReturnType<typeof begin>[] = [];
-  let current = begin(false);
+  const commands: ReturnType<typeof emptyCommand>[] = [];
+  let current = emptyCommand(false);
+  // The operator, such as `>`, whose file is the next word; empty if there is none.
   let redirection = '';
   for (const token of plain.match(/[\n;&|(){}`]+|[<>]+|[^\s;&|(){}`<>]+/g) ?? []) {
     if (/^[<>]/.test(token)) {
@@ -284,7 +277,7 @@ export function commandWords(text: string): CommandWords[] {
       if (token === '{}' || (redirection !== '' && token.startsWith('&'))) continue;
       if (redirection === '>' && token === '|') continue;
       commands.push(current);
-      current = begin(/^\|&?$/.test(token));
+      current = emptyCommand(/^\|&?$/.test(token));
       redirection = '';
     } else {
       if (redirection === '') current.words.push(token);
@@ -296,6 +289,10 @@ export function commandWords(text: string): CommandWords[] {
     }
   }
   return [...commands, current].filter(({ words, writesTo }) => words.length > 0 || writesTo.length > 0);
+}
+
+function emptyCommand(piped: boolean) {
+  return { words: [] as string[], piped, writesTo: [] as string[], overwrites: [] as string[] };
 }
 
 /** Programs that start another program, which one of their words names. */

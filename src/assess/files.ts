@@ -145,7 +145,6 @@ export interface PathText {
   climbs: boolean;
 }
 
-/** Maximum number of characters read of a path. */
 export const longestPath = 4_096;
 
 /** Gives `C:\a`, `file:///a`, `/a//b/./c/..`, `%2e`, `$HOME` and letters of either case one form, to compare paths. */
@@ -165,9 +164,11 @@ export function readPath(written: string): PathText {
   let climbs = false;
   for (const part of text.slice(root.length).split('/')) {
     if (part === '' || part === '.') continue;
+    const last = parts.at(-1);
     if (part !== '..') parts.push(part);
-    else if (parts.length > 0 && parts.at(-1) !== '..' && parts.at(-1) !== '~') parts.pop();
+    else if (last !== undefined && last !== '..' && last !== '~') parts.pop();
     else if (root === '') {
+      // Nothing is left that this `..` could leave, so the path leads above its starting point.
       parts.push(part);
       climbs = true;
     }

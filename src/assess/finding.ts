@@ -1,7 +1,6 @@
 import { mostAffected, wantsApproval, type Assessment, type AssessedCall } from '../core/assess/assessment.ts';
 import type { Severity, Json } from '../core/base/tool-call.ts';
 
-/** A finding of one assessor about a call. */
 export interface Finding {
   severity: Severity;
   /** A clause that contains no values of arguments. */
@@ -36,7 +35,6 @@ export const tooLong: Finding = {
 export interface ArgumentField {
   /** The key of the field; for an item of a list, the key of the list. */
   key: string;
-  /** The words of `key`. */
   words: readonly string[];
   /** The path of the field, without positions in lists: `to`, `message.to`. */
   place: string;
@@ -88,7 +86,6 @@ export function viewCall(call: AssessedCall): CallView {
   return { call, tool: new Set(nameWords(call.tool)), fields, whole, readsOnly: call.risk === 'read_only' };
 }
 
-/** Maximum number of characters read of a name. */
 export const longestReadName = 128;
 
 /** The words of a name in lower case: `sendEmail`, `send_email` and `send-email` give `send`, `email`. */

@@ -89,8 +89,8 @@ export function assessMessages({ tool, fields, readsOnly }: CallView): Finding[]
   );
   const message = { recipients, sender: sender === undefined ? undefined : domainOf(sender), tool, attaches };
   const affected = recipients.map((recipient) => `${recipient.startsWith('#') ? 'channel' : 'person'}:${recipient}`);
-  const count = recipientRows.findLast(({ from }) => recipients.length >= from);
-  return [count, ...messageRows.filter(({ test }) => test(message))].flatMap((row): Finding[] =>
+  const rowOfNumber = recipientRows.findLast(({ from }) => recipients.length >= from);
+  return [rowOfNumber, ...messageRows.filter(({ test }) => test(message))].flatMap((row): Finding[] =>
     row === undefined ? [] : [{ severity: row.severity, reason: row.reason, affected, reversible: false }],
   );
 }

@@ -51,9 +51,8 @@ export function assessMoney({ tool, fields, readsOnly }: CallView): Finding[] {
       !holdsWord(words, currencyWords),
   );
   if (!isMoneyTool && (currencies.length === 0 || amounts.length === 0)) return [];
-  // Of several currencies, the most valuable counts, so that a weak one does not make an amount look small. Without a
-  // currency, the minimum is Infinity, and the amount counts as dollars.
-  const scale = Math.min(...currencies.map(({ value }) => scaleOf(value)));
+  // Of several currencies, the most valuable counts, so that a weak one does not make an amount look small.
+  const scale = currencies.length === 0 ? 1 : Math.min(...currencies.map(({ value }) => scaleOf(value)));
   const affected = fields
     .filter(({ words, value }) => typeof value === 'string' && holdsWord(words, accountWords))
     .map(({ words, value }) => `${holdsWord(words, payeeWords) ? 'payee' : 'account'}:${value}`);
@@ -63,7 +62,7 @@ export function assessMoney({ tool, fields, readsOnly }: CallView): Finding[] {
   return amounts.map((field) => {
     const amount = amountOf(field);
     if (amount === undefined) return unknown;
-    const row = amountRows.findLast(({ from }) => amount / (Number.isFinite(scale) ? scale : 1) >= from);
+    const row = amountRows.findLast(({ from }) => amount / scale >= from);
     return {
       ...base,
       severity: row?.severity ?? 'high',

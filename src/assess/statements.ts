@@ -1,6 +1,6 @@
 /** Assesses database statements (docs/assessment.md). */
 import { type CallView, tooLong, type Finding, holdsWord, isNamed } from './finding.ts';
-import { statementRows } from './command-rows.ts';
+import { type StatementRow, statementRows } from './command-rows.ts';
 
 /** The longest text that is read, in UTF-16 code units. A longer one is rated `high`. */
 export const longestStatement = 20_000;
@@ -30,23 +30,24 @@ export function assessStatements(text: string, certain: boolean): Finding[] {
   if (text.length > longestStatement) return [tooLong];
   return withoutComments(text.toLowerCase())
     .split(';')
-    .flatMap((statement) => {
-      const words = wordsOf(statement);
-      // After `--` there may be a comment, or an option: a harmful word counts there, a `where` does not.
-      const surely = new Set(wordsOf(statement.replace(/--[^\n]*/g, ' ').replace(alwaysTrue, ' ')));
-      const followers = new Map<string, Set<string>>();
-      for (const [index, word] of words.entries()) {
-        const next = followers.get(word) ?? new Set();
-        followers.set(word, next.add(words[index + 1] ?? ''));
-      }
-      return statementRows
-        .filter(({ first, next, without }) => {
-          const after = followers.get(first);
-          if (after === undefined || (without !== undefined && surely.has(without))) return false;
-          return next === undefined ? certain : next.split(' ').some((word) => after.has(word));
-        })
-        .map(({ severity, reason, reversible }) => ({ severity, reason, reversible }));
-    });
+    .flatMap((statement) => rowsMatching(statement, certain))
+    .map(({ severity, reason, reversible }) => ({ severity, reason, reversible }));
+}
+
+function rowsMatching(statement: string, certain: boolean): StatementRow[] {
+  // After `--` there may be a comment, or an option: a harmful word counts there, a `where` does not.
+  const certainWords = new Set(wordsOf(statement.replace(/--[^\n]*/g, ' ').replace(alwaysTrue, ' ')));
+  const words = wordsOf(statement);
+  const followers = new Map<string, Set<string>>();
+  for (const [index, word] of words.entries()) {
+    const next = followers.get(word) ?? new Set();
+    followers.set(word, next.add(words[index + 1] ?? ''));
+  }
+  return statementRows.filter(({ first, next, without }) => {
+    const after = followers.get(first);
+    if (after === undefined || (without !== undefined && certainWords.has(without))) return false;
+    return next === undefined ? certain : next.split(' ').some((word) => after.has(word));
+  });
 }
 
 /** A condition that every row meets, such as `where 1=1`. It counts as no condition. */

@@ -86,7 +86,9 @@ function toProviderMessage(message: KeptMessage, ids: readonly string[], provide
 function userContent({ content, files = [] }: SaidByUser, whyNot: WhyNot): UserContent {
   let from = 0;
   const parts = files.flatMap((file): UserContent => {
-    const before = textPart(content.slice(from, (from = file.at ?? 0)));
+    const place = file.at ?? 0;
+    const before = textPart(content.slice(from, place));
+    from = place;
     const reason = whyNot(file);
     if (reason === undefined) return [...before, filePart(file)];
     return [...before, ...textPart(`[Left out: ${filesText([shownFile(file)])}: ${reason}]`)];
@@ -123,18 +125,21 @@ function assistantContent(message: Assistant, ids: readonly string[], provider: 
     ...toolCalls.map(() => ({ type: 'call' as const })),
   ];
   const parts = providerTurn?.provider === provider ? providerTurn.parts : plain;
-  let from = 0;
-  let calls = 0;
+  // The parts take the text and the calls in order.
+  let textPlace = 0;
+  let callPlace = 0;
   return parts.flatMap((part): AssistantContent => {
     switch (part.type) {
       case 'text':
-        return textPart(content.slice(from, (from += part.length)), part.metadata);
+        textPlace += part.length;
+        return textPart(content.slice(textPlace - part.length, textPlace), part.metadata);
       case 'reasoning':
         return [{ type: 'reasoning', text: part.text, ...options(part.metadata) }];
       case 'custom':
         return [{ type: 'custom', kind: part.kind, ...options(part.metadata) }];
       case 'call': {
-        const index = calls++;
+        const index = callPlace;
+        callPlace += 1;
         const { name, arguments: args } = toolCalls[index]!;
         const call = { toolCallId: ids[index]!, toolName: sendableName(name), input: sendableArguments(args) };
         return [{ type: 'tool-call', ...call, ...options(part.metadata) }];
@@ -230,7 +235,7 @@ export function refusedFiles(
   files: readonly UserFile[],
 ): string | undefined {
   if (files.length === 0 || kind !== 'model_refused') return undefined;
-  const told = `The input with ${filesText(files.map(shownFile))} was refused`;
-  if (UnsupportedFunctionalityError.isInstance(error)) return `${told}: the model takes no such file.`;
-  return refusesRequest(error) ? `${told}, which may be more than the model takes: ${message}` : undefined;
+  const refusal = `The input with ${filesText(files.map(shownFile))} was refused`;
+  if (UnsupportedFunctionalityError.isInstance(error)) return `${refusal}: the model takes no such file.`;
+  return refusesRequest(error) ? `${refusal}, which may be more than the model takes: ${message}` : undefined;
 }

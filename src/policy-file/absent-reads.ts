@@ -7,66 +7,70 @@ import { expressionOf, failure, mapOf, mayBe, outcomeOf, variables } from './con
 import { indexOf, textOf, type Expression } from './condition-constants.ts';
 
 /** Returns a clause, to follow `rule ID`, for each member whose absence makes a deny or an ask count. */
-export function absentReads(
-  { when, args = {}, action }: Rule,
-  isRequired: (argument: string) => boolean = () => false,
-): string[] {
+export function absentReads(rule: Rule, isRequired: (argument: string) => boolean = () => false): string[] {
+  const { when, args = {}, action } = rule;
   if (action === 'allow') return [];
-  const matched = Object.keys(args);
   const condition = when === undefined ? undefined : expressionOf(when);
-  const read = condition === undefined ? [] : placesRead(condition);
-  const certain = condition && outcomeOf(condition);
+  const matched = Object.keys(args).filter((name) => !isRequired(name));
+  const ofMatched = matched.flatMap((name) => withoutMatched(name, rule, action, condition));
+  // A condition that may fail in any case has another warning.
+  if (condition === undefined || mayBe(outcomeOf(condition), 'failure')) return ofMatched;
   /** Says for how many calls the rule counts if a member is absent; undefined if its absence makes no difference. */
   const countsWithout = (scope: Partial<Scope>): string | undefined => {
-    if (condition === undefined || mayBe(certain!, 'failure')) return undefined;
-    const some = outcomeOf(condition, { ...variables, ...scope });
-    return mayBe(some, 'failure') ? howMany(action, some) : undefined;
+    const outcome = outcomeOf(condition, { ...variables, ...scope });
+    return mayBe(outcome, 'failure') ? howMany(action, outcome) : undefined;
   };
-  const ofMatched = matched.flatMap((name) => {
-    if (isRequired(name)) return [];
-    const scope = { ...variables, args: mapOf({ [name]: failure }) };
-    const held = condition && outcomeOf(condition, scope);
-    // Without this argument the condition is always false, so the rule does not count.
-    if (held?.kinds.size === 1 && mayBe(held, 'false')) return [];
-    const test = testOf('args', name);
-    const remedy = when === undefined ? `add when: ${quoted(test)}` : `test ${test} first`;
-    return [`${howMany(action, held)} call without '${name}', which its args match: ${remedy} if such calls may run`];
+  const isPresent = (argument: string): boolean => Object.hasOwn(args, argument) || isRequired(argument);
+  const ofPlaces = placesRead(condition).flatMap((place) => {
+    const counts = needsNoTest(place, isPresent) ? undefined : countsWithout(scopeLacking(place));
+    return counts === undefined ? [] : [`${counts} ${callWithout(place)}`];
   });
-  const ofPlaces = read.flatMap((place) => {
-    const { variable, steps, text, test } = place;
-    const [first] = steps;
-    if (typeof first !== 'string') return [];
-    if (variable === 'args' && steps.length === 1 && (matched.includes(first) || isRequired(first))) return [];
-    if (variable === 'caller' && steps.length === 1) return [];
-    const counts = countsWithout({
-      [variable]: variable === 'caller' ? callerWith(first, outcomeLacking(steps.slice(1))) : outcomeLacking(steps),
-    });
-    if (counts === undefined) return [];
-    switch (variable) {
-      case 'args':
-        return [
-          `${counts} call without '${text}', which its condition reads: test ${test} first if such calls may run`,
-        ];
-      case 'metadata':
-        return [
-          `${counts} call of a run without '${text}' in its metadata: test ${test} first if such runs may call it`,
-        ];
-      case 'caller':
-        return [`${counts} call of a caller without '${text}': test ${test} first if such callers may call it`];
-    }
-  });
-  const ofCaller = countsWithout({ caller: { kinds: new Set(['null']) } });
-  const groups = countsWithout({ caller: callerWith('groups', failure) });
+  const noCaller = countsWithout({ caller: { kinds: new Set(['null']) } });
+  const noGroups = countsWithout({ caller: callerWith('groups', failure) });
   return [
     ...ofMatched,
     ...ofPlaces,
-    ...(ofCaller === undefined
+    ...(noCaller === undefined
       ? []
-      : [`${ofCaller} call of a run without a caller: test caller != null first if such runs may call it`]),
-    ...(groups === undefined
+      : [`${noCaller} call of a run without a caller: test caller != null first if such runs may call it`]),
+    ...(noGroups === undefined
       ? []
-      : [`${groups} call of a caller without groups: test has(caller.groups) first if such callers may call it`]),
+      : [`${noGroups} call of a caller without groups: test has(caller.groups) first if such callers may call it`]),
   ];
+}
+
+/** The clause about calls without an argument that the rule's `args` match; none if the rule then never counts. */
+function withoutMatched(name: string, { when }: Rule, action: 'ask' | 'deny', condition?: Expression): string[] {
+  const held = condition && outcomeOf(condition, { ...variables, args: mapOf({ [name]: failure }) });
+  // Without this argument the condition is always false, so the rule does not count.
+  if (held?.kinds.size === 1 && mayBe(held, 'false')) return [];
+  const test = testOf('args', name);
+  const remedy = when === undefined ? `add when: ${quoted(test)}` : `test ${test} first`;
+  return [`${howMany(action, held)} call without '${name}', which its args match: ${remedy} if such calls may run`];
+}
+
+/** True for a place that is always present, or that `absentReads` checks by itself. */
+function needsNoTest({ variable, steps }: Place, isPresent: (argument: string) => boolean): boolean {
+  const [first] = steps;
+  if (typeof first !== 'string') return true;
+  if (steps.length > 1) return false;
+  return variable === 'args' ? isPresent(first) : variable === 'caller';
+}
+
+function scopeLacking({ variable, steps: [first, ...rest], steps }: Place): Partial<Scope> {
+  if (variable !== 'caller') return { [variable]: outcomeLacking(steps) };
+  return { caller: callerWith(String(first), outcomeLacking(rest)) };
+}
+
+function callWithout({ variable, text, test }: Place): string {
+  switch (variable) {
+    case 'args':
+      return `call without '${text}', which its condition reads: test ${test} first if such calls may run`;
+    case 'metadata':
+      return `call of a run without '${text}' in its metadata: test ${test} first if such runs may call it`;
+    case 'caller':
+      return `call of a caller without '${text}': test ${test} first if such callers may call it`;
+  }
 }
 
 /** One step of a place: the name of a member, the index of an item, or null for every item of a list. */
@@ -85,18 +89,19 @@ interface Place {
 
 /** The places in a condition, each once, the outer ones first. */
 function placesRead(condition: Expression): Place[] {
-  const found = new Map<string, Place>();
+  const places = new Map<string, Place>();
   const visit = (part: Expression, scope: ReadonlyMap<string, Place | undefined>): void => {
     const place = placeOf(part, scope);
     const last = place?.steps.at(-1) ?? null;
     // Leave out a variable itself and the item of a loop: both are always present.
-    if (place !== undefined && last !== null) found.set(`${place.variable} ${place.text}`, place);
+    if (place !== undefined && last !== null) places.set(`${place.variable} ${place.text}`, place);
     const { exprKind } = part;
     if (exprKind.case !== 'comprehensionExpr') {
       for (const each of partsOf(part)) visit(each, scope);
       return;
     }
     const { iterRange, accuInit, iterVar, loopCondition, loopStep, result } = exprKind.value;
+    // In the parts that each round evaluates, the loop's variable stands for an item of the list.
     const list = iterRange && placeOf(iterRange, scope);
     const item = list && { ...list, steps: [...list.steps, null], text: `${list.text}[]` };
     const inside = new Map([...scope, [iterVar, item]]);
@@ -108,22 +113,22 @@ function placesRead(condition: Expression): Place[] {
     { variable, steps: [], text: '', test: '' },
   ]);
   visit(condition, new Map(roots));
-  return [...found.values()].toSorted((one, other) => one.steps.length - other.steps.length);
+  return [...places.values()].toSorted((one, other) => one.steps.length - other.steps.length);
 }
 
 /** The place that an expression reads, such as `args.items[0].price`; undefined if it reads none that is in scope. */
 function placeOf({ exprKind }: Expression, scope: ReadonlyMap<string, Place | undefined>): Place | undefined {
   if (exprKind.case === 'identExpr') return scope.get(exprKind.value.name);
-  const [of, step] = stepOf(exprKind);
-  const holder = of && placeOf(of, scope);
+  const [operand, step] = stepOf(exprKind);
+  const holder = operand && placeOf(operand, scope);
   if (holder === undefined || step === undefined) return undefined;
-  const source = unparse(of!);
+  const source = unparse(operand!);
   const isItem = typeof step === 'number';
-  const name = holder.text === '' ? `${step}` : `.${step}`;
+  const member = holder.text === '' ? `${step}` : `.${step}`;
   return {
     ...holder,
     steps: [...holder.steps, step],
-    text: `${holder.text}${isItem ? `[${step}]` : name}`,
+    text: `${holder.text}${isItem ? `[${step}]` : member}`,
     test: isItem ? `size(${source}) > ${step}` : testOf(source, step),
   };
 }
@@ -143,9 +148,8 @@ function outcomeLacking(steps: readonly Step[]): Outcome {
   if (step === undefined) return failure;
   if (typeof step === 'string') return mapOf({ [step]: outcomeLacking(rest) });
   const list = { kinds: new Set(['list'] as const) };
-  return typeof step === 'number' && rest.length === 0
-    ? { ...list, size: step }
-    : { ...list, items: outcomeLacking(rest) };
+  if (typeof step === 'number' && rest.length === 0) return { ...list, size: step };
+  return { ...list, items: outcomeLacking(rest) };
 }
 
 function callerWith(name: string, value: Outcome): Outcome {

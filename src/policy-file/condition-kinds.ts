@@ -8,7 +8,6 @@ import { partsOf } from '../core/match/condition-cost.ts';
 import { boundedEnvironment, compileCondition } from '../core/match/condition.ts';
 import { evaluated, indexOf, textOf, type Expression } from './condition-constants.ts';
 
-/** `failure`: the evaluation fails. */
 export type Kind =
   'true' | 'false' | 'int' | 'uint' | 'double' | 'text' | 'bytes' | 'list' | 'map' | 'null' | 'failure';
 
@@ -166,7 +165,6 @@ function partsWithout(part: Expression | undefined, variable: string): Expressio
   return reads(part, variable) ? partsOf(part).flatMap((each) => partsWithout(each, variable)) : [part];
 }
 
-/** True if a part reads this variable. */
 function reads(part: Expression, variable: string): boolean {
   const { exprKind } = part;
   if (exprKind.case === 'identExpr') return exprKind.value.name === variable;
@@ -205,9 +203,9 @@ function memberGiven(
 ): Outcome | undefined {
   const isTested = name === '@in';
   if (!isTested && name !== '_[_]') return undefined;
-  const [key, of] = isTested ? [textOf(one), outcomes[1]] : [textOf(other), outcomes[0]];
-  if (key === undefined || of === undefined || of.kinds.size > 1 || !mayBe(of, 'map')) return undefined;
-  return memberOf(of, key, isTested);
+  const [key, map] = isTested ? [textOf(one), outcomes[1]] : [textOf(other), outcomes[0]];
+  if (key === undefined || map === undefined || map.kinds.size > 1 || !mayBe(map, 'map')) return undefined;
+  return memberOf(map, key, isTested);
 }
 
 export function onlyFails({ kinds }: Outcome): boolean {
@@ -265,12 +263,9 @@ function resultOf(name: string, operands: readonly Outcome[], isMethod: boolean)
     }
     case '_==_':
     case '_!=_': {
-      const areEqual = isNull(first) && isNull(second) ? true : equalLists(first, second);
-      if (areEqual !== undefined) {
-        return failingWith(outcome((name === '_==_') === areEqual ? 'true' : 'false'), operands);
-      }
-      if (haveKindInCommon(first, second)) return failingWith(boolean, operands);
-      return failingWith(outcome(name === '_==_' ? 'false' : 'true'), operands);
+      const areEqual = knownEquality(first, second);
+      if (areEqual === undefined) return failingWith(boolean, operands);
+      return failingWith(outcome((name === '_==_') === areEqual ? 'true' : 'false'), operands);
     }
     case '_[_]':
       return failingWith(indexed(first, second), operands);
@@ -307,6 +302,12 @@ function isNull({ kinds }: Outcome): boolean {
   return kinds.size === 1 && kinds.has('null');
 }
 
+/** Whether two outcomes are certainly equal, or certainly not; undefined if this depends on the call. */
+function knownEquality(one: Outcome, other: Outcome): boolean | undefined {
+  if (isNull(one) && isNull(other)) return true;
+  return equalLists(one, other) ?? (haveKindInCommon(one, other) ? undefined : false);
+}
+
 /** False if two lists have different sizes, true if both are empty; undefined if their sizes do not tell. */
 function equalLists(one: Outcome, other: Outcome): boolean | undefined {
   if (one.size === undefined || other.size === undefined) return undefined;
@@ -323,15 +324,16 @@ function haveKindInCommon(one: Outcome, other: Outcome): boolean {
   return [...one.kinds].some((kind) => kind !== 'failure' && mayBe(other, kind));
 }
 
-/** The outcome of `of[index]`. */
-function indexed(of: Outcome, index: Outcome): Outcome {
-  const found: Outcome[] = [];
+/** The outcome of `container[index]`, for a list or a map. */
+function indexed(container: Outcome, index: Outcome): Outcome {
+  const { size, items = any, members } = container;
+  const possible: Outcome[] = [];
   // The library takes `true` as the index 1 and `false` as 0.
-  const places: readonly Kind[] = [...numbers, 'true', 'false'];
-  const isBehind = of.size !== undefined && Number(indexOf(index.constant) ?? -1) >= of.size;
-  if (mayBe(of, 'list') && !isBehind && places.some((kind) => mayBe(index, kind))) found.push(of.items ?? any);
-  if (mayBe(of, 'map') && (of.members === undefined || mayBe(index, 'text'))) found.push(any);
-  return found.length === 0 ? failure : found.reduce(either);
+  const indexKinds: readonly Kind[] = [...numbers, 'true', 'false'];
+  const isPastEnd = size !== undefined && Number(indexOf(index.constant) ?? -1) >= size;
+  if (mayBe(container, 'list') && !isPastEnd && indexKinds.some((kind) => mayBe(index, kind))) possible.push(items);
+  if (mayBe(container, 'map') && (members === undefined || mayBe(index, 'text'))) possible.push(any);
+  return possible.length === 0 ? failure : possible.reduce(either);
 }
 
 /** The outcome of a call: the results of those overloads of the function that may accept the operands. */
@@ -377,13 +379,14 @@ function ofConstants(call: Expression, operands: Fault['operands']): Outcome | u
   const constants = operands.map(({ outcome: of }) => (mayBe(of, 'failure') ? undefined : of.constant));
   if (!constants.every((each) => each !== undefined)) return undefined;
   const { target } = call.exprKind.value;
-  const value = {
+  const constantCall = {
     ...call.exprKind.value,
     ...(target !== undefined && { target: constants[0]! }),
     args: target === undefined ? constants : constants.slice(1),
   };
-  const source = unparse({ ...call, exprKind: { case: 'callExpr', value } });
-  const given = evaluated(source);
-  if (typeof given === 'boolean') return outcome(given ? 'true' : 'false');
+  const source = unparse({ ...call, exprKind: { case: 'callExpr', value: constantCall } });
+  const value = evaluated(source);
+  if (typeof value === 'boolean') return outcome(value ? 'true' : 'false');
+  // The value is no boolean. Compare it in a list, to find out whether its evaluation fails.
   return evaluated(`[${source}] == []`) === 'failure' ? failure : undefined;
 }

@@ -26,13 +26,13 @@ export function conditionProblem(source: string): string | undefined {
   const compiled = compileCondition(source);
   if ('problem' in compiled) return compiled.problem;
   const parts = partsWithin(source);
-  const ofLoops = parts.flatMap(({ exprKind: { case: kind, value } }) =>
+  const loopVariables = parts.flatMap(({ exprKind: { case: kind, value } }) =>
     kind === 'comprehensionExpr' ? [value.iterVar] : [],
   );
-  const expression = parts
-    .map((part) => expressionProblem(part) ?? levelProblem(part, ofLoops))
+  const ofPart = parts
+    .map((part) => expressionProblem(part) ?? levelProblem(part, loopVariables))
     .find((problem) => problem !== undefined);
-  if (expression !== undefined) return expression;
+  if (ofPart !== undefined) return ofPart;
   const { outcome, problems } = examined(source);
   if (outcome === undefined || mayBe(outcome, 'true')) return undefined;
   if (problems.length > 0) return problems[0];
@@ -58,17 +58,17 @@ export function conditionWarnings(source: string): string[] {
 const levels: Readonly<Record<string, readonly string[]>> = { risk: [...risks, 'unknown'], severity: severities };
 
 /** The problem of a comparison that orders `risk` or `severity`, or that compares it with a value it never has. */
-function levelProblem({ exprKind }: Expression, ofLoops: readonly string[]): string | undefined {
+function levelProblem({ exprKind }: Expression, loopVariables: readonly string[]): string | undefined {
   if (exprKind.case !== 'callExpr' || exprKind.value.args.length !== 2) return undefined;
   const { function: name, args: sides } = exprKind.value;
-  const at = sides.findIndex(
-    (side) => Object.hasOwn(levels, variableName(side)) && !ofLoops.includes(variableName(side)),
+  const index = sides.findIndex(
+    (side) => Object.hasOwn(levels, variableName(side)) && !loopVariables.includes(variableName(side)),
   );
-  if (at === -1) return undefined;
-  const [variable, other] = [variableName(sides[at]), sides[1 - at]!];
+  if (index === -1) return undefined;
+  const [variable, other] = [variableName(sides[index]), sides[1 - index]!];
   const words = levels[variable]!;
   if (orderings.includes(name)) {
-    const meant = meantLevels(words, textOf(other), at === 0 ? name : mirrored[name]!);
+    const meant = meantLevels(words, textOf(other), index === 0 ? name : mirrored[name]!);
     const list = meant.map((word) => JSON.stringify(word)).join(', ');
     return `orders ${variable} by its letters${list === '' ? '' : `: write ${variable} in [${list}]`}`;
   }

@@ -32,26 +32,11 @@ export function evaluate(layers: CompiledLayers, call: RuledCall, context: Rulin
 /** Throws for an unknown name of a layer or member: a layer with a misspelt name would have no effect. */
 export function checkRuled(place: string, layers: CompiledLayers, call: RuledCall, context: RulingContext): void {
   checkCallOptions(`${place}: layers`, layers, { ceiling: true, parents: true, run: true });
-  checkCallOptions(`${place}: call`, call, {
-    tool: true,
-    args: true,
-    risk: true,
-    subject: true,
-    shell: true,
-    beside: true,
-  });
-  checkCallOptions(`${place}: context`, context, {
-    engine: true,
-    agent: true,
-    caller: true,
-    metadata: true,
-    counts: true,
-    sumOf: true,
-    assessment: true,
-    grants: true,
-    digest: true,
-    atMs: true,
-  });
+  const named = { tool: true, args: true, risk: true, subject: true, shell: true, beside: true } as const;
+  checkCallOptions(`${place}: call`, call, named);
+  const run = { engine: true, agent: true, caller: true, metadata: true, counts: true, sumOf: true } as const;
+  const ruled = { assessment: true, grants: true, digest: true, atMs: true } as const;
+  checkCallOptions(`${place}: context`, context, { ...run, ...ruled });
   const known = [...risks, 'unknown'];
   if (known.includes(call.risk)) return;
   throw new ProblemError({

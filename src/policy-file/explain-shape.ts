@@ -36,17 +36,7 @@ export function explainShape(issue: z.core.$ZodIssue, document: unknown): ShapeP
     return [{ path, message: `the name ${name} ${issue.issues[0]?.message ?? 'is not allowed'}`, part: 'key' }];
   }
   if (given === undefined && path.length > 0) return [{ path: path.slice(0, -1), message: `${name} is missing` }];
-  if (issue.code === 'invalid_union') {
-    // The branch that accepts this kind of value has the most helpful problems.
-    const closest = issue.errors.find(([first]) => !(first?.code === 'invalid_type' && first.path.length === 0));
-    if (closest !== undefined) {
-      return closest.flatMap((each) => explainShape({ ...each, path: [...path, ...each.path] }, document));
-    }
-  }
-  if (issue.code === 'invalid_union' && !issue.message.startsWith('Invalid input')) {
-    return [{ path, message: `${name} ${issue.message}, not ${show(given)}` }];
-  }
-  if (issue.code === 'invalid_union') return [{ path, message: `${name} must be a map or a text, not ${show(given)}` }];
+  if (issue.code === 'invalid_union') return explainUnion(issue, `not ${show(given)}`, document);
   // A sentence of `policyShape` itself is more exact: then skip this one.
   if (
     issue.code === 'invalid_type' &&
@@ -60,6 +50,17 @@ export function explainShape(issue: z.core.$ZodIssue, document: unknown): ShapeP
     return [{ path, message: `${name} must be ${choice}${issue.values.join(', ')}, not ${show(given)}` }];
   }
   return [{ path, message: `${name} ${issue.message}` }];
+}
+
+function explainUnion(issue: z.core.$ZodIssueInvalidUnion, butGiven: string, document: unknown): ShapeProblem[] {
+  const { path, errors, message } = issue;
+  // The branch that accepts this kind of value has the most helpful problems.
+  const closest = errors.find(([first]) => !(first?.code === 'invalid_type' && first.path.length === 0));
+  if (closest !== undefined) {
+    return closest.flatMap((each) => explainShape({ ...each, path: [...path, ...each.path] }, document));
+  }
+  const expected = message.startsWith('Invalid input') ? 'must be a map or a text' : message;
+  return [{ path, message: `${placeName(path)} ${expected}, ${butGiven}` }];
 }
 
 /** The value at a path; reads own properties only. */
@@ -91,7 +92,6 @@ interface Shape {
   def: { innerType?: Shape; in?: Shape; element?: Shape; valueType?: Shape; options?: Shape[] };
 }
 
-/** The schema at a path. */
 export function shapeAt(root: z.ZodType, path: readonly PropertyKey[]): Shape {
   let shape = root as unknown as Shape;
   for (const key of path) {

@@ -50,25 +50,34 @@ export function explain(layers: CompiledLayers, call: RuledCall, context: Ruling
     // `explain` may evaluate a condition twice. Keep the results, so that it costs no more than in the ruling.
     ready.facts.held ??= new Map();
     const { all: candidates, argsLength } = policy.candidates(ready.subjects);
-    const parts = partMatchers({ ...ready, argsLength });
+    const matchers = partMatchers({ ...ready, argsLength });
     return policy.rules.map((rule): RuleMatch => {
       const { id, layer, action } = rule;
       const candidate = candidates.find((each) => each.rule === rule);
-      const found = candidate === undefined ? [] : parts.map((part) => part(candidate));
-      const problem = found.find((each) => typeof each === 'object');
-      const counted = found.filter((each) => each === true).length;
-      if (counted > 0) {
-        const leftOut = leftOutBy(rule, ready);
-        if (leftOut.length > 0)
-          return { rule: id, layer, action, matched: false, why: `it ${allowsOnlyCommand(leftOut)}` };
-        const ofParts = `it counts for ${counted} of ${parts.length} parts of the command`;
-        return { rule: id, layer, action, matched: true, why: parts.length > 1 ? ofParts : 'it matches' };
-      }
-      if (problem === undefined) return { rule: id, layer, action, matched: false, why: whyNot(rule, ready) };
-      return { rule: id, layer, action, matched: 'error', why: `it cannot be evaluated: ${problem.problem}` };
+      const ofParts = candidate === undefined ? [] : matchers.map((matcher) => matcher(candidate));
+      return { rule: id, layer, action, ...matchOf(rule, ofParts, ready) };
     });
   });
   return { ruling: evaluate(layers, call, context), matches };
+}
+
+/** `ofParts`: the rule's match with each part of a command, or with the whole call; empty if it is for other tools. */
+function matchOf(
+  rule: CompiledRule,
+  ofParts: readonly (boolean | { problem: string })[],
+  call: LayerCall,
+): Pick<RuleMatch, 'matched' | 'why'> {
+  const counted = ofParts.filter((match) => match === true).length;
+  if (counted > 0) {
+    const leftOut = leftOutBy(rule, call);
+    if (leftOut.length > 0) return { matched: false, why: `it ${allowsOnlyCommand(leftOut)}` };
+    const why =
+      ofParts.length > 1 ? `it counts for ${counted} of ${ofParts.length} parts of the command` : 'it matches';
+    return { matched: true, why };
+  }
+  const problem = ofParts.find((match) => typeof match === 'object');
+  if (problem === undefined) return { matched: false, why: whyNot(rule, call) };
+  return { matched: 'error', why: `it cannot be evaluated: ${problem.problem}` };
 }
 
 /** Says, as a clause, which part of a rule does not match the call: the first that fails. */

@@ -36,18 +36,18 @@ export function globsOverlap(one: string, other: string): boolean {
   let reachable = new Uint8Array(second.length + 1);
   let next = new Uint8Array(second.length + 1);
   reachable[0] = 1;
-  for (let at = 0; at <= first.length; at += 1) {
-    const left = first[at];
-    for (let by = 0; by <= second.length; by += 1) {
-      if (reachable[by] === 0) continue;
-      const right = second[by];
+  for (let row = 0; row <= first.length; row += 1) {
+    const left = first[row];
+    for (let column = 0; column <= second.length; column += 1) {
+      if (reachable[column] === 0) continue;
+      const right = second[column];
       if (left === undefined && right === undefined) return true;
       // A star matches the empty text, or the next piece of the other glob.
       const isStar = left === 'star' || right === 'star';
-      if (isStar && left !== undefined) next[by] = 1;
-      if (isStar && right !== undefined) reachable[by + 1] = 1;
+      if (isStar && left !== undefined) next[column] = 1;
+      if (isStar && right !== undefined) reachable[column + 1] = 1;
       if (left === 'star' || right === 'star' || left === undefined || right === undefined) continue;
-      if (haveCharacterInCommon(left, right)) next[by + 1] = 1;
+      if (haveCharacterInCommon(left, right)) next[column + 1] = 1;
     }
     [reachable, next] = [next, reachable];
     next.fill(0);

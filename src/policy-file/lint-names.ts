@@ -3,7 +3,8 @@ import { argumentsRead, sumsRead } from '../core/match/argument-reads.ts';
 import { globMatches, globSubject, type Glob } from '../core/match/glob.ts';
 import { compileFieldGlob } from '../core/match/matching.ts';
 import { compileFor } from './condition-constants.ts';
-import type { AdvisorSettings, Policy } from '../core/policy/policy.ts';
+import type { CompiledRule } from '../core/policy/compiled-policy.ts';
+import type { AdvisorSettings, Policy, Rule } from '../core/policy/policy.ts';
 
 /** The names of the tools, agents and advisors that a worker has. */
 export interface KnownNames {
@@ -20,55 +21,59 @@ export interface KnownNames {
 
 /** Warnings about names in a policy that match no known name. */
 export function lintNames(policy: Policy, owner: 'ceiling' | 'agent' | 'run', known: KnownNames): PolicyWarning[] {
-  const names = [...known.tools.keys()];
-  const rules = compileFor(policy, owner).rules.flatMap((compiled, index): PolicyWarning[] => {
-    const { id, pattern, agent } = compiled;
-    const { when, args = {} } = policy.rules[index]!;
-    const about = (message: string): PolicyWarning => ({ index, rule: id, message: `rule ${id} ${message}` });
-    if ('problem' in pattern) return [];
-    const found: PolicyWarning[] = [];
-    if (agent !== undefined && !known.agents.includes(agent)) {
-      found.push(about(`is for agent '${agent}', and there is none of that name${meant(agent, known.agents)}`));
-    }
-    const matched = matching(pattern.name, names);
-    if (matched.length === 0 && mayMatch(pattern.name, known)) return found;
-    if (matched.length === 0) {
-      return [
-        ...found,
-        about(`matches no tool: there is no '${pattern.name.source}'${meant(pattern.name.source, names)}`),
-      ];
-    }
-    for (const { tool, argument } of when === undefined ? [] : sumsRead(when)) {
-      if (known.prefixes?.some((prefix) => tool.startsWith(prefix))) continue;
-      if (!names.includes(tool))
-        found.push(about(`adds up '${argument}' of '${tool}', and there is no such tool${meant(tool, names)}`));
-      else found.push(...absent(argument, [tool], known).map(about));
-    }
-    const read = [...Object.keys(args), ...(when === undefined ? [] : argumentsRead(when))];
-    return [...found, ...[...new Set(read)].flatMap((name) => absent(name, matched, known)).map(about)];
-  });
-  const shown = policy.approval.show;
-  const ofShow = Object.entries(shown === false || shown === undefined ? {} : shown).flatMap(
-    ([key, listed]): string[] => {
-      const glob = compileFieldGlob(key);
-      const matched = 'problem' in glob ? [] : matching(glob, names);
-      if (matched.length === 0 && !('problem' in glob) && mayMatch(glob, known)) return [];
-      if (matched.length === 0) return [`has '${key}', and there is no such tool${meant(key, names)}`];
-      return listed.flatMap((name) => absent(name, matched, known));
-    },
-  );
-  const { advisors } = known;
-  const isUnknown = (advisor: AdvisorSettings | false | undefined): string[] =>
-    advisor === undefined || advisor === false || advisors === undefined || advisors.includes(advisor.name)
-      ? []
-      : [`names advisor '${advisor.name}', which the worker does not have${meant(advisor.name, advisors)}`];
-  const ofAdvisors = [
-    ...isUnknown(policy.advisor).map((message) => ({ message: `'advisor' ${message}` })),
-    ...compileFor(policy, owner).rules.flatMap(({ id, ask }, index) =>
-      isUnknown(ask?.advisor).map((message) => ({ index, rule: id, message: `rule ${id} ${message}` })),
+  const { rules } = compileFor(policy, owner);
+  const about = (index: number, problem: string): PolicyWarning => {
+    const { id } = rules[index]!;
+    return { index, rule: id, message: `rule ${id} ${problem}` };
+  };
+  return [
+    ...rules.flatMap((rule, index) =>
+      namesInRule(rule, policy.rules[index]!, known).map((problem) => about(index, problem)),
     ),
+    ...unknownAdvisor(policy.advisor, known).map((problem) => ({ message: `'advisor' ${problem}` })),
+    ...rules.flatMap(({ ask }, index) => unknownAdvisor(ask?.advisor, known).map((problem) => about(index, problem))),
+    ...namesInShow(policy.approval.show, known).map((problem) => ({ message: `'approval.show' ${problem}` })),
   ];
-  return [...rules, ...ofAdvisors, ...ofShow.map((message) => ({ message: `'approval.show' ${message}` }))];
+}
+
+/** The unknown names in a rule, each as a clause: its agent, its tools, and the arguments that it reads. */
+function namesInRule({ pattern, agent }: CompiledRule, { when, args = {} }: Rule, known: KnownNames): string[] {
+  if ('problem' in pattern) return [];
+  const names = [...known.tools.keys()];
+  const problems: string[] = [];
+  if (agent !== undefined && !known.agents.includes(agent)) {
+    problems.push(`is for agent '${agent}', and there is none of that name${meant(agent, known.agents)}`);
+  }
+  const matched = matching(pattern.name, names);
+  if (matched.length === 0 && mayMatch(pattern.name, known)) return problems;
+  if (matched.length === 0) {
+    const { source } = pattern.name;
+    return [...problems, `matches no tool: there is no '${source}'${meant(source, names)}`];
+  }
+  for (const { tool, argument } of when === undefined ? [] : sumsRead(when)) {
+    if (known.prefixes?.some((prefix) => tool.startsWith(prefix))) continue;
+    if (!names.includes(tool))
+      problems.push(`adds up '${argument}' of '${tool}', and there is no such tool${meant(tool, names)}`);
+    else problems.push(...absent(argument, [tool], known));
+  }
+  const read = new Set([...Object.keys(args), ...(when === undefined ? [] : argumentsRead(when))]);
+  return [...problems, ...[...read].flatMap((name) => absent(name, matched, known))];
+}
+
+function namesInShow(show: Policy['approval']['show'], known: KnownNames): string[] {
+  const names = [...known.tools.keys()];
+  return Object.entries(show === false || show === undefined ? {} : show).flatMap(([key, listed]): string[] => {
+    const glob = compileFieldGlob(key);
+    const matched = 'problem' in glob ? [] : matching(glob, names);
+    if (matched.length > 0) return listed.flatMap((name) => absent(name, matched, known));
+    if (!('problem' in glob) && mayMatch(glob, known)) return [];
+    return [`has '${key}', and there is no such tool${meant(key, names)}`];
+  });
+}
+
+function unknownAdvisor(advisor: AdvisorSettings | false | undefined, { advisors }: KnownNames): string[] {
+  if (advisor === undefined || advisor === false || advisors?.includes(advisor.name) !== false) return [];
+  return [`names advisor '${advisor.name}', which the worker does not have${meant(advisor.name, advisors)}`];
 }
 
 function matching(glob: Glob, names: readonly string[]): string[] {

@@ -92,8 +92,8 @@ function repaired({ what, globs }: NeverMatching, place: (glob: string) => strin
 function neverMatching(glob: string, isCommand = false): NeverMatching[] {
   if (glob.trim() !== glob)
     return [{ what: 'begins with a blank after the colon, and no command does', globs: [glob.trim()] }];
-  const [, quoted] = /^(["'`])(?:(?!\1).)+\1$/s.exec(glob) === null ? [] : [glob, glob.slice(1, -1)];
-  if (quoted !== undefined) return [{ what: 'has quotes around it, which stand for themselves', globs: [quoted] }];
+  if (/^(["'`])(?:(?!\1).)+\1$/s.test(glob))
+    return [{ what: 'has quotes around it, which stand for themselves', globs: [glob.slice(1, -1)] }];
   const [, negated] = /^!+([\w./~*-].*)$/s.exec(glob) ?? [];
   if (negated !== undefined) {
     const what = `has '!' before '${negated}', which stands for itself: it means no others. Write a rule for all and one for '${negated}' after it`;
@@ -201,11 +201,11 @@ function withoutExpression(glob: string): string | undefined {
     .replaceAll(/\\b/g, '')
     .replaceAll(/\\[dw][+*]?|\.[*+]/g, '*')
     .replaceAll(/\\(.)/g, '$1');
-  const isWhole = /^\/?\^/.test(glob) && /\$\/?$/.test(glob);
-  // A regular expression without anchors matches anywhere within a text.
-  const open =
-    isFramed || isAnchored ? `${/^\/?\^/.test(glob) ? '' : '*'}${plain}${/\$\/?$/.test(glob) ? '' : '*'}` : plain;
-  return withoutRuns(isWhole ? plain : open);
+  if (!isFramed && !isAnchored) return withoutRuns(plain);
+  // A regular expression matches anywhere within a text, except at its anchors.
+  const before = /^\/?\^/.test(glob) ? '' : '*';
+  const after = /\$\/?$/.test(glob) ? '' : '*';
+  return withoutRuns(`${before}${plain}${after}`);
 }
 
 /** The globs for a text with alternatives: two for `(rm|del) *`. */

@@ -209,18 +209,20 @@ function shadowed(rule: CompiledRule, over: CompiledRule): string {
 }
 
 /** True if `wide` certainly matches every call that `narrow` matches; false if that is unknown. */
-function covers(wide: Rule, { pattern: one }: CompiledRule, narrow: Rule, { pattern: other }: CompiledRule): boolean {
-  if ('problem' in one || 'problem' in other) return false;
+function covers(wide: Rule, wideCompiled: CompiledRule, narrow: Rule, narrowCompiled: CompiledRule): boolean {
+  const [{ pattern: widePattern }, { pattern: narrowPattern }] = [wideCompiled, narrowCompiled];
+  if ('problem' in widePattern || 'problem' in narrowPattern) return false;
   // For a list, an allow rule must match every element, and any other rule at least one.
-  const readsValues = one.args !== undefined || Object.keys(wide.args ?? {}).length > 0;
+  const readsValues = widePattern.args !== undefined || Object.keys(wide.args ?? {}).length > 0;
   if (readsValues && wide.action === 'allow' && narrow.action !== 'allow') return false;
   if (wide.agent !== undefined && wide.agent !== narrow.agent) return false;
   if (wide.when !== undefined && wide.when !== narrow.when) return false;
   const fields = Object.entries(wide.args ?? {});
   if (fields.some(([name, glob]) => !Object.hasOwn(narrow.args ?? {}, name) || narrow.args![name] !== glob))
     return false;
-  if (!globCovers(one.name, other.name)) return false;
-  return one.args === undefined || (other.args !== undefined && globCovers(one.args, other.args));
+  if (!globCovers(widePattern.name, narrowPattern.name)) return false;
+  if (widePattern.args === undefined) return true;
+  return narrowPattern.args !== undefined && globCovers(widePattern.args, narrowPattern.args);
 }
 
 /** Warnings about reviewers: people and groups that the directory lacks, and unusable keys. */
@@ -283,10 +285,13 @@ function lintPeople(policy: Policy, idOf: (index: number) => string, isCeiling: 
 function lookAlikeWarnings(names: readonly string[]): PolicyWarning[] {
   const seen = new Map<string, string>();
   return names.flatMap((name): PolicyWarning[] => {
-    const other = seen.get(looksLike(name));
-    if (other === undefined) seen.set(looksLike(name), name);
-    const [one, two] = [name, other ?? name].map((each) => `'${visibleText(each)}'`);
-    return other === undefined ? [] : [{ message: `${one} looks like ${two}, and the directory has both` }];
+    const look = looksLike(name);
+    const other = seen.get(look);
+    if (other === undefined) {
+      seen.set(look, name);
+      return [];
+    }
+    return [{ message: `'${visibleText(name)}' looks like '${visibleText(other)}', and the directory has both` }];
   });
 }
 

@@ -95,7 +95,6 @@ export function ruleOf(rule: RuleDocument, agent: string | undefined): Rule {
 
 type Amount = number | string;
 
-/** The limits of a run in their normal form. */
 function runLimitsOf({ turns, calls, tokens, time, cost }: NonNullable<PolicyDocument['limits']>): RunLimits {
   return withoutUndefined({
     turns: limitOf(turns),

@@ -191,6 +191,11 @@ function order(one = 0, other = 0): number {
   return one - other;
 }
 
+function exampleFault(matched: boolean | { problem: string }): string {
+  if (typeof matched === 'object') return `cannot be evaluated: ${matched.problem}`;
+  return matched ? 'matches the rule but must not' : 'does not match the rule';
+}
+
 /** Tries each of the rules' `examples` as a call of a `write` tool that the rule names, with all counts at 0. */
 function exampleProblems(document: PolicyDocument): ShapeProblem[] {
   return placedRules(document).flatMap(({ rule, agent, path }) => {
@@ -210,13 +215,7 @@ function exampleProblems(document: PolicyDocument): ShapeProblem[] {
       // `named: true`: the example has no tool name of its own, so the rule's name matches.
       const matched = ruleMatches({ rule: compiled!, named: true }, subjects, facts);
       if (matched === expected) return [];
-      const fault =
-        typeof matched === 'object'
-          ? `cannot be evaluated: ${matched.problem}`
-          : matched
-            ? 'matches the rule but must not'
-            : 'does not match the rule';
-      return [{ path: [...path, 'examples', key, index], message: `this example ${fault}` }];
+      return [{ path: [...path, 'examples', key, index], message: `this example ${exampleFault(matched)}` }];
     };
     return [
       ...match.flatMap((example, index) => check(example as JsonObject, 'match', index, true)),

@@ -48,8 +48,8 @@ function costProblem(document: object): PolicyProblem | undefined {
   for (const { pattern } of objectsIn(isObject(redact) ? redact['patterns'] : undefined)) {
     if (typeof pattern === 'string') sizeOfExpressions += pattern.length + expressionSize(pattern);
   }
-  for (const each of all) {
-    const { when, args, ask } = isObject(each) ? each : {};
+  for (const rule of all) {
+    const { when, args, ask } = isObject(rule) ? rule : {};
     const { escalate, reviewers, one_of_each: oneOfEach } = isObject(ask) ? ask : {};
     steps += lengthOf(escalate);
     const people = [reviewers, oneOfEach, ...objectsIn(escalate).map(({ to }) => to)];

@@ -49,13 +49,7 @@ function nameProblems({ people }: DirectoryDocument, ceiling: boolean): ShapePro
       const message = `'${member}' belongs in the ceiling, the policy given to createWorker: only the operator says who a person is`;
       return [{ path: [...path, member], message, part: 'key' }];
     }
-    const absences = away.flatMap((each, index): ShapeProblem[] => {
-      const at = [...path, 'away', index];
-      const { fromAt, untilAt } = absenceOf(each);
-      if (untilAt <= fromAt) return [{ path: [...at, 'until'], message: `'until' must come after 'from'` }];
-      const isOwn = [id, ...also].some((own) => isSamePerson(own, each.deputy));
-      return isOwn ? [{ path: [...at, 'deputy'], message: `'${id}' cannot be their own deputy` }] : [];
-    });
+    const absences = absenceProblems(away, [id, ...also], [...path, 'away']);
     const ids = also.flatMap((other, index): ShapeProblem[] => {
       const owner = owners.get(personKey(other));
       owners.set(personKey(other), id);
@@ -69,6 +63,17 @@ function nameProblems({ people }: DirectoryDocument, ceiling: boolean): ShapePro
     return [...absences, ...ids];
   });
   return [...twice, ...others];
+}
+
+type Absences = NonNullable<DirectoryDocument['people'][string]['away']>;
+
+function absenceProblems(away: Absences, ids: readonly string[], path: readonly PropertyKey[]): ShapeProblem[] {
+  return away.flatMap((absence, index): ShapeProblem[] => {
+    const { fromAt, untilAt } = absenceOf(absence);
+    if (untilAt <= fromAt) return [{ path: [...path, index, 'until'], message: `'until' must come after 'from'` }];
+    const isOwn = ids.some((id) => isSamePerson(id, absence.deputy));
+    return isOwn ? [{ path: [...path, index, 'deputy'], message: `'${ids[0]}' cannot be their own deputy` }] : [];
+  });
 }
 
 /** The problems of people's keys: unknown, of two people, or signing for others. `known`: the ceiling's keys. */
@@ -108,14 +113,15 @@ function quorumProblems(
     problems.push({ path: [...path, 'quorum'], message: `'quorum' is ${quorum}, of ${countOf(persons)}` });
   }
   const each = membersOf(directory, oneOfEach);
-  const placed = maxMatching(
+  // How many of the names can be covered, each by a different person.
+  const covered = maxMatching(
     oneOfEach.map((name) => isAmong(directory, [name])),
     each,
     (isNamed, person) => isNamed(person),
   );
   // An empty group is no problem here: another policy may give it members, and else the linter warns about it.
   const isFilled = oneOfEach.every((name) => membersOfOne(directory, name).length > 0);
-  if (isFilled && placed < oneOfEach.length) {
+  if (isFilled && covered < oneOfEach.length) {
     const message = `'one_of_each' needs ${oneOfEach.length} people, each for one of these, of ${countOf(each)}`;
     problems.push({ path: [...path, 'one_of_each'], message });
   }

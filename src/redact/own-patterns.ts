@@ -11,7 +11,6 @@ const pieceLength = 20_000;
 const overlap = 1_000;
 /** The most work for one call: characters searched times the patterns' `expressionSize`, each at most 13 ns. */
 const mostSearched = 200_000_000;
-/** The most matches for one call. */
 const mostMatches = 2_000;
 
 export function patternProblem(pattern: string): string | undefined {

@@ -48,21 +48,23 @@ export function readOptions(wrapper: Wrapper, words: readonly ShellWord[], permu
       return read;
     } else if (assigns || text === '-') {
       continue;
-    } else if (text.startsWith('--')) {
-      const equals = text.indexOf('=');
-      const name = equals === -1 ? text : text.slice(0, equals);
-      const value = equals === -1 ? undefined : text.slice(equals + 1);
-      read.given.add(name.slice(2));
-      const isKnown = scriptOptions.includes(name)
-        ? takeScript(value)
-        : long.includes(`${name.slice(2)}=`)
-          ? value !== undefined || takeNext()
-          : long.includes(name.slice(2));
-      if (!isKnown) return { ...read, unknownAt: index };
-    } else if (!readLetters(text)) return { ...read, unknownAt: index };
+    } else if (!(text.startsWith('--') ? readLong(text) : readLetters(text))) {
+      return { ...read, unknownAt: index };
+    }
   }
   read.operands.push(...words.slice(index));
   return read;
+
+  /** Reads a long option, such as `--user=ann`. False if the option is unknown, or if its value is missing. */
+  function readLong(text: string): boolean {
+    const equals = text.indexOf('=');
+    const name = equals === -1 ? text : text.slice(0, equals);
+    const value = equals === -1 ? undefined : text.slice(equals + 1);
+    read.given.add(name.slice(2));
+    if (scriptOptions.includes(name)) return takeScript(value);
+    if (long.includes(`${name.slice(2)}=`)) return value !== undefined || takeNext();
+    return long.includes(name.slice(2));
+  }
 
   /** Reads a word of short options, such as `-xzf`. False if a letter is unknown, or if the value of one is missing. */
   function readLetters(text: string): boolean {

@@ -90,13 +90,7 @@ function contentsOf(form: Wrapper, args: ShellWord[]): Contents | undefined {
     case 'options':
       return { scripts };
     case 'shell':
-      return given.has('c')
-        ? {
-            scripts: operands.slice(0, 1).map(scriptOf),
-            by: args.find(({ text }) => /^-\w*c/.test(text))?.text ?? '-c',
-          }
-        : // A file is its only input, unless its name is unknown and may be empty.
-          { scripts: [], readsInput: given.has('s') || (operands[0]?.dynamic ?? true) || isInput(operands[0]!.text) };
+      return contentsOfShell(args, given, operands);
     case 'first':
       return { scripts: operands.slice(0, 1).map(scriptOf) };
     case 'definitions':
@@ -106,21 +100,33 @@ function contentsOf(form: Wrapper, args: ShellWord[]): Contents | undefined {
         scripts: [...scripts, ...appended(form, beforeSources(rest)).map(({ words }) => scriptOfAll(words, rest))],
       };
     default:
-      // `flock FILE -c TEXT`; and `env -S TEXT`, which puts its text before the other words.
-      if (/^(?:-c|--c\w*)$/.test(rest[0]?.text ?? ''))
-        return { scripts: [...scripts, ...rest.slice(1, 2).map(scriptOf)] };
-      if (scripts.length > 0) {
-        return {
-          scripts: scripts.map(({ text, last }) => ({
-            text: joinWords([plainWord(text), ...rest]),
-            last: rest.at(-1) ?? last,
-          })),
-          // `env -S` has its own escapes and variables, which a shell reads differently.
-          unknownOption: form.assignments === true && scripts.some(({ text }) => /[\\$]/.test(text)),
-        };
-      }
-      return { commands: appended(form, rest) };
+      return contentsOfWords(form, scripts, rest);
   }
+}
+
+function contentsOfShell(args: ShellWord[], given: ReadonlySet<string>, operands: ShellWord[]): Contents {
+  if (given.has('c')) {
+    const by = args.find(({ text }) => /^-\w*c/.test(text))?.text ?? '-c';
+    return { scripts: operands.slice(0, 1).map(scriptOf), by };
+  }
+  const [file] = operands;
+  // A script file is the only input, unless its name is unknown and may be empty.
+  return { scripts: [], readsInput: given.has('s') || (file?.dynamic ?? true) || isInput(file!.text) };
+}
+
+function contentsOfWords(form: Wrapper, scripts: InnerScript[], words: ShellWord[]): Contents {
+  // `flock FILE -c TEXT` has its option after the operand.
+  if (/^(?:-c|--c\w*)$/.test(words[0]?.text ?? ''))
+    return { scripts: [...scripts, ...words.slice(1, 2).map(scriptOf)] };
+  if (scripts.length === 0) return { commands: appended(form, words) };
+  // `env -S TEXT` puts its text before the other words.
+  const joined = scripts.map(({ text, last }) => ({
+    text: joinWords([plainWord(text), ...words]),
+    last: words.at(-1) ?? last,
+  }));
+  // `env -S` has its own escapes and variables, which a shell reads differently.
+  const unknownOption = form.assignments === true && scripts.some(({ text }) => /[\\$]/.test(text));
+  return { scripts: joined, unknownOption };
 }
 
 /** Returns what `ssh` runs. Options may also stand after the host, and the values of some options are commands. */
@@ -189,10 +195,10 @@ function contentsOfSubcommand(form: Wrapper, args: ShellWord[]): Contents | unde
   );
   const mayBeOne = (word: ShellWord): boolean =>
     [...operands.keys()].some((each) => mayBecome(word, each, { whole: true }));
-  const at = args.findIndex((word) => operands.has(word.text) || mayBeOne(word));
-  if (at === -1) return undefined;
-  const rest = args.slice(at + 1);
-  const by = args[at]!.text;
+  const place = args.findIndex((word) => operands.has(word.text) || mayBeOne(word));
+  if (place === -1) return undefined;
+  const rest = args.slice(place + 1);
+  const by = args[place]!.text;
   const count = operands.get(by);
   const own = readOptions(form, rest, false);
   const before = own.operands.slice(0, count);
@@ -229,12 +235,12 @@ function contentsOfGit(form: Wrapper, args: ShellWord[]): Contents | undefined {
   const { scripts, operands, unknownAt } = readOptions(form, args, false);
   if (unknownAt !== undefined) return guess(form, args.slice(unknownAt), configured(scripts), plainWord('git'));
   const [subcommand, ...rest] = operands;
-  const own =
-    operands.length < args.length && subcommand !== undefined ? [{ words: [plainWord('git'), ...operands] }] : [];
   const by = scripts.length > 0 ? { by: '-c' } : {};
-  if (own.length > 0) return { scripts: configured(scripts), commands: own, ...by };
-  if (args.length > 0 && subcommand === undefined) return { scripts: configured(scripts), ...by };
-  if (subcommand === undefined) return undefined;
+  if (subcommand === undefined) return args.length > 0 ? { scripts: configured(scripts), ...by } : undefined;
+  if (operands.length < args.length) {
+    const withoutOptions = { words: [plainWord('git'), ...operands] };
+    return { scripts: configured(scripts), commands: [withoutOptions], ...by };
+  }
   const mayBeOne = [...gitSubcommands.keys()].some((each) => mayBecome(subcommand, each, { whole: true }));
   if (mayBeOne || gitSubcommands.get(subcommand.text) === '') return { ...guess(form, rest, []), by: subcommand.text };
   const options = gitSubcommands.get(subcommand.text)?.split(' ') ?? [];

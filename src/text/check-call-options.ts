@@ -81,7 +81,7 @@ function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[_-]/g, '');
 }
 
-/** Counts the letters to add, remove, replace or swap to turn one name into the other. A missing end counts as one. */
+/** Counts the letters to add, remove, replace or swap (Damerau-Levenshtein distance). A missing end counts as one. */
 function changesBetween(one: string, other: string): number {
   const [short, long] = one.length < other.length ? [one, other] : [other, one];
   if (short !== long && short.length >= shortestBeginning && long.startsWith(short)) return 1;

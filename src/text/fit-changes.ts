@@ -68,11 +68,16 @@ function withoutEqualLines(change: Text): Fitted | undefined {
 /** The first rows of a table, as many as fit; undefined if the first row does not. */
 function firstRows(change: Table, bytes: number): Fitted | undefined {
   let left = bytes - jsonBytes({ ...change, rows: [] });
-  const tooLarge = change.rows.findIndex((row) => (left -= jsonBytes(row) + 1) < 0);
-  if (tooLarge < 1) return undefined;
+  let fitting = 0;
+  for (const row of change.rows) {
+    left -= jsonBytes(row) + 1;
+    if (left < 0) break;
+    fitting += 1;
+  }
+  if (fitting === 0 || fitting === change.rows.length) return undefined;
   return {
-    change: { ...change, rows: change.rows.slice(0, tooLarge) },
-    leftOut: `the last ${change.rows.length - tooLarge} of ${change.rows.length} rows of ${quotedName(change)}`,
+    change: { ...change, rows: change.rows.slice(0, fitting) },
+    leftOut: `the last ${change.rows.length - fitting} of ${change.rows.length} rows of ${quotedName(change)}`,
   };
 }
 

@@ -124,31 +124,31 @@ function passesForAscii(character: string): Known['passes'] {
  */
 export function lookAlikes(text: string, { asName = false }: { asName?: boolean } = {}): number[] {
   if (onlyAscii.test(text)) return [];
-  const found = new Uint8Array(text.length);
-  const of = perCharacter(known);
+  const isFound = new Uint8Array(text.length);
+  const knownOf = perCharacter(known);
   /** The scripts of letters that look like no Latin letter: the text is really written in these scripts. */
   const distinct = new Set<string>();
   let index = 0;
   for (const character of text) {
-    const { passes, script, looksLatin } = of(character);
-    if (passes !== 'never' && passesAt(passes, text, index)) found[index] = 1;
+    const { passes, script, looksLatin } = knownOf(character);
+    if (passes !== 'never' && passesAt(passes, text, index)) isFound[index] = 1;
     if (script !== undefined && !looksLatin && character > '\x7f') distinct.add(script);
     index += character.length;
   }
-  if (!asName && !turkish.test(text)) for (const at of oddDotless(text)) found[at] = 1;
+  if (!asName && !turkish.test(text)) for (const place of oddDotless(text)) isFound[place] = 1;
   for (const { 0: each, index: start } of text.matchAll(word)) {
     if (onlyAscii.test(each)) continue;
-    const isOdd = oddLetters(each, of, distinct, asName);
+    const isOdd = oddLetters(each, knownOf, distinct, asName);
     if (isOdd === undefined) continue;
-    let at = start;
+    let place = start;
     for (const character of each) {
-      const { script } = of(character);
-      if (script !== undefined && isOdd(script)) found[at] = 1;
-      at += character.length;
+      const { script } = knownOf(character);
+      if (script !== undefined && isOdd(script)) isFound[place] = 1;
+      place += character.length;
     }
   }
   const places: number[] = [];
-  for (let at = found.indexOf(1); at !== -1; at = found.indexOf(1, at + 1)) places.push(at);
+  for (let place = isFound.indexOf(1); place !== -1; place = isFound.indexOf(1, place + 1)) places.push(place);
   return places;
 }
 
@@ -199,14 +199,14 @@ export function looksLike(text: string): string {
 /** Returns which scripts are odd in a word: those that do not belong to it or, if all letters look Latin, every one. */
 function oddLetters(
   text: string,
-  of: (character: string) => Known,
+  knownOf: (character: string) => Known,
   distinct: ReadonlySet<string>,
   asName: boolean,
 ): ((script: string) => boolean) | undefined {
   const used = new Set<string>();
   let allPass = true;
   for (const character of text) {
-    const { script, looksLatin } = of(character);
+    const { script, looksLatin } = knownOf(character);
     if (script === undefined) continue;
     used.add(script);
     allPass &&= looksLatin && !distinct.has(script);

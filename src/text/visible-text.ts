@@ -109,10 +109,13 @@ function oddCharacters(
   for (const index of lookAlikes(text, options)) odd[index] = 1;
   // A joiner beside an escaped letter would be invisible, so escape the joiner, too.
   for (const index of joiners) if (isBesideOdd(text, index, odd)) odd[index] = 1;
-  const of = perCharacter((character) => ({ isHidden: isUnseen(character), isMark: /\p{M}/u.test(character) }));
+  const propertiesOf = perCharacter((character) => ({
+    isHidden: isUnseen(character),
+    isMark: /\p{M}/u.test(character),
+  }));
   let wasOdd = false;
   return (character, index) => {
-    const { isHidden, isMark } = of(character);
+    const { isHidden, isMark } = propertiesOf(character);
     // A mark belongs to the letter before it, and is escaped with that letter.
     wasOdd = (isHidden && !joiners.has(index)) || odd[index] === 1 || (wasOdd && isMark);
     return wasOdd;
@@ -185,8 +188,7 @@ export function quoteWord(word: string): string {
   return /^[\w.,:/@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The most UTF-16 code units of a sentence. */
-const longest = 300;
+const longestSentence = 300;
 
 /** An author's text as history stores it: one line of well-formed text, of at most 300 characters. */
 export function oneSentence(text: string): string {
@@ -194,5 +196,5 @@ export function oneSentence(text: string): string {
     .replace(/\p{Surrogate}/gu, '\uFFFD')
     .replace(/\s+/g, ' ')
     .trim();
-  return shortened(line, longest);
+  return shortened(line, longestSentence);
 }

@@ -60,8 +60,8 @@ export interface EmailOptions {
 }
 
 const shortestKey = 32;
-/** The longest mail address, in bytes. */
 const longestAddress = 254;
+const mailbox = /^([\p{L}\p{M}\p{N}\u200c-\u200d_.!#$%&'*+/=?^`{|}~-]+)@([\p{L}\p{M}\p{N}\u200c-\u200d.-]+)$/u;
 const testSubject = 'Test message of Countersign';
 
 /**
@@ -177,7 +177,7 @@ export function emailChannel(options: EmailOptions): Channel {
       // The request may have been settled before this attempt.
       if (request.settled !== undefined) return context.sent;
       const sending = await sendAll(callerToNotify(request), context, async ({ timeZone }, _isReply, isShort) =>
-        noticeContent(waitingNotice(withinSeverity(request, isShort), Date.now(), { timeZone })),
+        noticeContent(waitingNotice(withoutLeftOut(request, isShort), Date.now(), { timeZone })),
       );
       if (sending.missing !== undefined) throw sending.missing;
       const { reached, refused } = sending;
@@ -190,7 +190,7 @@ export function emailChannel(options: EmailOptions): Channel {
       const recipients = sent === undefined ? callerToNotify(request) : reachedBefore(readThread(sent));
       const { missing } = await sendAll(recipients, context, async ({ timeZone }, _isReply, isShort) => {
         const shown = leftOut(request, isShort) === undefined ? settlement : { ...settlement, reason: undefined };
-        return noticeContent(outcomeNotice(withinSeverity(request, isShort), shown, { timeZone }));
+        return noticeContent(outcomeNotice(withoutLeftOut(request, isShort), shown, { timeZone }));
       });
       if (missing !== undefined) throw missing;
       return undefined;
@@ -198,7 +198,7 @@ export function emailChannel(options: EmailOptions): Channel {
   };
 
   /** Removes the arguments if the severity is above the channel's limit, or if the server refused the mail's size. */
-  function withinSeverity(request: ChannelRequest, isShort: boolean): ChannelRequest {
+  function withoutLeftOut(request: ChannelRequest, isShort: boolean): ChannelRequest {
     if (leftOut(request, isShort) === undefined) return request;
     return { ...request, arguments: {}, argumentNames: [], shownArguments: undefined };
   }
@@ -297,24 +297,25 @@ function sealsOf(key: string, publicUrl: string, namespace = connectionSettings(
   return createSeals({ linkSecret: createSecretKey(Buffer.from(key)), publicUrl, namespace });
 }
 
-/** Returns the people by name. Throws `policy_invalid` for a name that is not a person's, and an invalid address. */
+/** Returns the people by name. Throws `policy_invalid` for an invalid name, address or time zone. */
 function peopleOf(people: Readonly<Record<string, string | MailedPerson>>): Map<string, MailedPerson> {
-  return new Map(
-    Object.entries(people).map(([name, person]) => {
-      if (typeof person !== 'string') {
-        checkOptions(`emailChannel: people.${name}`, person, { address: true, groups: true, timeZone: true });
-      }
-      const { address, groups = [], timeZone } = typeof person === 'string' ? { address: person } : person;
-      if (groupOf(name) !== undefined || visibleText(name, { asName: true }) !== name || name.trim() !== name) {
-        throw policyInvalid(`'${visibleText(name)}' in 'people' is not the name of a person.`);
-      }
-      if (timeZone !== undefined && !isTimeZone(timeZone)) {
-        const whose = `'${visibleText(name)}' in 'people'`;
-        throw policyInvalid(`The time zone of ${whose} does not exist: name one such as Europe/Berlin.`);
-      }
-      return [nfc(name), { address: addressOf(address), groups, ...(timeZone !== undefined && { timeZone }) }];
-    }),
-  );
+  return new Map(Object.entries(people).map(([name, person]) => [nfc(name), checkedPerson(name, person)]));
+}
+
+/** Validates the name and the options of one person, and returns the options with the validated address. */
+function checkedPerson(name: string, person: string | MailedPerson): MailedPerson {
+  if (typeof person !== 'string') {
+    checkOptions(`emailChannel: people.${name}`, person, { address: true, groups: true, timeZone: true });
+  }
+  const { address, groups = [], timeZone } = typeof person === 'string' ? { address: person } : person;
+  if (groupOf(name) !== undefined || visibleText(name, { asName: true }) !== name || name.trim() !== name) {
+    throw policyInvalid(`'${visibleText(name)}' in 'people' is not the name of a person.`);
+  }
+  if (timeZone !== undefined && !isTimeZone(timeZone)) {
+    const whose = `'${visibleText(name)}' in 'people'`;
+    throw policyInvalid(`The time zone of ${whose} does not exist: name one such as Europe/Berlin.`);
+  }
+  return { address: addressOf(address), groups, ...(timeZone !== undefined && { timeZone }) };
 }
 
 function senderOf(text: string): { name: string; address: string } {
@@ -328,13 +329,10 @@ function senderOf(text: string): { name: string; address: string } {
  */
 function addressOf(text: string): string {
   if (text.length <= longestAddress && visibleText(text, { asName: true }) === text) {
-    const [, local, domain] =
-      /^([\p{L}\p{M}\p{N}\u200c-\u200d_.!#$%&'*+/=?^`{|}~-]+)@([\p{L}\p{M}\p{N}\u200c-\u200d.-]+)$/u.exec(nfc(text)) ??
-      [];
-    const host = domain === undefined || isAscii(domain) ? domain : domainToASCII(domain);
+    const [, local = '', domain = ''] = mailbox.exec(nfc(text)) ?? [];
+    const host = isAscii(domain) ? domain : domainToASCII(domain);
     const address = `${local}@${host}`;
-    if (local !== undefined && /^[A-Za-z0-9.-]+$/.test(host!) && Buffer.byteLength(address) <= longestAddress)
-      return address;
+    if (/^[A-Za-z0-9.-]+$/.test(host) && Buffer.byteLength(address) <= longestAddress) return address;
   }
   throw policyInvalid(`'${visibleText(text.slice(0, 100))}' is not the address of a mailbox, such as ann@example.com.`);
 }

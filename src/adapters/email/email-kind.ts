@@ -12,7 +12,6 @@ const smtp = z.strictObject({
   tls: z.enum(['starttls', 'implicit', 'none']).optional(),
   user: z.string().min(1).optional(),
   password: secretShape.optional(),
-  /** The path of a PEM file. */
   ca_file: z.string().min(1).optional(),
 });
 

@@ -32,7 +32,6 @@ interface MailParts {
   link?: AnswerLink;
   /** Absent if the mail has the sentence and the card. */
   leftOut?: LeftOut;
-  /** True if the mail replies to an earlier one. */
   isReply: boolean;
   clock: ReaderClock;
 }
@@ -44,21 +43,19 @@ const linkStyle = '.card .go a { font-weight: 600; }';
 export function mailContent({ request, notice, inbox, link, leftOut, isReply, clock }: MailParts): MailContent {
   const isShown = leftOut === undefined;
   const card = cardOf(request, { nowMs: Date.now() });
-  const lines = [
-    ...(link === undefined
-      ? []
-      : [`Read it and answer as ${visibleText(link.reviewer)}:`, link.url, linkNote(link, clock)]),
-    link === undefined ? 'Read it and answer in the inbox:' : 'Or answer in the inbox:',
-    inbox,
-    notice,
-    ...leftOutLines(leftOut, request),
-  ];
+  const waysToAnswer =
+    link === undefined
+      ? ['Read it and answer in the inbox:', inbox]
+      : [...linkLines(link, clock), 'Or answer in the inbox:', inbox];
+  const lines = [...waysToAnswer, notice, ...leftOutLines(leftOut, request)];
   const subject = subjectOf(card, isShown, isReply);
   const head = lines.map((line) => `<p>${isUrl(line) ? anchor(line) : escapeHtml(line)}</p>`).join('\n');
-  const body = `<main class="card go">\n${head}\n</main>${isShown ? `\n${renderHtml(card, clock)}` : ''}`;
+  const cardHtml = isShown ? `\n${renderHtml(card, clock)}` : '';
+  const cardText = isShown ? `\n${'-'.repeat(72)}\n\n${renderTerminal(card, { raw: true, clock })}\n` : '';
+  const body = `<main class="card go">\n${head}\n</main>${cardHtml}`;
   return {
     subject,
-    text: `${lines.join('\n\n')}\n${isShown ? `\n${'-'.repeat(72)}\n\n${renderTerminal(card, { raw: true, clock })}\n` : ''}`,
+    text: `${lines.join('\n\n')}\n${cardText}`,
     html: htmlPage({ title: subject, style: `${cardStyle}${linkStyle}`, body }),
   };
 }
@@ -80,17 +77,18 @@ function leftOutLines(leftOut: LeftOut | undefined, request: ChannelRequest): st
   }
 }
 
+/** The sentences with which a mail about an open request begins. The second one says why the mail is sent. */
 export function stepNotice(step: ChannelStep['kind'], request: ChannelRequest, clock: ReaderClock): string {
   const { deadline } = request;
   const waits = ' It still waits for an answer.';
-  const more = {
+  const why = {
     asked: '',
     reminded: waits,
     warned: deadline === null ? waits : ` It waits until ${deadlineText(deadline, Date.now(), clock)}.`,
     escalated: ' There is no answer yet, so you are asked as well.',
     user_wrote: ' Its user has written since.',
   } satisfies Record<ChannelStep['kind'], string>;
-  return `The agent ${visibleText(request.agentName)} asks whether it may do something.${more[step]}`;
+  return `The agent ${visibleText(request.agentName)} asks whether it may do something.${why[step]}`;
 }
 
 /** The sentences with which a mail about a settled request begins. */
@@ -112,9 +110,10 @@ function subjectOf(card: Card, isShown: boolean, isReply: boolean): string {
   return `${isReply ? 'Re: ' : ''}Approval: ${shown}`;
 }
 
-function linkNote({ expiresMs }: AnswerLink, clock: ReaderClock): string {
+function linkLines({ url, reviewer, expiresMs }: AnswerLink, clock: ReaderClock): string[] {
   const until = instantText(new Date(expiresMs).toISOString(), clock);
-  return `The link works once, until ${until}. Do not forward this mail: its link answers in your name.`;
+  const note = `The link works once, until ${until}. Do not forward this mail: its link answers in your name.`;
+  return [`Read it and answer as ${visibleText(reviewer)}:`, url, note];
 }
 
 function isUrl(line: string): boolean {

@@ -143,6 +143,7 @@ export function isAscii(text: string): boolean {
 async function announcesUtf8(options: object): Promise<boolean> {
   const { createTransport } = await import('nodemailer');
   let extensions: readonly string[] = [];
+  // nodemailer shows the announcements only to a custom method of sign-in. This method just keeps them.
   const read = (context: { extensions: string[] }): Promise<void> => {
     ({ extensions } = context);
     return Promise.resolve();

@@ -52,14 +52,14 @@ export function continued(
   message: string,
   { reached, refused, isUnfinished }: { reached: readonly string[]; refused: number; isUnfinished: boolean },
 ): MailThread {
-  const to = reached.filter((mark) => firstMessage(thread, mark) === undefined);
-  const all = refused + (thread.refused ?? 0);
+  const newcomers = reached.filter((mark) => firstMessage(thread, mark) === undefined);
+  const refusedSoFar = refused + (thread.refused ?? 0);
   const others = (thread.unfinished ?? []).filter((each) => each.message !== message);
   const unfinished = isUnfinished ? [...others, { message, to: [...reached] }].slice(-mostUnfinished) : others;
   return {
-    first: to.length === 0 ? thread.first : [...thread.first, { message, to }],
+    first: newcomers.length === 0 ? thread.first : [...thread.first, { message, to: newcomers }],
     ...(unfinished.length > 0 && { unfinished }),
-    ...(all > 0 && { refused: all }),
+    ...(refusedSoFar > 0 && { refused: refusedSoFar }),
   };
 }
 

@@ -28,7 +28,6 @@ export function recipientsOf(
   shared: readonly string[],
 ): Recipient[] {
   const { reviewers, delegations = [], votes = [], approvers } = request;
-  const isRepeated = step.kind === 'reminded' || step.kind === 'warned';
   const names = step.kind === 'escalated' ? (step.to ?? []) : [...reviewers, ...delegations.map(({ to }) => to)];
   const directory = directoryOf(people);
   const keyOf = personKeyIn(request);
@@ -38,26 +37,28 @@ export function recipientsOf(
   const isAsked = (name: string): boolean =>
     names.length === 0 || isMember(name) || isOneOf(directory, name, names, keyOf);
   const asked = [...people].filter(([name]) => isAsked(name));
-  const voted = new Set(votes.flatMap(({ reviewerId }) => (reviewerId === undefined ? [] : [keyOf(reviewerId)])));
   // A person whose approval would not count, such as the run's caller, is not asked.
   const counts = (name: string): boolean => isApprover?.(keyOf(name)) ?? true;
+  const isRepeated = step.kind === 'reminded' || step.kind === 'warned';
+  const voted = new Set(votes.flatMap(({ reviewerId }) => (reviewerId === undefined ? [] : [keyOf(reviewerId)])));
   const waitedFor = asked.filter(([name]) => counts(name) && !(isRepeated && voted.has(keyOf(name))));
+  // A reminder may have no recipient, because all who were asked may have voted. Any other mail must have one.
+  if ((isRepeated ? asked : waitedFor).length + shared.length === 0) throw noRecipient(names, asked.length > 0);
   const all = [
     ...waitedFor.map(([reviewer, person]) => recipientOf(reviewer, person)),
     ...shared.map((address) => ({ address })),
   ];
-  // A reminder may have no recipient, because all who were asked may have voted. Any other mail must have one.
-  if ((isRepeated ? asked : waitedFor).length + shared.length === 0) {
-    if (asked.length > 0) {
-      throw policyInvalid('No mail was sent: the channel has no address of a reviewer whose approval would count.');
-    }
-    throw policyInvalid(
-      `No mail was sent: the channel has no address for ${names.join(', ')}. Name one in its 'people'.`,
-    );
-  }
   if (all.length <= mostMails) return all;
   throw policyInvalid(
     `No mail was sent: ${all.length} people would get it, and ${mostMails} may. Name fewer reviewers.`,
+  );
+}
+
+function noRecipient(names: readonly string[], isAnyAsked: boolean): ReturnType<typeof policyInvalid> {
+  return policyInvalid(
+    isAnyAsked
+      ? 'No mail was sent: the channel has no address of a reviewer whose approval would count.'
+      : `No mail was sent: the channel has no address for ${names.join(', ')}. Name one in its 'people'.`,
   );
 }
 

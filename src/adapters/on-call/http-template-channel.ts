@@ -107,7 +107,7 @@ export function httpTemplateChannel(options: HttpTemplateOptions): Channel {
 
   return {
     ...(steps !== undefined && { steps }),
-    reach: (signal) => sender.reach(new URL(asHost(notify.url)), signal),
+    reach: (signal) => sender.reach(new URL(withPlainHost(notify.url)), signal),
     test: async ({ key, signal }) => {
       // The test request belongs to no run, so link to the inbox itself.
       const link = origin === undefined ? undefined : `${origin}/inbox/`;
@@ -117,7 +117,7 @@ export function httpTemplateChannel(options: HttpTemplateOptions): Channel {
       const answer = await send(notify, { request, step: { kind: 'asked' }, key, attempt: 1 }, signal, link);
       const sent = { id: idOf(answer, notify.keep) };
       if (settled !== undefined) await send(settled, { request, settlement, key, attempt: 1, sent }, signal, link);
-      const where = new URL(asHost(notify.url)).origin;
+      const where = new URL(withPlainHost(notify.url)).origin;
       return `a message to ${where}${settled === undefined ? '' : ', and one about its settlement'}`;
     },
     notify: async (request, { step, key, attempt, sent, signal }) => {
@@ -149,7 +149,7 @@ function checkMessage(name: 'notify' | 'settled', template: SettledTemplate, sec
   if (always === true && /\{\{\s*sent\.id\b/.test(JSON.stringify(template))) {
     throw policyInvalid(`'settled' with 'always' must not have {{sent.id}}: there may be no such id.`);
   }
-  checkServiceUrl(asHost(url));
+  checkServiceUrl(withPlainHost(url));
   if (!/^https?:\/\/[^/{}?#]+(?:[/?]|$)/i.test(url)) {
     throw policyInvalid(
       `The host of the 'url' of '${name}' must be a part of the file: no placeholder may stand in it.`,
@@ -158,13 +158,17 @@ function checkMessage(name: 'notify' | 'settled', template: SettledTemplate, sec
   const outside = knownOutside(secrets);
   checkTemplate(url, outside, `The 'url' of '${name}'`);
   checkTemplate({ ...headers }, outside, `A header of '${name}'`);
-  for (const header of Object.keys(headers)) {
-    if (/^[\w-]+$/.test(header) && !/^(?:host|content-length|transfer-encoding|connection)$/i.test(header)) continue;
-    throw policyInvalid(`'${name}' must not set the header ${JSON.stringify(header.slice(0, 100))}.`);
-  }
+  checkHeaderNames(name, Object.keys(headers));
   for (const [member, content] of Object.entries({ body, form: form && { ...form }, text })) {
     if (content === undefined) continue;
     checkTemplate(content, knownInBody(name, secrets), `The '${member}' of '${name}'`, { takesFilters: true });
+  }
+}
+
+function checkHeaderNames(place: string, names: readonly string[]): void {
+  for (const name of names) {
+    if (/^[\w-]+$/.test(name) && !/^(?:host|content-length|transfer-encoding|connection)$/i.test(name)) continue;
+    throw policyInvalid(`'${place}' must not set the header ${JSON.stringify(name.slice(0, 100))}.`);
   }
 }
 
@@ -189,7 +193,7 @@ function checkServiceUrl(text: string): void {
 }
 
 /** Replaces the placeholders of a URL by `x`, so that the URL can be parsed. */
-function asHost(url: string): string {
+function withPlainHost(url: string): string {
   return url.replaceAll(/\{\{[^{}]*\}\}/g, 'x');
 }
 

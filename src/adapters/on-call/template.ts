@@ -26,29 +26,32 @@ const longestCut = 100_000;
  */
 export function checkTemplate(
   template: Json,
-  { deep, whole = [] }: Known,
+  known: Known,
   place: string,
   { takesFilters = false }: { takesFilters?: boolean } = {},
 ): void {
   for (const text of textsOf(template)) {
     for (const [written, inside] of text.matchAll(placeholder)) {
-      const { name: wanted, filter } = partsOf(inside!);
-      if (filter !== undefined && !takesFilters) {
-        throw policyInvalid(`${place} has the placeholder ${written} with a filter; filters are for bodies only.`);
-      }
-      if (filter !== undefined && filterOf(filter) === undefined) {
-        const known = `a filter is a length from 1 to ${longestCut}, as in {{${wanted}:130}}, or other names of values, as in {{${wanted}:low=P4,high=P2}}`;
-        throw policyInvalid(`${place} has the placeholder ${written} with the unknown filter '${filter}'; ${known}.`);
-      }
-      const isKnown = whole.includes(wanted) || deep.some((each) => wanted === each || wanted.startsWith(`${each}.`));
-      if (path.test(wanted) && isKnown) continue;
-      const message = `${place} has the placeholder ${written}, which stands for nothing; known are ${[...whole, ...deep].join(', ')}.`;
-      throw policyInvalid(message);
+      const problem = placeholderProblem(inside!, known, takesFilters);
+      if (problem !== undefined) throw policyInvalid(`${place} has the placeholder ${written}${problem}`);
     }
     if (/\{\{|\}\}/.test(text.replaceAll(placeholder, ''))) {
       throw policyInvalid(`${place} has a placeholder that does not end.`);
     }
   }
+}
+
+/** Says what is wrong with a placeholder, as the end of a sentence that names the placeholder; undefined if nothing. */
+function placeholderProblem(inside: string, { deep, whole = [] }: Known, takesFilters: boolean): string | undefined {
+  const { name, filter } = partsOf(inside);
+  if (filter !== undefined && !takesFilters) return ' with a filter; filters are for bodies only.';
+  if (filter !== undefined && filterOf(filter) === undefined) {
+    const filters = `a filter is a length from 1 to ${longestCut}, as in {{${name}:130}}, or other names of values, as in {{${name}:low=P4,high=P2}}`;
+    return ` with the unknown filter '${filter}'; ${filters}.`;
+  }
+  const isKnown = whole.includes(name) || deep.some((each) => name === each || name.startsWith(`${each}.`));
+  if (path.test(name) && isKnown) return undefined;
+  return `, which stands for nothing; known are ${[...whole, ...deep].join(', ')}.`;
 }
 
 /**
@@ -57,8 +60,8 @@ export function checkTemplate(
  */
 export function fillTemplate(template: Json, values: JsonObject): Json {
   if (typeof template === 'string') {
-    const only = /^\{\{([^{}]*)\}\}$/.exec(template);
-    return only === null ? fillText(template, values) : (placeholderValue(only[1]!, values) ?? null);
+    const [, inside] = /^\{\{([^{}]*)\}\}$/.exec(template) ?? [];
+    return inside === undefined ? fillText(template, values) : (placeholderValue(inside, values) ?? null);
   }
   if (Array.isArray(template)) return template.map((each) => fillTemplate(each, values));
   if (!isObject(template)) return template;

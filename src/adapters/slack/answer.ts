@@ -110,6 +110,7 @@ export async function answerInteraction(
   } catch (error) {
     const reply = refusalText(error);
     if (reply === undefined) throw error;
+    // Say how the request was settled, if that came first.
     const isLate = isProblemError(error) && ['already_settled', 'expired'].includes(error.code);
     const request = isLate ? await readSoon(gateway.request(shown.workflowId, shown.requestId)) : undefined;
     return (request && settledReply(request)) ?? reply;
@@ -125,8 +126,8 @@ async function approve(
 ): Promise<Reply> {
   const { gateway, settings } = context;
   const { workflowId, requestId } = interaction.shown;
-  const refused = hasCap(settings) ? aboveCap(await gateway.request(workflowId, requestId), settings) : undefined;
-  return refused ?? decide(interaction, person, context, { approved: true, ...words });
+  const refusal = hasCap(settings) ? aboveCap(await gateway.request(workflowId, requestId), settings) : undefined;
+  return refusal ?? decide(interaction, person, context, { approved: true, ...words });
 }
 
 /** Approves a request and, in the narrowest scope that the rules admit, later calls. Replies so if they admit none. */
@@ -138,8 +139,8 @@ async function approveAlways(
   const { gateway, settings } = context;
   const { shown } = interaction;
   const request = await gateway.request(shown.workflowId, shown.requestId);
-  const refused = aboveCap(request, settings);
-  if (refused !== undefined) return refused;
+  const refusal = aboveCap(request, settings);
+  if (refusal !== undefined) return refusal;
   const always = alwaysScope(request, settings);
   if (always === undefined || !slackCard(request, settings).answers.some(({ name }) => name === 'always')) {
     return settledReply(request) ?? { text: 'Nothing was changed: the rules admit no "always" for this call.' };
@@ -155,10 +156,11 @@ async function openFor(
 ): Promise<Reply | undefined> {
   if (action === 'edit' && hasCap(settings)) return noEdits(shown, settings);
   const request = await readSoon(gateway.request(shown.workflowId, shown.requestId));
-  const settled = request && settledReply(request);
-  if (settled !== undefined) return settled;
-  const refused = action === 'comment' && request !== undefined ? aboveCap(request, settings) : undefined;
-  if (refused !== undefined) return refused;
+  // If the request could not be read, the modal opens anyway, because the run checks the answer.
+  if (request !== undefined) {
+    const refusal = settledReply(request) ?? (action === 'comment' ? aboveCap(request, settings) : undefined);
+    if (refusal !== undefined) return refusal;
+  }
   const asked = { shown, channel, team, ...(responseUrl !== undefined && { responseUrl }) };
   const link = toInbox(shown, settings);
   if (action === 'edit' && request === undefined) {
@@ -284,9 +286,10 @@ export function interactionHandler(): InteractionHandler {
           ? Promise.resolve<Reply>({ text: 'Nothing was changed: the gateway does not have this channel any more.' })
           : answerOrSay(interaction, settings, gateway);
       const handled = acknowledgeAndReply(work, interaction, settings ?? first, gateway, acknowledge);
-      const all = handled.then(({ replying }) => replying);
-      running.add(all);
-      void all.finally(() => running.delete(all));
+      // The reply may follow after `handle` has returned, so `drain` waits for it.
+      const replied = handled.then(({ replying }) => replying);
+      running.add(replied);
+      void replied.finally(() => running.delete(replied));
       await handled;
       return undefined;
     },

@@ -36,14 +36,14 @@ export function buttonsOf(request: ApprovalDetails, card: Card, settings: SlackS
   const deny = button('deny', 'Deny…', { style: 'danger' });
   if (isAboveCap(request, settings)) return [deny];
   const offers = (name: AnswerName): boolean => card.answers.some((each) => each.name === name);
-  const asking = (name: AnswerName, verb: string): Partial<Button> => (isAlone ? confirmation(card, name, verb) : {});
+  const question = (name: AnswerName, verb: string): Partial<Button> => (isAlone ? confirmation(card, name, verb) : {});
   // As in the inbox, the prominent button is the one that denies.
   return [
-    button('approve', 'Approve', asking('approve', 'Approve')),
+    button('approve', 'Approve', question('approve', 'Approve')),
     ...(isAlone ? [button('comment', 'Approve with a comment…')] : []),
     deny,
     ...(offers('edit') && !hasCap(settings) ? [button('edit', 'Edit…')] : []),
-    ...(offers('always') ? [button('always', 'Always', asking('always', 'Always'))] : []),
+    ...(offers('always') ? [button('always', 'Always', question('always', 'Always'))] : []),
   ];
 }
 
@@ -169,18 +169,18 @@ const cardFrameLength = 100;
 
 /** Groups requests into messages, as many as fit into each. All requests of a message belong to one run. */
 export function inMessages(requests: readonly ApprovalDetails[], settings: SlackSettings): ApprovalDetails[][] {
-  const needed = buttonsLength + cardFrameLength + shortestCard;
+  const leastLength = buttonsLength + cardFrameLength + shortestCard;
   const messages: ApprovalDetails[][] = [];
-  let room = 0;
+  let lengthLeft = 0;
   for (const request of requests) {
     const last = messages.at(-1);
-    if (last?.[0]!.workflowId === request.workflowId && last.length < mostRequests && needed <= room) {
+    if (last?.[0]!.workflowId === request.workflowId && last.length < mostRequests && leastLength <= lengthLeft) {
       last.push(request);
     } else {
       messages.push([request]);
-      room = longestMessage - lengthOf(runBlock([request], settings));
+      lengthLeft = longestMessage - lengthOf(runBlock([request], settings));
     }
-    room -= needed;
+    lengthLeft -= leastLength;
   }
   return messages;
 }
@@ -239,16 +239,16 @@ function cardBlocks(
   settings: SlackSettings,
   requestCount: number,
 ): { blocks: MessageBlock[]; thread: SlackMessage[] } {
-  const named = (blocks: SlackBlock[]): MessageBlock[] =>
+  const withIds = (blocks: SlackBlock[]): MessageBlock[] =>
     blocks.map((block, index) => ({ ...block, block_id: `card.${request.requestId}.${index}` }));
   if (requestCount === 1) {
     const [first, ...thread] = renderSlack(card);
-    return { blocks: named(first!.blocks), thread };
+    return { blocks: withIds(first!.blocks), thread };
   }
   const share = Math.floor((longestMessage - lengthOf(runBlock([request], settings))) / requestCount);
-  const room = share - buttonsLength - cardFrameLength;
-  const { block, whole: showsAll } = renderSlackSummary(card, Math.max(room, shortestCard));
-  return { blocks: named([block]), thread: showsAll ? [] : renderSlack(card) };
+  const textLength = share - buttonsLength - cardFrameLength;
+  const { block, whole: showsAll } = renderSlackSummary(card, Math.max(textLength, shortestCard));
+  return { blocks: withIds([block]), thread: showsAll ? [] : renderSlack(card) };
 }
 
 function lengthOf(block: MessageBlock): number {

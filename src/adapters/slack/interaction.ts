@@ -72,8 +72,8 @@ export function readInteraction(payload: unknown): Interaction | undefined {
   }
   const teamId = user.team_id ?? team?.id;
   const [{ action_id: action, block_id: blockId }] = data.actions;
-  const common = data.message.blocks.find(({ block_id: id }) => id === runBlockId);
-  const shown = readShown(blockId, common?.elements?.[0]?.value);
+  const runBlock = data.message.blocks.find(({ block_id: id }) => id === runBlockId);
+  const shown = readShown(blockId, runBlock?.elements?.[0]?.value);
   if (shown === undefined || teamId === undefined || !clicks.includes(action)) return undefined;
   return {
     kind: 'click',
@@ -111,11 +111,11 @@ interface Asked {
 /** Builds the modal of a button. Undefined if its content does not fit, or is unknown. */
 export function modalFor(name: ModalName, asked: Asked): object | undefined {
   const input = { type: 'plain_text_input', action_id: inputAction, multiline: true };
-  const words = { optional: true, element: { ...input, max_length: longestReason } };
-  if (name === 'deny') return modal(name, 'Deny', asked, { label: plainText('Reason, for the model'), ...words });
+  const reason = { optional: true, element: { ...input, max_length: longestReason } };
+  if (name === 'deny') return modal(name, 'Deny', asked, { label: plainText('Reason, for the model'), ...reason });
   if (name === 'comment') {
     const label = plainText("Comment, which the model reads before the tool's result");
-    return modal(name, 'Approve', asked, { label, ...words });
+    return modal(name, 'Approve', asked, { label, ...reason });
   }
   if (asked.request === undefined) return undefined;
   const { arguments: args, redacted = [] } = asked.request;

@@ -83,10 +83,9 @@ async function* ownMessages(
         : client.conversations.replies({ ...options, ts: threadOf });
     const { messages = [], response_metadata: more } = await orSlackProblem(reading, method, channel);
     for (const { ts, bot_id: sender, metadata, blocks = [] } of messages) {
-      const key =
-        metadata?.event_type === metadataType ? (metadata.event_payload as { key?: unknown })?.key : undefined;
-      const isOurs = sender !== undefined && sender === ours && typeof key === 'string';
-      if (ts !== undefined && isOurs) yield { ts, key, blocks };
+      const { key } = (metadata?.event_type === metadataType ? metadata.event_payload : {}) as { key?: unknown };
+      if (ts === undefined || sender === undefined || sender !== ours || typeof key !== 'string') continue;
+      yield { ts, key, blocks };
     }
     cursor = more?.next_cursor;
     if (cursor === undefined || cursor === '') break;
@@ -104,28 +103,14 @@ export async function postRequests(
 ): Promise<Json> {
   const { channel } = settings;
   const oldestMs = oldestOf(requests);
-  const sentBefore = async (threadOf?: string): Promise<Map<string, string>> =>
+  const sentBefore: SentBefore = async (threadOf) =>
     attempt === 1 ? new Map() : sentSince(client, { channel, oldestMs, threadOf });
   const before = await sentBefore();
   const messages: PostedMessages['messages'] = [];
   const all = inMessages(requests, settings);
   for (const [index, together] of all.slice(0, mostMessages).entries()) {
-    const parts = together.map((request) => requestBlocks(request, settings, together.length));
     const messageKey = `${key}.${index}`;
-    const known = before.get(messageKey);
-    const link = runBlock(together, settings);
-    const blocks = [...parts.flatMap((part) => part.blocks), link];
-    const postOne = (isShort: boolean): Promise<string> => {
-      const shown = isShort ? [...together.map((request) => shortBlock(request)), link] : blocks;
-      return post(client, { channel, text: titleOf(together), blocks: shown }, messageKey);
-    };
-    const ts = known ?? (await inFullOrShort(postOne));
-    const replies = parts.flatMap(({ thread }) => thread);
-    const repliesBefore = known === undefined || replies.length === 0 ? new Map() : await sentBefore(ts);
-    for (const [place, reply] of replies.entries()) {
-      const replyKey = `${messageKey}.${place}`;
-      if (!repliesBefore.has(replyKey)) await post(client, { channel, thread_ts: ts, ...reply }, replyKey);
-    }
+    const ts = await postTogether(client, settings, together, messageKey, before.get(messageKey), sentBefore);
     messages.push({ ts, of: together.map(({ requestId }) => requestId.slice(0, idLength)).join(' ') });
   }
   const left = all.slice(mostMessages).flat().length;
@@ -134,6 +119,36 @@ export async function postRequests(
     await post(client, { channel, text: `${left} more calls wait: ${settings.gatewayUrl}/inbox/` }, restKey);
   }
   return { channel, messages } satisfies PostedMessages;
+}
+
+/** Returns the timestamps of what an earlier attempt has sent, by key: of messages, or of replies in a thread. */
+type SentBefore = (threadOf?: string) => Promise<Map<string, string>>;
+
+/** Posts one message and the replies in its thread. `known`: the timestamp if an earlier attempt sent the message. */
+async function postTogether(
+  client: WebClient,
+  settings: SlackSettings,
+  together: readonly ApprovalDetails[],
+  messageKey: string,
+  known: string | undefined,
+  sentBefore: SentBefore,
+): Promise<string> {
+  const { channel } = settings;
+  const parts = together.map((request) => requestBlocks(request, settings, together.length));
+  const link = runBlock(together, settings);
+  const blocks = [...parts.flatMap((part) => part.blocks), link];
+  const postMessage = (isShort: boolean): Promise<string> => {
+    const shown = isShort ? [...together.map((request) => shortBlock(request)), link] : blocks;
+    return post(client, { channel, text: titleOf(together), blocks: shown }, messageKey);
+  };
+  const ts = known ?? (await inFullOrShort(postMessage));
+  const replies = parts.flatMap(({ thread }) => thread);
+  const repliesBefore = known === undefined || replies.length === 0 ? new Map() : await sentBefore(ts);
+  for (const [place, reply] of replies.entries()) {
+    const replyKey = `${messageKey}.${place}`;
+    if (!repliesBefore.has(replyKey)) await post(client, { channel, thread_ts: ts, ...reply }, replyKey);
+  }
+  return ts;
 }
 
 /** Posts a message that can be found again by its key. `text` must be escaped, because Slack reads markup in it. */
@@ -218,13 +233,13 @@ export async function updateMessage(
   const ids = [...new Set(present.flatMap((block) => blockOwner(block.block_id)?.requestId ?? []))];
   const common = present.filter((block) => blockOwner(block.block_id) === undefined);
   const parts = ids.map((requestId) => {
-    const own = present.filter((block) => blockOwner(block.block_id)?.requestId === requestId);
-    const wasSettled = own.some((block) => blockOwner(block.block_id)?.isOutcome);
+    const shown = present.filter((block) => blockOwner(block.block_id)?.requestId === requestId);
+    const wasSettled = shown.some((block) => blockOwner(block.block_id)?.isOutcome);
     const request = requests.find((each) => each.requestId === requestId);
-    const now = request && requestBlocks(request, settings, ids.length).blocks;
+    const rendered = request && requestBlocks(request, settings, ids.length).blocks;
     const isSettled = wasSettled || request?.settled !== undefined;
-    const blocks = wasSettled ? asWritten(own, now) : (now ?? own);
-    return { requestId, isSettled, blocks, request, isNews: wasSettled ? false : idsOf(blocks) !== idsOf(own) };
+    const blocks = wasSettled ? asWritten(shown, rendered) : (rendered ?? shown);
+    return { requestId, isSettled, blocks, request, isNews: !wasSettled && idsOf(blocks) !== idsOf(shown) };
   });
   const settledIds = parts.filter(({ isSettled }) => isSettled).map(({ requestId }) => requestId);
   // No block has changed, or there is none, because the message was deleted.

@@ -3,7 +3,6 @@ import { NotTaken } from '../../channels/outgoing/not-taken.ts';
 import type { SlackSettings } from './slack-settings.ts';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** How often a rate-limited call is retried. */
 const rateRetries = 3;
 const timeoutMs = 10_000;
 

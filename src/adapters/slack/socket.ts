@@ -65,23 +65,30 @@ export async function openSocket(
     await closed.promise;
     clearTimeout(late);
   };
-  const late = AbortSignal.any([signal, AbortSignal.timeout(openMs)]);
-  const stopped = Promise.withResolvers<never>();
-  const onLate = (): void => stopped.reject(new Error('Slack did not open the connection in time'));
-  late.addEventListener('abort', onLate);
   const starting = client.start();
   try {
-    await Promise.race([starting, stopped.promise]);
+    await openedInTime(starting, signal);
   } catch (error) {
     // Close a connection that opens after all, because it would receive clicks.
     starting.then(close, () => undefined);
     await close();
     throw error instanceof Error ? error : new Error('Slack closed the connection before it was open');
+  }
+  return { closed: closed.promise, close };
+}
+
+/** Awaits the start of a connection. Rejects if it takes over `openMs`, or if `signal` aborts. */
+async function openedInTime(starting: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const late = AbortSignal.any([signal, AbortSignal.timeout(openMs)]);
+  const stopped = Promise.withResolvers<never>();
+  const onLate = (): void => stopped.reject(new Error('Slack did not open the connection in time'));
+  late.addEventListener('abort', onLate);
+  try {
+    await Promise.race([starting, stopped.promise]);
   } finally {
     late.removeEventListener('abort', onLate);
     stopped.promise.catch(() => undefined);
   }
-  return { closed: closed.promise, close };
 }
 
 /** The error for a connection that Slack has ended for a reason that needs an operator. The message is the reason. */
@@ -189,13 +196,16 @@ async function keepConnected(
       if (problem !== lastProblem) gateway.log(`Slack's Socket Mode is not connected, for ${names}: ${problem}.`);
       lastProblem = problem;
     }
-    // The first retry after a lasting connection does not wait, because Slack ends each connection after some hours.
-    const waitMs = attempts === 0 ? 0 : Math.min(firstWaitMs * 2 ** (attempts - 1), longestWaitMs);
+    await sleep(Math.max(waitMsAfter(attempts), askedMs), undefined, { signal }).catch(() => undefined);
     attempts += 1;
-    // Vary the wait, so that gateways that lost Slack together do not reconnect together.
-    const spreadMs = waitMs * (0.5 + Math.random());
-    await sleep(Math.max(spreadMs, askedMs), undefined, { signal }).catch(() => undefined);
   }
+}
+
+function waitMsAfter(attempts: number): number {
+  // The first retry after a lasting connection does not wait, because Slack ends each connection after some hours.
+  if (attempts === 0) return 0;
+  // Vary the wait, so that gateways that lost Slack together do not reconnect together.
+  return Math.min(firstWaitMs * 2 ** (attempts - 1), longestWaitMs) * (0.5 + Math.random());
 }
 
 async function untilClosed(socket: Socket, signal: AbortSignal): Promise<string | undefined> {

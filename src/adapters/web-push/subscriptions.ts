@@ -131,12 +131,12 @@ export async function audienceOf(
 ): Promise<Subscription[]> {
   const names = step.kind === 'escalated' ? (step.to ?? []) : namesOf(request);
   const keyOf = personKeyIn(request);
-  const found = await subscribed(names, request, subscriptions);
+  const asked = await subscribed(names, request, subscriptions);
   const isRepeated = step.kind === 'reminded' || step.kind === 'warned';
   const voted = new Set((isRepeated ? (request.votes ?? []) : []).map(({ reviewerId = '' }) => keyOf(reviewerId)));
   const isApprover = request.approvers && isAmong(undefined, request.approvers, keyOf);
   const counts = (person: string): boolean => isApprover?.(keyOf(person)) ?? true;
-  const audience = found.filter(({ person }) => counts(person) && !voted.has(keyOf(person)));
+  const audience = asked.filter(({ person }) => counts(person) && !voted.has(keyOf(person)));
   if (audience.length <= mostMessages) return audience;
   const message = `No push message was sent: ${audience.length} browsers would get it, and ${mostMessages} may. Name fewer reviewers.`;
   throw policyInvalid(message);
@@ -149,11 +149,12 @@ export async function reachedBefore(
   subscriptions: Subscriptions,
 ): Promise<Subscription[]> {
   if (marks.length === 0) return [];
-  const isReached = (each: Subscription): boolean => marks.includes(subscriptionMark(each));
+  const isReached = (subscription: Subscription): boolean => marks.includes(subscriptionMark(subscription));
   const names = namesOf(request);
   // Read the people by name first, because the list of all subscriptions may lag behind.
   const named = names.length === 0 ? [] : (await subscribed(names, request, subscriptions)).filter(isReached);
-  return named.length === marks.length ? named : once([...named, ...(await subscriptions.all()).filter(isReached)]);
+  if (named.length === marks.length) return named;
+  return once([...named, ...(await subscriptions.all()).filter(isReached)]);
 }
 
 /** Returns the browsers of the run's caller, also those stored under another id of the same person. */
@@ -163,9 +164,9 @@ export async function browsersOfCaller(
 ): Promise<Subscription[]> {
   if (callerUserId === null) return [];
   const keyOf = personKeyIn({ people });
-  const person = keyOf(callerUserId);
-  const others = Object.entries(people).filter(([id]) => keyOf(id) === person);
-  const ids = [callerUserId, ...others.flatMap(([id, { also = [] }]) => [id, ...also])].map((id) => personKey(id));
+  const callerKey = keyOf(callerUserId);
+  const entries = Object.entries(people).filter(([id]) => keyOf(id) === callerKey);
+  const ids = [callerUserId, ...entries.flatMap(([id, { also = [] }]) => [id, ...also])].map((id) => personKey(id));
   // Look up by id and never in the list of all, because a caller's name may equal a group's.
   return once((await inParallel([...new Set(ids)], readsAtOnce, (id) => subscriptions.of(id))).flat());
 }
@@ -183,8 +184,8 @@ async function subscribed(
   const keyOf = personKeyIn(request);
   const people = [...new Set(names.filter((name) => groupOf(name) === undefined).map((name) => keyOf(name)))];
   // A browser is stored under the id with which its person signed in, and a person may have several ids.
-  const others = Object.entries(request.people ?? {}).filter(([id]) => people.includes(keyOf(id)));
-  const ids = [...people, ...others.flatMap(([, { also = [] }]) => also)].map((id) => personKey(id));
+  const entries = Object.entries(request.people ?? {}).filter(([id]) => people.includes(keyOf(id)));
+  const ids = [...people, ...entries.flatMap(([, { also = [] }]) => also)].map((id) => personKey(id));
   const named = await inParallel([...new Set(ids)], readsAtOnce, (person) => subscriptions.of(person));
   // The members of a group are found only in the list of all subscriptions, which contain their groups.
   const needsAll = names.length === 0 || people.length < names.length;

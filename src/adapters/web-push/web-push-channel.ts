@@ -241,13 +241,13 @@ export function pushAppOf(channels: Readonly<Record<string, Channel>>): PushApp 
     publicKey: settings.publicKey,
     gatewayUrl: settings.origin,
     subscribe: async (person, subscription, records) =>
-      subscriptionsOf(settings, records).add(person, checked(subscription, settings)),
+      subscriptionsOf(settings, records).add(person, checkedSubscription(subscription, settings)),
     unsubscribe: (person, endpoint, records) => subscriptionsOf(settings, records).remove(person.id, [endpoint]),
   };
 }
 
 /** Refuses a subscription that cannot be reached. Addresses behind a host name are checked at each connection. */
-function checked(subscription: BrowserSubscription, { filter }: WebPushSettings): BrowserSubscription {
+function checkedSubscription(subscription: BrowserSubscription, { filter }: WebPushSettings): BrowserSubscription {
   const { endpoint, keys } = subscription;
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
   if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '' || url.hash !== '') {
@@ -284,7 +284,6 @@ const shape = z.strictObject({
   private_key: secretShape,
   gateway_url: text,
   allow_addresses: z.array(text).max(100, 'must have at most 100 items').optional(),
-  /** The path of a PEM file. */
   ca_file: text.optional(),
   callers: z.enum(callersOptions).optional(),
 });

@@ -25,7 +25,6 @@ export interface WebPushOptions extends HttpSettings {
   callers?: CallersOption;
 }
 
-/** The validated options, with their defaults. */
 export interface WebPushSettings extends Pick<WebPushOptions, 'subject' | 'publicKey' | 'privateKey'> {
   origin: string;
   filter: AddressFilter;

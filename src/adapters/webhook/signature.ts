@@ -62,17 +62,18 @@ export function verify(
     throw forbidden('Its webhook-id or its webhook-timestamp is malformed.');
   }
   const given = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
-  let problem = '';
+  let lastProblem = '';
   for (const key of keys) {
     try {
       key.verify(body, given, { jsonParse: false });
       return id;
     } catch (error) {
-      problem = error instanceof Error ? error.message : '';
+      lastProblem = error instanceof Error ? error.message : '';
     }
   }
+  // Each key is refused for the same timestamp, so the last problem is enough.
   throw forbidden(
-    problem.includes('timestamp')
+    lastProblem.includes('timestamp')
       ? 'Its webhook-timestamp is more than five minutes away from the clock here.'
       : 'No signature in it is made with the secret, over this id, timestamp and body.',
   );

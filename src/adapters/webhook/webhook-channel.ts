@@ -125,7 +125,7 @@ async function poll(
   const common = { accept: 'application/json', 'user-agent': 'countersign', [requestIdHeader]: requestId };
   const headers = { ...settings.headers, ...common };
   /** Polls once. Undefined if there is no answer yet, or only the one that the run has refused. */
-  const ask = async (problem?: string): Promise<ChannelAnswer | undefined> => {
+  const pollOnce = async (problem?: string): Promise<ChannelAnswer | undefined> => {
     const sentHeaders = problem === undefined ? headers : { ...headers, [problemHeader]: asHeader(problem) };
     const incoming = await exchange({ method: 'GET', url, headers: sentHeaders, signal }, agents, requestTimeoutMs);
     if (incoming.status === 202) return undefined;
@@ -135,18 +135,22 @@ async function poll(
     const given = signatureOf(incoming.headers);
     const isChecked = isSigned || given['webhook-signature'] !== undefined;
     if (isChecked) verify(keys, given, incoming.text);
-    // A signed answer, or one from a shared URL, may belong to another request, so it must name its request.
-    const named = isChecked ? (['requestId', 'digest'] as const) : isShared ? (['requestId'] as const) : [];
-    const answer = readAnswer(incoming.text, { requestId, digest, named });
+    const answer = readAnswer(incoming.text, { requestId, digest, named: namedIn(isChecked, isShared) });
     return answerDigest(answer) === refused?.digest ? undefined : answer;
   };
   // Send a second GET that says why the answer does not count, because a receiver cannot read the worker's log.
-  const askTwice = (): Promise<ChannelAnswer | undefined> =>
-    ask().catch((error: unknown) => {
+  const pollAndReport = (): Promise<ChannelAnswer | undefined> =>
+    pollOnce().catch((error: unknown) => {
       if (!isProblemError(error) || !answerProblems.has(error.code)) throw error;
-      return ask(error.message);
+      return pollOnce(error.message);
     });
-  return untilAnswer(askTwice, intervalMs, signal);
+  return untilAnswer(pollAndReport, intervalMs, signal);
+}
+
+/** A signature proves only the sender, and a shared URL names no request: then the answer itself must name it. */
+function namedIn(isSigned: boolean, isShared: boolean): AnsweredRequest['named'] {
+  if (isSigned) return ['requestId', 'digest'];
+  return isShared ? ['requestId'] : [];
 }
 
 /** Verifies an answer that was posted to the gateway, and converts it to a decision. Throws a `ProblemError`. */

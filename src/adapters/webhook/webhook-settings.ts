@@ -65,7 +65,6 @@ export interface WebhookDelivery {
  */
 export type WebhookBody = ApprovalDetails & { request_id?: string; tool_name?: string; delivery: WebhookDelivery };
 
-/** The validated options, with their defaults. */
 export interface WebhookSettings {
   url: URL;
   name: string;
@@ -86,17 +85,10 @@ const reserved = /^(?:webhook-.*|countersign-.*|content-.*|host|connection|trans
 
 /** Validates the options. Throws `policy_invalid`, also for a forbidden address. */
 export async function webhookSettings(options: WebhookOptions): Promise<WebhookSettings> {
-  const receiver = { url: true, secret: true, name: true } as const;
+  const receiver = { url: true, secret: true, name: true, proxy: true, tls: true, lookup: true } as const;
   const answers = { poll: true, pollUrl: true, pollIntervalMs: true, callbackUrl: true, signedAnswers: true } as const;
   const sending = { legacySignature: true, headers: true, requestTimeoutMs: true, allowAddresses: true } as const;
-  checkOptions('webhookChannel', options, {
-    ...receiver,
-    ...answers,
-    ...sending,
-    proxy: true,
-    tls: true,
-    lookup: true,
-  });
+  checkOptions('webhookChannel', options, { ...receiver, ...answers, ...sending });
   const { pollUrl, callbackUrl, pollIntervalMs = 2_000, requestTimeoutMs = 10_000, proxy, lookup } = options;
   const secrets = [options.secret ?? []].flat();
   const keys = signingKeys(secrets);
