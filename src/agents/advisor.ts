@@ -28,9 +28,8 @@ export interface AdvisedCall {
 }
 
 /**
- * A function on the worker that advises on a call; undefined leaves it to reviewers. `signal` is aborted when the time
- * is over or the call is abandoned. If the function throws, returns something else or takes too long, reviewers are
- * asked.
+ * A function on the worker that advises on a call; undefined leaves it to reviewers. `signal` aborts when the time is
+ * over or the call is abandoned. If the function throws, is late or returns something else, reviewers are asked.
  */
 export type AdvisorFunction = (
   call: AdvisedCall,

@@ -58,7 +58,7 @@ export function toolNameOf(agentName: string): string {
   return agentName.replaceAll(/[^A-Za-z0-9_-]/g, '_');
 }
 
-/** The `execute` of tools that have no activity: agents as tools, and handoffs. The workflow never calls it. */
+/** The `execute` of agents as tools, and of handoffs. It is never called, because a workflow runs these itself. */
 export function runsElsewhere(): never {
   throw new Error('a call of an agent is a run of its own, not an activity');
 }

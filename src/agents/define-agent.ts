@@ -54,21 +54,10 @@ export interface AgentOptions {
 const defaultMaxTurns = 50;
 const mostTurns = 100_000;
 
-const optionNames = [
-  'name',
-  'instructions',
-  'model',
-  'description',
-  'tools',
-  'toolsets',
-  'handoffs',
-  'policy',
-  'maxTurns',
-  'modelCall',
-  'files',
-  'output',
-  'checkInput',
-] as const satisfies (keyof AgentOptions)[];
+const modelOptions = ['name', 'instructions', 'model', 'description'] as const;
+const toolOptions = ['tools', 'toolsets', 'handoffs', 'policy'] as const;
+const runOptions = ['maxTurns', 'modelCall', 'files', 'output', 'checkInput'] as const;
+const optionNames = [...modelOptions, ...toolOptions, ...runOptions] satisfies (keyof AgentOptions)[];
 
 /** Members of an `Agent` that are not options. They are accepted, so that options may contain `...agent`. */
 const derivedNames = ['outputSchema'] as const satisfies Exclude<keyof Agent, keyof AgentOptions>[];

@@ -24,8 +24,7 @@ export interface ToolOptions<Schema extends ToolSchema> {
   /**
    * The argument that patterns `name:args` match. Default: the canonical JSON of all arguments. `{ argument, shell:
    * true }` names a shell command: a policy must allow each simple command in it. `beside` names arguments that are
-   * harmless beside any command, such as `description`. To allow a call with others, such as `cwd`, a rule must name
-   * them.
+   * harmless beside any command, such as `description`; to allow others, such as `cwd`, a rule must name them.
    */
   subject?:
     ArgumentName<Schema> | { argument: ArgumentName<Schema>; shell: true; beside?: readonly ArgumentName<Schema>[] };
@@ -70,10 +69,10 @@ export interface ToolOptions<Schema extends ToolSchema> {
   /** Runs the call, with exactly the approved arguments. It returns JSON. If it throws, the model gets the error. */
   execute: (args: StandardSchemaV1.InferOutput<Schema>, context: ToolContext) => unknown;
   /**
-   * Finds out, only by reading, what became of a call whose outcome is unknown: for example, it asks a service about
-   * `idempotencyKey`. After `yes`, the model gets the `result`. After `no` (the call can never take effect), the call
-   * passes the second gate again and runs. After `unknown`, an error or five attempts of over 30 seconds, it stays
-   * unknown.
+   * Finds out, only by reading, what became of a call whose outcome is unknown: it asks a service about
+   * `idempotencyKey`, for example. After `yes`, the model gets the `result`. After `no` (the call can never take
+   * effect), it passes the second gate again and runs. After `unknown`, an error or five attempts of over 30 seconds,
+   * it stays unknown.
    */
   reconcile?: (args: StandardSchemaV1.InferOutput<Schema>, context: ToolContext) => Reconciled | Promise<Reconciled>;
   /**
@@ -88,26 +87,12 @@ export const defaultHeartbeatTimeoutMs = 30_000;
 export const defaultToolTimeoutMs = 10 * 60_000;
 export const longestMs = 365 * 24 * 3_600_000;
 
-const optionNames = [
-  'name',
-  'description',
-  'input',
-  'risk',
-  'subject',
-  'show',
-  'describe',
-  'preview',
-  'previewTimeoutMs',
-  'bind',
-  'cache',
-  'pinned',
-  'idempotent',
-  'heartbeat',
-  'timeoutMs',
-  'execute',
-  'reconcile',
-  'checkResult',
-] as const satisfies (keyof ToolOptions<ToolSchema>)[];
+const callOptions = ['name', 'description', 'input', 'risk', 'subject', 'show', 'describe'] as const;
+const previewOptions = ['preview', 'previewTimeoutMs', 'bind'] as const;
+const resultOptions = ['cache', 'pinned', 'idempotent'] as const;
+const runOptions = ['heartbeat', 'timeoutMs', 'execute', 'reconcile', 'checkResult'] as const;
+type OptionName = keyof ToolOptions<ToolSchema>;
+const optionNames: OptionName[] = [...callOptions, ...previewOptions, ...resultOptions, ...runOptions];
 
 /**
  * Declares a tool. Each call of it is checked against `input`, passes the gate, and runs `execute` as an activity.
@@ -166,9 +151,11 @@ export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schem
   });
 }
 
-function checkEffect(place: string, { risk, cache, pinned, idempotent }: Partial<ToolOptions<ToolSchema>>): void {
+type Effect = Pick<Tool, 'risk' | 'cache' | 'pinned' | 'idempotent'>;
+
+function checkEffect(place: string, { risk, cache, pinned, idempotent }: Effect): void {
   const fail: Fail = failAt(place);
-  if (!risks.includes(risk!)) fail(`risk must be one of ${risks.join(', ')}`);
+  if (!risks.includes(risk)) fail(`risk must be one of ${risks.join(', ')}`);
   if (cache !== undefined && !cacheScopes.includes(cache)) fail(`cache must be one of ${cacheScopes.join(', ')}`);
   if (cache !== undefined && risk !== 'read_only')
     fail(`cache needs risk 'read_only', because a repeated call would not run; leave it out`);
@@ -176,9 +163,8 @@ function checkEffect(place: string, { risk, cache, pinned, idempotent }: Partial
   if (typeof idempotent !== 'boolean') fail('idempotent must be true or false');
 }
 
-type ToolFunctions = Record<'execute' | 'describe' | 'reconcile' | 'checkResult', unknown>;
-
-function checkFunctions(place: string, { execute, describe, reconcile, checkResult }: Partial<ToolFunctions>): void {
+function checkFunctions<Schema extends ToolSchema>(place: string, options: ToolOptions<Schema>): void {
+  const { execute, describe, reconcile, checkResult } = options;
   const fail: Fail = failAt(place);
   if (typeof execute !== 'function') fail('execute must be a function');
   if (describe !== undefined && typeof describe !== 'function')

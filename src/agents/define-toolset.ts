@@ -13,8 +13,8 @@ const longestName = 32;
  * it starts. Before a call, the worker reads them again: a tool that is gone or has changed does not run, and the model
  * gets an error. Throws a `DefinitionError`, one sentence, for invalid options.
  *
- * `name` has 1 to 32 letters, digits, `-` or `_`, with no `_` at an end and no two in a row, because the name of each
- * tool is this name, `__` and more.
+ * `name` has 1 to 32 letters, digits, `-` or `_`, with no `_` at an end and no two in a row: it and `__` begin its
+ * tools' names.
  *
  * @example
  * ```ts

@@ -189,9 +189,8 @@ export function isToolset(value: unknown): value is Toolset {
 }
 
 /**
- * Thrown by a tool's `execute` if the tool cannot know whether the call took effect, for example because a service did
- * not answer. The outcome is `ran: unknown`, and the model is notified. Only an `idempotent` tool is retried. History
- * stores `message`.
+ * Thrown by a tool's `execute` if it is unknown whether the call took effect: a service did not answer, for example.
+ * The outcome is `ran: unknown`, the model is notified, and only `idempotent` tools are retried. History has `message`.
  *
  * @example
  * ```ts

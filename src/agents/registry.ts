@@ -58,15 +58,11 @@ export function createRegistry(input: { agents: readonly Agent[]; tools?: readon
     for (const { agent: nested, handoff } of own) [nested, handoff].forEach((other) => other && addAgent(other));
   };
   input.agents.forEach(addAgent);
-  const workflowTools = input.tools ?? [];
-  if (
-    !Array.isArray(workflowTools) ||
-    !workflowTools.every(isTool) ||
-    workflowTools.some(({ agent }) => agent !== undefined)
-  ) {
+  const otherTools = input.tools ?? [];
+  if (!Array.isArray(otherTools) || !otherTools.every(isTool) || otherTools.some(({ agent }) => agent !== undefined)) {
     throw new DefinitionError('tools must be a list of what defineTool returned');
   }
-  workflowTools.forEach(addTool);
+  otherTools.forEach(addTool);
   const toolsets = new OpenToolsets([...agents.values()].flatMap((agent) => agent.toolsets));
   for (const name of tools.keys()) {
     if (toolsets.owns(name)) throw new DefinitionError(`tool name '${name}' belongs to a toolset; rename one`);

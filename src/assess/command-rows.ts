@@ -5,9 +5,8 @@ export interface CommandRow {
   /** Names of programs, separated by blanks. `mkfs*` stands for every name that begins with `mkfs`. */
   programs: string;
   /**
-   * Conditions on the words after the program. Some word must match one of the blank-separated items of each text. `-r`
-   * matches that letter among short options, `--force` also `--force=…`, `delete*` a prefix, any other item a whole
-   * word.
+   * Conditions on the words after the program: some word must match one of the blank-separated items of each text. `-r`
+   * matches that letter among short options, `--force` also `--force=…`, `delete*` a prefix, others whole words.
    */
   with?: readonly string[];
   severity: Severity;

@@ -203,9 +203,8 @@ export function outputInstructions(instructions: string, schema: JsonObject): st
 type Addresses = Awaited<LanguageModelV4['supportedUrls']>;
 
 /**
- * Returns a function that says, as a clause, why a call of the model leaves out a file; undefined if it does not.
- * Another agent may have accepted the file before a handoff, or the provider may not fetch its address; the worker
- * never does.
+ * Returns a function that says, as a clause, why the model does not get a file; undefined if it does. Another agent may
+ * have accepted the file before a handoff, or the provider may not fetch its address; the worker never does.
  */
 export async function leftOutFiles({
   name,

@@ -166,7 +166,7 @@ function typeOf({ kinds }: Outcome): Type {
 function faultProblem({ name, part, operands }: Fault): string {
   const types = operands.map(({ outcome }) => typeName(outcome));
   const [first = 'text', second = 'text'] = types;
-  const isNot = (wanted: string): string => types.find((type) => type !== wanted && type !== 'value') ?? first;
+  const wrongType = (wanted: string): string => types.find((type) => type !== wanted && type !== 'value') ?? first;
   if (name === 'logic') return `joins or negates a ${first}, not what is true or false`;
   if (name === 'loop') return `looks at each element of a ${first}, not of a list`;
   if (name === 'select') return selectProblem(part, operands[0]!.outcome, first);
@@ -182,9 +182,9 @@ function faultProblem({ name, part, operands }: Fault): string {
   if (name === '_%_' && types.every((type) => type === 'number' || type === 'value')) {
     return `takes the remainder of a number of the call, which counts as decimal: write int(…) around it`;
   }
-  if (name === '_%_' || arithmetic.includes(name)) return `calculates with a ${isNot('number')}, not a number`;
+  if (name === '_%_' || arithmetic.includes(name)) return `calculates with a ${wrongType('number')}, not a number`;
   if (name === '_+_') return `adds a ${first} and a ${second}`;
-  if (!orderings.includes(name)) return `calls ${name} on or with a ${isNot('text')}, not a text`;
+  if (!orderings.includes(name)) return `calls ${name} on or with a ${wrongType('text')}, not a text`;
   const unordered = operands.find((_, index) => ['list', 'map', 'null'].includes(types[index]!));
   if (unordered !== undefined) return `orders a ${typeName(unordered.outcome)}${memberMeant(unordered.part)}`;
   return `orders a ${first} and a ${second}${comparisonMeant(operands)}`;

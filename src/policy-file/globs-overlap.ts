@@ -29,7 +29,7 @@ export class Comparisons {
   }
 }
 
-/** True if some text matches both globs. Two classes count as having a character in common. */
+/** True if some text matches both globs. Finds the pairs of positions that it can reach; two classes always overlap. */
 export function globsOverlap(one: string, other: string): boolean {
   const [first, second] = [globTokens(one), globTokens(other)];
   // `reachable`: positions in `second` that a common text can reach before this token of `first`; `next`: after it.

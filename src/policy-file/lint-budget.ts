@@ -99,10 +99,12 @@ function matchingWarnings({ name, kind, rules, parts, match }: RulesOfTool, comp
   const patterns = rules.flatMap(({ pattern }) => (pattern.includes(':') ? [pattern] : []));
   const fields = [...new Set(rules.flatMap(({ args = {} }) => Object.keys(args)))];
   const agents = [...new Set(['', ...rules.flatMap(({ agent = [] }) => agent)])];
+  // What the rules match: the subject, under the name '', and the arguments that their `args` name.
   const matched = [
     ...(patterns.length === 0 ? [] : [{ field: '', isCommand: patterns.some((each) => each.includes(' ')) }]),
     ...fields.map((field) => ({ field, isCommand: namesCommand(field) })),
   ];
+  // How much of each the gate can match against the rules.
   const bounds = matched.map(({ field, isCommand }) => {
     const charged = agents.map((agent) =>
       comparisons.afford(rules.length * costOfRule) ? workPerCharacter(match, { field, fields, isCommand, agent }) : 0,
@@ -126,8 +128,7 @@ function matchingWarnings({ name, kind, rules, parts, match }: RulesOfTool, comp
 
 /**
  * Measures the work that the gate counts for each character of an argument. Work is proportional to length, so it
- * matches a call in which this argument has one character and the others have none. `field`: the argument's name; empty
- * for the subject.
+ * matches a call in which this argument has one character and the others none. `field`: its name; empty: the subject.
  */
 function workPerCharacter(
   match: (call: LayerCall) => unknown,
@@ -156,6 +157,7 @@ function workPerCharacter(
 
 /** One warning if the conditions of the rules for a tool may take more steps than a ruling has; else none. */
 function conditionWarnings(name: string, rules: readonly Rule[], stepsOf: (rule: Rule) => number): string[] {
+  // A call evaluates the rules for its agent, and those for every agent.
   const byAgent = Map.groupBy(rules, ({ agent }) => agent);
   const sumOf = (all: readonly Rule[] = []): number => all.reduce((sum, rule) => sum + stepsOf(rule), 0);
   const shared = sumOf(byAgent.get(undefined));

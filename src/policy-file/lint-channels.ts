@@ -100,8 +100,7 @@ function possibleChannels(
 
 /**
  * Returns, as clauses, the steps of a rule that are due after the time-out, and a quorum that needs people who are
- * asked only then. These steps come only if a request is extended. `of`: whose policy. `ceiling`: the one above, if
- * known.
+ * asked only then. Such steps come only if a request is extended. `of`: whose policy. `ceiling`: the one above it.
  */
 export function lateSteps({ ask }: Rule, policy: Policy, of: 'ceiling' | 'agent' | 'run', ceiling?: Policy): string[] {
   if (ask === undefined) return [];

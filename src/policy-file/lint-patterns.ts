@@ -154,12 +154,12 @@ function neverACommand(glob: string): NeverMatching[] {
     const bare = glob.replace(/[\s;,|&]{1,20}$/, '');
     return [{ what: `ends in '${sign}', which is part of no command`, globs: [bare] }];
   }
-  const alternatives = glob.split('|').map((each) => each.trim());
-  const programs = alternatives.map((each) => /^\*?(?:[\w./~-]*\/)?([\w.-]+)/.exec(each)?.[1]);
+  const words = glob.split('|').map((word) => word.trim());
+  const programs = words.map((word) => /^\*?(?:[\w./~-]*\/)?([\w.-]+)/.exec(word)?.[1]);
   // A program with a wildcard may read its input, too.
   const isPipe = programs.slice(1).some((program) => program === undefined || readers.has(program));
-  if (alternatives.length > 1 && programs[0] !== undefined && !isPipe) {
-    return [{ what: "has '|', which joins commands and means no 'or'", globs: alternatives }];
+  if (words.length > 1 && programs[0] !== undefined && !isPipe) {
+    return [{ what: "has '|', which joins commands and means no 'or'", globs: words }];
   }
   if (/(?: |^[\w-]*[A-Za-z])\.\*$/.test(glob)) {
     return [
@@ -186,15 +186,19 @@ function jsonWarnings(glob: string): string[] {
   ];
 }
 
+/** Matches `\d+`, `\s*` and `\bword\b`. */
+const escapes = /\\[sdw][+{]|\\s\*|(?:^|[\s(*.])\\b\w+\\b(?:[\s)*.]|$)/;
+/** Matches alternatives in parentheses, such as `(rm|del)`. */
+const alternatives = /\(([^\s()|]+(?:\|[^\s()|]+)+)\)/;
+
 /** The glob that a regular expression means; undefined if there is none. `.*` alone may also be part of a name. */
 function withoutExpression(glob: string): string | undefined {
   const [, framed] = /^\/([^/]+)\/[gimsuy]{0,2}$/s.exec(glob) ?? [];
   const isFramed = framed !== undefined && /\.[*+]|[\\|()\s]|^\^|\$$/.test(framed);
   const isAnchored = /^\^./s.test(glob) || /[\w*)\]]\$$/.test(glob);
-  const isEscaped = /\\[sdw][+{]|\\s\*|(?:^|[\s(*.])\\b\w+\\b(?:[\s)*.]|$)/.test(glob);
-  const hasClasses = isEscaped || /\([^\s()|]+(?:\|[^\s()|]+)+\)/.test(glob);
-  const isOpen = /^\.\*.*\.\*$/s.test(glob);
-  if (!isFramed && !isAnchored && !hasClasses && !isOpen) return undefined;
+  const isOpenAtBothEnds = /^\.\*.*\.\*$/s.test(glob);
+  const isExpression = isFramed || isAnchored || isOpenAtBothEnds || escapes.test(glob) || alternatives.test(glob);
+  if (!isExpression) return undefined;
   const body = (isFramed ? framed : glob).replace(/^\^/, '').replace(/\$$/, '');
   const plain = body
     .replaceAll(/\\s[+*]?/g, ' ')
@@ -210,7 +214,7 @@ function withoutExpression(glob: string): string | undefined {
 
 /** The globs for a text with alternatives: two for `(rm|del) *`. */
 function alternativesIn(glob: string): string[] {
-  const [group, words] = /\(([^\s()|]+(?:\|[^\s()|]+)+)\)/.exec(glob) ?? [];
+  const [group, words] = alternatives.exec(glob) ?? [];
   if (group === undefined || words === undefined) return [glob];
   return words.split('|').map((word) => glob.replace(group, () => word));
 }

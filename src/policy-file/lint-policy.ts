@@ -12,7 +12,7 @@ import { lateSteps } from './lint-channels.ts';
 import { patternWarnings } from './lint-patterns.ts';
 import { hidingProblem } from './parse-run-policy.ts';
 import { type Policy, type Rule, defaultMinRemindMs } from '../core/policy/policy.ts';
-import { groupOf, membersOfOne, personKeyIn, personOf } from '../core/people/directory.ts';
+import { type Directory, groupOf, membersOfOne, personKeyIn, personOf } from '../core/people/directory.ts';
 
 /**
  * Warnings about a valid policy: rules that a later rule always overrides, and grants that these offer in vain; denies
@@ -126,7 +126,7 @@ function onTimeoutAllowClause(of: 'ceiling' | 'agent' | 'run'): string {
   return `lets an unanswered call run, if its severity is safe or low and its risk is read_only or write, and if ${others}: else it is denied`;
 }
 
-/** The cost of comparing two rules if their names differ. */
+/** How many steps of `Comparisons` a pair of rules takes whose globs on tool names differ. */
 const costOfPair = 4;
 
 interface Listed {
@@ -160,18 +160,18 @@ function allowedBefore(rules: readonly Listed[], index: number, comparisons: Com
 /** The id of an earlier deny rule that matches some calls of this allow rule, while neither rule covers the other. */
 function deniedInPart(rules: readonly Listed[], index: number, comparisons: Comparisons): string | undefined {
   const { rule, compiled } = rules[index]!;
-  const own = compiled.pattern.args;
-  if (rule.action !== 'allow' || own === undefined) return undefined;
-  for (let at = 0; at < index; at += 1) {
-    const { rule: earlier, compiled: before } = rules[at]!;
-    const { pattern } = before;
+  const ownArgs = compiled.pattern.args;
+  if (rule.action !== 'allow' || ownArgs === undefined) return undefined;
+  for (let place = 0; place < index; place += 1) {
+    const { rule: earlier, compiled: earlierCompiled } = rules[place]!;
+    const { pattern } = earlierCompiled;
     if (!comparisons.afford(costOfPair)) return undefined;
     if (earlier.action !== 'deny' || 'problem' in pattern || pattern.args === undefined) continue;
-    const both = [rule.agent, earlier.agent].filter((agent) => agent !== undefined);
-    if (new Set(both).size > 1 || !('name' in compiled.pattern)) continue;
-    if (globCovers(pattern.args, own) || globCovers(own, pattern.args)) continue;
-    if (comparisons.overlap(pattern.name, compiled.pattern.name) && comparisons.overlap(pattern.args, own))
-      return before.id;
+    const agents = [rule.agent, earlier.agent].filter((agent) => agent !== undefined);
+    if (new Set(agents).size > 1 || !('name' in compiled.pattern)) continue;
+    if (globCovers(pattern.args, ownArgs) || globCovers(ownArgs, pattern.args)) continue;
+    if (comparisons.overlap(pattern.name, compiled.pattern.name) && comparisons.overlap(pattern.args, ownArgs))
+      return earlierCompiled.id;
   }
   return undefined;
 }
@@ -210,7 +210,8 @@ function shadowed(rule: CompiledRule, over: CompiledRule): string {
 
 /** True if `wide` certainly matches every call that `narrow` matches; false if that is unknown. */
 function covers(wide: Rule, wideCompiled: CompiledRule, narrow: Rule, narrowCompiled: CompiledRule): boolean {
-  const [{ pattern: widePattern }, { pattern: narrowPattern }] = [wideCompiled, narrowCompiled];
+  const { pattern: widePattern } = wideCompiled;
+  const { pattern: narrowPattern } = narrowCompiled;
   if ('problem' in widePattern || 'problem' in narrowPattern) return false;
   // For a list, an allow rule must match every element, and any other rule at least one.
   const readsValues = widePattern.args !== undefined || Object.keys(wide.args ?? {}).length > 0;
@@ -234,7 +235,7 @@ function lintPeople(policy: Policy, idOf: (index: number) => string, isCeiling: 
     const { reviewers = [], oneOfEach = [], escalate = [] } = ask;
     const names = new Set([...reviewers, ...oneOfEach, ...escalate.flatMap(({ to }) => to)]);
     return [...names].flatMap((name) => {
-      const unknown = whyUnknown(name);
+      const unknown = whyUnknown(name, directory, isCeiling);
       return unknown === undefined ? [] : [{ index, rule: idOf(index), message: `rule ${idOf(index)} ${unknown}` }];
     });
   });
@@ -247,7 +248,7 @@ function lintPeople(policy: Policy, idOf: (index: number) => string, isCeiling: 
   );
   const signing = keyEntries.flatMap(([id, { signsFor = [] }]) =>
     signsFor.flatMap((name) => {
-      const unknown = name === '*' ? undefined : whyUnknown(name, 'signs for');
+      const unknown = name === '*' ? undefined : whyUnknown(name, directory, isCeiling, 'signs for');
       return unknown === undefined ? [] : [{ message: `key '${id}' ${unknown}` }];
     }),
   );
@@ -263,22 +264,20 @@ function lintPeople(policy: Policy, idOf: (index: number) => string, isCeiling: 
       .filter(([, { keys }]) => !isCeiling && keys.length > 0)
       .map(([name]) => ({ message: `the keys of '${name}' do not count: only those in the ceiling's directory do` })),
   ];
+}
 
-  /** Says, as a clause, why a name is unknown. Without a directory in this policy, another one may define a group. */
-  function whyUnknown(name: string, verb = 'asks'): string | undefined {
-    const group = groupOf(name);
-    if (directory === undefined) {
-      return isCeiling && group !== undefined ? `${verb} '${name}', and the policy has no directory` : undefined;
-    }
-    if (group === undefined) {
-      return personOf(directory, name) === undefined
-        ? `${verb} '${name}', and the directory does not have that person`
-        : undefined;
-    }
-    return membersOfOne(directory, name).length === 0
-      ? `${verb} '${name}', and that group is empty in the directory`
-      : undefined;
+/** Says, as a clause, why a name is unknown. Without a directory in this policy, another one may define a group. */
+function whyUnknown(name: string, directory: Directory | undefined, isCeiling: boolean, verb = 'asks') {
+  const isGroup = groupOf(name) !== undefined;
+  if (directory === undefined) {
+    return isCeiling && isGroup ? `${verb} '${name}', and the policy has no directory` : undefined;
   }
+  if (isGroup) {
+    const isEmpty = membersOfOne(directory, name).length === 0;
+    return isEmpty ? `${verb} '${name}', and that group is empty in the directory` : undefined;
+  }
+  const isKnown = personOf(directory, name) !== undefined;
+  return isKnown ? undefined : `${verb} '${name}', and the directory does not have that person`;
 }
 
 /** The warnings about people of a directory whose names look alike. */

@@ -9,9 +9,8 @@ export interface McpHints {
 }
 
 /**
- * The risk of an MCP tool. From a trusted server, `readOnlyHint` gives `read_only`, `destructiveHint: false` gives
- * `write`, and all else `destructive`. The hints of any other server can only raise the risk, from `write` to
- * `destructive`.
+ * The risk of an MCP tool. A trusted server's `readOnlyHint` gives `read_only`, its `destructiveHint: false` gives
+ * `write`, all else `destructive`. Hints of another server can only raise the risk, from `write` to `destructive`.
  *
  * @example
  * ```ts

@@ -130,7 +130,6 @@ function isUnder(path: readonly PropertyKey[], outer: readonly PropertyKey[]): b
   return path.length >= outer.length && outer.every((key, index) => key === path[index]);
 }
 
-/** The problems of ids that an earlier rule has. */
 function repeatedIds(document: PolicyDocument): ShapeProblem[] {
   const first = new Map<string, readonly PropertyKey[]>();
   return placedRules(document).flatMap(({ rule: { id }, path }) => {

@@ -112,9 +112,9 @@ export function hidingProblem(
 const unknownThere = ['metadata', 'counts', 'severity', 'sum'] as const;
 
 /**
- * The ceiling as the second gate applies it. That gate cannot know whether a rule that reads data of the run matched.
- * An allow or ask of such a rule becomes an ask, because it may have lifted a deny; a deny goes, because its calls
- * never arrive.
+ * The ceiling as the second gate applies it, which cannot know whether a rule that reads data of the run matched. An
+ * allow or ask of such a rule becomes an ask, because it may have lifted a deny. A deny goes, as its calls never
+ * arrive.
  */
 export function knownCeiling(ceiling: Policy): Policy {
   return { ...ceiling, rules: ceiling.rules.flatMap(knownRule) };
@@ -154,6 +154,7 @@ export function beyondDenying({ policy, mode }: { policy?: Policy; mode?: Mode }
   const { version: _, rules, riskDefaults, ...others } = policy;
   const rule = rules.find(({ action }) => mayRun(action));
   if (rule !== undefined) {
+    // In the file, each agent has a list of its own.
     const list = rules.filter(({ agent }) => agent === rule.agent);
     const block = rule.agent === undefined ? 'rules' : `agents.${rule.agent}.rules`;
     return `policy.${block}[${list.indexOf(rule)}]`;

@@ -23,8 +23,7 @@ export function patternProblem(pattern: string): string | undefined {
 
 /**
  * Returns a search for matches of the patterns. It counts its work, so one search serves all texts of a call. A text
- * beyond the limits is one span, and so is every text if a pattern does not compile: policies are checked when they
- * load.
+ * beyond the limits is one span, as is every text if a pattern does not compile: policies are checked at loading.
  */
 export function findOwn(patterns: readonly OwnPattern[]): FindMore | undefined {
   if (patterns.length === 0) return undefined;

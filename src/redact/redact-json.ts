@@ -9,6 +9,7 @@ const tokens = /"[^"\\]*(?:\\[^][^"\\]*)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g;
 export function redactJson(text: string, kinds: readonly string[], findMore?: FindMore): string | undefined {
   if (!isJson(text)) return undefined;
   const levels: Level[] = [{ isObject: false, name: '', inSecret: false }];
+  // In an object, the string after `{` or `,` is the name of a member.
   let isName = false;
   return text.replace(new RegExp(tokens), (token) => {
     const level = levels.at(-1)!;

@@ -102,7 +102,7 @@ class Splitter {
     if (node.type === 'Redirect') this.#redirect(node);
     const outer = this.#input;
     if (node.type === 'Command' || node.type === 'Redirected') {
-      // `bash <(echo rm)` reads the output of its arguments, too.
+      // A command may also read what its arguments write, as in `bash <(echo rm)`.
       const words = node.type === 'Command' ? node.args.flatMap(writtenBy) : [];
       this.#input = [...outer, ...node.redirects.flatMap(textsOf), ...words];
     }
@@ -156,9 +156,7 @@ class Splitter {
     for (const inner of unwrapped.commands) this.#words(inner.words, depth + 1, { index, at: places.ofCommand(inner) });
   }
 
-  /**
-   * Splits the texts that a shell may read as input. Each text only once, as for another shell its parts are the same.
-   */
+  /** Splits the texts that a shell may read as input, each only once: for another shell it has the same parts. */
   #readInput(depth: number, index: number): void {
     for (const text of this.#input) {
       if (this.#read.has(text)) continue;

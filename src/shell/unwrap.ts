@@ -190,27 +190,32 @@ function withDash(word: ShellWord): ShellWord {
  * an option that the table lacks, the command may begin at any word, so all are returned.
  */
 function contentsOfSubcommand(form: Wrapper, args: ShellWord[]): Contents | undefined {
-  const operands = new Map(
-    form.subcommands!.split(' ').map((each) => [each.split(':')[0]!, Number(each.split(':')[1] ?? 0)]),
-  );
+  const operandCounts = operandCountsOf(form.subcommands!);
   const mayBeOne = (word: ShellWord): boolean =>
-    [...operands.keys()].some((each) => mayBecome(word, each, { whole: true }));
-  const place = args.findIndex((word) => operands.has(word.text) || mayBeOne(word));
+    [...operandCounts.keys()].some((subcommand) => mayBecome(word, subcommand, { whole: true }));
+  const place = args.findIndex((word) => operandCounts.has(word.text) || mayBeOne(word));
   if (place === -1) return undefined;
-  const rest = args.slice(place + 1);
   const by = args[place]!.text;
-  const count = operands.get(by);
-  const own = readOptions(form, rest, false);
-  const before = own.operands.slice(0, count);
-  const after = own.operands.slice(before.length);
-  const isKnown = count !== undefined && own.unknownAt === undefined && before.every(({ glob }) => glob === undefined);
+  const rest = args.slice(place + 1);
+  const { operands, unknownAt } = readOptions(form, rest, false);
+  const count = operandCounts.get(by);
+  const before = operands.slice(0, count);
+  const after = operands.slice(before.length);
+  const isKnown = count !== undefined && unknownAt === undefined && before.every(({ glob }) => glob === undefined);
   // A word with a dash in place of the command is an option, so read options again.
-  const again = count === 0 || after[0]?.text.startsWith('-') !== true ? undefined : readOptions(form, after, false);
+  const hasMoreOptions = count !== 0 && after[0]?.text.startsWith('-') === true;
+  const again = hasMoreOptions ? readOptions(form, after, false) : undefined;
   const words = again?.operands ?? after;
   if (isKnown && again?.unknownAt === undefined && words[0]?.text.startsWith('-') !== true) {
     return { commands: [{ words }], by };
   }
   return { ...guess(form, rest, []), by };
+}
+
+/** Reads `run exec:1` from the table: no operand comes before the command of `run`, one before that of `exec`. */
+function operandCountsOf(subcommands: string): Map<string, number> {
+  const pairs = subcommands.split(' ').map((written) => written.split(':'));
+  return new Map(pairs.map(([name = '', count = '0']) => [name, Number(count)]));
 }
 
 function upToEnd(words: ShellWord[]): StartedCommand {
@@ -227,9 +232,7 @@ function optionValue(args: ShellWord[], at: number): InnerScript[] {
   return [{ text: text.replace(/^exec=/, ''), last }];
 }
 
-/**
- * What `git` runs by its settings or a subcommand and, after global options, `git` without them. Undefined if nothing.
- */
+/** What `git` runs by settings or a subcommand and, after global options, `git` without these; undefined if nothing. */
 function contentsOfGit(form: Wrapper, args: ShellWord[]): Contents | undefined {
   if (args.length === 1 && /^(-v|--version|--help)$/.test(args[0]!.text)) return undefined;
   const { scripts, operands, unknownAt } = readOptions(form, args, false);

@@ -30,7 +30,7 @@ export interface Wrapper {
   scripts?: string;
   /** Number of operands before the command. */
   operands?: number;
-  /** Options may also stand between the operands and the command. Values of `scripts` are settings: `NAME=value`. */
+  /** Options may also stand between operands and command, and values of `scripts` are settings: `-o NAME=VALUE`. */
   optionsAgain?: true;
   /** `NAME=value` words may precede the command. */
   assignments?: true;

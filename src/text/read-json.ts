@@ -13,9 +13,9 @@ export interface ReadJsonOptions {
 }
 
 /**
- * Reads JSON that others will read too. Refuses what two readers could understand differently (a duplicate key, a
- * number that a double does not hold, half a surrogate pair) and deep nesting. `problem`: a place and the expected
- * value, in one line. Never throws.
+ * Reads JSON that others will read, too. Refuses deep nesting, and what two readers could understand differently: a
+ * duplicate key, a number that a double does not hold, half a surrogate pair. `problem` is one line with a place. Never
+ * throws.
  */
 export function readJson(
   text: string,

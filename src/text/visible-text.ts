@@ -1,7 +1,7 @@
 /**
  * Makes untrusted text safe to show to reviewers. Characters that are invisible, that move or reorder text, or that
- * pass for others become `\u{202E}`. Backslashes stay, so that commands and paths do not change, and so do joiners of
- * words.
+ * pass for others become `\u{202E}`. Backslashes stay, as in commands and paths, and so do joiners that belong to a
+ * word.
  */
 import { isUnseen, marksPerLetter, perCharacter, shortened } from '../core/base/text.ts';
 import { lookAlikes } from './look-alikes.ts';
@@ -109,13 +109,10 @@ function oddCharacters(
   for (const index of lookAlikes(text, options)) odd[index] = 1;
   // A joiner beside an escaped letter would be invisible, so escape the joiner, too.
   for (const index of joiners) if (isBesideOdd(text, index, odd)) odd[index] = 1;
-  const propertiesOf = perCharacter((character) => ({
-    isHidden: isUnseen(character),
-    isMark: /\p{M}/u.test(character),
-  }));
+  const traitsOf = perCharacter((character) => ({ isHidden: isUnseen(character), isMark: /\p{M}/u.test(character) }));
   let wasOdd = false;
   return (character, index) => {
-    const { isHidden, isMark } = propertiesOf(character);
+    const { isHidden, isMark } = traitsOf(character);
     // A mark belongs to the letter before it, and is escaped with that letter.
     wasOdd = (isHidden && !joiners.has(index)) || odd[index] === 1 || (wasOdd && isMark);
     return wasOdd;
@@ -138,9 +135,7 @@ function escaped(character: string): string {
   return `\\u{${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}}`;
 }
 
-/**
- * Writes the characters of JSON text that `visibleText` escapes as escapes of JSON. The text's value stays the same.
- */
+/** Writes the characters of JSON text that `visibleText` escapes as escapes of JSON. Its value stays the same. */
 export function visibleJson(json: string): string {
   return visibleBeside(json, /\\(?:u[0-9a-f]{4}|.)/gi, unitEscapes);
 }

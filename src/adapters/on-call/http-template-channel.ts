@@ -222,9 +222,7 @@ function testRequest(key: string): ChannelRequest {
   };
 }
 
-/**
- * Encodes a value as a part of a path or query. Throws if it is empty or has only dots, which would change the path.
- */
+/** Encodes a value for a path or query. Throws if it is empty or has only dots, which would change the path. */
 function asUrlPart(value: string): string {
   if (value !== '' && !/^\.+$/.test(value)) return encodeURIComponent(value.toWellFormed());
   throw policyInvalid('A placeholder in the URL has no value that can be part of a path.');

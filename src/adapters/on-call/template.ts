@@ -235,8 +235,8 @@ export interface TemplateFacts {
 
 /** The names that the body may use: the request, why the message is sent, and the secrets. */
 export function knownInBody(message: 'notify' | 'settled', secrets: readonly string[]): Known {
-  const own = message === 'notify' ? ['step.kind', 'step.to'] : settlementMembers.map((each) => `settlement.${each}`);
-  const deep = [...requestMembers.map((each) => `request.${each}`), ...own, ...always];
+  const why = message === 'notify' ? ['step.kind', 'step.to'] : settlementMembers.map((name) => `settlement.${name}`);
+  const deep = [...requestMembers.map((name) => `request.${name}`), ...why, ...always];
   const whole = [
     'request',
     ...(message === 'settled' ? ['settlement'] : []),

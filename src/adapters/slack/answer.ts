@@ -142,7 +142,8 @@ async function approveAlways(
   const refusal = aboveCap(request, settings);
   if (refusal !== undefined) return refusal;
   const always = alwaysScope(request, settings);
-  if (always === undefined || !slackCard(request, settings).answers.some(({ name }) => name === 'always')) {
+  const isOffered = slackCard(request, settings).answers.some(({ name }) => name === 'always');
+  if (always === undefined || !isOffered) {
     return settledReply(request) ?? { text: 'Nothing was changed: the rules admit no "always" for this call.' };
   }
   return decide(interaction, person, context, { approved: true, always });

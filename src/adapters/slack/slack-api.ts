@@ -15,8 +15,8 @@ export async function openWebClient(
   { signal, waitsForRate = true }: { signal?: AbortSignal; waitsForRate?: boolean } = {},
 ): Promise<WebClient> {
   const { WebClient, LogLevel } = await import('@slack/web-api');
-  // The client's type lacks `onFailedAttempt`, which the package `retry` calls.
-  const retryConfig = { retries: rateRetries, minTimeout: 100, onFailedAttempt: onlyForRate };
+  // The client's type lacks `onFailedAttempt`, which the package `retry` calls. If it throws, there is no retry.
+  const retryConfig = { retries: rateRetries, minTimeout: 100, onFailedAttempt: throwUnlessRateLimited };
   const fetchUntil: WebClientOptions['fetch'] = (url, init = {}) => {
     const signals = [init.signal, signal].filter((each) => each !== undefined);
     return fetch(url, { ...init, ...(signals.length > 0 && { signal: AbortSignal.any(signals) }) });
@@ -32,7 +32,7 @@ export async function openWebClient(
   });
 }
 
-function onlyForRate(error: Error): void {
+function throwUnlessRateLimited(error: Error): void {
   if (!error.message.includes('rate limit')) throw error;
 }
 

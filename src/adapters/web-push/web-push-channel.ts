@@ -246,7 +246,7 @@ export function pushAppOf(channels: Readonly<Record<string, Channel>>): PushApp 
   };
 }
 
-/** Refuses a subscription that cannot be reached. Addresses behind a host name are checked at each connection. */
+/** Refuses a subscription to which no message may be sent. For a host name, each connection checks the address. */
 function checkedSubscription(subscription: BrowserSubscription, { filter }: WebPushSettings): BrowserSubscription {
   const { endpoint, keys } = subscription;
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;

@@ -45,10 +45,7 @@ export function sign(keys: readonly Webhook[], { id, body }: { id: string; body:
   };
 }
 
-/**
- * Returns the `webhook-id` if one of the keys has signed the body within five minutes of now. Otherwise throws a
- * `ProblemError` (`forbidden`).
- */
+/** Returns the `webhook-id` if one of the keys has signed the body within five minutes; else throws `forbidden`. */
 export function verify(
   keys: readonly Webhook[],
   headers: Readonly<Record<string, string | undefined>>,

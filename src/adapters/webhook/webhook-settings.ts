@@ -28,8 +28,7 @@ export interface WebhookOptions {
   /** The poll interval in milliseconds: at least 500. Default 2,000. */
   pollIntervalMs?: number;
   /**
-   * The gateway's address, such as `https://approvals.example.com`. With it, each request contains the URL to which its
-   * answer may be posted.
+   * The gateway's address, such as `https://gate.example.com`. Then each request has a URL to which to post its answer.
    */
   callbackUrl?: string;
   /** True if an answer to a poll must be signed, as each posted answer is. Default: true for http to other machines. */
@@ -60,9 +59,7 @@ export interface WebhookDelivery {
   callbackUrl?: string;
 }
 
-/**
- * The body of each POST request: the request as reviewers see it, why it is posted, and members for a legacy signature.
- */
+/** The body of each POST request: the request as reviewers see it, its delivery, and what a legacy signature needs. */
 export type WebhookBody = ApprovalDetails & { request_id?: string; tool_name?: string; delivery: WebhookDelivery };
 
 export interface WebhookSettings {
@@ -117,16 +114,23 @@ export async function webhookSettings(options: WebhookOptions): Promise<WebhookS
     headers,
     requestTimeoutMs,
     legacy: legacy && { ...legacy, secret: legacy.secret ?? secrets[0]! },
-    poll: polls
-      ? {
-          urlFor: (requestId) => (pollUrl === undefined ? pathBelow(url, requestId) : filledIn(pollUrl, requestId)),
-          intervalMs: pollIntervalMs,
-          // An attacker on the network could forge an answer over plain http.
-          isSigned: options.signedAnswers ?? (pollBase.protocol === 'http:' && !isLoopbackAddress(hostOf(pollBase))),
-          isShared: pollUrl !== undefined && !pollUrl.includes(placeholder),
-        }
-      : undefined,
+    poll: polls ? pollSettings(options, url, pollBase, pollIntervalMs) : undefined,
     callbackUrl: callbackUrl === undefined ? undefined : webUrl(callbackUrl, 'callback_url').href.replace(/\/+$/, ''),
+  };
+}
+
+function pollSettings(
+  { pollUrl, signedAnswers }: WebhookOptions,
+  url: URL,
+  pollBase: URL,
+  intervalMs: number,
+): WebhookSettings['poll'] {
+  return {
+    urlFor: (requestId) => (pollUrl === undefined ? pathBelow(url, requestId) : filledIn(pollUrl, requestId)),
+    intervalMs,
+    // An attacker on the network could forge an answer over plain http.
+    isSigned: signedAnswers ?? (pollBase.protocol === 'http:' && !isLoopbackAddress(hostOf(pollBase))),
+    isShared: pollUrl !== undefined && !pollUrl.includes(placeholder),
   };
 }
 
