@@ -136,7 +136,7 @@ export interface OpenToolset {
    * it may return an earlier list. It may take 20 seconds. It rejects with one sentence, without secrets.
    */
   list(options: { fresh: boolean }): Promise<ToolsetListing>;
-  /** Releases what this worker has opened, such as connections. A later `list` opens it again. */
+  /** Releases what this worker has opened, such as connections. A later `list` opens the toolset again. */
   close(): Promise<void>;
 }
 

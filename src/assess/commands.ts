@@ -52,6 +52,7 @@ export function assessCommands({ call, tool, fields }: CallView): Finding[] {
   const lists = [...Map.groupBy(commandTexts, ({ place }) => place).values()].filter(({ length }) => length > 1);
   const joined = lists.map((items) => items.map(({ value }) => value).join(' '));
   const lines = [...commandTexts.map(({ value }) => value), ...joined];
+  // If the tool declares a shell command, the call has the command's parts already.
   const noFiles = { piped: false, writesTo: [], overwrites: [] };
   const parts = (call.shell?.parts ?? []).map(({ reduced }) => ({ words: reduced.split(' '), ...noFiles }));
   const splits = [call.shell ?? [], splitAll(lines)].flat();

@@ -167,7 +167,7 @@ export interface RawTurn {
   text: string;
   /** The turn's parts. Absent if the provider returned nothing beside text and calls. */
   parts?: ProviderPart[];
-  /** The first `maxCallsOfTurn` calls, and one more if the model made more. */
+  /** The first `maxCallsOfTurn` calls and, if the model made more, one that `check-calls.ts` answers with an error. */
   calls: RawCall[];
   usage: ModelUsage;
   /** The reason for the end: `stop`, `tool-calls`, `length`, `content-filter` or `other`. */

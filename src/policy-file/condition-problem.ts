@@ -36,6 +36,7 @@ export function conditionProblem(source: string): string | undefined {
   const { outcome, problems } = examined(source);
   if (outcome === undefined || mayBe(outcome, 'true')) return undefined;
   if (problems.length > 0) return problems[0];
+  // A condition that is always false is no problem, but `conditionWarnings` warns about it.
   return mayBe(outcome, 'false') ? undefined : `is a ${typeOf(outcome)}, not true or false`;
 }
 
@@ -45,11 +46,11 @@ export function conditionWarnings(source: string): string[] {
   if (outcome === undefined) return [];
   const infinite = partsWithin(source).filter(isInfinite);
   // `evadedComparisons` in `lint-policy.ts` warns about sides that always differ.
-  const isKnown = equalitiesOf(source).some(({ differ }) => differ !== undefined);
-  const never = outcome.kinds.size === 1 && mayBe(outcome, 'false') && !isKnown;
+  const hasOtherWarning = equalitiesOf(source).some(({ differ }) => differ !== undefined);
+  const holdsNever = outcome.kinds.size === 1 && mayBe(outcome, 'false') && !hasOtherWarning;
   return [
     ...problems,
-    ...(never ? ['holds for no call'] : []),
+    ...(holdsNever ? ['holds for no call'] : []),
     ...(infinite.length > 0 ? ['has a number that is larger than any: write it out'] : []),
   ];
 }

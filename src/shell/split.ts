@@ -58,7 +58,7 @@ export function splitShell(command: string): ShellSplit {
   return split.result();
 }
 
-/** Collects the parts of one command, and the reasons why these may not be exactly what runs. */
+/** Collects the parts of one command, and the reasons why the parts may not be exactly what runs. */
 class Splitter {
   readonly #parts: ShellPart[] = [];
   readonly #uncertain = new Set<Uncertainty>();

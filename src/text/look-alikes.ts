@@ -176,7 +176,7 @@ function* oddDotless(text: string): Generator<number> {
     const isIdentifier = inIdentifier.test(each);
     for (const { 0: part, index } of each.matchAll(inflected)) {
       if (!isIdentifier && capitalised.test(part)) continue;
-      for (let at = part.indexOf('ı'); at !== -1; at = part.indexOf('ı', at + 1)) yield start + index + at;
+      for (const { index: place } of part.matchAll(/ı/g)) yield start + index + place;
     }
   }
 }
@@ -196,7 +196,7 @@ export function looksLike(text: string): string {
   return look + text.slice(longestLook);
 }
 
-/** Returns which scripts are odd in a word: those that do not belong to it or, if all letters look Latin, every one. */
+/** Returns a test for scripts that are odd in a word: foreign ones or, if all its letters look Latin, every script. */
 function oddLetters(
   text: string,
   knownOf: (character: string) => Known,
@@ -204,18 +204,19 @@ function oddLetters(
   asName: boolean,
 ): ((script: string) => boolean) | undefined {
   const used = new Set<string>();
-  let allPass = true;
+  let allLookLatin = true;
   for (const character of text) {
     const { script, looksLatin } = knownOf(character);
     if (script === undefined) continue;
     used.add(script);
-    allPass &&= looksLatin && !distinct.has(script);
+    allLookLatin &&= looksLatin && !distinct.has(script);
   }
   const written = [...used].filter((script) => script !== 'common');
   if (written.length > 1 && !together.some((set) => written.every((script) => set.has(script)))) {
+    // The word counts as Latin if it has a Latin letter, otherwise as written in the script of its first letter.
     const [first] = used;
     const own = used.has('latin') ? 'latin' : first;
     return (script) => script !== own && script !== 'common';
   }
-  return allPass && !asName ? () => true : undefined;
+  return allLookLatin && !asName ? () => true : undefined;
 }

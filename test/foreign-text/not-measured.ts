@@ -157,7 +157,7 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'agents/advisor.ts': ['checkAdvisors'],
     'agents/check-options.ts': ['checkOptions', 'checkPositiveInteger'],
     'channels/caller-notice.ts': ['checkCallers'],
-    'agents/define-agent.ts': ['checkModel'],
+    'agents/define-agent.ts': ['checkModel', 'nameUsedTwice'],
     'agents/registry.ts': ['knownNames'],
     'agents/model-call.ts': ['checkModelCall'],
     'agents/define-tool.ts': ['readPreview', 'readShow', 'checkBeside', 'readSubject'],

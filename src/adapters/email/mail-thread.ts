@@ -43,7 +43,7 @@ export function gotBefore({ unfinished = [] }: MailThread, message: string): rea
   return unfinished.find((each) => each.message === message)?.to ?? [];
 }
 
-/** More messages would exceed the size of a result of `notify`. */
+/** The most unfinished messages: the result of `notify` lists them, and its size is limited. */
 const mostUnfinished = 2;
 
 /** Returns the thread after a message reached recipients. `isUnfinished`: others still lack the message. */

@@ -92,7 +92,7 @@ async function* ownMessages(
   }
 }
 
-/** More messages would exceed the size of a result of `notify`. */
+/** The most messages: the result of `notify` lists them, and its size is limited. */
 const mostMessages = 30;
 
 /** Posts open requests in as few messages as possible, with threads. A retry posts only what is missing. */

@@ -87,6 +87,7 @@ async function openedInTime(starting: Promise<unknown>, signal: AbortSignal): Pr
     await Promise.race([starting, stopped.promise]);
   } finally {
     late.removeEventListener('abort', onLate);
+    // Without this handler, a rejection after the race would be unhandled.
     stopped.promise.catch(() => undefined);
   }
 }
