@@ -66,6 +66,7 @@ function findUnfit(schema: z.core.$ZodType, seen: Set<z.core.$ZodType>): string 
   seen.add(schema);
   const { type } = schema._zod.def;
   if (unfitTypes.has(type)) return type;
+  // A codec is a pipe with a function for each direction.
   if (type === 'pipe' && 'transform' in schema._zod.def) return 'codec';
   const inner = type === 'lazy' ? [(schema as z.core.$ZodLazy)._zod.innerType] : innerSchemas(schema._zod.def);
   for (const each of inner) {

@@ -61,7 +61,7 @@ export function explain(layers: CompiledLayers, call: RuledCall, context: Ruling
   return { ruling: evaluate(layers, call, context), matches };
 }
 
-/** `ofParts`: the rule's match with each part of a command, or with the whole call; empty if it is for other tools. */
+/** Says whether a rule matched and why. `ofParts`: its matches with the parts of a command, or with the whole call. */
 function matchOf(
   rule: CompiledRule,
   ofParts: readonly (boolean | { problem: string })[],

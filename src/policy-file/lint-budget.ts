@@ -173,7 +173,7 @@ function conditionWarnings(name: string, rules: readonly Rule[], stepsOf: (rule:
   ];
 }
 
-/** About how many steps an expression can take, if arguments and lists have a usual size. */
+/** About how many steps an expression takes at usual sizes, by the prices of `core/match/condition-cost.ts`. */
 function usualSteps(part: Expression | undefined): number {
   if (part === undefined) return 0;
   const { exprKind } = part;
@@ -182,7 +182,7 @@ function usualSteps(part: Expression | undefined): number {
     const list = iterRange?.exprKind;
     const rounds = list?.case === 'listExpr' ? list.value.elements.length : usualItems;
     const weight = weightOf(loopStep) + weightOf(loopCondition);
-    // The prices here are those of core/match/condition-cost.ts.
+
     const round = Math.max(4, weight / 5) + usualSteps(loopStep) + usualSteps(loopCondition);
     return usualSteps(iterRange) + usualSteps(accuInit) + usualSteps(result) + rounds * round;
   }

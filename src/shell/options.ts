@@ -36,8 +36,8 @@ export function readOptions(wrapper: Wrapper, words: readonly ShellWord[], permu
     const { text } = words[index]!;
     const wild = isWild(words[index]!);
     const assigns = wrapper.assignments && /^[A-Za-z_][A-Za-z0-9_]*=/.test(text);
-    const optional = text.startsWith('-') || wild || assigns || (wrapper.runs === 'shell' && text.startsWith('+'));
-    if (!optional) {
+    const mayBeOption = text.startsWith('-') || wild || assigns || (wrapper.runs === 'shell' && text.startsWith('+'));
+    if (!mayBeOption) {
       if (!permuted) break;
       read.operands.push(words[index]!);
     } else if (text === '--') {

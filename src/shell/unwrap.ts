@@ -104,14 +104,16 @@ function contentsOf(form: Wrapper, args: ShellWord[]): Contents | undefined {
   }
 }
 
+/** What a shell runs: the text of `-c`, or else a file or its input. `operands`: the words after its options. */
 function contentsOfShell(args: ShellWord[], given: ReadonlySet<string>, operands: ShellWord[]): Contents {
   if (given.has('c')) {
     const by = args.find(({ text }) => /^-\w*c/.test(text))?.text ?? '-c';
     return { scripts: operands.slice(0, 1).map(scriptOf), by };
   }
   const [file] = operands;
-  // A script file is the only input, unless its name is unknown and may be empty.
-  return { scripts: [], readsInput: given.has('s') || (file?.dynamic ?? true) || isInput(file!.text) };
+  // A shell with a file reads no commands from its input, unless the file's name is unknown and may be empty.
+  const readsInput = given.has('s') || file === undefined || file.dynamic || isInput(file.text);
+  return { scripts: [], readsInput };
 }
 
 function contentsOfWords(form: Wrapper, scripts: InnerScript[], words: ShellWord[]): Contents {
