@@ -60,7 +60,7 @@ function explainUnion(issue: z.core.$ZodIssueInvalidUnion, butGiven: string, doc
     return closest.flatMap((each) => explainShape({ ...each, path: [...path, ...each.path] }, document));
   }
   const expected = message.startsWith('Invalid input') ? 'must be a map or a text' : message;
-  return [{ path, message: `${placeName(path)} ${expected}, ${butGiven}` }];
+  return [{ path, message: `${placeName(path, 'a policy')} ${expected}, ${butGiven}` }];
 }
 
 /** The value at a path; reads own properties only. */

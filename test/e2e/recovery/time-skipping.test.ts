@@ -128,7 +128,12 @@ overDays(`over hours and days (needs ${'missing' in found ? `Java and Maven: ${f
       await expect(decide('bob')).rejects.toMatchObject({ cause: { type: 'not_entitled' } });
       await server.skip(dayMs + minuteMs);
       const [later] = await run.open();
-      expect(later).toEqual({ ...request, reviewers: ['ann', 'bob'], approvers: ['ann', 'bob'] });
+      expect(later).toEqual({
+        ...request,
+        reviewers: ['ann', 'bob'],
+        approvers: ['ann', 'bob'],
+        escalated: [{ at: new Date(Date.parse(request!.requestedAt) + dayMs).toISOString(), to: ['bob'] }],
+      });
       await expect(decide('eve')).rejects.toMatchObject({ cause: { type: 'not_entitled' } });
       expect(await decide('bob')).toMatchObject({ accepted: true, outcome: 'approved' });
       expect((await run.result()).output).toBe('paid 1 to escalated');
