@@ -6,8 +6,8 @@ import { type Assessment, assessmentShape } from './assessment.ts';
 /** What an activity finds out about the arguments of a call. The run records it with the result. */
 export interface ArgumentFacts {
   /**
-   * The split of the call's shell command, which is in argument `argument`. Absent if there is none. If it is absent,
-   * or the run recorded another subject, the gate uses `notSplit` (I2).
+   * How the call's shell command splits into parts. `argument` names the argument with the command. Without a split,
+   * or if the run recorded another argument as the tool's subject, the gate uses `notSplit` (I2).
    */
   shell?: ShellSplit & { argument: string };
   /** One sentence about the call by the tool's own `describe`, of at most 300 characters. */
@@ -16,7 +16,7 @@ export interface ArgumentFacts {
   assessment?: Assessment;
   /** What reviewers do not see of `args`. Absent: the arguments were not searched. */
   redaction?: Redaction;
-  /** Why the second gate of the worker that found this out would refuse the call now. Absent: it would not. */
+  /** Why the worker that computed these facts would refuse to start the call. Absent: it would start the call. */
   cannotStart?: string;
 }
 
@@ -28,5 +28,5 @@ export const argumentFacts = {
   'cannotStart?': 'string',
 } satisfies ShapeOf<ArgumentFacts>;
 
-/** Arguments that can run, as activity `countersign.checkEdit` returns them. Runs ignore another result (I5d). */
+/** The result of activity `countersign.checkEdit` for edited arguments that can run: a run ignores others (I5d). */
 export const checkedArguments = { args: {}, ...argumentFacts } satisfies Shape;

@@ -2,10 +2,10 @@ import { severities, type Risk, type Severity, type JsonObject } from '../base/t
 import type { ShellSplit } from '../shell/parts.ts';
 import { oneOf, type Shape, type ShapeOf } from '../base/shape.ts';
 
-/** How severe one call is, for the policy and for the reviewer. */
+/** What the assessors found out about one call, for the policy and for the reviewer. */
 export interface Assessment {
   severity: Severity;
-  /** Shown even where arguments are redacted. Only the texts in `fromWorker` may contain values of arguments. */
+  /** Reviewers see the reasons even if the policy hides arguments. Only texts in `fromWorker` may quote arguments. */
   reasons: string[];
   /** Texts `KIND:VALUE`, such as `file:/etc/hosts`, made from arguments and redacted wherever arguments are. */
   affectedResources: string[];
@@ -13,7 +13,7 @@ export interface Assessment {
   reversible: boolean;
   /** Advice for reviewers, shown where `reasons` are. */
   recommendations: string[];
-  /** True if modes that ask by assessment ask about the call. */
+  /** True: a mode that decides by assessment, such as `custom`, asks a reviewer about the call. */
   requiresApproval: boolean;
   /** The reasons and recommendations that custom assessors of the worker wrote. They may contain anything. */
   fromWorker?: string[];
@@ -27,7 +27,7 @@ export const assessmentShape: Shape = {
   'fromWorker?': 'texts',
 } satisfies ShapeOf<Assessment>;
 
-/** Limits of one assessment, which the run keeps with the request, and which lists show. */
+/** An assessment is cut to these sizes, because the run keeps it with the request, and lists show it. */
 export const assessmentBounds = { reasons: 10, affectedResources: 20, recommendations: 5, characters: 200 } as const;
 
 /** The most affected resources that are collected for one call. An assessment shows fewer: see `assessmentBounds`. */
@@ -72,10 +72,12 @@ export function wantsApproval(severity: Severity): boolean {
 }
 
 /**
- * Joins assessments in any order. The result has the highest severity (`safe` for an empty list) and all texts, the
- * most severe first, cut to `assessmentBounds`. It is reversible if all are, and requires approval if any does.
+ * Joins assessments, in any order. The result has the highest severity (`safe` for an empty list) and all texts,
+ * those of the most severe first, cut to `assessmentBounds`. It is reversible if all are, and needs approval if any
+ * does.
  */
 export function joinAssessments(all: readonly Assessment[]): Assessment {
+  // The JSON text decides between equal severities, so that the order of the list changes nothing.
   const sorted = all
     .map((assessment) => ({ assessment, text: JSON.stringify(assessment) }))
     .toSorted(
@@ -92,8 +94,8 @@ export function joinAssessments(all: readonly Assessment[]): Assessment {
     sorted.flatMap((each) => each.recommendations),
     assessmentBounds.recommendations,
   );
-  const fromWorkers = new Set(sorted.flatMap((each) => each.fromWorker ?? []).map(boundText));
-  const fromWorker = [...new Set([...reasons, ...recommendations])].filter((text) => fromWorkers.has(text));
+  const writtenByWorkers = new Set(sorted.flatMap((each) => each.fromWorker ?? []).map(boundText));
+  const fromWorker = [...new Set([...reasons, ...recommendations])].filter((text) => writtenByWorkers.has(text));
   return {
     severity: sorted[0]?.severity ?? 'safe',
     reasons,
@@ -108,7 +110,7 @@ export function joinAssessments(all: readonly Assessment[]): Assessment {
   };
 }
 
-/** Distinct texts, cut to `assessmentBounds.characters`. If there are too many, the last counts those left out. */
+/** The distinct texts, each cut to the bound. Of more than `most` texts, the last says how many are left out. */
 function boundTexts(texts: readonly string[], most: number): string[] {
   const distinct = [...new Set(texts.map(boundText))];
   if (distinct.length <= most) return distinct;

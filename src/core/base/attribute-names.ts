@@ -26,7 +26,7 @@ export const defaultAttributeNames: AttributeNames = { ids: 'ApprovalIds', tags:
 /** Names that a query accepts without quotes. Temporal reserves those that begin with `Temporal`. */
 const nameShape = /^(?!Temporal)[A-Za-z][A-Za-z0-9_]{0,63}$/;
 
-/** Returns the names with defaults filled in, or a problem as text that follows the place of `requested`. */
+/** The names with defaults filled in, or a problem as text, before which the caller writes the setting. */
 export function attributeNames(requested: AttributeNameOptions): AttributeNames | string {
   const unknown = Object.keys(requested).find((key) => !Object.hasOwn(defaultAttributeNames, key));
   if (unknown !== undefined) return `'${unknown}' is none of ids, tags, due`;

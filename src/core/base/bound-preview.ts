@@ -1,4 +1,4 @@
-/** A binding preview: an approved call runs only if a new preview at its start has the facts that reviewers saw. */
+/** A binding preview: an approved call starts only if a new preview has the facts that the reviewers saw. */
 import { jsonDigest } from './digest.ts';
 import { isObject } from './json.ts';
 import { isWellFormed } from './text.ts';
@@ -8,14 +8,14 @@ import type { Json } from './tool-call.ts';
 export type BoundFacts = {
   /** SHA-256 of the canonical JSON of everything that the approval binds, in 64 hex characters. */
   digest: string;
-  /** The facts in words, by name: as many as fit. No text is cut, so that redaction finds whole values in it. */
+  /** The facts as texts, by name. A long text becomes its length: redaction finds no hidden value in a cut text. */
   facts: Record<string, string>;
 };
 
 /** `pending`: the preview is not finished. `unknown`: it failed, or its facts vary. `hidden`: the policy hides it. */
 export type BoundPreview = BoundFacts | 'pending' | 'unknown' | 'hidden';
 
-/** False while the preview that reviewers have to see is not finished: the request cannot be approved yet. */
+/** False, so that the request cannot be approved, while a preview that reviewers have to see is not finished. */
 export function isPreviewed({ bound, hidden }: { bound?: BoundPreview; hidden?: true }): boolean {
   return bound !== 'pending' || hidden === true;
 }
@@ -25,14 +25,14 @@ const longestName = 200;
 const longestFact = 80;
 const mostDifferences = 10;
 
-/** Makes the facts that an approval binds. The digest covers `counting`; `facts` are the same by name, for people. */
+/** Makes the facts that an approval binds: the digest of `counting`, and `facts` as short texts for people. */
 export function boundFacts(counting: Json, facts: Readonly<Record<string, Json>>): BoundFacts {
   const named = Object.entries(facts).filter(([name]) => name.length <= longestName);
   const inWords = named.slice(0, mostFacts).map(([name, fact]) => [name, textOf(fact)]);
   return { digest: jsonDigest(counting), facts: Object.fromEntries(inWords) as Record<string, string> };
 }
 
-/** True for facts as `boundFacts` makes them. They are checked, because not only workers can write one. */
+/** True for facts as `boundFacts` makes them. A run checks them, because any process can send facts. */
 export function isBoundFacts(value: unknown): value is BoundFacts {
   if (!isObject(value)) return false;
   const { digest, facts } = value;

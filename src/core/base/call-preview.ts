@@ -24,16 +24,18 @@ export type Change =
       kind: 'table';
       name: string;
       columns: string[];
-      /** One value for each column. */
-      rows: { before: Json[] | null; after: Json[] | null }[];
+      rows: ChangedRow[];
     };
+
+/** A row of a table before and after the call, with one value for each column. */
+type ChangedRow = { before: Json[] | null; after: Json[] | null };
 
 /** What a tool's `preview` returns: the changes alone, or with the facts that an approval binds. */
 export type Previewed = readonly Change[] | { changes: readonly Change[]; facts: JsonObject };
 
 type Read<T> = { value: T } | { problem: string };
 
-/** Checks what a tool's `preview` returned. Returns one sentence with a place if it is something else. */
+/** Checks what a tool's `preview` returned. If that is no preview, returns a sentence with the wrong place. */
 export function readPreviewed(value: unknown): { changes: Change[]; facts?: JsonObject } | { problem: string } {
   if (!isObject(value) || !Object.hasOwn(value, 'changes')) return readChanges(value);
   const { changes, facts, ...others } = value;
@@ -46,7 +48,7 @@ export function readPreviewed(value: unknown): { changes: Change[]; facts?: Json
   return problem === undefined ? { ...read, facts: facts as JsonObject } : { problem: `facts: ${problem}` };
 }
 
-/** Checks a list of changes and drops unknown members. Returns one sentence with a place if it is no such list. */
+/** Checks a list of changes and drops unknown members. If it is no list, returns a sentence with the place. */
 export function readChanges(value: unknown): { changes: Change[] } | { problem: string } {
   if (!Array.isArray(value)) return { problem: `expected a list of changes, not ${kindOf(value)}` };
   const changes: Change[] = [];
@@ -76,25 +78,30 @@ function readText(place: string, name: string, { before, after }: Record<string,
   return { value: { kind: 'text', name, before: before as string | null, after: after as string | null } };
 }
 
-/** Reads a change of a table: each row has one cell for each column, before and after, or null for no row. */
+/** Reads a change of a table, whose rows have one cell for each column, before and after the call. */
 function readTable(place: string, name: string, { columns, rows }: Record<string, unknown>): Read<Change> {
   if (!Array.isArray(columns) || columns.length === 0 || !columns.every(isWellFormed)) {
     return { problem: `${place}.columns: expected a list of texts` };
   }
   if (!Array.isArray(rows)) return { problem: `${place}.rows: expected a list` };
-  const read: { before: Json[] | null; after: Json[] | null }[] = [];
+  const changedRows: ChangedRow[] = [];
   for (const [index, row] of rows.entries()) {
-    const at = `${place}.rows[${index}]`;
-    if (!isObject(row)) return { problem: `${at}: expected an object, not ${kindOf(row)}` };
-    const { before, after } = row;
-    for (const [member, cells] of Object.entries({ before, after })) {
-      const problem = cells === null ? undefined : cellsProblem(cells, columns.length);
-      if (problem !== undefined) return { problem: `${at}.${member}: ${problem}` };
-    }
-    if (before === null && after === null) return { problem: `${at}: before and after are both null` };
-    read.push({ before: before as Json[] | null, after: after as Json[] | null });
+    const read = readRow(`${place}.rows[${index}]`, row, columns.length);
+    if ('problem' in read) return read;
+    changedRows.push(read.value);
   }
-  return { value: { kind: 'table', name, columns, rows: read } };
+  return { value: { kind: 'table', name, columns, rows: changedRows } };
+}
+
+function readRow(place: string, row: unknown, columnCount: number): Read<ChangedRow> {
+  if (!isObject(row)) return { problem: `${place}: expected an object, not ${kindOf(row)}` };
+  const { before, after } = row;
+  for (const [member, cells] of Object.entries({ before, after })) {
+    const problem = cells === null ? undefined : cellsProblem(cells, columnCount);
+    if (problem !== undefined) return { problem: `${place}.${member}: ${problem}` };
+  }
+  if (before === null && after === null) return { problem: `${place}: before and after are both null` };
+  return { value: { before: before as Json[] | null, after: after as Json[] | null } };
 }
 
 function cellsProblem(cells: unknown, count: number): string | undefined {

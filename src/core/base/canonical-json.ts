@@ -16,7 +16,7 @@ export function canonicalJson(value: Json): string {
   return written.text;
 }
 
-/** The text that `canonicalJson` gives, or the problem for which it would throw. Never throws. */
+/** The text that `canonicalJson` returns, or the problem that it throws. This function itself never throws. */
 export function writeCanonicalJson(value: Json): { text: string } | { problem: string } {
   const problem = canonicalJsonProblem(value);
   // After this check, canonicalize never returns undefined.
@@ -24,11 +24,12 @@ export function writeCanonicalJson(value: Json): { text: string } | { problem: s
 }
 
 /**
- * Why a value has no canonical JSON, in one sentence: nesting deeper than `maxCanonicalDepth` (cycles included), half a
- * surrogate pair, NaN, an infinity, a value that is not JSON. Never throws.
+ * Why a value has no canonical JSON, in one sentence: nesting deeper than `maxCanonicalDepth` (as in every cycle),
+ * half a surrogate pair, NaN, an infinity, or a value that is not JSON. Never throws.
  */
 export function canonicalJsonProblem(value: unknown): string | undefined {
   if (isSmallAndSound(value, 1, { left: 1_000 })) return undefined;
+  // The depth comes first, because the levels of a cycle would never end.
   if (isTooDeep(value)) return `the JSON is nested more than ${maxCanonicalDepth} levels deep`;
   for (const level of levelsOf(value)) {
     for (const item of level) {
@@ -39,7 +40,7 @@ export function canonicalJsonProblem(value: unknown): string | undefined {
   return undefined;
 }
 
-/** A fast check: true means no problem, false means unknown. Visits at most `budget.left` members. */
+/** A fast check that visits at most `budget.left` members. True: no problem. False: there may be one. */
 function isSmallAndSound(value: unknown, depth: number, budget: { left: number }): boolean {
   budget.left -= 1;
   if (budget.left < 0 || depth > maxCanonicalDepth) return false;
@@ -66,7 +67,7 @@ export function isTooDeep(value: unknown, limit: number = maxCanonicalDepth): bo
   return false;
 }
 
-/** Yields the value, then its members, then their members, and so on. No container occurs twice in a level. */
+/** Yields the value, then its members, then theirs, and so on. A container is in a level once: levels stay small. */
 function* levelsOf(value: unknown): Generator<unknown[]> {
   for (let level = [value]; level.length > 0;) {
     yield level;
@@ -83,7 +84,7 @@ function membersOf(container: object): unknown[] {
   return Object.values(container).filter((member) => member !== undefined);
 }
 
-/** Why one value, apart from its members, has no canonical JSON; undefined if it has one. */
+/** Why this value, apart from its members, has no canonical JSON; undefined if nothing is wrong with it. */
 function ownProblem(item: unknown): string | undefined {
   switch (typeof item) {
     case 'boolean':
@@ -103,7 +104,7 @@ function ownProblem(item: unknown): string | undefined {
   }
 }
 
-/** True for a plain object of any realm: workflow sandbox and test runner have their own `Object.prototype`. */
+/** True for a plain object of any realm, because the workflow sandbox has its own `Object.prototype`. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

@@ -16,7 +16,7 @@ export function callDigest(call: { tool: string; args: JsonObject; definition: s
   );
 }
 
-/** SHA-256 over the canonical JSON of a tool's description, name and JSON Schema, and of `pinned` if there is any. */
+/** SHA-256 over the canonical JSON of a tool's name, description, JSON Schema, and of what its author pinned. */
 export function definitionDigest(tool: {
   name: string;
   description?: string;
@@ -48,8 +48,8 @@ function sha256Hex(text: string): string {
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
 /**
- * The bytes of a base64 text (RFC 4648 section 4); undefined if it is not valid. Padding is required and unused bits
- * are zero, so a sequence of bytes has exactly one text. The workflow sandbox has no Buffer.
+ * Decodes base64 (RFC 4648 section 4), because the workflow sandbox has no Buffer; undefined for invalid text.
+ * Padding is required and unused bits must be zero, so that each sequence of bytes has exactly one text.
  */
 export function bytesFromBase64(text: string): Uint8Array | undefined {
   if (text.length % 4 !== 0) return undefined;
@@ -73,8 +73,8 @@ export function bytesFromBase64(text: string): Uint8Array | undefined {
   return (buffer & ((1 << bits) - 1)) === 0 ? bytes : undefined;
 }
 
-// Ed25519. A worker loads this module once for all runs (`preloadModules`): the first check takes 20 to 30 ms to build
-// a table of 1.3 MB, which holds constants of the curve and no data of a run.
+// Ed25519. The first check takes 20 to 30 ms to build a table of 1.3 MB, so a worker loads this module once for all
+// runs (`preloadModules`). Runs can share the table: it holds constants of the curve, and no data of a run.
 
 // Without this assignment, the library uses Web Crypto, which is asynchronous and missing in the sandbox.
 hashes.sha512 = sha512;

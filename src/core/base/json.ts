@@ -22,8 +22,8 @@ export function jsonPlace(root: string, path: readonly PropertyKey[]): string {
 }
 
 /**
- * `JSON.parse` without a bug of V8 (12.8 and later, nodejs/node#63785): it reads the key `"a\u0062"` as `a\` if an
- * earlier text of the process had the key `a\` there. Two processes could read a text differently. May throw.
+ * `JSON.parse` without a bug of V8 (nodejs/node#63785): V8 reads the key `"a\u0062"` as `a\` if this process has
+ * parsed a text with the key `a\` before, so two processes could read one text differently. May throw.
  */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
@@ -56,43 +56,45 @@ interface Level {
   key?: string;
 }
 
-/** Parses valid JSON. Each string is parsed alone, because V8's bug concerns the keys of objects. */
+/** Parses valid JSON. `JSON.parse` reads each string alone, because its bug concerns only keys of objects. */
 function parseByToken(text: string): unknown {
-  const levels: Level[] = [];
+  // The outermost level is a list whose only item is the value of the whole text.
+  const whole: unknown[] = [];
+  const levels: Level[] = [{ value: whole }];
   const scalar = /[^\s,\]}]+/y;
-  let root: unknown;
-  const put = (value: unknown): void => {
-    const level = levels.at(-1);
-    if (level === undefined) root = value;
-    else if (Array.isArray(level.value)) level.value.push(value);
-    else {
-      // An assignment to `__proto__` would set no member.
-      Object.defineProperty(level.value, level.key!, { value, writable: true, enumerable: true, configurable: true });
-      delete level.key;
-    }
-  };
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at]!;
+    const level = levels.at(-1)!;
     if (character === '{' || character === '[') {
       const value = character === '{' ? {} : [];
-      put(value);
+      addValue(level, value);
       levels.push({ value });
     } else if (character === '}' || character === ']') levels.pop();
     else if (character === '"') {
       const { at: end } = endOfText(text, at);
-      const read = JSON.parse(text.slice(at, end + 1)) as string;
-      const level = levels.at(-1);
-      if (level !== undefined && !Array.isArray(level.value) && level.key === undefined) level.key = read;
-      else put(read);
+      const string = JSON.parse(text.slice(at, end + 1)) as string;
+      const isKey = !Array.isArray(level.value) && level.key === undefined;
+      if (isKey) level.key = string;
+      else addValue(level, string);
       at = end;
     } else if (character !== ',' && character !== ':' && !isSpace.test(character)) {
       scalar.lastIndex = at;
       const [token] = scalar.exec(text)!;
-      put(JSON.parse(token));
+      addValue(level, JSON.parse(token));
       at += token.length - 1;
     }
   }
-  return root;
+  return whole[0];
+}
+
+function addValue(level: Level, value: unknown): void {
+  if (Array.isArray(level.value)) {
+    level.value.push(value);
+    return;
+  }
+  // An assignment to `__proto__` would set no member.
+  Object.defineProperty(level.value, level.key!, { value, writable: true, enumerable: true, configurable: true });
+  delete level.key;
 }
 
 export interface StrictJsonOptions {
@@ -117,17 +119,17 @@ interface OpenLevel {
 
 /**
  * The first problem of a JSON text that a parser would not report: a duplicate key, a number that a double does not
- * hold as written, half a surrogate pair, nesting deeper than `maxDepth`. One pass, no recursion. Malformed text is
- * left to the parser. Never throws.
+ * hold as written, half a surrogate pair, nesting deeper than `maxDepth`. Reads the text in one pass and never
+ * throws: malformed text is left to the parser.
  */
 export function strictJsonProblem(
   text: string,
   { maxDepth, refusedKeys = [] }: StrictJsonOptions,
 ): StrictJsonProblem | undefined {
   const levels: OpenLevel[] = [];
-  const here = (expected: string): StrictJsonProblem => ({ place: levels.map(({ step }) => step), expected });
+  const problemHere = (expected: string): StrictJsonProblem => ({ place: levels.map(({ step }) => step), expected });
   const numberShape = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-  const isSound = text.isWellFormed();
+  const isWellFormed = text.isWellFormed();
   for (let index = 0; index < text.length; index++) {
     const level = levels.at(-1);
     const code = text.charCodeAt(index);
@@ -137,19 +139,19 @@ export function strictJsonProblem(
       index = end.at;
       const isKey = level?.keys !== undefined && level.expectsKey;
       // A value without escapes, in a well-formed text, has no problem.
-      if (!isKey && isSound && !end.hasEscapes) continue;
+      if (!isKey && isWellFormed && !end.hasEscapes) continue;
       const value = end.hasEscapes ? unescaped(text.slice(start, index + 1)) : text.slice(start + 1, index);
       if (value === undefined) continue;
       if (!value.isWellFormed()) {
         // The key itself cannot be shown, so the place is that of its object.
         if (isKey) levels.pop();
-        return here('expected text without half a surrogate pair');
+        return problemHere('expected text without half a surrogate pair');
       }
       if (!isKey) continue;
       level.expectsKey = false;
       level.step = value;
-      if (level.keys!.has(value)) return here('expected each key once');
-      if (refusedKeys.includes(value)) return here(`expected a key other than '${value}'`);
+      if (level.keys!.has(value)) return problemHere('expected each key once');
+      if (refusedKeys.includes(value)) return problemHere(`expected a key other than '${value}'`);
       level.keys!.add(value);
     } else if (code === openBrace || code === openBracket) {
       if (levels.length === maxDepth) return { place: [], expected: `expected at most ${maxDepth} levels of nesting` };
@@ -168,7 +170,7 @@ export function strictJsonProblem(
       index += number.length - 1;
       const isInteger = /^-?\d+$/.test(number);
       if (isExact(Number(number), number, isInteger)) continue;
-      return here(`expected a number that a double holds${isInteger ? ' exactly; send it as text' : ''}`);
+      return problemHere(`expected a number that a double holds${isInteger ? ' exactly; send it as text' : ''}`);
     }
   }
   return undefined;
@@ -177,7 +179,7 @@ export function strictJsonProblem(
 const [quote, backslash, comma, minus, zero, nine] = [0x22, 0x5c, 0x2c, 0x2d, 0x30, 0x39];
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** The index of the quote that ends the string starting at `start`; beyond the end of the text if there is none. */
+/** The index of the quote that ends the string starting at `start`; the length of the text or more if none does. */
 export function endOfText(text: string, start: number): { at: number; hasEscapes: boolean } {
   let hasEscapes = false;
   let at = start + 1;

@@ -1,7 +1,7 @@
 /**
- * A gated activity gets its permit in the metadata of its first argument's payload. A worker that knows no permits then
- * passes the author's arguments unchanged, and a payload codec encodes the permit with them. A model or a starter
- * writes only JSON arguments, and so no metadata.
+ * A gated activity gets its permit in the metadata of its first argument's payload. So a worker that knows no permits
+ * passes the author's arguments unchanged, a payload codec encodes the permit with the argument, and neither a model
+ * nor a starter can write a permit: both write only JSON arguments.
  */
 const metadataKey = 'countersign';
 
@@ -27,7 +27,7 @@ export function claimsPermit(metadata: Metadata | null | undefined): boolean {
   return metadata?.[metadataKey] != null;
 }
 
-/** The permit in the metadata of a payload; undefined if there is none that can be read. */
+/** The permit in the metadata of a payload; undefined if the metadata has no permit, or one that cannot be read. */
 export function permitIn(metadata: Metadata | null | undefined): object | undefined {
   const bytes = metadata?.[metadataKey];
   if (bytes == null) return undefined;

@@ -1,4 +1,4 @@
-/** Each edge (HTTP status, exit code, MCP error) maps all codes with `satisfies Record<ProblemCode, …>`. */
+/** All codes. Each edge (HTTP status, exit code, MCP error) has to map every code: the compiler checks that. */
 export const problemCodes = [
   'unknown_request',
   'already_settled',
@@ -41,7 +41,7 @@ export const problemCodes = [
  */
 export type ProblemCode = (typeof problemCodes)[number];
 
-/** True if the message could not be checked at that moment: the same message may be accepted on a retry. */
+/** True if the run could not check the message at that moment, so that a retry of the same message may be accepted. */
 export function isTransient(code: ProblemCode | undefined): boolean {
   return code === 'rate_limited' || code === 'internal';
 }
@@ -52,7 +52,7 @@ export interface Problem {
   message: string;
 }
 
-/** True if `value` is one of the codes above; for codes that arrive as text, such as a failure's `type`. */
+/** True if `value` is a problem code. Codes can arrive as any text, for example as the `type` of a failure. */
 export function isProblemCode(value: unknown): value is ProblemCode {
   return problemCodes.some((code) => code === value);
 }

@@ -2,9 +2,9 @@ import { isObject } from './json.ts';
 import { isUndecodable } from './undecodable.ts';
 
 /**
- * What a value that another process has written must look like. A text: the value's type; `texts` are a list of
- * strings. A list with one shape: a list of such values. An object: an object with these members; it may have others.
- * `name?` may be absent, and `*` stands for every member.
+ * Describes what a value from another process must look like. A name such as `string` stands for a type; `texts` is a
+ * list of strings. A list with one shape means a list of such values. An object lists the members that a value must
+ * have: `name?` may be absent, `*` stands for every member, and further members are allowed.
  */
 export type Shape =
   | 'string'
@@ -14,12 +14,11 @@ export type Shape =
   | { readonly [member: string]: Shape }
   | ((value: unknown) => boolean);
 
-/** The names of a type's members, as a shape writes them. Members whose type no code relies on may be left out. */
+/** A shape with the names of the members of `Type`. It may leave out members on whose type no code relies. */
 export type ShapeOf<Type> = {
   readonly [Name in keyof Type & string as object extends Pick<Type, Name> ? `${Name}?` : Name]?: Shape;
 };
 
-/** True if a value has this shape. */
 export function fits(value: unknown, shape: Shape): boolean {
   if (typeof shape === 'function') return shape(value);
   if (shape === 'texts') return fits(value, ['string']);
@@ -43,7 +42,6 @@ export function either(...shapes: Shape[]): Shape {
   return (value) => shapes.some((shape) => fits(value, shape));
 }
 
-/** One of these values. */
 export function oneOf(...values: unknown[]): Shape {
   return (value) => values.includes(value);
 }

@@ -24,7 +24,7 @@ export const inlineLimits: SizeLimits = {
   carriedBytes: 1_900_000,
 };
 
-/** Limits if large payloads travel by reference (`largePayloads`). A run still holds its transcript in memory. */
+/** Limits if large payloads travel by reference (`largePayloads`); the transcript must still fit into memory. */
 export const storedLimits: SizeLimits = {
   argumentBytes: 4_194_304,
   turnBytes: 8_000_000,

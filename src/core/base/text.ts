@@ -6,7 +6,7 @@ export function byteLength(text: string): number {
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);
     bytes += unit < 0x80 ? 1 : unit < 0x800 ? 2 : 3;
-    // Half a surrogate pair: both halves together have four bytes.
+    // The first half of a surrogate pair: both halves together have four bytes.
     if (unit >= 0xd800 && unit < 0xdc00) {
       bytes += 1;
       index++;
@@ -20,7 +20,7 @@ export function shortened(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most).replace(/\p{Surrogate}/gu, '')}…`;
 }
 
-/** The longest beginning of a list whose JSON has at most `bytes` bytes. */
+/** As many values from the beginning of a list as fit into `bytes` bytes of JSON. */
 export function fitting<T>(values: readonly T[], bytes: number): T[] {
   let used = 2;
   const end = values.findIndex((value) => {
@@ -35,7 +35,7 @@ export function isWellFormed(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed();
 }
 
-/** The longest run of combining marks that is normalized. Normalizing takes quadratic time: three minutes for 1 MB. */
+/** The most combining marks in a row that are normalized, in quadratic time: 1 MB would take three minutes. */
 export const maxCombiningMarks = 100;
 
 /** Matches text that NFC may change: no character below U+0300 combines or is changed. */
@@ -96,7 +96,7 @@ function escapeUnits(character: string): string {
   return escaped;
 }
 
-/** Replaces characters that `isUnsafe` matches, and combining marks without a letter or too many on one. */
+/** Replaces what `isUnsafe` matches, marks without a letter, and marks beyond `marksPerLetter` on one letter. */
 function replaceUnsafe(text: string, isUnsafe: (character: string) => boolean, escape: (character: string) => string) {
   const factsOf = perCharacter((character) => ({
     isMark: mark.test(character),
@@ -113,7 +113,7 @@ function replaceUnsafe(text: string, isUnsafe: (character: string) => boolean, e
     } else {
       escapedText += character;
       if (isMark) marksLeft -= 1;
-      // A mark after one of these has no letter that it could belong to.
+      // A mark after a blank, a quote or a line end has no letter to which it could belong.
       else marksLeft = character === ' ' || character === '"' || character === '\n' ? 0 : marksPerLetter;
     }
   }
@@ -125,7 +125,7 @@ export function escapeText(text: string): string {
   return replaceUnsafe(text, (character) => character === '\\' || unseen.test(character), escapeCodePoint);
 }
 
-/** Makes one line as `escapeText` does, but keeps backslashes: different texts can give one line. Idempotent. */
+/** Makes one line as `escapeText` does, but keeps backslashes. A second call on the result changes nothing. */
 export function escapeUnseen(text: string): string {
   return replaceUnsafe(text, (character) => unseen.test(character), escapeCodePoint);
 }
@@ -152,12 +152,12 @@ export function perCharacter<Answer>(answerOf: (character: string) => Answer): (
   };
 }
 
-/** Words up to this length are found by `indexOf`, which is fast for them in any text. */
+/** `indexOf` finds words up to this length fast in any text. */
 const shortWordLength = 16;
 
 /**
- * Finds a word in linear time. `indexOf` takes quadratic time where a long word and a text repeat themselves, so it
- * finds only the beginning of one; the Knuth-Morris-Pratt algorithm compares the rest.
+ * Finds a word in linear time. `indexOf` can take quadratic time for a long word that repeats itself, so `indexOf`
+ * finds only the beginning of a long word, and the Knuth-Morris-Pratt algorithm compares the rest.
  */
 export class TextSearch {
   readonly word: string;
@@ -207,14 +207,14 @@ export class TextSearch {
   }
 }
 
-/** How much of the word a text ends with after the character `code`, if it ended with `length` before. */
+/** How long a beginning of the word a text ends with once `code` is added; `length` is the answer without `code`. */
 function extendedMatch(word: string, fallbacks: Uint32Array, length: number, code: number): number {
   let kept = length;
   while (kept > 0 && word.charCodeAt(kept) !== code) kept = fallbacks[kept - 1]!;
   return word.charCodeAt(kept) === code ? kept + 1 : kept;
 }
 
-/** For each prefix of the word: the length of its longest proper prefix that it also ends with. */
+/** For Knuth-Morris-Pratt: for each beginning of the word, how long a shorter beginning it ends with. */
 function shorterPrefixes(word: string): Uint32Array {
   const fallbacks = new Uint32Array(word.length);
   for (let at = 1; at < word.length; at++)

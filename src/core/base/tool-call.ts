@@ -23,7 +23,9 @@ export interface ToolCall {
   args: JsonObject;
 }
 
-/** A tool's definition, as a run records it. A changed one replaces it once a call of the tool passes the gate. */
+/**
+ * A tool's definition, as a run records it. A worker's newer one replaces it when a call of the tool passes the gate.
+ */
 export interface ToolDefinition {
   name: string;
   description: string;
@@ -50,7 +52,7 @@ export interface ToolDefinition {
   bind?: 'preview';
   /** True: the tool says what became of a call with an unknown outcome. Not part of `definition`. */
   reconciles?: true;
-  /** How long a result answers equal calls. It counts only if the risk is `read_only`. Not part of `definition`. */
+  /** How long a result answers equal calls. Ignored unless the risk is `read_only`. Not part of `definition`. */
   cache?: (typeof cacheScopes)[number];
   /** The tool's `definitionDigest`. */
   definition: string;
@@ -65,7 +67,7 @@ export function isRepeatable({ idempotent, risk }: Pick<ToolDefinition, 'idempot
   return idempotent || risk === 'read_only';
 }
 
-/** The tool of the request to go on beyond a limit. In a rule's pattern, the colon belongs to this name. */
+/** The tool by which a run asks to go on beyond a limit. In a pattern, the colon is a part of this name. */
 export const continueTool = 'countersign:continue';
 
 /** Types of failures by which the second gate refuses a call before the tool starts. */
@@ -80,35 +82,35 @@ export const secondGateTypes = [
   'tool_unavailable',
 ] as const;
 
-/** The worker's definition of the tool is not the one admitted. The second detail is a `ChangedDefinition`. */
+/** Failure type: the worker has another definition than the run admitted. Second detail: a `ChangedDefinition`. */
 export const definitionChangedType = 'definition_changed';
 
-/** The tool's preview is not the one that reviewers saw. The second detail is a `ChangedDefinition` with `changes`. */
+/** Failure type: reviewers saw another preview. Second detail: a `ChangedDefinition` with `changes`. */
 export const previewChangedType = 'preview_changed';
 
-/** The worker stopped while the tool ran: its effect may have happened. */
+/** Failure type: the worker stopped while the tool ran, so the effect of the call may have happened. */
 export const outcomeUnknownType = 'outcome_unknown';
 
 /** All failure types that mean an unknown outcome, including Temporal's own. */
 export const leftInMidCallTypes: readonly string[] = [outcomeUnknownType, 'WorkerShutdown'];
 
-/** A payload in external storage could not be read: the activity that needed it did not start, and may be retried. */
+/** Failure type: a stored payload could not be read, so the activity did not start, and may be retried. */
 export const payloadUnreadType = 'payload_unread';
 
-/** The result of an activity could not be encoded or stored: the activity itself ran. */
+/** Failure type: the activity ran, but its result could not be encoded or stored. */
 export const payloadNotKeptType = 'payload_not_kept';
 
-/** The tool ran, and its check withheld the result from the model. The message says why. */
+/** Failure type: the tool ran, and its check withheld the result from the model. The message says why. */
 export const resultWithheldType = 'result_withheld';
 
-/** The tool itself threw an error. */
+/** Failure type: the tool itself threw an error. */
 export const toolFailedType = 'tool_failed';
 
-/** The first detail of a refusal by the second gate. It tells the refusal from a failure that the tool throws. */
+/** The first detail of a refusal by the second gate, which distinguishes it from an error of the tool itself. */
 export const refusedBySecondGate = 'refused by the second gate';
 
 /** The source of failures that workers of the TypeScript SDK report. An operator's failure has another source. */
 export const workerSource = 'TypeScriptSDK';
 
-/** The first detail of a channel's own error. After any other failure of a channel's activity, the call is retried. */
+/** The first detail of an error that a channel itself threw. The run retries calls that failed otherwise. */
 export const thrownByChannel = 'thrown by the channel';

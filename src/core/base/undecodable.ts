@@ -2,7 +2,7 @@ const brand = Symbol.for('countersign.undecodable');
 
 export type UndecodableCode = 'undecodable' | 'arguments_invalid';
 
-/** A payload that could not be decoded, or is nested too deep to be encoded again (I5). No JSON value has its brand. */
+/** A payload that cannot be decoded, or is too deep to be encoded again (I5). No JSON value has this brand. */
 export class Undecodable {
   readonly [brand] = true;
   /** Bytes of the payload. Its content is not kept (I4). */
@@ -25,10 +25,10 @@ export class Undecodable {
   }
 }
 
-/** The encoding of a payload that stands for one that this process could not read; its data says why. */
+/** The encoding of a payload that a process puts in the place of a payload it could not read. The data says why. */
 export const unreadEncoding = 'countersign/unread-reference';
 
-/** The name of the metadata entry in which an encrypted payload names its key. */
+/** The metadata entry in which an encrypted payload names its key. */
 export const keyIdName = 'encryption-key-id';
 
 /** True for an `Undecodable`, also one of another realm (Temporal's sandbox, Node), where `instanceof` is false. */
@@ -36,7 +36,7 @@ export function isUndecodable(value: unknown): value is Undecodable {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, brand);
 }
 
-/** The size of a refused value (I4): the bytes of an undecodable payload, else the characters of the value's JSON. */
+/** The size of a refused value (I4): the bytes of an undecodable payload; for others, the characters of JSON. */
 export function sizeOf(value: unknown): number {
   if (isUndecodable(value)) return value.size;
   // The JSON text of a byte array, one number per byte, would take seconds to write.

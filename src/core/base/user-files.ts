@@ -49,7 +49,7 @@ export function isMediaType(value: unknown): value is string {
   return typeof value === 'string' && mediaTypeShape.test(value);
 }
 
-/** The files of a message with text `content`, or the first problem. Lengths are checked before anything is read. */
+/** The files of a message whose text is `content`, or the first problem. All lengths are checked before any data. */
 export function readUserFiles(value: unknown, content: string): { files: UserFile[] } | { problem: Problem } {
   if (!Array.isArray(value)) return invalid(`'files' must be a list, not ${kindOf(value)}`);
   if (value.length === 0 || value.length > mostFiles) return invalid(`'files' must have 1 to ${mostFiles} files`);
@@ -60,14 +60,14 @@ export function readUserFiles(value: unknown, content: string): { files: UserFil
     files.push(each as UserFile);
   }
   // Only `isBase64` reads the data itself, so the total size is checked before it.
-  const bytes = files.reduce((sum, { mediaType, url }) => sum + (bytesOf(mediaType, url) ?? 0), 0);
+  const bytes = totalBytes(files);
   if (bytes > storedLimits.fileBytes)
     return tooLarge(`the files have ${sizeText(bytes)} in all`, storedLimits.fileBytes);
   const place = files.findIndex(({ mediaType, url }) => !isBase64(mediaType, url));
   return place === -1 ? { files } : invalid(`'files.${place}.url' is no base64: each four characters are three bytes`);
 }
 
-/** What is wrong with a file, apart from its base64, as a clause. `least`: the `at` of the file before it. */
+/** What is wrong with a file, as a clause, except in its data. `least`: the `at` of the file before this one. */
 function shapeProblem(value: unknown, content: string, least: number): string | undefined {
   if (!isObject(value)) return `must be an object, not ${kindOf(value)}`;
   const unknown = Object.keys(value).find((key) => !members.includes(key));
@@ -93,7 +93,7 @@ function isName(value: unknown): boolean {
   return typeof value === 'string' && value !== '' && value.length <= longestName && isWellFormed(value);
 }
 
-/** Why an agent does not take these files. `fileBytes`: the run's limit for the files of one message. */
+/** Why an agent does not take these files. `fileBytes`: how much the run accepts in one message. */
 export function filesProblem(
   files: readonly UserFile[],
   agent: string,
@@ -104,25 +104,34 @@ export function filesProblem(
   if (taken === undefined) {
     return invalid(`agent '${agent}' takes no files and pictures: send text, or declare its 'files'`).problem;
   }
-  const { types, maxBytes, maxFiles, hosts } = taken;
-  if (files.length > maxFiles)
-    return invalid(`agent '${agent}' takes at most ${maxFiles} files in one message`).problem;
-  let sum = 0;
-  for (const { mediaType, url } of files) {
-    if (!types.includes(mediaType)) {
-      return invalid(`agent '${agent}' takes no ${mediaType}, only ${types.join(', ')}`).problem;
-    }
-    const bytes = bytesOf(mediaType, url);
-    if (bytes === undefined && !isTakenHost(hostOf(url) ?? '', hosts)) {
-      const remedy = hosts.length === 0 ? 'send the file itself' : `it takes those of ${hosts.join(', ')}`;
-      return invalid(`agent '${agent}' takes no files from '${hostOf(url)}': ${remedy}`).problem;
-    }
-    if (bytes !== undefined && bytes > maxBytes) {
-      return tooLarge(`a file of ${sizeText(bytes)} for agent '${agent}'`, maxBytes).problem;
-    }
-    sum += bytes ?? 0;
+  if (files.length > taken.maxFiles) {
+    return invalid(`agent '${agent}' takes at most ${taken.maxFiles} files in one message`).problem;
   }
+  for (const file of files) {
+    const problem = fileProblem(file, agent, taken);
+    if (problem !== undefined) return problem;
+  }
+  const sum = totalBytes(files);
   return sum > fileBytes ? tooLarge(`the files of one message have ${sizeText(sum)}`, fileBytes).problem : undefined;
+}
+
+function fileProblem({ mediaType, url }: UserFile, agent: string, taken: TakenFiles): Problem | undefined {
+  const { types, maxBytes, hosts } = taken;
+  if (!types.includes(mediaType)) {
+    return invalid(`agent '${agent}' takes no ${mediaType}, only ${types.join(', ')}`).problem;
+  }
+  const bytes = bytesOf(mediaType, url);
+  if (bytes === undefined && !isTakenHost(hostOf(url) ?? '', hosts)) {
+    const remedy = hosts.length === 0 ? 'send the file itself' : `it takes those of ${hosts.join(', ')}`;
+    return invalid(`agent '${agent}' takes no files from '${hostOf(url)}': ${remedy}`).problem;
+  }
+  if (bytes === undefined || bytes <= maxBytes) return undefined;
+  return tooLarge(`a file of ${sizeText(bytes)} for agent '${agent}'`, maxBytes).problem;
+}
+
+/** The bytes of all files that were sent as data. */
+function totalBytes(files: readonly UserFile[]): number {
+  return files.reduce((sum, { mediaType, url }) => sum + (bytesOf(mediaType, url) ?? 0), 0);
 }
 
 function isTakenHost(host: string, hosts: readonly string[]): boolean {
@@ -163,7 +172,7 @@ export function saidText({ content, files = [] }: { content: string; files?: rea
   return toldText(content, files.slice(0, mostFiles).map(shownFile));
 }
 
-/** The text of `saidText`, made from the files as people see them. */
+/** The same text as `saidText`, for a caller that has only what people see of the files. */
 export function toldText(content: string, files: readonly ShownFile[]): string {
   if (files.length === 0) return content;
   const filesLine = `[${filesText(files)}]`;
@@ -193,7 +202,7 @@ function bytesOf(mediaType: string, url: string): number | undefined {
   return Math.max(0, Math.floor(((url.length - start.length) * 3) / 4) - padding);
 }
 
-/** False for bad base64, which some providers would take for the id of one of their files. True for an address. */
+/** False for bad base64, because some providers would take it for the id of one of their files. True for an address. */
 function isBase64(mediaType: string, url: string): boolean {
   const data = dataOf({ mediaType, url });
   if (data === undefined) return true;
