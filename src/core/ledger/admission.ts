@@ -1,7 +1,7 @@
 import type { OutcomeName, Ran } from './approval.ts';
 import { standingDenial } from '../policy/grants.ts';
 import { denialOfCall, finalDenials } from './denials.ts';
-import { type Ledger, journaled, kept, type Reduction, unchanged } from './ledger-state.ts';
+import { type Ledger, journaled, kept, type Reduction, type SettledRequest, unchanged } from './ledger-state.ts';
 import type { Limits } from '../policy/limits.ts';
 import { isAsked } from '../policy/modes.ts';
 import type { RulingMeter } from '../match/ruling-meter.ts';
@@ -28,9 +28,9 @@ export interface AdmittedCall {
 export type LedgerBefore = Pick<Ledger, 'counts' | 'denied' | 'grants'> & { open: readonly unknown[] };
 
 /**
- * Answers a call without a request, by an earlier decision or a limit; undefined if the call may go on. Standing
- * denials and the limit of irreversible calls also bind calls that the policy allows; other denials and limits answer
- * only calls that it asks about. Adds the work of matching denials to `meter`.
+ * Answers a call without a request, by an earlier decision or a limit; undefined if no such answer applies. Two
+ * answers also stop calls that the policy allows: a standing denial and the limit of irreversible calls. The others
+ * apply only to calls that the policy asks about. `meter` counts the work of matching denials.
  */
 export function answerBefore(
   ledger: LedgerBefore,
@@ -45,13 +45,13 @@ export function answerBefore(
   const standing =
     denials.length > 0 ? standingDenial(denials, { digest, atMs, ready: readyCall(ruled, {}, meter) }) : undefined;
   if (standing !== undefined) return { ...denied(standing.reason), grantId: standing.grantId };
-  const most = limits.maxIrreversiblePerRun;
   if (isAsked(action)) {
-    const attempts = finalDenials(ledger.denied, tool, limits);
-    if (attempts !== undefined) return refused(sentences.deniedForGood(attempts));
-    const remembered = denialOfCall(ledger.denied, digest, limits);
-    if (remembered !== undefined) return denied(remembered.reason);
+    const finalCount = finalDenials(ledger.denied, tool, limits);
+    if (finalCount !== undefined) return refused(sentences.deniedForGood(finalCount));
+    const identical = denialOfCall(ledger.denied, digest, limits);
+    if (identical !== undefined) return denied(identical.reason);
   }
+  const most = limits.maxIrreversiblePerRun;
   if (!call.reversible && most !== null && ledger.counts.irreversible >= most) {
     return refused(sentences.tooManyIrreversible(most));
   }
@@ -76,19 +76,21 @@ export interface EndCommand {
   withheld?: string;
 }
 
-/** Records whether an admitted call ran. If it did not run, its numbers no longer count in `sum`. */
+/** Records whether an admitted call ran. The numbers of a call that did not run no longer count in a `sum`. */
 export function recordEnd(ledger: Ledger, { kind, atMs, callId, ran, withheld }: EndCommand): Reduction {
   const isWithheld = withheld !== undefined;
   const end = { ran, ...(isWithheld && { withheld: true as const }) };
   const outcomes = ledger.outcomes.map((each) => (each.callId === callId ? { ...each, ...end } : each));
-  // Once the call has run, history has its edited arguments, so large ones are dropped here, as in settled requests.
-  const settled = ledger.settled.map((each) => {
-    const { edited } = each.settlement;
-    if (each.callId !== callId || edited === undefined) return each;
-    const { arguments: args } = kept({ ...each.request, arguments: edited.arguments });
-    return { ...each, settlement: { ...each.settlement, edited: { ...edited, arguments: args } } };
-  });
+  const settled = ledger.settled.map((each) => (each.callId === callId ? withoutLargeEdit(each) : each));
   const code = isWithheld ? resultWithheldType : undefined;
   const counting = ran === 'no' ? withoutShare(ledger, callId) : withShareSpent(ledger, callId);
   return journaled(unchanged({ ...counting, outcomes, settled }), atMs, { kind, callId, ran, code, reason: withheld });
+}
+
+/** Drops large edited arguments, because history has them once the call has run. */
+function withoutLargeEdit(request: SettledRequest): SettledRequest {
+  const { edited } = request.settlement;
+  if (edited === undefined) return request;
+  const { arguments: args } = kept({ ...request.request, arguments: edited.arguments });
+  return { ...request, settlement: { ...request.settlement, edited: { ...edited, arguments: args } } };
 }

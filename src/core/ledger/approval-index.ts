@@ -37,11 +37,11 @@ export type ApprovalSummary = Pick<
   /** The tool's sentence without secrets. It may repeat any argument, so it is present only if all are shown. */
   sentence?: string;
   /**
-   * The reviewers who are asked: names, or `group:NAME`, and delegates for those who delegated. Empty: anyone. All
-   * members about people are as of the last change of open requests, decide nothing, and are absent if too long.
+   * The reviewers who are asked: names, `group:NAME`, or delegates instead of those who delegated. Empty: anyone.
+   * Lists of people date from the last change of open requests, decide nothing, and are absent if they are too long.
    */
   reviewers?: string[];
-  /** All ids of the people whose approval would count. Absent: anyone's would, or there are too many. */
+  /** All ids of the people whose approval would count. Absent: that of anyone would, or the list is too long. */
   approvers?: string[];
   /** The escalation steps that have added reviewers so far, oldest first. */
   escalated?: Escalated[];
@@ -93,7 +93,7 @@ const memoJournalBytes = 14_000;
 const shortText = 200;
 /** The most bytes of each list of people in a row. */
 const peopleBytes = 800;
-/** The most bytes of a sentence in a row. They have room for 300 characters of any script. */
+/** The most bytes of a sentence in a row: room for 300 characters of any script. */
 const sentenceBytes = 1_000;
 
 /** A run's search attributes: its open request ids, tags, and the earliest deadline, within the server's limits. */
@@ -115,7 +115,7 @@ export function approvalIndex(ledger: Ledger): Omit<ApprovalIndex, 'memo'> {
   };
 }
 
-/** The directories of a run's policies, and the time for which they are read. */
+/** The directories of a run's policies, and the time as of which a row shows who can decide. */
 export interface People {
   directories: Directories;
   nowMs: number;
@@ -134,7 +134,7 @@ export function approvalMemo(
   return { memo: { open, journal, ...(more > 0 ? { more } : {}) }, rest: entries.slice(journal.length) };
 }
 
-/** As many short rows as fit. The bytes that are left go first to the people of rows, then to values of arguments. */
+/** As many short rows as fit. The bytes left over add the people of each row, and then the values of arguments. */
 function openRows(rows: ApprovalSummary[]): ApprovalSummary[] {
   let open = fitting(rows.map(bareRow), memoOpenBytes);
   let left = memoOpenBytes - byteLength(JSON.stringify(open));
@@ -193,7 +193,7 @@ export function rowPeople({
   callerName,
 }: RowPeople & { reviewers: readonly string[]; delegations: readonly Delegation[] }): RowPeople {
   const hasRoom = (names: readonly unknown[]): boolean => byteLength(JSON.stringify(names)) <= peopleBytes;
-  // If anyone may answer, a delegation takes no seat from other people.
+  // Without reviewers anyone may answer, also after a delegation, so no delegate is named.
   const asked = reviewers.length === 0 ? [] : withDelegates(reviewers, delegations);
   return {
     ...(hasRoom(asked) && { reviewers: asked }),
@@ -234,14 +234,14 @@ export function summaryOf(request: ApprovalRequest): ApprovalSummary {
   };
 }
 
-/** A request without shown arguments may have hidden ones, so it shows no sentence either. */
+/** The sentence, if the row shows all arguments: a sentence may repeat any argument, even a hidden one. */
 function shownSentence(request: ApprovalRequest): Pick<ApprovalSummary, 'sentence'> {
   if (request.sentence === undefined || request.shownArguments === undefined || !showsAll(request)) return {};
   const sentence = escapeUnseen(redactSecrets(request.sentence));
   return byteLength(JSON.stringify(sentence)) <= sentenceBytes ? { sentence } : {};
 }
 
-/** True if there is nothing more to see: all arguments are shown in full, or there are none. */
+/** True if the row shows all arguments in full, or there are none. */
 function showsAll({ arguments: args, shown, shownArguments, notShown = [] }: ApprovalRequest): boolean {
   if (shownArguments !== undefined) return notShown.length === 0;
   return shown === 'all' && Object.keys(args).length === 0;

@@ -55,7 +55,7 @@ export interface ApprovalRequest {
   contextSummary: string;
   /** Id of the rule that asks about the call; null if a risk default or a mode asks. */
   rule: string | null;
-  /** `FILE:LINE` of that rule, if it is in the operator's policy and the worker read that from a file. */
+  /** `FILE:LINE` of that rule, if the rule is in the operator's policy and the worker read that policy from a file. */
   rulePlace?: string;
   /** Why the call is asked about. */
   reason: string;
@@ -68,9 +68,9 @@ export interface ApprovalRequest {
   /** For a nested run: workflow ids of the runs above it, the root's first. Empty for any other run. */
   lineage: string[];
   /**
-   * The request that this one replaces, and why: an edit of the arguments, a change of the tool or the preview after
-   * the approval, or a start with an unknown outcome. Without `requestId`, the call was started without a request.
-   * `changes`: what changed in the preview, in words, redacted.
+   * The earlier request about the call, and why this request replaces it: an edit, a change of the tool or the
+   * preview after the approval, or a start with an unknown outcome. Without `requestId`, the call was started without
+   * a request. `changes`: what changed in the preview, in words, redacted.
    */
   replaces?: {
     requestId?: string;
@@ -83,7 +83,7 @@ export interface ApprovalRequest {
   advice?: readonly Advice[];
   /** The reviewers who may decide: names, or `group:NAME`. Empty: anyone. */
   reviewers: string[];
-  /** `part`: this view leaves arguments out; query `approvals` with the id shows all that reviewers may see. */
+  /** `part`: some arguments are left out here. Query `approvals` with the id shows all that reviewers may see. */
   shown: 'all' | 'part';
   /** The arguments that contain a placeholder such as `[EMAIL …com · 5623]`. Absent: none. */
   redacted?: string[];
@@ -166,7 +166,7 @@ export interface Receipt {
   grantId?: string;
   /** Other requests that the new grant settled. */
   settled?: { requestId: string; outcome: OutcomeName }[];
-  /** After an edit: the request that continues the question about the call. */
+  /** After an edit: the id of the request that now asks about the edited call. */
   successor?: string;
   /** Clients only: the server has the message, but no worker applied it in time, or the receipt cannot be read. */
   recorded?: true;
@@ -178,7 +178,7 @@ export interface Receipt {
   message: string;
 }
 
-/** A message that was refused and changed nothing. Its content is not kept, except the members of `LateDecision`. */
+/** A refused message, which changed nothing. The run keeps only its size and the members of `LateDecision`. */
 export interface RefusedDecision extends Partial<LateDecision> {
   code: ProblemCode;
   requestId?: string;
@@ -186,7 +186,7 @@ export interface RefusedDecision extends Partial<LateDecision> {
   size: number;
 }
 
-/** A decision after the deadline. Its signature is not verified, so its name is at most claimed. */
+/** A decision after the deadline. Its signature is not verified, so the sender's name is at most claimed. */
 export interface LateDecision {
   approved: boolean;
   reviewerId?: string;

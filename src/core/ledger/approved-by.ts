@@ -7,7 +7,7 @@ import { personKeyOfRun, senderOf } from './panel.ts';
 /** One id of a person who approved. A person with several ids has several entries. */
 export type Approver = Pick<Partial<Voter>, 'reviewerId' | 'keyId'>;
 
-/** The reviewers who approved a call or answered in its place, and the givers of their seats; empty if none did. */
+/** The reviewers who approved or answered a request, and the people whose seats they used; none for others. */
 export function approversOf(found: RequestRecord | SettledRequest, directories: Directories): Approver[] {
   if (!('settlement' in found)) return [];
   const voters = votersOf(found);
@@ -25,7 +25,7 @@ function giversTo(
   const givenTo = Map.groupBy(delegations, ({ to }) => keyOf(to));
   const holders = new Set(voters.flatMap(({ reviewerId }) => (reviewerId === undefined ? [] : [keyOf(reviewerId)])));
   const givers: Approver[] = [];
-  // A seat may have been given on several times. The loop also visits the holders that it adds.
+  // A seat may pass through several people. The loop also visits the holders that it adds.
   for (const holder of holders) {
     for (const each of givenTo.get(holder) ?? []) {
       givers.push(senderOf(each));
@@ -37,7 +37,7 @@ function giversTo(
 
 /** The reviewers whose votes or whose grant let the call run; of a response, the reviewer who wrote it. */
 function votersOf({ votes, grantedBy = [], settlement: { outcome, runs } }: SettledRequest): readonly Approver[] {
-  // If the reviewer edited the arguments, a grant may have let the edited call run.
+  // A grant may have let the edited call run, so its makers count, too.
   if (outcome === 'approved') return [...votes.filter(({ approved }) => approved), ...grantedBy];
   // The last vote is the response; an approval before it settled nothing.
   if (outcome === 'responded') return votes.slice(-1);
@@ -50,16 +50,16 @@ export function approversOfGrant(grantId: string | null, ledger: Ledger, directo
   return inAllIds(grant?.by ?? [], directories);
 }
 
-/** Lists people under all ids that the run's directory has, because a worker's policy can revoke any of these ids. */
+/** Lists people under all ids of the run's directory, because the policy of a worker may revoke any of the ids. */
 function inAllIds(people: readonly Approver[], directories: Directories): Approver[] {
   const ids = new Set(people.flatMap(({ reviewerId }) => reviewerId ?? []));
-  const others = allIdsOf(directories.ceiling, [...ids], personKeyOfRun(directories)).filter((id) => !ids.has(id));
-  const written = people.map(({ reviewerId, keyId }): Approver => ({
+  const furtherIds = allIdsOf(directories.ceiling, [...ids], personKeyOfRun(directories)).filter((id) => !ids.has(id));
+  const given = people.map(({ reviewerId, keyId }): Approver => ({
     ...(reviewerId !== undefined && { reviewerId }),
     ...(keyId !== undefined && { keyId }),
   }));
   const distinct = new Map(
-    [...written, ...others.map((reviewerId) => ({ reviewerId }))].map((each) => [JSON.stringify(each), each]),
+    [...given, ...furtherIds.map((reviewerId) => ({ reviewerId }))].map((each) => [JSON.stringify(each), each]),
   );
   // An approver with neither an id nor a key can be revoked by neither.
   distinct.delete('{}');

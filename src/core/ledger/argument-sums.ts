@@ -13,7 +13,7 @@ interface Share {
 }
 
 export interface ArgumentSums {
-  /** `calls`: how many calls of the tool count, and how many of them have the argument. */
+  /** `calls` of a tool: its calls that count. `calls` of an argument: those of them that have the argument. */
   tools: { tool: string; calls: number; arguments: { argument: string; calls: number; sum: string }[] }[];
   held: Share[];
 }
@@ -30,16 +30,16 @@ interface Summing {
 /** The ledger with the numbers of a call added. Numbers that the call had before are replaced. */
 export function withShare<L extends Summing>(ledger: L, callId: string, tool: string, args: JsonObject): L {
   const before = withoutShare(ledger, callId).sums ?? none;
-  const known = before.tools.find((each) => each.tool === tool)?.arguments ?? [];
-  let room = mostArguments - known.length;
-  const numbers = Object.entries(args).flatMap(([argument, value]) => {
+  const summed = before.tools.find((each) => each.tool === tool)?.arguments.map(({ argument }) => argument) ?? [];
+  const given = Object.entries(args).flatMap(([argument, value]) =>
     // A negative number would make room for other calls.
-    if (typeof value !== 'number' || value < 0) return [];
-    const isKnown = known.some((each) => each.argument === argument);
-    return isKnown || room-- > 0 ? [{ argument, value }] : [];
-  });
+    typeof value !== 'number' || value < 0 ? [] : [{ argument, value }],
+  );
+  const added = given.map(({ argument }) => argument).filter((argument) => !summed.includes(argument));
+  const counting = new Set([...summed, ...added].slice(0, mostArguments));
+  const numbers = given.filter(({ argument }) => counting.has(argument));
   const share = { callId, tool, numbers };
-  return { ...ledger, sums: { tools: added(before.tools, share, 1), held: [...before.held, share] } };
+  return { ...ledger, sums: { tools: afterShare(before.tools, share, 1), held: [...before.held, share] } };
 }
 
 /** The ledger without the numbers of a call that does not run. */
@@ -47,7 +47,7 @@ export function withoutShare<L extends Summing>(ledger: L, callId: string): L {
   const { tools, held } = ledger.sums ?? none;
   const share = held.find((each) => each.callId === callId);
   if (share === undefined) return ledger;
-  return { ...ledger, sums: { tools: added(tools, share, -1), held: held.filter((each) => each !== share) } };
+  return { ...ledger, sums: { tools: afterShare(tools, share, -1), held: held.filter((each) => each !== share) } };
 }
 
 /** The ledger in which the numbers of a call count for good, because the call has run or may have run. */
@@ -75,17 +75,17 @@ export function sumOf({ tools }: ArgumentSums = none, tool: string, argument: st
   return own?.calls === found.calls ? Number(own.sum) : undefined;
 }
 
-/** The sums after a call's numbers are added (`times` 1) or subtracted (`times` -1). */
-function added(tools: ArgumentSums['tools'], { tool, numbers }: Share, times: 1 | -1): ArgumentSums['tools'] {
+/** The sums of all tools after the numbers of a call are added (`times` 1) or subtracted (`times` -1). */
+function afterShare(tools: ArgumentSums['tools'], { tool, numbers }: Share, times: 1 | -1): ArgumentSums['tools'] {
   const before = tools.find((each) => each.tool === tool) ?? { tool, calls: 0, arguments: [] };
   const names = new Set([...before.arguments, ...numbers].map(({ argument }) => argument));
-  const all = [...names].map((argument) => {
+  const sums = [...names].map((argument) => {
     const { calls, sum } = before.arguments.find((each) => each.argument === argument) ?? { calls: 0, sum: '0' };
     const value = numbers.find((each) => each.argument === argument)?.value;
     if (value === undefined) return { argument, calls, sum };
     return { argument, calls: calls + times, sum: decimalSum(sum, String(times * value)) };
   });
-  const after = { tool, calls: before.calls + times, arguments: all.filter(({ calls }) => calls > 0) };
+  const after = { tool, calls: before.calls + times, arguments: sums.filter(({ calls }) => calls > 0) };
   return [...tools.filter((each) => each !== before), ...(after.calls > 0 ? [after] : [])];
 }
 

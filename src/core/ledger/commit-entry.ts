@@ -34,7 +34,7 @@ export const plainMembers: readonly string[] = [
   'size',
 ] satisfies (keyof JournalEntry)[];
 
-/** What identifies a run in its leaves, so that no entry of another run fits into its tree. */
+/** Identifies a run in each of its leaves, so that an entry of another run does not fit into its tree. */
 export interface CommittedRun {
   namespace: string;
   workflowId: string;
@@ -46,7 +46,7 @@ export function runTag({ namespace, workflowId, firstRunId }: CommittedRun): str
   return jsonDigest([namespace, workflowId, firstRunId].map(wellFormed));
 }
 
-/** Returns a function for the salts of entries' members, by the run's secret (64 hex digits). None reveals another. */
+/** Returns a function that makes the salt of each member of each entry. No salt reveals another, or the secret. */
 export function saltsOf(secret: string): (seq: number, member: string) => string {
   const keyed = hmac.create(sha256, hexToBytes(secret));
   return (seq, member) => {
@@ -81,7 +81,7 @@ export function committedLeaf(entry: JournalEntry, tag: string, saltOf: ReturnTy
   return leafOf(tag, plain, salted);
 }
 
-/** The value, or a substitute if it has no canonical JSON. Exports show the same value that the hash covers. */
+/** The value, or a substitute if the value has no canonical JSON. Exports show what is hashed. */
 export function committable(value: Json): Json {
   return canonicalJsonProblem(value) === undefined ? value : { json: wellFormed(JSON.stringify(value)) };
 }

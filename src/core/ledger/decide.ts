@@ -28,6 +28,7 @@ import { panelOf, personKeyOfRun, withoutRevoked } from './panel.ts';
 import { settle, votedFields, notOpenReceipt, votedReceipt } from './settle.ts';
 import type { Redaction } from '../redact/redaction.ts';
 import type { Ruling } from '../policy/ruling.ts';
+import type { Problem } from '../base/problem.ts';
 import type { JsonObject } from '../base/tool-call.ts';
 import { nfc } from '../base/text.ts';
 
@@ -54,42 +55,23 @@ export interface DecideCommand {
   edit?: CheckedEdit;
 }
 
-/**
- * Applies a decision about a request: refuses it, keeps its vote, or settles the request. A decision that was sent
- * before changes nothing, and gets its receipt again.
- */
+/** Applies a decision: refuses it, keeps its vote, or settles the request. A repeated decision changes nothing. */
 export function decide(ledger: Ledger, command: DecideCommand, directories: Directories): Reduction {
   const { atMs, decision, voter = { identity: 'anonymous' }, edit } = command;
-  const { requestId, approved } = decision;
-  const found = findOpen(ledger, requestId);
-  if (found === undefined) return answerSettled(ledger, decision, directories);
-  const record = withoutRevoked(found, directories);
+  const { requestId, approved, response, reason, decisionId, viewed, always } = decision;
+  const open = findOpen(ledger, requestId);
+  if (open === undefined) return answerSettled(ledger, decision, directories);
+  const record = withoutRevoked(open, directories);
   const contentDigest = decisionDigest(decision);
-  const { reason, decisionId, viewed, always } = decision;
-  const keyOf = personKeyOfRun(directories);
-  const personOf = ({ reviewerId }: Voter): string | undefined =>
-    reviewerId === undefined ? undefined : keyOf(reviewerId);
-  const person = personOf(voter);
-  const isOwn = (vote: ReviewerVote): boolean => personOf(vote) === person;
-  const retried =
-    decisionId === undefined ? undefined : record.votes.find((vote) => vote.decisionId === decisionId && isOwn(vote));
+  const ownVotes = votesOf(record, voter, directories);
+  const retried = decisionId === undefined ? undefined : ownVotes.find((vote) => vote.decisionId === decisionId);
   if (retried?.contentDigest === contentDigest) return unchanged(ledger, receiptOf(record, directories, atMs));
-  if (record.deadlineMs !== null && atMs > record.deadlineMs) {
-    return refusalOf(ledger, requestId, 'expired', `request ${requestId} expired at ${record.request.deadline}`);
-  }
-  if (decision.digest !== undefined && decision.digest !== record.request.digest) {
-    const message = `the digest is not that of request ${requestId}: look at it again`;
-    return refusalOf(ledger, requestId, 'digest_mismatch', message);
-  }
-  if (record.ruled.mayHaveRun === true && decision.modifiedArguments !== undefined) {
-    const message = `request ${requestId}: the call may have run with its arguments, so they cannot be edited`;
-    return refusalOf(ledger, requestId, 'invalid_decision', message);
-  }
   const panel = panelOf(record, directories, atMs);
   // A response lets the run go on as if the tool had run, so it requires the right to approve.
-  const problem = entitlement(panel, voter, approved || decision.response !== undefined);
+  const approves = approved || response !== undefined;
+  const problem = unfitProblem(record, decision, atMs) ?? entitlement(panel, voter, approves);
   if (problem !== undefined) return refusalOf(ledger, requestId, problem.code, problem.message);
-  const earlier = record.votes.find((vote) => personOf(vote) === person);
+  const [earlier] = ownVotes;
   // Under one decision id, such as that of an answer link, a person answers once.
   const isSameId = earlier !== undefined && earlier === retried;
   if (earlier !== undefined && (approved || !earlier.approved || isSameId)) {
@@ -101,26 +83,58 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
   const vote = { ...voter, reviewerName, approved, at: iso(atMs), contentDigest, reason, decisionId, viewed, always };
   if (edit !== undefined) return decideEdited(ledger, record, vote, edit, command, directories);
   const voted = { ...record, votes: [...record.votes.filter((each) => each !== earlier), vote] };
-  if (decision.response !== undefined) {
-    if (!panel.veto) {
-      const message = `request ${requestId} needs several votes: one reviewer cannot answer in the tool's place`;
-      return refusalOf(ledger, requestId, 'not_entitled', message);
-    }
-    return close(ledger, voted, { outcome: 'responded', runs: false, response: decision.response }, vote, atMs);
-  }
-  const { outcome, have } = tally(panel, voted.votes);
-  const isFull = record.votes.length >= maxVotes && earlier === undefined;
-  // A request that has `maxVotes` votes accepts only an approval that raises the tally.
-  const isOver = isFull && (!approved || have <= tally(panel, record.votes).have);
-  if (outcome === undefined && isOver) {
-    const message = `request ${requestId} has ${maxVotes} answers that settle nothing`;
-    return refusalOf(ledger, requestId, 'rate_limited', message);
-  }
-  if (outcome === undefined) return keepVote(ledger, voted, vote, atMs, directories);
-  return closeByVotes(ledger, voted, { outcome, runs: outcome === 'approved' }, vote, atMs, directories);
+  if (response === undefined) return countVote(ledger, record, voted, vote, atMs, directories);
+  if (panel.veto) return close(ledger, voted, { outcome: 'responded', runs: false, response }, vote, atMs);
+  const message = `request ${requestId} needs several votes: one reviewer cannot answer in the tool's place`;
+  return refusalOf(ledger, requestId, 'not_entitled', message);
 }
 
-/** An edit settles the request if its author alone can approve it; otherwise a new request replaces this one. */
+/** The votes on a request that the voter gave under any id. An anonymous voter gets those of all anonymous voters. */
+function votesOf({ votes }: RequestRecord, voter: Voter, directories: Directories): ReviewerVote[] {
+  const keyOf = personKeyOfRun(directories);
+  const personOf = ({ reviewerId }: Voter) => (reviewerId === undefined ? undefined : keyOf(reviewerId));
+  return votes.filter((vote) => personOf(vote) === personOf(voter));
+}
+
+/** Why a decision does not fit an open request, without regard to its sender; undefined if it fits. */
+function unfitProblem(record: RequestRecord, decision: ParsedDecision, atMs: number): Problem | undefined {
+  const { requestId, deadline, digest } = record.request;
+  if (record.deadlineMs !== null && atMs > record.deadlineMs) {
+    return { code: 'expired', message: `request ${requestId} expired at ${deadline}` };
+  }
+  if (decision.digest !== undefined && decision.digest !== digest) {
+    return { code: 'digest_mismatch', message: `the digest is not that of request ${requestId}: look at it again` };
+  }
+  if (record.ruled.mayHaveRun !== true || decision.modifiedArguments === undefined) return undefined;
+  const message = `request ${requestId}: the call may have run with its arguments, so they cannot be edited`;
+  return { code: 'invalid_decision', message };
+}
+
+/** Closes the request if the new vote in `voted` suffices; otherwise keeps that vote, or refuses it as one too many. */
+function countVote(
+  ledger: Ledger,
+  record: RequestRecord,
+  voted: RequestRecord,
+  vote: ReviewerVote,
+  atMs: number,
+  directories: Directories,
+): Reduction {
+  const panel = panelOf(record, directories, atMs);
+  const { outcome, have } = tally(panel, voted.votes);
+  if (outcome !== undefined) {
+    return closeByVotes(ledger, voted, { outcome, runs: outcome === 'approved' }, vote, atMs, directories);
+  }
+  const isFull = record.votes.length >= maxVotes && voted.votes.length > record.votes.length;
+  // A full request accepts only an approval that raises the tally.
+  if (!isFull || (vote.approved && have > tally(panel, record.votes).have)) {
+    return keepVote(ledger, voted, vote, atMs, directories);
+  }
+  const { requestId } = record.request;
+  const message = `request ${requestId} has ${maxVotes} answers that settle nothing`;
+  return refusalOf(ledger, requestId, 'rate_limited', message);
+}
+
+/** Applies an approval with edited arguments: the edited call runs now, or a new request asks about it. */
 function decideEdited(
   ledger: Ledger,
   record: RequestRecord,
@@ -129,24 +143,34 @@ function decideEdited(
   command: DecideCommand,
   directories: Directories,
 ): Reduction {
-  const { atMs, decision } = command;
-  const { digest, asked } = edit;
-  const edited = { arguments: edit.arguments, digest };
-  const alone = tally(panelOf(record, directories, atMs), [vote]).outcome === 'approved';
+  const { asked } = edit;
+  const isEnough = tally(panelOf(record, directories, command.atMs), [vote]).outcome === 'approved';
   // Reviewers approve a bound call by its preview, and no reviewer has seen a preview of the edited call.
   const isBound = record.bound !== undefined;
-  if (asked === undefined || (alone && !isBound && sameDemands(asked.successor.terms, record.terms))) {
-    const grantedBy = ledger.grants.find(({ grantId }) => grantId === edit.grantId)?.by;
-    const voted = { ...record, votes: [vote], editedRedaction: edit.redaction, grantedBy };
-    const irreversible = irreversibleCount(edit) - irreversibleCount(record.request.assessment);
-    const counting = withShare(useGrant(ledger, edit.grantId), record.callId, record.request.toolName, edit.arguments);
-    const used = { ...counting, counts: counted(ledger, { irreversible }) };
-    return closeByVotes(used, voted, { outcome: 'approved', runs: true, edited }, vote, atMs, directories);
+  if (asked !== undefined && (!isEnough || isBound || !sameDemands(asked.successor.terms, record.terms))) {
+    return replaceByEdited(ledger, record, vote, asked, command, directories);
   }
-  const { ruling } = asked;
-  const { requestId, requestedAt } = record.request;
-  const origin = record.origin ?? { requestId, digest: record.request.digest, requestedAt };
-  const successor = { ...asked.successor, origin };
+  const edited = { arguments: edit.arguments, digest: edit.digest };
+  const grantedBy = ledger.grants.find(({ grantId }) => grantId === edit.grantId)?.by;
+  const voted = { ...record, votes: [vote], editedRedaction: edit.redaction, grantedBy };
+  const irreversible = irreversibleCount(edit) - irreversibleCount(record.request.assessment);
+  const counting = withShare(useGrant(ledger, edit.grantId), record.callId, record.request.toolName, edit.arguments);
+  const used = { ...counting, counts: counted(ledger, { irreversible }) };
+  return closeByVotes(used, voted, { outcome: 'approved', runs: true, edited }, vote, command.atMs, directories);
+}
+
+/** Supersedes the request by a new one about the edited call, which gets the author's approval unless it is bound. */
+function replaceByEdited(
+  ledger: Ledger,
+  record: RequestRecord,
+  vote: ReviewerVote,
+  asked: NonNullable<CheckedEdit['asked']>,
+  command: DecideCommand,
+  directories: Directories,
+): Reduction {
+  const { atMs, decision } = command;
+  const { requestId, requestedAt, digest } = record.request;
+  const successor = { ...asked.successor, origin: record.origin ?? { requestId, digest, requestedAt } };
   // The check of the edit took time, so the new request's times count from its own opening.
   const openedMs = openedAtMs(successor);
   const successorId = successor.request.requestId;
@@ -156,26 +180,26 @@ function decideEdited(
     { outcome: 'superseded', runs: false, by: 'edit', byId: successorId, settledAt: iso(atMs), ...votedFields(vote) },
     atMs,
   );
-  const opened = chained(superseded, (next) => openRequest(next, successor, ruling, openedMs, directories));
+  const opened = chained(superseded, (next) => openRequest(next, successor, asked.ruling, openedMs, directories));
+  const isBound = record.bound !== undefined;
   // `viewed` is dropped: the reviewer saw the card of this request, not that of its successor.
   const { modifiedArguments: _, digest: __, viewed: ___, ...carried } = { ...decision, requestId: successorId };
-  const carriedOn = isBound
+  const approval = { ...command, atMs: openedMs, decision: carried, edit: undefined };
+  const approved = isBound
     ? { ...opened, receipt: undefined }
-    : chained(opened, (next) =>
-        decide(next, { ...command, atMs: openedMs, decision: carried, edit: undefined }, directories),
-      );
-  const carriedReceipt = carriedOn.receipt?.accepted === true ? carriedOn.receipt : undefined;
+    : chained(opened, (next) => decide(next, approval, directories));
+  const approvalReceipt = approved.receipt?.accepted === true ? approved.receipt : undefined;
   const others = isBound ? 'to be approved by its own preview' : 'which others have to approve';
-  const whatIsLeft = carriedReceipt === undefined ? `, ${others}` : '';
+  const whatIsLeft = approvalReceipt === undefined ? `, ${others}` : '';
   const receipt: Receipt = {
-    ...carriedReceipt,
+    ...approvalReceipt,
     requestId,
     accepted: true,
     outcome: 'superseded',
     successor: successorId,
     message: `request ${requestId}: the edited call is request ${successorId}${whatIsLeft}`,
   };
-  return { ...carriedOn, receipt };
+  return { ...approved, receipt };
 }
 
 /** Keeps the vote on a request that needs further votes. The receipt says how many it has and needs. */
@@ -199,7 +223,7 @@ function keepVote(
   });
 }
 
-/** Closes a request whose votes suffice, and makes the grant that they request, which may settle other requests. */
+/** Closes a request whose votes suffice, and makes the grant that the votes ask for. */
 function closeByVotes(
   ledger: Ledger,
   voted: RequestRecord,
@@ -210,19 +234,13 @@ function closeByVotes(
 ): Reduction {
   const closed = close(ledger, voted, settlement, vote, atMs);
   const deciding = voted.votes.filter(({ approved }) => approved === vote.approved);
-  const asRun =
-    settlement.edited === undefined ? voted : { ...voted, request: { ...voted.request, ...settlement.edited } };
+  // The grant is about the call as it runs, so about the edited one.
+  const asRun = { ...voted, request: { ...voted.request, ...settlement.edited } };
   const { reduction, grantId, note, settled } = makeGrant(closed, asRun, deciding, atMs, directories);
   const receipt = closed.receipt!;
-  return {
-    ...reduction,
-    receipt: {
-      ...receipt,
-      grantId,
-      ...(settled.length > 0 && { settled }),
-      message: `${receipt.message}${note}${settled.length === 0 ? '' : `; also settled: ${settled.map((each) => each.requestId).join(', ')}`}`,
-    },
-  };
+  const others = settled.map(({ requestId }) => requestId).join(', ');
+  const message = `${receipt.message}${note}${others === '' ? '' : `; also settled: ${others}`}`;
+  return { ...reduction, receipt: { ...receipt, grantId, ...(settled.length > 0 && { settled }), message } };
 }
 
 /** Settles the request by this vote. The receipt names the outcome. */
@@ -239,7 +257,7 @@ function close(
   return { ...closed, receipt: { requestId, accepted: true, outcome, message: receiptMessage(requestId, outcome) } };
 }
 
-/** A decision for a request that is not open: a retry gets the original receipt, anything else is refused (I3, I4). */
+/** Answers a decision about a request that is not open: a retry gets its first receipt, others are refused (I3, I4). */
 function answerSettled(ledger: Ledger, decision: ParsedDecision, directories: Directories): Reduction {
   const { requestId } = decision;
   const settled = ledger.settled.find((each) => each.request.requestId === requestId);

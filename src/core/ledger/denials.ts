@@ -10,7 +10,7 @@ export interface Denials {
   byTool: Record<string, number>;
   /** The last `deniedKept` calls, the latest one last. */
   calls: DeniedCall[];
-  /** `byTool` as it was at the user's last message to the model. Absent: no message has come since the first denial. */
+  /** `byTool` when the model last received a message of its user. Absent: no message since the first denial. */
   heardAt?: Record<string, number>;
 }
 
@@ -49,7 +49,7 @@ type Holding = Pick<Limits, 'denialsHoldFor' | 'maxRetriesAfterDeny'>;
 
 export const deniedKept = 200;
 
-/** Adds a denial. A denial by a grant (`grantId`) is only counted, so that it answers nothing after the grant's end. */
+/** Adds a denial. A denial by a grant (`grantId`) is only counted: it must answer nothing once the grant has ended. */
 export function withDenial<Counting extends Denying & { counts: { denials: number } }>(
   ledger: Counting,
   { toolName, digest, reason, by, grantId }: Denial,
@@ -58,13 +58,10 @@ export function withDenial<Counting extends Denying & { counts: { denials: numbe
   const counts = { ...ledger.counts, denials: ledger.counts.denials + 1 };
   if (grantId !== undefined) return { ...ledger, counts };
   const before = denied.calls.find((each) => each.digest === digest);
-  const facts = {
-    tool: toolName,
-    at: by?.at ?? before?.at,
-    reviewerId: by === undefined ? before?.reviewerId : by.reviewerId,
-    times: (before?.times ?? 0) + (by === undefined ? 0 : 1),
-  };
-  const call: DeniedCall = { digest, reason: reason || undefined, ...facts };
+  // If an earlier denial answered the call, the facts of that denial stay.
+  const { at, reviewerId } = by ?? before ?? {};
+  const times = (before?.times ?? 0) + (by === undefined ? 0 : 1);
+  const call: DeniedCall = { digest, reason: reason || undefined, tool: toolName, at, reviewerId, times };
   return {
     ...ledger,
     counts,
@@ -98,7 +95,7 @@ export function earlierDenialOf({ calls }: Denials, digest: string): EarlierDeni
   return at === undefined ? undefined : { reason, reviewerId, at, times };
 }
 
-/** The number of a tool's denials if they are final: no call of the tool is asked about any more. */
+/** How often the tool was denied, if that is final: reviewers are no longer asked about its calls. Else undefined. */
 export function finalDenials({ byTool, heardAt = {} }: Denials, tool: string, limits: Holding): number | undefined {
   const ended = limits.denialsHoldFor === 'run' ? 0 : numberOf(heardAt, tool);
   const attempts = numberOf(byTool, tool) - ended;
@@ -106,7 +103,7 @@ export function finalDenials({ byTool, heardAt = {} }: Denials, tool: string, li
   return attempts >= Math.max(1, limits.maxRetriesAfterDeny) ? attempts : undefined;
 }
 
-/** The tools that are denied for good, as query `grants` lists them. Message `revoke` takes their ids. */
+/** The tools that are denied for good, in the form of grants, for query `grants`. Message `revoke` takes their ids. */
 export function deniedTools({ denied }: Denying, limits: Holding): Grant[] {
   return Object.keys(denied.byTool).flatMap((tool) => {
     const denials = finalDenials(denied, tool, limits);
@@ -115,7 +112,7 @@ export function deniedTools({ denied }: Denying, limits: Holding): Grant[] {
   });
 }
 
-/** The tools whose denials message `revoke` ends, if it has these ids. */
+/** The tools whose denials a message `revoke` with these ids ends. */
 export function toolsToLift({ denied }: Denying, ids: readonly string[]): string[] {
   return Object.keys(denied.byTool).filter((tool) => ids.includes(deniedToolId(tool)));
 }

@@ -8,7 +8,7 @@ import type { JsonObject } from '../base/tool-call.ts';
 import type { OutcomeName } from './approval.ts';
 import { outcomesKept, type Ledger, type RequestRecord, type SettledRequest } from './ledger-state.ts';
 
-/** An account that a call names, and the last earlier request of the run about the very same one. */
+/** An account that a call names, and the last earlier request of the run about the same account. */
 export interface EarlierAccount {
   /** The argument, such as `iban` or `creditor.account`. */
   argument: string;
@@ -26,9 +26,9 @@ export interface EarlierAccount {
 const mostAccounts = 10;
 
 /**
- * Compares each account in a request with the requests that were settled before it was asked: `before` is the last of
- * them with the same account; null if the account is new. An account is left out if that is unknown. Requests that were
- * settled later would change a card that people are reading.
+ * Compares each account of a request with the requests that were settled before the question: `before` is the last of
+ * those with the same account, or null if the account is new. An account is left out if neither is certain. Later
+ * settlements do not count, because they would change a card that people are reading.
  */
 export function earlierAccountsOf(ledger: Ledger, asked: RequestRecord): EarlierAccount[] {
   const accounts = accountsIn(asked.request.arguments, asked.redaction).slice(0, mostAccounts);
@@ -36,20 +36,23 @@ export function earlierAccountsOf(ledger: Ledger, asked: RequestRecord): Earlier
   const earlier = ledger.settled.filter(
     ({ settlement: { settledAt, by } }) => settledAt <= asked.request.requestedAt && by !== 'edit',
   );
-  const known = earlier.map((each) => ({ each, accounts: settledAccounts(each) }));
+  const known = earlier.map((request) => ({ request, accounts: settledAccounts(request) }));
   const isComplete = knowsAll(ledger, asked.request.toolName, earlier);
   return accounts.flatMap(({ argument, account, mask }): EarlierAccount[] => {
-    const same = known.findLast((one) =>
-      one.accounts.some((other) => other.account === account && other.mask === mask),
+    const same = known.findLast((each) =>
+      each.accounts.some((other) => other.account === account && other.mask === mask),
     );
+    if (same !== undefined) return [{ argument, before: settlementOf(same.request) }];
     // A masked account is not compared with a shown one: to call both the same would reveal the masked one.
-    const isRevealing = known.some((one) => one.accounts.some((other) => other.mask !== mask));
-    if (same === undefined) return isComplete && !isRevealing ? [{ argument, before: null }] : [];
-    const { request, settlement } = same.each;
-    const { outcome, settledAt: at, reviewerId, reviewerName } = settlement;
-    const by = { ...(reviewerId !== undefined && { reviewerId }), ...(reviewerName !== undefined && { reviewerName }) };
-    return [{ argument, before: { requestId: request.requestId, outcome, at, ...by } }];
+    const isRevealing = known.some((each) => each.accounts.some((other) => other.mask !== mask));
+    return isComplete && !isRevealing ? [{ argument, before: null }] : [];
   });
+}
+
+function settlementOf({ request: { requestId }, settlement }: SettledRequest): EarlierAccount['before'] {
+  const { outcome, settledAt: at, reviewerId, reviewerName } = settlement;
+  const by = { ...(reviewerId !== undefined && { reviewerId }), ...(reviewerName !== undefined && { reviewerName }) };
+  return { requestId, outcome, at, ...by };
 }
 
 interface Account {
@@ -74,7 +77,7 @@ function accountsIn(args: JsonObject, redaction: Redaction | undefined): Account
   });
 }
 
-/** How reviewers see an account. Undefined if they see a part of it, or a placeholder that many values share. */
+/** How reviewers see an account. Undefined if a part of it is shown, or the placeholder fits other accounts, too. */
 function maskOf(
   { path, text }: Pick<Leaf, 'path' | 'text'>,
   redaction: Redaction | undefined,

@@ -25,21 +25,17 @@ export function withAllowed(
 /** The last identical call that ran before. The digest covers the tool, its arguments and its definition. */
 export function earlierRunOf(ledger: Ledger, { request: asked }: RequestRecord): EarlierRun | undefined {
   const { outcomes, settled, allowed = [] } = ledger;
-  const admitted = [
-    ...allowed
-      .filter(({ digest }) => asked.digest.startsWith(digest))
-      .map(({ callId, atMs }) => ({ callId, at: iso(atMs) })),
-    ...settled
-      .filter(({ request, settlement: { edited } }) => (edited?.digest ?? request.digest) === asked.digest)
-      .map(({ callId, request: { requestId }, settlement }) => ({ callId, at: settlement.settledAt, requestId })),
-  ];
-  const earlier = admitted.flatMap(({ callId, ...call }) => {
+  const withoutRequest = allowed
+    .filter(({ digest }) => asked.digest.startsWith(digest))
+    .map(({ callId, atMs }) => ({ callId, at: iso(atMs) }));
+  const byRequest = settled
+    .filter(({ request, settlement: { edited } }) => (edited?.digest ?? request.digest) === asked.digest)
+    .map(({ callId, request: { requestId }, settlement }) => ({ callId, at: settlement.settledAt, requestId }));
+  const earlier = [...withoutRequest, ...byRequest].flatMap(({ callId, ...call }) => {
     const ran = outcomes.find((each) => each.callId === callId)?.ran;
-    // A call that ends later is left out: it would change a card that people are reading.
+    // A call that was admitted after this question is left out: it would change a card that people are reading.
     return call.at <= asked.requestedAt && (ran === 'yes' || ran === 'unknown') ? [{ ...call, ran }] : [];
   });
-  return earlier.reduce<EarlierRun | undefined>(
-    (last, each) => (last === undefined || each.at >= last.at ? each : last),
-    undefined,
-  );
+  // Of calls at the same time, the last one in the list counts.
+  return earlier.toSorted((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at))).at(-1);
 }

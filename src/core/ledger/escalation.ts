@@ -25,10 +25,10 @@ export function escalatedBy(record: Pick<RequestRecord, 'terms' | 'request'>, at
   const { requirements } = record.terms;
   const openedMs = openedAtMs(record);
   const namesAt = (waitedMs: number): string[] => requirements.flatMap((each) => reviewersAt(each, waitedMs));
-  const taken = requirements.flatMap(({ escalate }) => escalate).map(({ afterMs }) => afterMs);
+  const stepTimes = requirements.flatMap(({ escalate }) => escalate).map(({ afterMs }) => afterMs);
   // At -1 ms no step has added reviewers, not even one that is due after 0 ms.
   const asked = new Set([...namesAt(-1), ...requirements.flatMap(({ oneOfEach }) => oneOfEach)]);
-  return [...new Set(taken)]
+  return [...new Set(stepTimes)]
     .filter((afterMs) => afterMs <= atMs - openedMs)
     .toSorted((one, other) => one - other)
     .flatMap((afterMs) => {
@@ -72,7 +72,7 @@ function plannedSteps(record: RequestRecord): DueStep[] {
   return [...escalations, warning];
 }
 
-/** When the next reminder is due: the first one after the steps that were taken. Null without reminders. */
+/** When the next reminder is due: the first one after `stepsTakenUntilMs`. Null if the request has no reminders. */
 function nextReminderMs(record: RequestRecord): number | null {
   const { remindMs } = record.terms;
   if (remindMs === null) return null;

@@ -74,39 +74,24 @@ export function delegate(ledger: Ledger, command: DelegateCommand, directories: 
   const { atMs, requestId, to, reason } = command;
   const found = openInTime(ledger, requestId, atMs, directories);
   if ('entries' in found) return found;
-  const { callId, request, terms, delegations } = found;
-  const { votes } = withoutRevoked(found, directories);
+  const { callId, request, delegations } = found;
   const panel = panelOf(found, directories, atMs);
   const giver = giverOf(command, panel);
   if ('code' in giver) return refusalOf(ledger, requestId, giver.code, giver.message);
   const { keyOf = personKey } = panel;
-  const from = giver.reviewerId;
-  const isOwn = (each: { from: string }): boolean => from !== undefined && keyOf(each.from) === keyOf(from);
-  const given = from !== undefined && keyOf(to) === keyOf(from) ? delegations.find(isOwn) : undefined;
+  const { reviewerId: from = '' } = giver;
+  const isToThemselves = from !== '' && keyOf(to) === keyOf(from);
+  const given = isToThemselves ? delegations.find((each) => keyOf(each.from) === keyOf(from)) : undefined;
   const isTakenBack = given !== undefined;
-  // An operator may move the seat of a revoked person, for example of one who has left.
-  const seated = command.from === undefined ? panel : { ...panel, revoked: undefined };
-  const denied = isTakenBack ? undefined : entitlement(seated, giver, false);
-  if (denied !== undefined) return refusalOf(ledger, requestId, denied.code, denied.message);
-  const refuse = (message: string): Reduction => refusalOf(ledger, requestId, 'invalid_message', message);
-  if (from === undefined || !terms.requirements.some((each) => each.reviewers.length + each.oneOfEach.length > 0)) {
-    return refuse(`request ${requestId} names no reviewers: there is no seat to delegate`);
-  }
-  if (delegations.length >= maxDelegations) return refuse(`request ${requestId} was delegated too often`);
-  const problem = isTakenBack ? takeBackProblem(panel, votes, giver) : delegationProblem(seated, votes, giver, to);
+  const problem = seatProblem(found, command, { panel, giver, isTakenBack }, directories);
   if (problem !== undefined) return refusalOf(ledger, requestId, problem.code, problem.message);
   // The name is spelled as in the delegation that ends, so that the journal shows which delegation it is.
   const more = isTakenBack ? { from: given.from, to: given.from } : { from, to, ...sentBy(command) };
   const delegated: RequestRecord = { ...found, delegations: withDelegation(delegations, more, keyOf) };
   const why = newShortage(found, delegated, directories);
-  if (why !== undefined) return refuse(why);
-  const receipt = {
-    requestId,
-    accepted: true,
-    message: isTakenBack
-      ? `request ${requestId}: '${from}' decides again`
-      : `request ${requestId}: '${to}' decides in the place of '${from}'`,
-  };
+  if (why !== undefined) return refusalOf(ledger, requestId, 'invalid_message', why);
+  const decides = isTakenBack ? `'${from}' decides again` : `'${to}' decides in the place of '${from}'`;
+  const receipt = { requestId, accepted: true, message: `request ${requestId}: ${decides}` };
   return journaled(unchanged(withRequest(ledger, delegated), receipt), atMs, {
     kind: 'delegated',
     callId,
@@ -120,6 +105,35 @@ export function delegate(ledger: Ledger, command: DelegateCommand, directories: 
   });
 }
 
+/** Why the giver may not give the seat to another person, or take it back; undefined if they may. */
+function seatProblem(
+  request: RequestRecord,
+  { from, to }: DelegateCommand,
+  { panel, giver, isTakenBack }: { panel: Panel; giver: Voter; isTakenBack: boolean },
+  directories: Directories,
+): Problem | undefined {
+  const {
+    terms,
+    delegations,
+    request: { requestId },
+  } = request;
+  // An operator may move the seat of a revoked person, for example of one who has left.
+  const seated = from === undefined ? panel : { ...panel, revoked: undefined };
+  const denied = isTakenBack ? undefined : entitlement(seated, giver, false);
+  if (denied !== undefined) return denied;
+  const namesReviewers = terms.requirements.some((each) => each.reviewers.length + each.oneOfEach.length > 0);
+  if (giver.reviewerId === undefined || !namesReviewers) {
+    return invalid(`request ${requestId} names no reviewers: there is no seat to delegate`);
+  }
+  if (delegations.length >= maxDelegations) return invalid(`request ${requestId} was delegated too often`);
+  const { votes } = withoutRevoked(request, directories);
+  return isTakenBack ? takeBackProblem(panel, votes, giver) : delegationProblem(seated, votes, giver, to);
+}
+
+function invalid(message: string): Problem {
+  return { code: 'invalid_message', message };
+}
+
 function sentBy({ from, voter: { reviewerId, keyId } }: DelegateCommand): Partial<Delegation> {
   return {
     ...(from !== undefined && { by: 'operator' as const, movedBy: reviewerId }),
@@ -127,7 +141,7 @@ function sentBy({ from, voter: { reviewerId, keyId } }: DelegateCommand): Partia
   };
 }
 
-/** The holder of the seat that is given: the sender, or the reviewer whose seat an operator moves. Or a refusal. */
+/** The person whose seat is given: the sender, or the reviewer whose seat an operator moves. Else a refusal. */
 function giverOf({ voter, from, operator, reason = '' }: DelegateCommand, panel: Panel): Voter | Problem {
   if (from === undefined) return voter;
   if (voter.reviewerId === undefined || voter.identity === 'anonymous') {
@@ -143,8 +157,7 @@ function giverOf({ voter, from, operator, reason = '' }: DelegateCommand, panel:
     const message = `only a message that is signed with an operator's key moves a request whose rule says 'verified'`;
     return { code: 'unverified_reviewer', message };
   }
-  if (reason.trim() === '')
-    return { code: 'invalid_message', message: `who moves a request must say why: give a 'reason'` };
+  if (reason.trim() === '') return invalid(`who moves a request must say why: give a 'reason'`);
   return { reviewerId: from, identity: 'verified' };
 }
 
@@ -152,7 +165,7 @@ export function senderIn(voter: Voter | undefined): Partial<Pick<Voter, 'reviewe
   return voter === undefined ? {} : { reviewerId: voter.reviewerId, identity: voter.identity };
 }
 
-/** Why no votes could approve the request after the change; undefined if some could, or none could before. */
+/** Why no votes could approve the request after the change; undefined if some could, or none could even before. */
 function newShortage(before: RequestRecord, after: RequestRecord, directories: Directories): string | undefined {
   const why = whyNotApproved(lastPanelOf(after, directories), after.votes);
   if (why === undefined || shortageIn(lastPanelOf(before, directories), before.votes) !== undefined) return undefined;
@@ -188,7 +201,7 @@ function answerable(
   return problem === undefined ? record : refusalOf(ledger, requestId, problem.code, problem.message);
 }
 
-/** The latest deadline that extensions can give; null: any. It counts from the first request about the call. */
+/** The latest deadline to which a request can be extended: the longest wait, from the first request about the call. */
 export function latestDeadlineMs(
   { origin, request }: Pick<RequestRecord, 'origin' | 'request'>,
   layers: PolicyLayers,

@@ -1,6 +1,6 @@
 /**
- * The views for reviewers under `include_arguments: false`: names, sizes, digests, severities and fixed texts. What is
- * made from argument values is left out or replaced by a placeholder.
+ * The views for reviewers under `include_arguments: false`. They show names, sizes, digests, severities and fixed
+ * texts, but nothing that was made from the values of arguments.
  */
 import type { ApprovalRequest, Settlement, ReviewerVote } from './approval.ts';
 import type { Assessment } from '../assess/assessment.ts';
@@ -20,7 +20,7 @@ import { byteLength } from '../base/text.ts';
 /** What reviewers see in the place of a glob that could spell a hidden value. */
 export const hiddenText = '[HIDDEN]';
 
-/** The request without all texts that could show a value of its arguments, for a policy that hides arguments. */
+/** The request for a policy that hides arguments: without any text that could show a value of its arguments. */
 export function hideInRequest<Request extends ApprovalRequest>(request: Request): Request {
   const { arguments: args, shown, replaces } = request;
   return {
@@ -68,7 +68,7 @@ export function hideInEntry(entry: JournalEntry): JournalEntry {
   return entry.scope === undefined ? entry : { ...entry, scope: hideInScope(entry.scope) };
 }
 
-/** Removes what may contain values of arguments: the resources, and the texts of the worker's custom assessors. */
+/** Removes what may quote arguments: the resources, and the texts that custom assessors of the worker wrote. */
 function hideInAssessment({ fromWorker = [], ...assessment }: Assessment): Assessment {
   const isFixed = (text: string): boolean => !fromWorker.includes(text);
   return {
@@ -104,7 +104,7 @@ export function redactInRequest<Request extends ApprovalRequest>(request: Reques
   };
 }
 
-/** The settlement as reviewers see it. `edited`: what they do not see of the arguments that a reviewer wrote. */
+/** The settlement as reviewers see it. `edited`: what is hidden of the arguments that a reviewer wrote. */
 export function redactInSettlement(settlement: Settlement, edited: Redaction | undefined): Settlement {
   const { edited: ran } = settlement;
   if (ran === undefined || edited === undefined) return settlement;
@@ -121,7 +121,7 @@ export function hiddenNames({ redaction, editedRedaction }: RequestRecord): stri
   return [...new Set([redaction, editedRedaction].flatMap((each) => redactedNames(each?.values ?? [])))];
 }
 
-/** The assessment with its texts redacted. `withoutValues`: removes what is hidden of the arguments from a text. */
+/** The assessment with its texts redacted. `withoutValues` removes the hidden parts of arguments from a text. */
 function redactInAssessment(assessment: Assessment, withoutValues: (text: string) => string): Assessment {
   const redacted = (texts: string[]): string[] => texts.map((text) => redactSecrets(withoutValues(text)));
   const { reasons, affectedResources, recommendations, fromWorker } = assessment;
@@ -158,7 +158,7 @@ export function shownParts(found: RequestRecord | SettledRequest, hides: boolean
   };
 }
 
-/** The preview without the hidden parts of the arguments, and without other texts of the same kinds. */
+/** The preview without the hidden parts of the arguments, and without other texts that look like them. */
 export function shownPreview(
   { request, redaction }: Pick<RequestRecord, 'request' | 'redaction'>,
   preview: CallPreview | undefined,
@@ -176,24 +176,24 @@ export function shownPreview(
 function inPreview(preview: CallPreview, change: (text: string) => string): CallPreview {
   if (preview.state === 'pending') return preview;
   if (preview.state === 'failed') return { ...preview, message: change(preview.message) };
-  const text = (each: string | null): string | null => (each === null ? null : change(each));
+  const textOrNull = (text: string | null): string | null => (text === null ? null : change(text));
   const cells = (row: Json[] | null): Json[] | null => row?.map((cell) => inCell(cell, change)) ?? null;
   const changes = preview.changes.map((each): Change => {
     const name = change(each.name);
-    if (each.kind === 'text') return { ...each, name, before: text(each.before), after: text(each.after) };
+    if (each.kind === 'text') return { ...each, name, before: textOrNull(each.before), after: textOrNull(each.after) };
     const rows = each.rows.map(({ before, after }) => ({ before: cells(before), after: cells(after) }));
     return { ...each, name, columns: each.columns.map(change), rows };
   });
   const { cut, bound } = preview;
-  const facts = (each: BoundFacts): BoundFacts => ({
-    ...each,
-    facts: Object.fromEntries(Object.entries(each.facts).map((fact) => fact.map(change)) as [string, string][]),
+  const inFacts = ({ facts, ...rest }: BoundFacts): BoundFacts => ({
+    ...rest,
+    facts: Object.fromEntries(Object.entries(facts).map(([name, fact]) => [change(name), change(fact)])),
   });
   return {
     ...preview,
     changes,
     ...(cut !== undefined && { cut: change(cut) }),
-    ...(bound !== undefined && { bound: facts(bound) }),
+    ...(bound !== undefined && { bound: inFacts(bound) }),
   };
 }
 
@@ -214,8 +214,8 @@ function inCell(value: Json, change: (text: string) => string): Json {
 const listedArgumentBytes = 32_000;
 
 /**
- * A request as a list shows it: without large arguments, but with their names, size and digest. Nothing is truncated,
- * because a part could pass for the whole; the query for a single request shows all.
+ * A request as a list shows it: without large arguments, but with their names, size and digest. The arguments are not
+ * cut, because a part could pass for the whole; the query for one request shows all.
  */
 export function listed(request: ApprovalRequest): ApprovalRequest {
   const bytes = argumentBytes(request.arguments);

@@ -62,9 +62,9 @@ export interface JournalEntry {
   /** For a settled request: whether its tool runs. */
   runs?: boolean;
   /**
-   * For a settled request: what superseded it. For an opened one: why it replaces request `byId`; with `unknown`, the
-   * call was started before, perhaps without a request. For a seat: `away` if its holder is away, `operator` if
-   * operator `byId` moved it, absent if its holder gave it.
+   * For a settled request: what superseded it. For an opened request: why it replaces request `byId`; `unknown` means
+   * that its call was started before, perhaps without a request. For a delegated seat: `away` if the holder is away,
+   * `operator` if operator `byId` moved the seat; absent if the holder gave it.
    */
   by?: Settlement['by'] | 'definition' | 'preview' | 'unknown' | 'away' | 'operator';
   byId?: string | null;
@@ -79,14 +79,14 @@ export interface JournalEntry {
   uses?: number;
   /** For a grant that expires: ISO 8601. */
   expiresAt?: string;
-  /** The reviewers who are asked (at first, in addition or from now on), or the new holder of a seat. */
+  /** The reviewers who are asked: at the opening, in addition, or from now on. For a seat: its new holder. */
   to?: readonly string[];
   decisionId?: string;
   /** For a vote and for what a vote settled: what the reviewer saw, as the channel of the decision says. */
   viewed?: Viewed;
   /** The digest of the call; for a message of the user, that of its content's JSON. */
   digest?: string;
-  /** The digest of the policies, on a change and on the first ruling or opened request of each execution. */
+  /** The digest of the policies, when they change, and in the first ruling or opened request of an execution. */
   policyDigest?: string;
   deadline?: string | null;
   /** For a refused message: its problem. For `ran`: the result was withheld from the model, for this `reason`. */
@@ -100,7 +100,7 @@ export function isReplaced({ by }: Pick<JournalEntry, 'by'>): boolean {
   return by === 'edit';
 }
 
-/** Whether a call ran, after a new outcome. `no` does not replace `unknown`: the call may have run before. */
+/** Whether a call ran, after one more outcome. `no` does not replace `unknown`: the earlier start may have run. */
 export function ranSince(before: Pick<CallOutcome, 'ran'> | undefined, ran: Ran): Ran {
   return before?.ran === 'unknown' && ran === 'no' ? 'unknown' : ran;
 }

@@ -35,13 +35,13 @@ export interface RequestRecord {
   delegations: Delegation[];
   /** Workflow time up to which the escalation steps were taken. */
   stepsTakenUntilMs: number;
-  /** Set if reviewers were not shown arguments at the opening: they stay hidden, whatever the policy says later. */
+  /** True: reviewers saw no arguments when the request opened. They stay hidden, whatever the policy says later. */
   hidden?: true;
   /** The longest time that the tool's `preview` may take, in milliseconds. Absent: the tool has no preview. */
   previewTimeoutMs?: number;
   /** What an approval binds of the preview. Absent: nothing. */
   bound?: BoundPreview;
-  /** What reviewers do not see of the arguments. What was hidden once stays hidden, whatever the policy says later. */
+  /** What reviewers do not see of the arguments: it stays hidden, whatever the policy says later. */
   redaction?: Redaction;
   /** What reviewers do not see of the arguments that a reviewer wrote. */
   editedRedaction?: Redaction;
@@ -94,25 +94,25 @@ export interface Ledger {
   grants: Grant[];
   /** Number of grants ever made, which gives the next one's number. */
   granted: number;
-  /** Signing time in milliseconds of the last operator message that loosened something: none is accepted twice. */
+  /** When the last operator message that loosened something was signed. The next one must be signed later. */
   operatorMs: number;
   /** The last `answeredKept` messages with an id that changed something, except decisions: a retry gets its receipt. */
   answered: { messageId: string; contentDigest: string; receipt: Receipt }[];
   denied: Denials;
 }
 
-/** As many requests as can be open at once, because all of them may be settled before the run reads the outcomes. */
+/** As many as can be open at once: all of them may be settled before the run reads the outcomes. */
 export const settledKept = maxPendingBound;
 export const outcomesKept = 200;
 export const refusedKept = 50;
 export const pastKept = 1_000;
 export const maxGrants = 100;
 export const answeredKept = 100;
-/** Votes kept on one request. Further votes count only if they bring its settlement nearer. */
+/** The most votes on a request. Further votes count only if they bring the request nearer to its settlement. */
 export const maxVotes = 100;
 const keptArgumentsLength = 4_000;
 
-/** The directory of each layer, which resolves its groups. A layer without one uses that of the nearest layer above. */
+/** The directory of each layer, for its groups. A layer without one uses that of the nearest layer above. */
 export interface Directories {
   ceiling?: Directory;
   parents?: readonly (Directory | undefined)[];
@@ -157,12 +157,11 @@ export function findOpen(ledger: Ledger, requestId: string): RequestRecord | und
   return ledger.open.find((each) => each.request.requestId === requestId);
 }
 
-/** The request, or the last one that replaced it. The requests in between may have been evicted. */
+/** The request, or the last request that replaced it. The ledger may have dropped those in between. */
 export function requestInPlaceOf(ledger: Ledger, requestId: string): RequestRecord | SettledRequest | undefined {
-  const standsFor = (each: RequestRecord): boolean => each.origin?.requestId === requestId;
-  const last =
-    ledger.settled.findLast(standsFor) ?? ledger.settled.find((each) => each.request.requestId === requestId);
-  const open = ledger.open.find(standsFor) ?? findOpen(ledger, requestId);
+  const replaces = (each: RequestRecord): boolean => each.origin?.requestId === requestId;
+  const last = ledger.settled.findLast(replaces) ?? ledger.settled.find((each) => each.request.requestId === requestId);
+  const open = ledger.open.find(replaces) ?? findOpen(ledger, requestId);
   if (open !== undefined || last === undefined || !isReplaced(last.settlement)) return open ?? last;
   return requestInPlaceOf(ledger, last.settlement.byId!);
 }
@@ -179,7 +178,6 @@ export function withOutcome({ outcomes }: Pick<Ledger, 'outcomes'>, call: CallOu
   return outcomes.map((each) => (each === before ? { ...call, ran: ranSince(before, call.ran) } : each));
 }
 
-/** The counts of the run with `more` added to them. */
 export function counted({ counts }: Pick<Ledger, 'counts'>, more: Partial<Ledger['counts']>): Ledger['counts'] {
   const { calls = 0, asks = 0, denials = 0, irreversible = 0 } = more;
   return {

@@ -1,7 +1,7 @@
 /**
- * The run's record of calls, requests, votes, grants and refusals. A pure reducer: ledger and command give the next
- * ledger, the journal entries for what it decided, and a receipt. It reads no clock: each command says when it
- * happened, and a decision counts if that is not after the deadline (I6).
+ * The run's record of calls, requests, votes, grants and refusals. From a ledger and a command, `reduce` makes the
+ * next ledger, the journal entries about the decisions, and a receipt. It reads no clock: each command has its time,
+ * and a decision counts unless that is after the deadline (I6).
  */
 import type { BoundFacts } from '../base/bound-preview.ts';
 import { revokedOf } from '../people/revoked.ts';
@@ -51,7 +51,7 @@ export type LedgerCommand =
   | SupersedeCommand
   | UpdateTermsCommand
   | ShowCommand
-  /** A preview that an approval binds has ended. No decision follows from it, so the journal gets no entry. */
+  /** A preview that an approval binds is finished. The journal gets no entry, because this decides nothing. */
   | { kind: 'bind'; requestId: string; bound: BoundFacts | 'unknown' }
   | ExtendCommand
   | DelegateCommand
@@ -69,7 +69,7 @@ export type LedgerCommand =
   | { kind: 'refuse'; atMs: number; refused: RefusedDecision }
   | EndCommand;
 
-/** A call settled at once, without a request: by the policy, a reviewer's earlier decision or a limit. */
+/** Settles a call at once, without a request: by the policy, by a reviewer's earlier decision, or by a limit. */
 interface RuleCommand {
   kind: 'rule';
   atMs: number;
@@ -90,7 +90,7 @@ interface RuleCommand {
   advice?: readonly Advice[];
 }
 
-/** The command for a request about which a changed policy no longer asks. */
+/** Settles a request about which a changed policy no longer asks. */
 interface SupersedeCommand {
   kind: 'supersede';
   atMs: number;
@@ -99,7 +99,7 @@ interface SupersedeCommand {
   ruling: Ruling;
 }
 
-/** The command for a request about which a changed policy asks under other terms. The deadline does not change. */
+/** Gives a request the terms of a changed policy. Its deadline stays. */
 interface UpdateTermsCommand {
   kind: 'updateTerms';
   atMs: number;
@@ -108,7 +108,7 @@ interface UpdateTermsCommand {
   request: Pick<RequestRecord['request'], 'rule' | 'rulePlace' | 'reason' | 'reviewers' | 'assessment'>;
 }
 
-/** The command for a changed policy that shows reviewers more or less. No decision follows, so there is no entry. */
+/** Shows reviewers more or less after a change of the policy. The journal gets no entry: this decides nothing. */
 interface ShowCommand extends Pick<RequestRecord, 'hidden' | 'redaction'> {
   kind: 'show';
   requestId: string;
@@ -158,39 +158,30 @@ export function reduce(ledger: Ledger, command: LedgerCommand, directories: Dire
   }
 }
 
-/** Records the answer to a call without a request: counts the call, takes one use from its grant, keeps a denial. */
+/** Records how a call without a request was answered: counts it, uses up its grant, keeps a denial. */
 function rule(ledger: Ledger, command: RuleCommand): Reduction {
   const { atMs, callId, toolName, outcome, ruling, digest, reason, grantId, resultOf, advice } = command;
   const { reversible = true } = command;
-  const irreversible = outcome === 'allowed' ? irreversibleCount({ reversible }) : 0;
-  const ran = outcome === 'allowed' ? ('pending' as const) : ('no' as const);
+  const isAllowed = outcome === 'allowed';
+  const ran = isAllowed ? ('pending' as const) : ('no' as const);
   const call = { callId, toolName, outcome, ran, ...(resultOf !== undefined && { resultOf }) };
-  const used = useGrant(ledger, grantUsedBy({ outcome, layer: ruling?.layer, rule: ruling?.rule, grantId }));
-  const counting = outcome === 'allowed' ? withShare(used, callId, toolName, command.args ?? {}) : used;
-  const denial = { toolName, digest: digest ?? '', reason, grantId };
-  const settled = outcome === 'denied' ? withDenial(used, denial) : counting;
-  const known =
-    outcome === 'allowed' && digest !== undefined ? withAllowed(settled, { callId, digest, atMs }) : settled;
-  return journaled(
-    unchanged({
-      ...known,
-      counts: counted(known, { calls: 1, irreversible }),
-      outcomes: withOutcome(ledger, call),
-    }),
-    atMs,
-    {
-      kind: 'ruling',
-      callId,
-      toolName,
-      outcome,
-      digest,
-      grantId,
-      resultOf,
-      advice,
-      ...factsOf(ruling),
-      reason: reason ?? ruling?.reason,
-    },
-  );
+  let next = useGrant(ledger, grantUsedBy({ outcome, layer: ruling?.layer, rule: ruling?.rule, grantId }));
+  if (outcome === 'denied') next = withDenial(next, { toolName, digest: digest ?? '', reason, grantId });
+  if (isAllowed) next = withShare(next, callId, toolName, command.args ?? {});
+  if (isAllowed && digest !== undefined) next = withAllowed(next, { callId, digest, atMs });
+  const counts = counted(next, { calls: 1, irreversible: isAllowed ? irreversibleCount({ reversible }) : 0 });
+  return journaled(unchanged({ ...next, counts, outcomes: withOutcome(ledger, call) }), atMs, {
+    kind: 'ruling',
+    callId,
+    toolName,
+    outcome,
+    digest,
+    grantId,
+    resultOf,
+    advice,
+    ...factsOf(ruling),
+    reason: reason ?? ruling?.reason,
+  });
 }
 
 /** Settles an open request without a new decision: its deadline has passed (`expire`), or the run withdraws it. */
@@ -202,7 +193,7 @@ function lapse(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'expire' 
   if (kind === 'cancel') return settle(ledger, record, { outcome: 'cancelled', runs: false, reason, settledAt }, atMs);
   const mayRun = record.terms.onTimeout === 'allow';
   const denial = mayRun ? record.votes.findLast(({ approved }) => !approved) : undefined;
-  // The approvals that the request still needed can no longer come, so the denial settles it.
+  // A denial settles the request, because the approvals that it still needed can no longer come.
   if (denial !== undefined)
     return settle(ledger, record, { outcome: 'denied', runs: false, ...votedFields(denial), settledAt }, atMs);
   // A time-out is never reported as a person's decision, even if it lets the call run (I15).
@@ -210,12 +201,12 @@ function lapse(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'expire' 
   return settle(ledger, record, { outcome: 'expired', runs, reason, settledAt }, atMs);
 }
 
-/** True if a reviewer denied an identical call, even before the user's last message, or a standing denial covers it. */
+/** True if a reviewer denied an identical call at any time of the run, or a standing denial covers this call. */
 function wasDenied(ledger: Ledger, record: RequestRecord, atMs: number): boolean {
   return isDeniedBefore(ledger.denied, record.request.digest) || denialOver(ledger, record, atMs) !== undefined;
 }
 
-/** Settles an open request that policies or a grant now answer. A denial that covers the call stops it from running. */
+/** Settles an open request that policies or a grant now answer. A denial that covers the call comes first. */
 function supersede(ledger: Ledger, { atMs, requestId, runs, ruling }: SupersedeCommand): Reduction {
   const record = findOpen(ledger, requestId);
   if (record === undefined) return unchanged(ledger);
@@ -233,16 +224,15 @@ function supersede(ledger: Ledger, { atMs, requestId, runs, ruling }: SupersedeC
   return settle(useGrant(ledger, isGranted ? byId : undefined), { ...record, grantedBy }, settlement, atMs);
 }
 
-/** Gives an open request new terms. Votes of people who may no longer decide are dropped; the others may settle it. */
+/** Gives an open request new terms. The votes that still count may settle the request at once. */
 function updateTerms(ledger: Ledger, command: UpdateTermsCommand, directories: Directories): Reduction {
   const { atMs, requestId, terms, request } = command;
   const record = findOpen(ledger, requestId);
   if (record === undefined) return unchanged(ledger);
   const panel = panelOf({ ...record, terms }, directories, atMs);
-  // A dropped vote can be given again if a later rule lets its reviewer decide. A denial by a reviewer who was
-  // revoked since stays.
   const keyOf = personKeyOfRun(directories);
   const isGone = (vote: ReviewerVote): boolean => revokedOf(directories.revoked, vote, keyOf) !== undefined;
+  // A vote is dropped if its reviewer may no longer decide, but the denial of a revoked reviewer stays.
   const votes = record.votes.filter(
     (vote) => entitlement(panel, vote, vote.approved) === undefined || (!vote.approved && isGone(vote)),
   );
@@ -268,7 +258,7 @@ function show(ledger: Ledger, { requestId, shown, hidden, redaction }: ShowComma
   return unchanged(withRequest(ledger, { ...record, request, hidden, redaction }));
 }
 
-/** Records the facts of a preview. If two previews differ, neither binds, because reviewers may have seen either. */
+/** Records the facts of a preview. Neither of two different previews binds: reviewers may have seen either. */
 function bind(ledger: Ledger, { requestId, bound }: Extract<LedgerCommand, { kind: 'bind' }>): Reduction {
   const record = findOpen(ledger, requestId);
   if (record?.bound === undefined || record.bound === 'hidden') return unchanged(ledger);
@@ -291,16 +281,17 @@ function step(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'step' }>)
   );
 }
 
-/** Ends grants, and denials of tools, by ids; or all grants. An unknown id is refused without any change. */
+/** Ends the grants and denials of tools with these ids, or all grants. One unknown id refuses the whole message. */
 function revoke(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'revoke' }>): Reduction {
   const { atMs, grants, voter, reason, operatorMs = ledger.operatorMs } = command;
-  const gone = ledger.grants.filter(({ grantId }) => grants === 'all' || grants.includes(grantId));
-  const lifted = grants === 'all' ? [] : toolsToLift(ledger, grants);
-  const ended = [...gone, ...lifted.map((tool) => ({ grantId: deniedToolId(tool), tool, approved: false }))];
+  const endedGrants = ledger.grants.filter(({ grantId }) => grants === 'all' || grants.includes(grantId));
+  const liftedTools = grants === 'all' ? [] : toolsToLift(ledger, grants);
+  const liftedDenials = liftedTools.map((tool) => ({ grantId: deniedToolId(tool), tool, approved: false }));
+  const ended = [...endedGrants, ...liftedDenials];
   const missing = grants === 'all' ? undefined : grants.find((id) => !ended.some(({ grantId }) => grantId === id));
   if (missing !== undefined) return refusalOf(ledger, '', 'grant_unknown', `this run has no grant '${missing}'`);
-  const denied = lifted.reduce(withoutDenials, ledger.denied);
-  const left = { ...ledger, operatorMs, denied, grants: ledger.grants.filter((each) => !gone.includes(each)) };
+  const denied = liftedTools.reduce(withoutDenials, ledger.denied);
+  const left = { ...ledger, operatorMs, denied, grants: ledger.grants.filter((each) => !endedGrants.includes(each)) };
   return ended.reduce(
     (reduction, { grantId, tool, approved }) =>
       journaled(reduction, atMs, { kind: 'revoked', grantId, toolName: tool, approved, reason, ...senderIn(voter) }),

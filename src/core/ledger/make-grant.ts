@@ -14,7 +14,7 @@ import { readyCall } from '../policy/ruling.ts';
 import { grantedCommand } from '../policy/whole-call.ts';
 import { settle } from './settle.ts';
 
-/** The result of an "always", for the receipt; `note` continues the receipt's message. */
+/** The grant for an "always", or the reason for none. `note` continues the message of the receipt. */
 export interface Granted {
   reduction: Reduction;
   grantId?: string;
@@ -23,8 +23,8 @@ export interface Granted {
 }
 
 /**
- * Makes the grant that `votes` request, and settles the open requests that it answers. All votes that settled the
- * request must ask for one; the narrowest counts, at most as wide as the rules that asked admit.
+ * Makes the grant that `votes` ask for, and settles the open requests that the grant answers. Every vote must ask for
+ * a grant. The narrowest one counts, and is no wider than the asking rules admit.
  */
 export function makeGrant(
   reduction: Reduction,
@@ -97,7 +97,7 @@ function redactedIn(record: RequestRecord): Pick<Grant, 'redacted'> {
   return redacted.length === 0 ? {} : { redacted };
 }
 
-/** True if the votes that made a grant would settle this request: only then does the grant answer it. */
+/** True if the reviewers who made the grant could settle this request: otherwise the grant does not answer it. */
 export function grantAnswers(grant: Grant, asked: Asked, directories: Directories, atMs: number): boolean {
   const votes = (grant.by ?? []).map((voter) => ({ ...voter, approved: grant.approved }));
   return tally(panelOf(asked, directories, atMs), votes).outcome === (grant.approved ? 'approved' : 'denied');
@@ -109,7 +109,7 @@ export type GrantableRequest = Asked & {
   ruled: Pick<RequestRecord['ruled'], 'definition' | 'subject' | 'shell' | 'beside' | 'peopleOnly'>;
 };
 
-/** The grant or standing denial that answers an open request, if any. A denial comes first. */
+/** The grant or standing denial that answers an open request; undefined if none does. A denial comes first. */
 export function grantOver(
   ledger: Pick<Ledger, 'grants'>,
   record: GrantableRequest,
@@ -135,7 +135,7 @@ export function denialOver(ledger: Ledger, record: GrantableRequest, atMs: numbe
   return standingDenial(denials, grantedCall(record, atMs));
 }
 
-/** True if these approvals suffice without delegations. If not, their grant would answer no other call. */
+/** True if the approvals suffice without delegations. A grant that needs delegations would answer no other call. */
 function wouldSettle(
   votes: readonly ReviewerVote[],
   record: RequestRecord,
@@ -176,7 +176,7 @@ export function useGrant<Granting extends Pick<Ledger, 'grants'>>(
   return { ...ledger, grants };
 }
 
-/** Settles the open requests that the new grant answers, before their deadlines and as long as it has uses. */
+/** Settles, before their deadlines, the open requests that the new grant answers, while it has uses left. */
 function settleAnswered(made: Reduction, grantId: string, atMs: number, directories: Directories): Granted {
   let reduction = made;
   const settled: Granted['settled'] = [];
@@ -206,23 +206,29 @@ function scopeOf(
   record: RequestRecord,
 ): { scope: GrantScope; narrowed: boolean } | string {
   const { request, terms, ruled } = record;
-  const { riskLevel: risk, toolName: tool, digest } = request;
+  const { riskLevel: risk, digest } = request;
   const widest = terms.always;
   if (widest === false) return 'the rule that asked admits none';
   const usual: GrantKind = defaultAlways({ risk, shell: ruled.shell });
   const kinds = requested.map((wish) => (typeof wish === 'object' ? wish.kind : usual));
   const requestedKind = grantKinds.find((kind) => kinds.includes(kind))!;
   const narrowed = grantKinds.indexOf(requestedKind) > grantKinds.indexOf(widest);
-  if (!narrowed && requestedKind === 'tool') return { scope: { kind: 'tool' }, narrowed };
-  const matches = requested.flatMap((wish) =>
-    typeof wish === 'object' && wish.match !== undefined ? [wish.match] : [],
-  );
   if (narrowed || requestedKind === 'call') return { scope: { kind: 'call', digest }, narrowed };
-  const match = Object.assign({}, ...matches) as Record<string, string>;
+  if (requestedKind === 'tool') return { scope: { kind: 'tool' }, narrowed };
+  const globs = requested.flatMap((wish) => (typeof wish === 'object' && wish.match !== undefined ? [wish.match] : []));
+  const match = Object.assign({}, ...globs) as Record<string, string>;
+  const isMerged = globs.every((each) => Object.entries(each).every(([name, glob]) => match[name] === glob));
+  const problem = globsProblem(match, record);
+  if (problem !== undefined) return problem;
+  return isMerged ? { scope: { kind: 'arguments', match }, narrowed } : unfitting;
+}
+
+const unfitting = `'always.match' does not fit the call that was asked about`;
+
+/** Why a grant with these globs would not answer the call that was asked about, as a clause. */
+function globsProblem(match: Record<string, string>, record: RequestRecord): string | undefined {
   const scope = { kind: 'arguments', match } as const;
-  const merged = matches.every((one) => Object.entries(one).every(([name, glob]) => match[name] === glob));
-  // The grant is tried on the call that was asked about, which it must answer, too.
-  const candidates = [{ grantId: '', tool, approved: true, scope }];
+  const candidates = [{ grantId: '', tool: record.request.toolName, approved: true, scope }];
   const call = grantedCall(record, undefined);
   const { undeclared } = call.ready;
   const named = call.command === undefined ? undeclared : [call.command.subject, ...undeclared];
@@ -230,13 +236,10 @@ function scopeOf(
   if (missing !== undefined) return `'always.match' must name '${missing}' too`;
   if (!candidates.every((grant) => coversCommand(grant, call)))
     return `'always.match' must match each part of the command by itself`;
-  if (!merged || grantFor(candidates, call, 'arguments') === undefined) {
-    return `'always.match' does not fit the call that was asked about`;
-  }
-  return { scope, narrowed };
+  return grantFor(candidates, call, 'arguments') === undefined ? unfitting : undefined;
 }
 
-/** The expiry and the uses of the new grant: the shortest time and the fewest uses that the votes request. */
+/** The expiry and the uses of the new grant: the shortest time and the fewest uses in any vote. */
 function limitsOf(requested: readonly unknown[], atMs: number): Pick<Grant, 'expiresAtMs' | 'usesLeft'> {
   const scopes = requested.filter((wish): wish is RequestedScope => typeof wish === 'object' && wish !== null);
   const durations = scopes.flatMap(({ expiresIn }) => {
@@ -250,7 +253,7 @@ function limitsOf(requested: readonly unknown[], atMs: number): Pick<Grant, 'exp
   };
 }
 
-/** What an "always" of an open request may cover, for the channels that offer it. */
+/** What an "always" for an open request may cover. Channels that offer one read it. */
 export interface AlwaysTerms {
   /** The widest grant that the rules which asked admit. A wider one is narrowed to `call`. */
   widest: GrantKind;
@@ -267,7 +270,7 @@ export function alwaysTermsOf({ terms, ruled }: Pick<RequestRecord, 'terms' | 'r
   return { widest, command: { argument: subject, beside: [...beside] } };
 }
 
-/** The `always` of a card whose reviewer chooses the scope in a second step; false if the rules admit no grant. */
+/** Which "always" a card offers: `chosen` if a second step lets the reviewer choose the scope; false for none. */
 export function chosenScope(terms: AlwaysTerms | undefined): GrantKind | 'chosen' | false {
   if (terms === undefined) return false;
   return terms.widest === 'tool' ? 'chosen' : terms.widest;

@@ -8,8 +8,8 @@ import type { JournalEntry } from './journal-entry.ts';
 import type { Ruling } from '../policy/ruling.ts';
 
 /**
- * Adds an open request. If it replaces another, or its call was started before, the call is not counted again. The
- * seats of people who are away go to their deputies.
+ * Adds an open request, and gives the seats of people who are away to their deputies. A call that was counted before,
+ * because its request is replaced or it was started, is not counted again.
  */
 export function openRequest(
   ledger: Ledger,
@@ -31,6 +31,7 @@ export function openRequest(
   const isCounted = replaces !== undefined && replaces.by !== 'edit' && countsAsIrreversible(ledger, replaces);
   const irreversible = isCounted ? 0 : irreversibleCount(assessment);
   const more = { calls: replaces === undefined ? 1 : 0, asks: 1, irreversible };
+  // The numbers of a call that was started before are in the sums already.
   const counting = wasStarted ? ledger : withShare(ledger, record.callId, toolName, record.request.arguments);
   const open = unchanged({ ...counting, open: [...ledger.open, record], counts: counted(ledger, more) });
   const opened = journaled(open, atMs, {
@@ -63,8 +64,8 @@ export function openRequest(
 }
 
 /**
- * True if the call of a request that replaces another was counted as irreversible before: it may have run, or was
- * allowed to. False after an edit, because the ledger does not know whether the edited call can be undone.
+ * True if the call of a request that is replaced was counted as irreversible: the call may have run, or was allowed
+ * to. False after an edit, because the ledger does not know whether the edited call can be undone.
  */
 export function countsAsIrreversible(
   ledger: Ledger,

@@ -44,7 +44,7 @@ function delegationsLeft(delegations: readonly Delegation[], directories: Direct
   return delegations.filter((each) => revokedOf(revoked, senderOf(each), keyOf) === undefined);
 }
 
-/** Who made a delegation, and with which key. Empty for one that the operator's directory made. */
+/** Who made a delegation, and with which key; empty for a delegation by the operator's directory. */
 export function senderOf({ from, by, movedBy, keyId }: Delegation): { reviewerId?: string; keyId?: string } {
   const reviewerId = by === undefined ? from : movedBy;
   return { ...(reviewerId !== undefined && { reviewerId }), ...(keyId !== undefined && { keyId }) };
@@ -66,7 +66,7 @@ export function lastPanelOf(record: Asked, directories: Directories): Panel {
   return panelOf(record, directories, Infinity);
 }
 
-/** How a run compares names: the operator's directory says which ids are one person. */
+/** Returns the key by which a run compares names: the operator's directory knows which ids are one person. */
 export function personKeyOfRun({ ceiling }: Pick<Directories, 'ceiling'>): PersonKey {
   return personKeyIn(ceiling);
 }
@@ -82,7 +82,7 @@ export function directoriesOf({ ceiling, parents = [], run }: PolicyLayers): Dir
   };
 }
 
-/** The directory of a requirement's layer, else of the nearest above. A lower layer fills no group of a higher one. */
+/** The directory of a requirement's layer, else of the nearest layer above: none below fills its groups. */
 function directoryOf({ layer, parent = 0 }: Requirement, directories: Directories): Directory | undefined {
   const { ceiling, parents = [], run } = directories;
   if (layer === 'ceiling') return ceiling;

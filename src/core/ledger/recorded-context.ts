@@ -10,7 +10,7 @@ export interface RunContext {
 
 /** The context of a run, as far as evidence has it. */
 export interface EvidenceContext extends RunContext {
-  /** The members that no history keeps. A ruling by policies that read one of them is not made again. */
+  /** The members that no history keeps. An audit repeats no ruling by a policy that reads one of these. */
   unknown?: ('caller' | 'metadata')[];
 }
 
@@ -18,14 +18,14 @@ export interface EvidenceContext extends RunContext {
 const maxMetadataBytes = 4_000;
 
 /**
- * The last argument of an activity that is scheduled anyway. It records the context of a custom workflow, by which the
- * gate rules, and which history would otherwise not have. The activity checks its shape at most.
+ * The last argument of an activity that the run schedules anyway. It records in history the context of a custom
+ * workflow, by which the gate rules. The activity itself only checks its shape.
  */
 export interface ContextCarrier {
   context: EvidenceContext;
 }
 
-/** The context without metadata that is too large or not JSON; `unknown` then names it. */
+/** The context, without metadata that is too large or not JSON: `unknown` then lists `metadata`. */
 export function recordedContext({ caller, metadata }: RunContext): EvidenceContext {
   const isKept = metadata === undefined || (sizeOf(metadata) ?? Infinity) <= maxMetadataBytes;
   return {

@@ -22,7 +22,7 @@ import { grantAnswers } from './make-grant.ts';
 import { cannotBeApproved } from '../people/cannot-be-approved.ts';
 import { deputiesOf } from './deputies.ts';
 import { askedAgain } from './waiting-for.ts';
-import { directoriesOf, lastPanelOf } from './panel.ts';
+import { directoriesOf, lastPanelOf, type Asked } from './panel.ts';
 
 export interface RunRules {
   policies: PolicyLayers;
@@ -57,7 +57,7 @@ export interface CaseRun {
 
 export type CaseLedger = Pick<Ledger, 'engine' | 'counts' | 'grants' | 'sums' | 'denied'>;
 
-/** The answer of the policies to one call. `terms` are meaningful only if the ruling is `ask`. */
+/** The answer of the policies to one call. The terms mean something only if the ruling is `ask`. */
 export interface Case {
   ruling: Ruling;
   terms: AskTerms;
@@ -76,8 +76,8 @@ export function compileRules(policies: PolicyLayers): RunRules {
 }
 
 /**
- * Rules on one call at `atMs`. A grant answers only if the reviewers who made it could answer this call. Throws for an
- * engine that is no longer supported. Adds its work to `meter`.
+ * Rules on one call at `atMs`. A grant answers only if its reviewers could answer this call. Throws for an engine
+ * that is no longer supported. `meter` counts the work.
  */
 export function ruleCase(
   rules: RunRules,
@@ -96,41 +96,38 @@ export function ruleCase(
   const assessment = raise(unraised, raised);
   const summed = (tool: string, argument: string): number | undefined => sumOf(ledger.sums, tool, argument);
   const context = { engine, agent, caller, metadata, counts, sumOf: summed, digest, atMs };
-  const rule = (grants: readonly Grant[]): Ruling => {
+  const ruleWith = (grants: readonly Grant[]): Ruling => {
     const before = evaluate(layers, ruled, { ...context, assessment: unraised, grants }, meter);
     if (assessment === unraised) return before;
     // A rule may allow only calls of the raised severity: the raise must not loosen the ruling.
     return stricterRuling(before, evaluate(layers, ruled, { ...context, assessment, grants }, meter));
   };
-  const bare = rule([]);
-  const terms = askTermsOf(policies, bare, { ...ruled, mayHaveRun });
-  const record = {
-    terms,
-    delegations: [],
-    request: { requestedAt: iso(atMs), callerUserId: caller?.userId ?? null },
-  };
+  const ungranted = ruleWith([]);
+  const terms = askTermsOf(policies, ungranted, { ...ruled, mayHaveRun });
+  const asking = { terms, delegations: [], request: { requestedAt: iso(atMs), callerUserId: caller?.userId ?? null } };
   const isAnswering = (grant: Grant): boolean =>
     grant.tool === call.tool &&
     grant.approved &&
     isOfDefinition(grant, definition) &&
-    grantAnswers(grant, record, directories, atMs);
+    grantAnswers(grant, asking, directories, atMs);
   // Grants answer only what the policies ask about.
-  const grants = isAsked(bare.action) && !peopleOnly ? ledger.grants.filter(isAnswering) : [];
-  const granted = grants.length > 0 ? rule(grants) : bare;
+  const grants = isAsked(ungranted.action) && !peopleOnly ? ledger.grants.filter(isAnswering) : [];
+  const granted = grants.length > 0 ? ruleWith(grants) : ungranted;
   const wasDenied = isDeniedBefore(ledger.denied, digest);
   const { reversible } = assessment;
   const advised = mayHaveRun
     ? askedAgain(granted)
     : adviseRuling(granted, advice, { risk: call.risk, reversible, wasDenied, peopleOnly });
-  const { ceiling, parents = [], run: ofRun } = policies;
-  const deniesImpossible = [ceiling, ...parents, ofRun].some((policy) => policy?.approval.onImpossible === 'deny');
-  const why =
-    deniesImpossible && isAsked(advised.action)
-      ? cannotBeApproved(
-          lastPanelOf({ ...record, delegations: deputiesOf(record, directories, atMs) }, directories),
-          [],
-        )
-      : undefined;
+  const why = isAsked(advised.action) ? impossibleReason(rules, asking, atMs) : undefined;
   const ruling: Ruling = why === undefined ? advised : { ...advised, action: 'deny', reason: why };
-  return { ruling, terms, assessment, limits: limitsOf(policies, bare) };
+  return { ruling, terms, assessment, limits: limitsOf(policies, ungranted) };
+}
+
+/** Why no votes could approve the call, if a policy denies such calls (`onImpossible`). */
+function impossibleReason({ policies, directories }: RunRules, asking: Asked, atMs: number): string | undefined {
+  const { ceiling, parents = [], run } = policies;
+  const all = [ceiling, ...parents, run];
+  if (!all.some((policy) => policy?.approval.onImpossible === 'deny')) return undefined;
+  const delegations = deputiesOf(asking, directories, atMs);
+  return cannotBeApproved(lastPanelOf({ ...asking, delegations }, directories), []);
 }

@@ -1,5 +1,6 @@
 import { withoutShare } from './argument-sums.ts';
-import type { ReviewerVote, Settlement, Receipt } from './approval.ts';
+import type { OutcomeName, ReviewerVote, Settlement, Receipt } from './approval.ts';
+import type { ProblemCode } from '../base/problem.ts';
 import { withDenial } from './denials.ts';
 import { isReplaced } from './journal-entry.ts';
 import type { RequestRecord, Ledger, Reduction, SettledRequest, Directories } from './ledger-state.ts';
@@ -17,20 +18,21 @@ import {
 import { personOf, shownPerson } from '../people/directory.ts';
 import { personKeyOfRun } from './panel.ts';
 
-/** Settles an open request for good (I3). If another request replaces it, that one will record the call's outcome. */
+/** Settles an open request for good (I3). If another request replaces it, the other records the call's outcome. */
 export function settle(ledger: Ledger, record: RequestRecord, settlement: Settlement, atMs: number): Reduction {
   const { callId, request } = record;
   const { requestId, toolName, digest } = request;
   const { outcome, runs, reason, reviewerId, reviewerName, identity, decisionId, viewed, by, byId } = settlement;
-  const isEdit = runs && settlement.edited === undefined && request.replaces?.by === 'edit';
-  const edited = isEdit ? { arguments: request.arguments, digest } : settlement.edited;
-  const written = edited === undefined ? settlement : { ...settlement, edited };
-  const all = [...ledger.settled, { ...record, request: kept(request), settlement: written }];
+  // If the request is itself about an edited call, its settlement shows the edit, too.
+  const isOfEditedCall = runs && settlement.edited === undefined && request.replaces?.by === 'edit';
+  const edited = isOfEditedCall ? { arguments: request.arguments, digest } : settlement.edited;
+  const shown = edited === undefined ? settlement : { ...settlement, edited };
+  const all = [...ledger.settled, { ...record, request: kept(request), settlement: shown }];
   const dropped = all.length <= settledKept ? undefined : leastNeeded(all);
   const past =
     dropped === undefined ? [] : [{ requestId: dropped.request.requestId, outcome: dropped.settlement.outcome }];
   const call = { callId, toolName, requestId, outcome, ran: runs ? 'pending' : 'no' } as const;
-  // A call that will not run no longer counts, unless it may have run. A request that replaces this one counts anew.
+  // A call that will not run is no longer counted, unless it may have run before. Its next request counts it anew.
   const isCounted = runs || request.replaces?.by === 'unknown';
   const irreversible = isCounted ? 0 : -irreversibleCount(request.assessment);
   const closed: Ledger = {
@@ -73,7 +75,7 @@ export function votedFields({
   return { identity, reason, reviewerId, reviewerName, decisionId, viewed };
 }
 
-/** The settled request to evict: the oldest replaced one, else the oldest. A run may still need the others. */
+/** The settled request to drop: the oldest replaced one, else the oldest. A run may still need the others. */
 function leastNeeded(settled: readonly SettledRequest[]): SettledRequest {
   return settled.find(({ settlement }) => isReplaced(settlement)) ?? settled[0]!;
 }
@@ -95,7 +97,9 @@ export function notOpenReceipt(
   return { requestId, accepted: false, code: 'unknown_request', message: `this run has no request ${requestId}` };
 }
 
-/** The receipt for a message about a request that was settled before: how, and who settled it (I3). */
+const settledCodes: Partial<Record<OutcomeName, ProblemCode>> = { expired: 'expired', cancelled: 'run_closed' };
+
+/** The receipt for a message about a settled request: the outcome, and who settled the request (I3). */
 export function settledReceipt(
   requestId: string,
   { outcome, reviewerId: settledBy, reviewerName }: Pick<Settlement, 'outcome' | 'reviewerId' | 'reviewerName'>,
@@ -107,7 +111,7 @@ export function settledReceipt(
     accepted: false,
     outcome,
     settledBy,
-    code: outcome === 'expired' ? 'expired' : outcome === 'cancelled' ? 'run_closed' : 'already_settled',
+    code: settledCodes[outcome] ?? 'already_settled',
     message: `request ${requestId} was already settled${by}: ${outcome}`,
   };
 }

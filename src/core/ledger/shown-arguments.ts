@@ -1,4 +1,4 @@
-/** The arguments that lists show without a worker: one bounded line each, without secrets, made at the opening. */
+/** The arguments that lists show without a worker: one short line each, without secrets, made at the opening. */
 import { byteLength, escapeText, escapeUnseen, fitting } from '../base/text.ts';
 import { writeCanonicalJson } from '../base/canonical-json.ts';
 import { redactedArguments, redactedNames, type RedactedValue } from '../redact/redaction.ts';
@@ -11,14 +11,14 @@ export type ShownArguments = Required<Pick<ApprovalRequest, 'shownArguments' | '
 
 /** Longest text of one value, in UTF-16 units before invisible characters are escaped. */
 const longestValue = 200;
-/** How much of a value is searched for secrets, in UTF-16 units. Far less of it is shown. */
+/** How much of a value is searched for secrets, in UTF-16 units: far more than is shown. */
 const longestSearched = 2_000;
 const shownBytes = 1_000;
 const notShownBytes = 1_000;
 /** The longest name that is shown. Even with every character escaped, it has room in a list of names. */
 export const longestName = 160;
 
-/** The named arguments as lists show them, if the call has any. `hidden`: what reviewers do not see of them. */
+/** The arguments `names` as lists show them; undefined if the call has none. `hidden`: what reviewers do not see. */
 export function shownArguments(
   original: JsonObject,
   names: readonly string[],

@@ -12,7 +12,7 @@ import { type ApprovalSummary, summaryOf } from './approval-index.ts';
 export interface WaitingFor {
   requestId: string;
   toolName: string;
-  /** Who is asked now: names, or `group:NAME`; delegates in the place of those who delegated. Empty: anyone. */
+  /** Who is asked now: names, `group:NAME`, or delegates instead of those who delegated. Empty: anyone. */
   reviewers: string[];
   /** ISO 8601; null: for ever. */
   deadline: string | null;
@@ -33,7 +33,7 @@ export function whyAsked({ rule, reason }: Ruling, risk: Risk): string {
 /** The reason of a request about a call that was started, and whose outcome is unknown. */
 const mayHaveRun = 'It may have run: it was started, and its tool does not know the outcome. Look before you answer.';
 
-/** The ruling on a call that may have run: it is asked about before it runs again. An asking rule keeps its reason. */
+/** The ruling on a call that may have run: a reviewer is asked before it runs again. An ask keeps its own reason. */
 export function askedAgain(ruling: Ruling): Ruling {
   if (!mayRun(ruling.action)) return ruling;
   const own = isAsked(ruling.action) ? ruling.reason : undefined;
@@ -54,7 +54,7 @@ export const waitingMessage = 'An approval request waits for an answer';
 
 /** The message under which a worker logs that no channel could deliver a request so far. */
 export const undeliveredMessage = 'No channel could deliver this request yet';
-/** The tag of a channels workflow with undelivered requests. With a request's id after it, the tag of that request. */
+/** The tag of a channels workflow with undelivered requests; with the id of a request, that of this request. */
 export const undeliveredTag = 'undelivered:';
 
 /** The log line about a waiting request, without values of arguments. The logger adds the workflow's id. */
@@ -63,7 +63,7 @@ export type WaitingNotice = Pick<
   'requestId' | 'toolName' | 'argumentNames' | 'agentName' | 'riskLevel' | 'severity' | 'reason' | 'deadline'
 > &
   Pick<ApprovalRequest, 'reviewers'> & {
-    /** The channels that carry the request; empty: only the inbox has it. Absent for a run without channels. */
+    /** The channels that carry the request. Empty: only the inbox has it. Absent: the run has no channels. */
     channels?: string[];
   };
 

@@ -16,15 +16,16 @@ export function sumsRead(source: string): ReadSum[] {
   }
 }
 
-/** The sums in an expression, except those over a pattern of tools, or with names that are not constant. */
+/** The `sum` calls in an expression. Left out are patterns of tools, and names that are not constant. */
 export function sumsIn(part: unknown): ReadSum[] {
   if (typeof part !== 'object' || part === null) return [];
   const { case: kind, value } = part as Node;
   const inner = Object.values(part).flatMap(sumsIn);
-  const called = kind === 'callExpr' ? (value as { function: string; target?: unknown; args: unknown[] }) : undefined;
-  if (called?.function !== 'sum' || called.target !== undefined || called.args.length !== 2) return inner;
-  const [tool = '', argument = ''] = called.args.map(textOf);
-  return tool === '' || argument === '' || /[*?[]/.test(tool) ? inner : [{ tool, argument }, ...inner];
+  const call = kind === 'callExpr' ? (value as { function: string; target?: unknown; args: unknown[] }) : undefined;
+  if (call?.function !== 'sum' || call.target !== undefined || call.args.length !== 2) return inner;
+  const [tool = '', argument = ''] = call.args.map(textOf);
+  const isPattern = /[*?[]/.test(tool);
+  return tool === '' || argument === '' || isPattern ? inner : [{ tool, argument }, ...inner];
 }
 
 function textOf(part: unknown): string {
@@ -33,7 +34,7 @@ function textOf(part: unknown): string {
   return constant?.case === 'stringValue' ? constant.value : '';
 }
 
-/** The members of `args` that a condition reads; none for a condition that is not CEL. */
+/** The members of `args` that a condition reads; none if the condition is not CEL. */
 export function argumentsRead(source: string): string[] {
   const read = new Set<string>();
   const visit = (part: unknown): void => {
@@ -55,5 +56,5 @@ export function argumentsRead(source: string): string[] {
   return [...read];
 }
 
-/** The sum of an argument over the calls of a tool; undefined if it is not known. */
+/** Returns the sum of an argument over the calls of a tool; undefined if the sum is not known. */
 export type SumOf = (tool: string, argument: string) => number | undefined;

@@ -1,7 +1,7 @@
 /**
  * `when:` conditions, in CEL (docs/policy-reference.md). They loop only over lists, and their regular expressions are
- * RE2's, in linear time. Times (time zones depend on the build of Node) and messages are left out. All conditions of
- * one ruling share a budget, so that no policy and no arguments make a workflow task time out.
+ * those of RE2, in linear time. CEL's times are left out, because time zones depend on the build of Node; so are
+ * messages. All conditions of a ruling share a budget, so that no policy makes a workflow task time out.
  */
 import { sumsIn, type SumOf, argumentsRead } from './argument-reads.ts';
 import type { ConditionBudget } from './ruling-meter.ts';
@@ -31,7 +31,7 @@ export const conditionVariables = [
 export type ConditionVariables = Record<(typeof conditionVariables)[number], unknown>;
 
 export interface Condition {
-  /** True if the condition holds; a problem, as a clause, if that is unknown (I2). Without `sumOf`, no sum is known. */
+  /** Whether the condition holds, or why that is unknown, as a clause (I2). Without `sumOf`, no sum is known. */
   holds: (variables: ConditionVariables, budget: ConditionBudget, sumOf?: SumOf) => boolean | { problem: string };
 }
 
@@ -42,9 +42,9 @@ const operators =
 const functions = 'size contains startsWith endsWith matches lowerAscii int double string sum';
 const supported = new Set(`${operators} ${functions}`.split(' '));
 
-/** The budget of the current evaluation. Evaluations are synchronous; each one at its end restores the one before. */
+/** The budget of the current evaluation. An evaluation is synchronous, and restores the earlier budget at its end. */
 let budget: ConditionBudget = { left: 0 };
-/** The arguments of the last function that has paid. */
+/** The argument list of the last call that has paid, because each overload of its function gets the same list. */
 let paid: CelValue[] | undefined;
 /** The results of `sum` in the current evaluation, set and restored like `budget`. */
 let sums: SumOf | undefined;
@@ -74,17 +74,17 @@ export function compileCondition(source: string): Condition | { problem: string 
   }
   return {
     holds: (variables, given, sumOf) => {
-      if (given.left < 0) return { problem: 'its conditions are too costly for these arguments' };
+      if (given.left < 0) return { problem: tooCostly };
       const outer = { budget, sums };
       budget = given;
       sums = sumOf;
       try {
         const { args } = variables;
-        // Most conditions compare one argument with a constant, which takes the library twenty times as long.
+        // Most conditions compare one argument with a constant: the library takes twenty times as long for that.
         const answer = plain !== undefined && isCelMap(args) ? plain(args, given) : undefined;
         const result = answer ?? evaluator(variables as Record<string, CelInput>);
         // The library turns thrown errors into values, so only the budget shows that it ran out.
-        if (given.left < 0) return { problem: 'its conditions are too costly for these arguments' };
+        if (given.left < 0) return { problem: tooCostly };
         if (isCelError(result)) return { problem: conditionFailure(result.message, source) };
         return typeof result === 'boolean' ? result : { problem: 'its condition is neither true nor false' };
       } finally {
@@ -96,12 +96,12 @@ export function compileCondition(source: string): Condition | { problem: string 
 }
 
 /**
- * Checks the names in an expression, and changes it in place: each round of a loop pays for itself, and `has` fails on
- * what is no object. Returns the problem of the first bad name, as a clause.
+ * Returns the problem of the first bad name, as a clause. Changes the expression in place: each round of a loop pays
+ * for itself, and `has` fails on a value that is no object.
  */
 function prepare(expression: Expression, variables: ReadonlySet<string>): string | undefined {
   const { exprKind } = expression;
-  const all = (parts: (Expression | undefined)[], names = variables): string | undefined => {
+  const firstProblem = (parts: (Expression | undefined)[], names = variables): string | undefined => {
     for (const part of parts) {
       const problem = part === undefined ? undefined : prepare(part, names);
       if (problem !== undefined) return problem;
@@ -118,37 +118,37 @@ function prepare(expression: Expression, variables: ReadonlySet<string>): string
     }
     case 'selectExpr': {
       const { operand, testOnly } = exprKind.value;
-      const problem = all([operand]);
+      const problem = firstProblem([operand]);
       if (problem !== undefined || !testOnly || operand === undefined) return problem;
       // `has(x.y)` is an error if `x` is not an object. The library's own `has` gives false.
       exprKind.value.operand = call(expression, '@object', [operand]);
       return undefined;
     }
     case 'listExpr':
-      return all(partsOf(expression));
+      return firstProblem(partsOf(expression));
     case 'callExpr': {
       const { function: name } = exprKind.value;
       if (!supported.has(name)) {
         return `uses '${name.slice(0, 60)}', which is not part of the language`;
       }
       if (name === 'sum' && sumsIn(exprKind).length === 0) return `has a sum ${sumWanted}`;
-      return all(partsOf(expression));
+      return firstProblem(partsOf(expression));
     }
     case 'structExpr': {
       const { messageName } = exprKind.value;
       if (messageName !== '') return `makes a '${messageName.slice(0, 60)}', which is not part of the language`;
-      return all(partsOf(expression));
+      return firstProblem(partsOf(expression));
     }
     case 'comprehensionExpr': {
       const loop = exprKind.value;
       const inside = new Set([...variables, loop.iterVar, loop.accuVar]);
       const problem =
-        all([loop.iterRange, loop.accuInit]) ?? all([loop.loopCondition, loop.loopStep, loop.result], inside);
+        firstProblem([loop.iterRange, loop.accuInit]) ??
+        firstProblem([loop.loopCondition, loop.loopStep, loop.result], inside);
       if (problem === undefined && loop.loopCondition !== undefined) {
-        const step = call(expression, '@step', [
-          number(expression, weightOf(loop.loopStep) + weightOf(loop.loopCondition)),
-        ]);
-        loop.loopCondition = call(expression, '_&&_', [step, loop.loopCondition]);
+        // The condition of a loop runs before each round, so that is where the round pays.
+        const weight = number(expression, weightOf(loop.loopStep) + weightOf(loop.loopCondition));
+        loop.loopCondition = call(expression, '_&&_', [call(expression, '@step', [weight]), loop.loopCondition]);
       }
       return problem;
     }
@@ -157,9 +157,10 @@ function prepare(expression: Expression, variables: ReadonlySet<string>): string
   }
 }
 
+const tooCostly = 'its conditions are too costly for these arguments';
 const sumWanted = `of what is no tool and no argument: write both names, as in sum('refund', 'amount')`;
 
-/** True if brackets nest deeper than `most`. Brackets in strings count, too: conditions do not have that many. */
+/** True if brackets nest deeper than `most`. Brackets in strings count, because no condition needs that many. */
 function nestsDeeper(source: string, most: number): boolean {
   let depth = 0;
   for (const character of source) {
@@ -218,7 +219,7 @@ export function boundedEnvironment(): ReturnType<typeof celEnv> {
     ...mixed('_/_', (one, other) => one / other),
   ];
   const unbounded = celEnv({ funcs: ours });
-  // Overloads exclude each other, so their order changes no answer; those for JSON's types are tried first.
+  // The overloads for JSON's types are tried first. Overloads exclude each other, so the order changes no answer.
   const rank = ({ arguments: types }: CelFunc): number =>
     types.filter((type) => type !== DOUBLE && type !== STRING).length;
   const funcs = [...unbounded.funcs]
@@ -228,7 +229,7 @@ export function boundedEnvironment(): ReturnType<typeof celEnv> {
         Object.create(func, {
           call: {
             value: (id: number, target: CelValue | undefined, args: CelValue[]) => {
-              // The library tries every overload of a function with the same argument list: only the first one pays.
+              // The library passes the same argument list to every overload of a function: only the first one pays.
               if (args !== paid) payFor(func.name, target === undefined ? args : [target, ...args], budget);
               paid = args;
               const [value] = args;
@@ -253,16 +254,16 @@ function sentence(error: unknown): string {
   return message.replace(/^<input>:/, '').slice(0, 200);
 }
 
-/** The error of `double("20,000")` and `int("0x10")`, which CEL refuses, and of `0.0 / 0.0`. */
+/** The error of `double("20,000")`, `int("0x10")` and `0.0 / 0.0`. */
 export const notANumber = 'not a number';
 
 /** The error of `has(x.y)` if `x` is not an object. */
 export const notAnObject = 'not an object';
 
-/** The beginning of the error of a `sum` that is not known. The names of the argument and the tool follow. */
+/** How the error of an unknown `sum` begins. The names of the argument and of the tool follow. */
 export const notSummed = 'no sum of';
 
-/** Rewords the library's message so that it holds no value of an argument (I13). */
+/** Rewords the library's message, which may quote a value of an argument, so that no value shows (I13). */
 export function conditionFailure(message: string, source: string): string {
   const failure = failureWords(message, source);
   if (failure.startsWith("'")) return failure;

@@ -1,14 +1,14 @@
 /**
- * An upper bound for the size of a regular expression's program, which determines the cost of matching. Repetitions are
- * written out: `[a-f0-9]{64}` is 64 classes. Compiles nothing, so it is cheap for any text.
+ * An upper bound for the size of a regular expression's program, which determines the cost of matching. Repetitions
+ * count as if written out: `[a-f0-9]{64}` is 64 classes. Cheap for any text, because nothing is compiled.
  */
 export function expressionSize(source: string): number {
-  // After `\Q`, signs stand for themselves, which the scan below does not read: assume the most.
+  // After `\Q`, signs stand for themselves. The scan below does not know that, so this assumes the most.
   if (source.includes('\\Q')) return source.length * mostCopies;
   /** For each open group: its size so far, and the size of its last piece. */
-  const open = [{ size: 0, last: 0 }];
+  const groups = [{ size: 0, last: 0 }];
   for (let index = 0; index < source.length;) {
-    const group = open.at(-1)!;
+    const group = groups.at(-1)!;
     const [, from, upTo] = repetitionAt(source, index) ?? [];
     if (from !== undefined) {
       const copies = Math.min(Math.max(Number(from), Number(upTo ?? 0), 1) + 1, mostCopies);
@@ -20,12 +20,12 @@ export function expressionSize(source: string): number {
     const character = source[index]!;
     index += 1;
     if (character === '(') {
-      open.push({ size: 0, last: 0 });
-    } else if (character === ')' && open.length > 1) {
+      groups.push({ size: 0, last: 0 });
+    } else if (character === ')' && groups.length > 1) {
       // An empty group has an instruction that does nothing.
-      const size = Math.max(open.pop()!.size, 1) + 2;
-      open.at(-1)!.last = size;
-      open.at(-1)!.size += size;
+      const size = Math.max(groups.pop()!.size, 1) + 2;
+      groups.at(-1)!.last = size;
+      groups.at(-1)!.size += size;
     } else if (character === '*' || character === '+' || character === '?') {
       group.size += 1;
       group.last += 1;
@@ -36,7 +36,7 @@ export function expressionSize(source: string): number {
       group.size += sizeOfOne;
     }
   }
-  return open.reduce((sum, { size }) => sum + size, sizeOfFrame);
+  return groups.reduce((sum, { size }) => sum + size, sizeOfFrame);
 }
 
 /** The most copies of one piece: RE2 refuses more. */

@@ -24,10 +24,10 @@ export function globTokens(source: string): GlobToken[] {
   const tokens: GlobToken[] = [];
   for (let index = 0; index < characters.length;) {
     const character = characters[index]!;
-    const found = character === '[' ? readClass(characters, index) : undefined;
-    if (found !== undefined && !('problem' in found)) {
-      tokens.push(found);
-      index = found.next;
+    const charClass = character === '[' ? readClass(characters, index) : undefined;
+    if (charClass !== undefined && !('problem' in charClass)) {
+      tokens.push(charClass);
+      index = charClass.next;
       continue;
     }
     if (character === '*') tokens.push('star');
@@ -40,10 +40,10 @@ export function globTokens(source: string): GlobToken[] {
 export interface TranslatedGlob {
   glob: string;
   wildcards: number;
-  /** The text before, between and after the wildcards, mapped as in subjects; one more than there are wildcards. */
+  /** The texts before, between and after the wildcards, with `/` mapped as in subjects: one more than wildcards. */
   literals: string[];
   hasStars: boolean;
-  /** True if `*` is the only wildcard: then each text that holds the literals in order matches. */
+  /** True if no wildcard is other than `*`: each text with the literals in order then matches. */
   onlyStars: boolean;
 }
 
@@ -57,10 +57,10 @@ export function translateGlob(source: string): TranslatedGlob | { problem: strin
   const literals = [''];
   for (let index = 0; index < characters.length;) {
     const character = characters[index]!;
-    const found = character === '[' ? readClass(characters, index) : undefined;
-    if (found !== undefined && 'problem' in found) return found;
-    index = found?.next ?? index + 1;
-    if (found !== undefined || character === '*' || character === '?') {
+    const charClass = character === '[' ? readClass(characters, index) : undefined;
+    if (charClass !== undefined && 'problem' in charClass) return charClass;
+    index = charClass?.next ?? index + 1;
+    if (charClass !== undefined || character === '*' || character === '?') {
       wildcards += 1;
       onlyStars &&= character === '*';
       hasStars ||= character === '*';
@@ -68,7 +68,7 @@ export function translateGlob(source: string): TranslatedGlob | { problem: strin
     } else {
       literals[wildcards] += character === '/' ? separator : character;
     }
-    if (found !== undefined) glob += writeClass(found);
+    if (charClass !== undefined) glob += writeClass(charClass);
     else if (character === '*' || character === '?') glob += character;
     else glob += character === '/' ? separator : `\\${character}`;
   }
@@ -102,7 +102,7 @@ function writeClass({ negated, ranges }: Class): string {
   return `[${negated ? '!' : ''}${written.join('')}]`;
 }
 
-/** The ranges for mapped texts: without `/`, and with the separator only if the range includes `/`. */
+/** The range as it matches mapped texts: `/` is taken out, and replaced by the separator if it was in the range. */
 function withSlashMapped([from, to]: [number, number]): [number, number][] {
   const pieces: [number, number][] = [];
   let start = from;

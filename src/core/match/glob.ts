@@ -18,9 +18,9 @@ export interface Glob {
   wildcards: number;
   /** True if it holds `*`: it then matches texts of any length. */
   hasStars: boolean;
-  /** The texts between wildcards, in order: a matching text starts with the first and ends with the last. */
+  /** The texts between wildcards, in order. A matching text starts with the first and ends with the last of them. */
   literals: string[];
-  /** Absent if `*` is the only wildcard: a text that holds the literals then matches. */
+  /** Absent if no wildcard is other than `*`: a text with the literals in order then matches. */
   matches?: (mapped: string) => boolean;
 }
 
@@ -52,7 +52,7 @@ export function compileGlob(source: string): Glob | { problem: string } {
   return { ...glob, matches: (text) => (matcher ??= minimatchOf(translated.glob)).match(text) };
 }
 
-/** Every option is set, so that no default of a later minimatch or of another platform changes a result. */
+/** Sets every option, so that neither a later minimatch nor another platform changes a result by its defaults. */
 function minimatchOf(translated: string): Minimatch {
   return new Minimatch(separator + translated, {
     dot: true,
@@ -101,7 +101,7 @@ export function globMatches(glob: Glob, subject: GlobSubject): boolean | { probl
   return glob.matches?.(subject.mapped) ?? true;
 }
 
-/** True if the text holds the literals in order, without overlap. The leftmost match of each leaves the most room. */
+/** True if the text has the literals in order, without overlap. Leftmost matches leave the most room. */
 function holdsLiterals(literals: readonly string[], text: string): boolean {
   const first = literals[0]!;
   const last = literals.length - 1;
@@ -126,7 +126,7 @@ export function matchWork(glob: Glob, subject: GlobSubject): number {
 /** How many times as long a match takes in a text in segments. */
 const segmentsFactor = 4;
 
-/** The work of a match. A text without the literals costs nothing, so an index that leaves out rules changes no sum. */
+/** The work of a match: 0 for a text without the literals, so that an index that skips such rules changes no sum. */
 export function workDone(glob: Glob, subject: GlobSubject): number {
   if ('problem' in subject || matchWork(glob, subject) > maxMatchWork) return 0;
   const { mapped, segments, list } = subject;
@@ -150,23 +150,24 @@ export function listSubject(text: string, items: readonly GlobSubject[]): GlobSu
 }
 
 /**
- * A rule that denies or asks matches if `any` element or the text of the whole list does. One that allows matches if
- * `every` element does, or if a glob without `*` matches the whole list.
+ * How a rule matches a list. `any`, for rules that deny or ask: one element matches, or the text of the whole list.
+ * `every`, for rules that allow: each element matches, or the whole list matches a glob without `*`.
  */
 export type ListReading = 'any' | 'every';
 
-/** Whether a glob matches the text or, if it is a list, its elements as `reading` says; or why that is undecided. */
+/** Whether a glob matches a text, or a list as `reading` demands; a problem if that cannot be decided. */
 export function readingMatches(glob: Glob, subject: GlobSubject, reading: ListReading): boolean | { problem: string } {
   const whole = globMatches(glob, subject);
   if ('problem' in subject || subject.list === undefined || typeof whole === 'object') return whole;
   const { items } = subject.list;
-  // One element with this answer decides for the list: a match for `any`, a mismatch for `every`.
-  const decided = reading === 'any';
-  if (decided ? whole : items.length === 0 || (whole && !glob.hasStars)) return whole;
-  let result: boolean | { problem: string } = !decided;
+  const isDecidedByWhole = reading === 'any' ? whole : items.length === 0 || (whole && !glob.hasStars);
+  if (isDecidedByWhole) return whole;
+  // A single element with this answer decides: a match for `any`, a mismatch for `every`.
+  const decisive = reading === 'any';
+  let result: boolean | { problem: string } = !decisive;
   for (const item of items) {
     const matched = globMatches(glob, item);
-    if (matched === decided) return decided;
+    if (matched === decisive) return decisive;
     if (typeof matched === 'object') result = matched;
   }
   return result;
@@ -185,34 +186,33 @@ interface Places {
 interface Segments {
   texts: readonly string[];
   /**
-   * The segment with a command. A `*` where it starts stands for the whole command or for nothing, because it names no
-   * program: `sudo * ls*` does not cover `sudo rm ls`. Before it, a `*` stands for at most a word.
+   * The index of the segment with the command. A `*` at its start stands for the whole command or for nothing: by
+   * `sudo * ls*`, `sudo rm ls` is not covered. In the segments before, a `*` stands for at most a word.
    */
   command?: number;
-  /** True: the command runs the program of the segments before it, so a `*` that ends the glob may go on into it. */
+  /** True: the command runs the program of the segments before it, so a glob's last `*` may go on into the command. */
   isSameProgram?: boolean;
 }
 
 /**
- * Matches a glob against all segments, in order. No `*` reaches into the next segment: in `sudo ls *` it is an argument
- * of `ls`, not a command after it, and in `docker exec * ls*` the first `*` is the container. Takes time proportional
- * to the lengths of glob and segments.
+ * Matches a glob against all segments, in order. No `*` reaches into the next segment: in `sudo ls *`, it is an
+ * argument of `ls`, not a second command. The time is proportional to the lengths of glob and segments.
  */
 function segmentsMatch(source: string, { texts, command = -1, isSameProgram }: Segments): boolean {
   const tokens = globTokens(source);
   const last = tokens.length - 1;
-  /** The index of the star that ends the glob, if it is the only wildcard and may go on into the command; else -1. */
+  /** The star that ends the glob, if it is the only wildcard and may go on into the command; else -1. */
   const lasting =
     isSameProgram === true && tokens.findIndex(isWildcard) === last && tokens[last] === 'star' ? last : -1;
   let places = emptyPlaces(tokens);
   let next = emptyPlaces(tokens);
   places.before[0] = 1;
   for (const [index, segment] of texts.entries()) {
-    const goesOn = index === command && places.within[lasting] === 1;
+    const lastingGoesOn = index === command && places.within[lasting] === 1;
     endStars(places, tokens);
     const wholeCommandStars = index === command ? dropProgramStars(places, tokens) : [];
     if (command >= 0 && index > command) dropNewStars(places, tokens);
-    if (goesOn) places.within[lasting] = 1;
+    if (lastingGoesOn) places.within[lasting] = 1;
     for (const character of segment) {
       const ends = index < command && character === ' ';
       const reachesAny = step(places, next, tokens, { code: character.codePointAt(0)!, ends, lasting });
@@ -229,7 +229,7 @@ function emptyPlaces({ length }: readonly GlobToken[]): Places {
   return { before: new Uint8Array(length + 1), within: new Uint8Array(length + 1) };
 }
 
-/** Ends the stars at the end of a segment. A star that may come next may also match nothing. */
+/** At the end of a segment, every star ends: the next piece may follow it, even if the star matched nothing. */
 function endStars({ before, within }: Places, tokens: readonly GlobToken[]): void {
   for (let at = 0; at < tokens.length; at += 1) {
     if (within[at] === 1 || (before[at] === 1 && tokens[at] === 'star')) before[at + 1] = 1;
@@ -237,17 +237,17 @@ function endStars({ before, within }: Places, tokens: readonly GlobToken[]): voi
   within.fill(0);
 }
 
-/** Removes the places where a new star would begin right after the command. */
+/** Behind the command, removes the places where another star would begin. */
 function dropNewStars({ before }: Places, tokens: readonly GlobToken[]): void {
   for (let at = 0; at < tokens.length; at += 1) if (tokens[at] === 'star') before[at] = 0;
 }
 
-/** Removes the places where a star would stand for the program alone. Returns the stars for the whole command. */
+/** Removes the places where a star would stand for the program alone. Returns stars for the whole command. */
 function dropProgramStars({ before }: Places, tokens: readonly GlobToken[]): number[] {
   const wholeCommandStars: number[] = [];
   for (let at = 0; at < tokens.length; at += 1) {
     if (before[at] === 0) continue;
-    // The star of `?*` counts, too, because it names no program either.
+    // The star of `?*` is one of these, because it names no program either.
     const star = tokens.findIndex((token, index) => index >= at && !matchesOneCharacter(token));
     if (tokens[star] !== 'star') continue;
     before[at] = 0;
@@ -264,14 +264,14 @@ function matchesOneCharacter(token: GlobToken): boolean {
   return token === 'any' || (typeof token === 'object' && 'ranges' in token);
 }
 
-/** A character to read. `ends`: no star but `lasting` may stand for this character. */
+/** A character to read. `ends`: it ends every star except `lasting`. */
 interface Read {
   code: number;
   ends: boolean;
   lasting: number;
 }
 
-/** Reads one character: writes the places that the match reaches into `next`, and returns whether there are any. */
+/** Reads one character: writes into `next` what the match then reaches, and returns whether that is anything. */
 function step(
   { before, within }: Places,
   next: Places,

@@ -33,9 +33,9 @@ export interface CallSubjects {
   name: GlobSubject;
   args: () => GlobSubject;
   field: (name: string) => GlobSubject;
-  /** Charges `work` against `maxRulingWork`; false once that is used up. */
+  /** Adds `work` to what the ruling has used; false once that exceeds `maxRulingWork`. */
   afford: (work: number) => boolean;
-  /** Counts the work that matches really do, which is mostly far less than `afford` charges. */
+  /** Counts the work that matches really do: mostly far less than the upper bounds that `afford` adds. */
   meter: RulingMeter;
 }
 
@@ -62,9 +62,9 @@ export function compileFieldGlob(source: string): Glob | { problem: string } {
   return { problem: `has ${glob.wildcards} wildcards; at most ${maxWildcards} are allowed` };
 }
 
-/** Why a pattern or glob is refused before it is compiled, as a clause; undefined if it is not. */
+/** Why the form of a pattern or glob is refused, as a clause; undefined if it is accepted. */
 function formProblem(pattern: string, remedy: string): string | undefined {
-  // Checked before NFC, which takes time. No pattern of the permitted length is this long before NFC.
+  // Comes before NFC, which takes time. No permitted pattern is longer than this before NFC.
   if (pattern.length > maxPatternLength * 8) return tooLong(pattern.length);
   if (pattern.trim() === '') return `is empty: ${remedy}`;
   if (pattern.trim() !== pattern) return 'begins or ends with a blank';
@@ -97,7 +97,7 @@ export function affordable(
   return { problem: 'the arguments are too long for so many rules' };
 }
 
-/** Matches a glob for whose work `maxRulingWork` has made room already, and adds the work to the meter of the step. */
+/** Matches a glob without a check of the budget, which the caller has made, and counts the work. */
 export function metered(
   glob: Glob,
   subject: GlobSubject,
@@ -108,7 +108,7 @@ export function metered(
   return readingMatches(glob, subject, reading);
 }
 
-/** The subjects, in which the first use of the arguments' text charges for all patterns: `argsLength` characters. */
+/** A copy of the subjects in which the first use of the arguments' text pays for patterns of `argsLength` in all. */
 export function boundedSubjects(subjects: CallSubjects, argsLength: number): CallSubjects {
   let bounded: GlobSubject | undefined;
   return {
@@ -122,12 +122,12 @@ export function boundedSubjects(subjects: CallSubjects, argsLength: number): Cal
   };
 }
 
-/** The subjects in which `name:args` patterns and globs on the subject see `text`, a part of a command. */
+/** A copy of the subjects for one part of a command: patterns see `text` in the place of the whole command. */
 export function partSubjects(subjects: CallSubjects, subject: string | undefined, text: string): CallSubjects {
   return withSubject(subjects, subject, globSubject(text));
 }
 
-/** The subjects in which `name:args` patterns and globs on the subject see `part`, a prepared text. */
+/** The same as `partSubjects`, for a text that is prepared already. */
 export function withSubject(subjects: CallSubjects, subject: string | undefined, part: GlobSubject): CallSubjects {
   return { ...subjects, args: () => part, field: (name) => (name === subject ? part : subjects.field(name)) };
 }

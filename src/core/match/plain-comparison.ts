@@ -1,13 +1,13 @@
 /**
- * The most common condition, `args.amount > 100`, in JavaScript: CEL's library takes twenty times as long, and is used
- * only if the argument is missing or of another type. A property test checks that both agree.
+ * The most common condition, `args.amount > 100`, in JavaScript: CEL's library takes twenty times as long. The
+ * library still answers if the argument is missing or of another type. A property test checks that both agree.
  */
 import { isCelMap, type CelMap, type CelValue, type parse } from './cel.ts';
 import type { ConditionBudget } from './ruling-meter.ts';
 
 type Expression = NonNullable<ReturnType<typeof parse>['expr']>;
 type Constant = string | number;
-/** Compares the argument with the constant; undefined if only the library can, which then charges the budget itself. */
+/** Compares the argument with the constant. Undefined: only the library can, and it charges the budget itself. */
 export type PlainComparison = (args: CelMap, budget: ConditionBudget) => boolean | undefined;
 
 const comparisons = new Map<string, (one: Constant, other: Constant) => boolean>([
@@ -32,11 +32,11 @@ export function plainComparison({ exprKind }: Expression): PlainComparison | und
   if (constant === undefined || path === undefined) return undefined;
   return (args, budget) => {
     const value = valueAt(args, path);
-    // In CEL, a missing argument is an error, and so is an order of values of different types.
+    // A missing argument, or a value of another type, is an error in CEL: the library reports it.
     if (typeof value !== typeof constant) return undefined;
     const left = flipped ? constant : (value as Constant);
     const right = flipped ? (value as Constant) : constant;
-    // The price of the same comparison by the library: see `payFor`.
+    // `payFor` would charge the same price for this comparison.
     budget.left -= 0.1 + cost(left) + cost(right);
     return compare(left, right);
   };

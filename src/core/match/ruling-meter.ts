@@ -1,9 +1,9 @@
-/** The work of all rulings in one step of a run: characters of patterns compared with characters of texts. */
+/** The work of all rulings in one step of a run, as lengths of patterns times lengths of texts. */
 export interface RulingMeter {
   work: number;
 }
 
-/** Steps left for the conditions of one ruling: starts at `maxConditionWork` of condition.ts. */
+/** What is left for the conditions of one ruling, in steps. It starts at `maxConditionWork` (condition.ts). */
 export interface ConditionBudget {
   left: number;
 }

@@ -4,9 +4,9 @@ const given = Math.random;
 const isWritable = !Object.isFrozen(Math);
 
 /**
- * brace-expansion, which minimatch imports but does not use here (`nobrace`), makes five random words while it loads.
- * In the workflow sandbox that would fail before any run, or take numbers from a run's generator, so that its ids would
- * depend on how the worker loads its bundle (I12). So `Math.random` is constant until `giveRandomBack`.
+ * brace-expansion, which minimatch imports, makes five random words while it loads. In the workflow sandbox that
+ * would fail before any run, or take numbers from the generator of a run, so that its ids would depend on when the
+ * worker loads the bundle (I12). So `Math.random` is constant until `giveRandomBack`.
  */
 if (isWritable) Math.random = () => 0.5;
 

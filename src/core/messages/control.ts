@@ -8,7 +8,7 @@ import type { Problem } from '../base/problem.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 import { readUserFiles, type UserFile } from '../base/user-files.ts';
 
-/** The members of every message besides a decision. They stay as received, because signatures cover them. */
+/** The members of every message but a decision. The run keeps them as received, because signatures cover them. */
 export interface ControlMessage {
   /** The sender's name. It is claimed, like a decision's `reviewerId`, unless a signature proves it. */
   by?: string;
@@ -34,7 +34,7 @@ export interface DelegateMessage extends ControlMessage {
   from?: string;
 }
 
-/** Message `revoke`: ends grants and standing denials. Calls that they answered stay answered. */
+/** Message `revoke`: ends grants and standing denials. Calls that they have answered stay answered. */
 export interface RevokeMessage extends ControlMessage {
   /** Ids of 1 to 100 grants, or all. `denied-TOOL` lifts reviewers' denials of a tool, which `all` does not. */
   grants: string[] | 'all';
@@ -49,7 +49,7 @@ export interface SetPolicyMessage extends ControlMessage {
   channels?: string[];
 }
 
-/** Message `message`: the next message of a session's user. It has no signature: no rule depends on its author. */
+/** Message `message`: the next message of a session's user. It is not signed, because no rule depends on its author. */
 export type UserMessage = Omit<ControlMessage, 'signature'> &
   (
     | {
@@ -82,19 +82,18 @@ export type CloseMessage = Pick<ControlMessage, 'by' | 'reason' | 'messageId'>;
 type Read<Message> = { message: Message } | { problem: Problem };
 
 const longest = { by: 200, reason: 2_000, to: 200, from: 200, messageId: 200 } as const;
-/** Prefix of ids that are made from signatures: no message may use it in an id of its own. */
+/** How an id begins that is made from a signature. No `messageId` may begin so. */
 const bySignature = 'signature:';
 const maxRevoked = 100;
 const maxChannels = 20;
 const longestChannel = 64;
 const longestGrantId = 100;
-/** The longest policy in characters of JSON: an activity reads it, the run keeps it, continue-as-new carries it. */
+/** The longest policy, in characters of JSON: an activity reads it, and continue-as-new carries it. */
 const longestPolicy = 400_000;
 /** The longest message of a user, in characters: the run keeps every message in its transcript. */
 const longestContent = 100_000;
 const insteadOfContent = ['retry', 'stop'] as const;
 
-/** Reads message `extend`, or says what is wrong with its form. */
 export function readExtend(value: unknown): Read<ExtendMessage> {
   const fields = readFields(value, 'an extension', ['requestId', 'until']);
   if ('problem' in fields) return fields;
@@ -106,7 +105,6 @@ export function readExtend(value: unknown): Read<ExtendMessage> {
   return { message: { requestId, until: until as string, ...(signed as ControlMessage) } };
 }
 
-/** Reads message `delegate`, or says what is wrong with its form. */
 export function readDelegate(value: unknown): Read<DelegateMessage> {
   const fields = readFields(value, 'a delegation', ['requestId', 'to', 'from']);
   if ('problem' in fields) return fields;
@@ -122,7 +120,6 @@ function isPerson(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '' && !value.startsWith('group:');
 }
 
-/** Reads message `revoke`, or says what is wrong with its form. */
 export function readRevoke(value: unknown): Read<RevokeMessage> {
   const fields = readFields(value, 'a revocation', ['grants']);
   if ('problem' in fields) return fields;
@@ -133,7 +130,7 @@ export function readRevoke(value: unknown): Read<RevokeMessage> {
   return { message: { grants, ...(signed as ControlMessage) } };
 }
 
-/** Reads message `setPolicy`, or says what is wrong with its form. An activity reads the policy document in it. */
+/** Checks the form of a `setPolicy`. An activity reads the policy document in the message. */
 export function readSetPolicy(value: unknown): Read<SetPolicyMessage> {
   const fields = readFields(value, 'a change of policy', ['policy', 'mode', 'channels']);
   if ('problem' in fields) return fields;
@@ -155,7 +152,7 @@ export function readSetPolicy(value: unknown): Read<SetPolicyMessage> {
   return { message: { ...(fields.message as SetPolicyMessage), ...(signed as ControlMessage) } };
 }
 
-/** Reads message `message`: text and files, or `retry` or `stop` in their place; or says what is wrong. */
+/** Reads a message of the user: text and files, or one of `retry` and `stop` instead. */
 export function readUserMessage(value: unknown): Read<UserMessage> {
   const fields = readFields(value, 'a message of the user', ['content', 'files', ...insteadOfContent]);
   if ('problem' in fields) return fields;
@@ -163,8 +160,9 @@ export function readUserMessage(value: unknown): Read<UserMessage> {
   const claimed = rest as Pick<UserMessage, 'by' | 'reason' | 'messageId'>;
   if (signature !== undefined)
     return invalid(`a message of the user has no 'signature': nothing depends on who wrote it`);
-  const given = Object.entries({ content: content ?? files, retry, stop }).filter(([, field]) => field !== undefined);
-  if (given.length > 1) return invalid(`give one of 'content', 'retry' and 'stop'`);
+  // Files are content, too, so they do not go with `retry` or `stop`.
+  const kinds = [content ?? files, retry, stop].filter((field) => field !== undefined);
+  if (kinds.length > 1) return invalid(`give one of 'content', 'retry' and 'stop'`);
   for (const name of insteadOfContent) {
     const field = fields.message[name];
     if (field === undefined) continue;
@@ -204,7 +202,7 @@ function isListOfIds(value: unknown): value is string[] {
   return isBounded && value.every((id) => typeof id === 'string' && id.length <= longestGrantId);
 }
 
-/** The fields that are present, with texts within limits. An unknown field is refused, never ignored. */
+/** The fields that are present, with texts within their limits. Any unknown field is refused, never ignored. */
 function readFields(value: unknown, what: string, own: readonly string[]): Read<Record<string, unknown>> {
   if (!isObject(value)) return invalid(`${what} is an object, not ${kindOf(value)}`);
   const message: Record<string, unknown> = {};
@@ -235,7 +233,7 @@ function readFields(value: unknown, what: string, own: readonly string[]): Read<
 const instantShape = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
 
 /**
- * The `messageId`, else an id made from the signature's value, because no sender can add an id to a signed message.
+ * The `messageId`, else an id made from the signature, because no process can add an id to a signed message.
  *
  * @example
  * messageIdOf({ signature: { keyId: 'k', signedAt: '2030-01-31T12:00:00Z', value: 'c2ln' } }); // => 'signature:c2ln'
@@ -264,15 +262,15 @@ function invalidPolicy(message: string): { problem: Problem } {
 }
 
 /**
- * Identifies the content of a decision. A retry may be signed again later, so only the signature's key counts: it
- * determines the verified sender (docs/decisions/0016). `reviewerName` does not count: no decision depends on it.
+ * Identifies the content of a decision. Of the signature, only the key counts: it determines the verified sender, and
+ * a retry may be signed again (docs/decisions/0016). `reviewerName` does not count: no decision depends on it.
  */
 export function decisionDigest(decision: ParsedDecision): string {
   const { reviewerName: _, ...content } = decision;
   return jsonDigest(withoutProof(content) as unknown as Json);
 }
 
-/** Identifies the content of a message other than a decision. Its signature counts by the key. `name`: its signal. */
+/** Identifies the content of any other message. `name`: its signal. Of the signature, only the key counts. */
 export function contentDigest(name: string, message: ControlMessage): string {
   return jsonDigest({ name, message: withoutProof(message) } as unknown as Json);
 }

@@ -32,7 +32,7 @@ export interface ParsedDecision {
   /** 32 hex characters. */
   requestId: string;
   approved: boolean;
-  /** Also decides later calls. `true`: all of the tool, but only identical ones for a destructive tool or a shell. */
+  /** Answers later calls, too. `true`: all of the tool, or only identical ones if it is destructive or a shell. */
   always?: boolean | RequestedScope;
   /** Words for the model: they replace the result of a denied call, and precede the result of an approved one. */
   reason?: string;
@@ -66,15 +66,15 @@ const longestJson = { modifiedArguments: 400_000, response: 20_000 } as const;
 export const maxDecisions = 100;
 const maxUses = 1_000_000;
 const maxMatches = 20;
-/** The longest name in `always.match`. A grant must be small, because the memo may have to carry its journal entry. */
+/** The longest name in `always.match`: a grant must stay small, because the memo carries its journal entry. */
 const longestName = 200;
 
 const requestIdShape = /^[0-9a-f]{32}$/;
 const digestShape = /^[0-9a-f]{64}$/;
 
 /**
- * Checks a decision as received. Never throws: any value gives a decision or one sentence. Unknown fields are refused,
- * so that no reviewer believes that one counted.
+ * Checks a decision as received: any value gives a decision or a problem. Unknown fields are refused, so that no
+ * reviewer believes that such a field counted.
  */
 export function parseDecision(value: unknown): { decision: ParsedDecision } | { problem: Problem } {
   if (!isObject(value)) return invalid(`a decision is an object { requestId, approved }, not ${kindOf(value)}`);
@@ -100,7 +100,7 @@ export function parseDecision(value: unknown): { decision: ParsedDecision } | { 
   return { decision: decision as unknown as ParsedDecision };
 }
 
-/** True if two decisions have the same content, as a retry under the same decision id must have. */
+/** True if two decisions have the same content, as the decision and its retry under one id must have. */
 export function sameDecision(one: ParsedDecision, other: ParsedDecision): boolean {
   return canonicalJson(one as unknown as Json) === canonicalJson(other as unknown as Json);
 }
@@ -111,7 +111,7 @@ export function isRequestId(value: unknown): value is string {
 
 export const requestIdSentence = `'requestId' must be the 32 hex characters of the request`;
 
-/** What is wrong with one member of a decision; undefined if nothing is. An unknown member is wrong, too. */
+/** Why a member of a decision is refused, also because it is unknown; undefined if it is accepted. */
 function fieldProblem(key: string, field: unknown): Problem | undefined {
   switch (key) {
     case 'requestId':
@@ -139,7 +139,7 @@ function fieldProblem(key: string, field: unknown): Problem | undefined {
   }
 }
 
-/** What is wrong with a member that is unknown, or must be text: those in `decisionBounds`. */
+/** Why a member is refused that must be one of the texts in `decisionBounds`. */
 function textProblem(key: string, field: unknown): Problem | undefined {
   if (!Object.hasOwn(decisionBounds, key)) return invalid(`unknown field '${key.slice(0, 40)}'`).problem;
   if (typeof field !== 'string') return invalid(`'${key}' must be text, not ${kindOf(field)}`).problem;
@@ -158,7 +158,6 @@ function jsonProblem(key: keyof typeof longestJson, field: unknown): Problem | u
   return { code: 'too_large', message: `'${key}' is longer than ${longestJson[key]} characters of JSON` };
 }
 
-/** What is wrong with the scope of an `always`; undefined if nothing is. */
 function scopeProblem(scope: unknown): Problem | undefined {
   if (!isObject(scope)) {
     return invalid(`'always' must be true, false or { kind, match, expiresIn, uses }, not ${kindOf(scope)}`).problem;
@@ -190,7 +189,6 @@ function isFiniteDuration(value: unknown): boolean {
   return 'durationMs' in parsed && parsed.durationMs !== null;
 }
 
-/** What is wrong with the globs of an `always`; undefined if nothing is. */
 function matchProblem(match: unknown): Problem | undefined {
   const fields = isObject(match) ? Object.entries(match) : [];
   if (fields.length === 0 || fields.length > maxMatches) {
@@ -207,7 +205,7 @@ function matchProblem(match: unknown): Problem | undefined {
   return undefined;
 }
 
-/** Why a value does not have the form of a signature. `verifySignature` checks the signature itself. */
+/** Why a value does not have the form of a signature. Whether the signature is valid, `verifySignature` decides. */
 export function signatureProblem(signature: unknown): Problem | undefined {
   const sentence = `'signature' must be { keyId, signedAt, value }, all texts`;
   if (!isObject(signature)) return invalid(sentence).problem;

@@ -20,9 +20,9 @@ export interface Sender {
 }
 
 /**
- * The sender of a message, or why they cannot be verified. Keys and their owners come from the ceiling: a run's own
- * policy verifies no sender. An invalid signature is refused, never treated as none. An operator's key needs no owner
- * to change a policy or to revoke grants. A key with `signsFor` belongs to a gateway, whose message names a person.
+ * The sender of a message, or why the sender cannot be verified. Keys and owners come only from the ceiling: a run's
+ * own policy verifies no sender. An invalid signature is refused, never treated as none. To change a policy or revoke
+ * grants, an operator's key needs no owner. A key with `signsFor` belongs to a gateway, whose messages name a person.
  */
 export function verifiedSender(
   sent: Addressed & { message: SentMessage },
@@ -38,7 +38,7 @@ export function verifiedSender(
   return refused(`the signature is not that of key '${keyId}' over this message to '${workflowId}' in '${namespace}'`);
 }
 
-/** The sender by the name and by the owner of the key, or a refusal. Does not check the costly signature itself. */
+/** The sender by the name and the owner of the key, or a refusal. The costly signature is checked later. */
 export function claimedSender(
   { message, action }: Pick<Addressed, 'action'> & { message: SentMessage },
   ceiling: Pick<Policy, 'reviewerKeys' | 'directory' | 'revoked'> | undefined,
@@ -58,7 +58,7 @@ export function claimedSender(
   const needsNoOwner = key.operator && (action === 'setPolicy' || action === 'revoke');
   const owners = ownersOf(ceiling?.directory, keyId, keyOf);
   if (key.signsFor !== undefined) {
-    // The owner of such a key could sign as any other person.
+    // A person who owned such a key could sign as any other person.
     if (owners.length > 0) return refused(`key '${keyId}' signs for others and is a person's own: it cannot be both`);
     const signer = { signsFor: key.signsFor, keyId };
     const revokedName = revokedOf(ceiling?.revoked, { reviewerId: name }, keyOf);
@@ -78,7 +78,7 @@ export function claimedSender(
   return { voter, operator: key.operator };
 }
 
-/** The person that a gateway signs for is never an operator, even if the gateway's key is an operator's. */
+/** The person that a gateway signs for: never an operator, even if the key is an operator's. */
 function signedFor(
   { signsFor, keyId }: { signsFor: readonly string[]; keyId: string },
   name: string,
@@ -94,7 +94,7 @@ function signedFor(
   return { voter: { reviewerId: nfc(name), identity: 'verified', keyId }, operator: false };
 }
 
-/** Returns a function that tells, by a person key, whether that person can sign: with an own key, or a gateway's. */
+/** Returns a function that says whether the person with a key of `keyOf` can sign: personally, or by a gateway. */
 export function canSign(
   {
     ceiling: directory,
@@ -103,16 +103,15 @@ export function canSign(
   }: { ceiling?: Directory; reviewerKeys?: Policy['reviewerKeys']; revoked?: Revoked },
   keyOf: PersonKey,
 ): (key: string) => boolean {
-  const present = Object.entries(reviewerKeys).filter(([id]) => revoked?.keys.includes(id) !== true);
-  const signsFor = present.flatMap(([, key]) => key.signsFor ?? []);
-  const own = new Set(present.flatMap(([id, key]) => (key.signsFor === undefined ? [id] : [])));
+  const valid = Object.entries(reviewerKeys).filter(([id]) => revoked?.keys.includes(id) !== true);
+  const signsFor = valid.flatMap(([, key]) => key.signsFor ?? []);
+  const personal = new Set(valid.flatMap(([id, key]) => (key.signsFor === undefined ? [id] : [])));
   const isSignedFor = isAmong(directory, signsFor, keyOf);
   const isForAll = signsFor.includes('*');
   return (key) =>
-    isForAll || isSignedFor(key) || (personOf(directory, key, keyOf)?.keys.some((id) => own.has(id)) ?? false);
+    isForAll || isSignedFor(key) || (personOf(directory, key, keyOf)?.keys.some((id) => personal.has(id)) ?? false);
 }
 
-/** The owners of a key, in NFC. */
 function ownersOf(directory: Directory | undefined, keyId: string, keyOf: PersonKey): string[] {
   const people = Object.keys(directory?.people ?? {});
   const owners = people.filter((id) => personOf(directory, id, keyOf)?.keys.includes(keyId));

@@ -1,7 +1,7 @@
 /**
  * A signature covers one message to one run in one namespace: the RFC 8785 text of the message without
- * `signature.value`, with `action`, `namespace` and `workflowId` (docs/wire.md). A request id is used only once, so a
- * signed decision expires with its request; nothing here reads a clock.
+ * `signature.value`, with `action`, `namespace` and `workflowId` (docs/wire.md). A signed decision cannot be used for
+ * another request, because a request id is used only once. So no clock is needed here.
  */
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { bytesFromBase64, isSignedBy } from '../base/digest.ts';
@@ -33,11 +33,11 @@ export function signedText({ message, action, namespace, workflowId }: Addressed
   return canonicalJson({ ...fields, signature: signed, action, namespace, workflowId });
 }
 
-/** True if that key (32 bytes, base64) signed this message. Never throws. Costs 1 to 2 ms, the first time 30 ms. */
+/** True if the key (32 bytes, base64) signed this message. Never throws. Takes 1 to 2 ms, the first time 30 ms. */
 export function verifySignature({ publicKey, ...addressed }: Addressed & { publicKey: string }): boolean {
   try {
     const { signature, ...fields } = addressed.message as { signature?: { value?: unknown } };
-    // A field of the message must not pass for one of the added fields.
+    // Otherwise a field of the message could pass for one of the added fields.
     if (addedFields.some((name) => Object.hasOwn(fields, name))) return false;
     const value = signature?.value;
     const bytes = typeof value === 'string' ? bytesFromBase64(value) : undefined;

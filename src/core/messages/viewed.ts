@@ -6,9 +6,9 @@ export interface Viewed {
   card?: string;
   /** How long it was shown, in milliseconds; at most a year. */
   durationMs?: number;
-  /** The `userMessages.count` that was shown. An approval that saw fewer messages is refused as `request_changed`. */
+  /** The `userMessages.count` that was shown. The run refuses an approval that saw fewer (`request_changed`). */
   userMessages?: number;
-  /** The `bound.digest` that was shown. An approval that saw another preview is refused as `request_changed`. */
+  /** The `bound.digest` that was shown. The run refuses an approval that saw another preview (`request_changed`). */
   preview?: string;
   /** How many requests were shown and decided at once; at most 10,000. */
   batch?: number;
@@ -37,7 +37,7 @@ const members = {
   batch: wholeNumber(1, viewedBounds.batch),
 } satisfies Record<keyof Viewed, [string, (value: unknown) => boolean]>;
 
-/** What is wrong with a decision's `viewed`, as a clause; undefined if nothing is. Unknown members are wrong, too. */
+/** Why a decision's `viewed` is refused, as a clause; undefined if it is accepted. */
 export function viewedProblem(viewed: unknown): string | undefined {
   if (typeof viewed !== 'object' || viewed === null || Array.isArray(viewed)) {
     return `'viewed' must be an object { ${Object.keys(members).join(', ')} }, each of them optional`;
