@@ -2,7 +2,7 @@ import { Seats } from './delegation.ts';
 import { membersOf, personKey } from './directory.ts';
 import { shortageIn, type Ballot, type Panel } from './entitlement.ts';
 
-/** Why no votes can approve a request, as sentences. `panel` must have all reviewers that escalation can add. */
+/** Why no votes can approve a request, and what to do. `panel` has all reviewers that escalation can add. */
 export function cannotBeApproved(panel: Panel, votes: readonly Ballot[]): string | undefined {
   const why = whyNotApproved(panel, votes);
   return why && `${why} Deny it: a new run needs a policy with more reviewers.`;
@@ -17,24 +17,24 @@ export function whyNotApproved(panel: Panel, votes: readonly Ballot[]): string |
   const { directory, reviewers, oneOfEach } = requirement;
   const asked = membersOf(directory, [...reviewers, ...oneOfEach], keyOf);
   const seats = new Seats(delegations, keyOf);
-  const shown = new Map(asked.map((name) => [keyOf(name), name]));
-  const names = able.map((key) => shown.get(key) ?? seats.nameOf(key));
+  const nameOf = new Map(asked.map((name) => [keyOf(name), name]));
+  const ableNames = able.map((key) => nameOf.get(key) ?? seats.nameOf(key));
   const none = asked.length === 1 ? `${quoted(asked)} cannot give one` : 'none of them can give one';
-  const whoCan = names.length === 0 ? none : `only ${quoted(names)} can give one`;
-  const isCallers = callerUserId !== null && !allowSelf && shown.has(keyOf(callerUserId));
+  const whoCan = ableNames.length === 0 ? none : `only ${quoted(ableNames)} can give one`;
+  const isCallerAsked = callerUserId !== null && !allowSelf && nameOf.has(keyOf(callerUserId));
   const keyless = verified && canVerify !== undefined ? asked.filter((name) => !canVerify(keyOf(name))) : [];
   const denied = asked.filter((name) =>
     votes.some((vote) => !vote.approved && keyOf(vote.reviewerId ?? '') === keyOf(name)),
   );
   return [
     `It cannot be approved: it needs ${needOf(requirement)}, and ${whoCan}.`,
-    ...(isCallers ? [`The run was started by '${callerUserId}'.`] : []),
+    ...(isCallerAsked ? [`The run was started by '${callerUserId}'.`] : []),
     ...(denied.length > 0 ? [`${quoted(denied)} denied it.`] : []),
     ...(keyless.length > 0 ? [`The operator's policy has no key with which ${quoted(keyless)} could sign.`] : []),
   ].join(' ');
 }
 
-/** The approvals that a requirement needs, such as `2 approvals of 'ann' or 'bob'`. */
+/** What a requirement needs, in words, such as `2 approvals of 'ann' or 'bob'`. */
 function needOf({
   reviewers,
   quorum,

@@ -6,11 +6,11 @@ import { compileFieldGlob, compilePattern } from '../match/matching.ts';
 
 /** Which channels carry the requests of a run. The run records the routes of its worker at its start. */
 export interface ChannelRoutes {
-  /** The channels of the worker, by name. `timeoutMs`: how long a request that has this channel alone stays open. */
+  /** The worker's channels, by name. `timeoutMs`: how long a request stays open that no other channel carries. */
   channels: Record<string, { timeoutMs?: number }>;
   /** The channels of a request that no route matches. */
   default: readonly string[];
-  /** The channels of a person, or of `group:NAME`. A group without a route has those of its members. */
+  /** The channels of a person, or of `group:NAME`. A group that is not listed has the channels of its members. */
   reviewers?: Record<string, readonly string[]>;
   /** The channels of requests by tool, agent and severity. Every route that matches counts. */
   requests?: readonly RequestRoute[];
@@ -34,7 +34,7 @@ export interface RoutedRequest {
 }
 
 /**
- * The channels of a request: those of every route that matches, else the default. `asked`: people and groups.
+ * The channels of a request: those of every matching route, or else the default. `asked`: people and groups.
  * `ofRequest`: the result of `requestRoutes`. `chosen`: the channels of a `setPolicy`, which replace all routes.
  */
 export function channelsFor(
@@ -69,12 +69,12 @@ export function requestRoutes({ requests = [] }: ChannelRoutes): (request: Route
   return (request) => compiled.flatMap(({ matches, channels }) => (matches(request) ? channels : []));
 }
 
-/** A name that cannot be compared matches: one message too many is better than a lost one. */
+/** Returns a matcher that accepts a name it cannot compare: one message too many is better than a lost one. */
 function matcherOf(glob: Glob | { problem: string }): (name: string) => boolean {
   return (name) => 'problem' in glob || globMatches(glob, globSubject(name)) !== false;
 }
 
-/** What is wrong with a route of requests, as a clause after the name of `member`, or about the whole route. */
+/** Why a route of requests is refused, as a clause about `member`, or about the whole route. */
 export function requestRouteProblem({
   tool,
   agent,

@@ -1,10 +1,10 @@
 import { Seats, seatsOf, withDelegation } from './delegation.ts';
-import { groupOf, personKey } from './directory.ts';
+import { groupOf, personKey, type PersonKey } from './directory.ts';
 import { entitlement, type Ballot, type Panel, type Voter } from './entitlement.ts';
 import type { Problem } from '../base/problem.ts';
 import { nfc } from '../base/text.ts';
 
-/** Why `from` may not give `to` their seat. After voting, people keep their seats and get no others: a vote stands. */
+/** Why `from` may not give `to` their seat. Votes stay: people who have voted neither give nor get seats. */
 export function delegationProblem(
   panel: Panel,
   votes: readonly Ballot[],
@@ -21,20 +21,17 @@ export function delegationProblem(
   const denied = entitlement(panel, from, false);
   if (denied !== undefined) return denied;
   const seats = new Seats(panel.delegations, keyOf);
-  // If `to` has given their own seat away, this one goes on to the same holder.
+  // If `to` has given their own seat away, the seat of `from` goes on to the same holder.
   const holder = seats.holderOf(keyOf(to));
   const holderName = holder === keyOf(to) ? nfc(to) : seats.nameOf(holder);
   if (holder === id) return invalid(`'${name}' would only delegate this request to themselves`);
-  for (const [person, shown] of [
-    [id, name],
-    [holder, holderName],
-  ] as const) {
-    const hasVoted = votes.some(({ reviewerId = '' }) => reviewerId !== '' && keyOf(reviewerId) === person);
-    if (hasVoted) return invalid(`'${shown}' has voted already, and the vote stands`);
-  }
+  const hasVoted = (key: string) => hasVoteOf(votes, key, keyOf);
+  if (hasVoted(id)) return invalid(`'${name}' has voted already, and the vote stands`);
+  if (hasVoted(holder)) return invalid(`'${holderName}' has voted already, and the vote stands`);
   const caller = nfc(panel.callerUserId);
-  const moved = seatsOf([...panel.delegations, { from: name, to }], holder, keyOf).find(([owner]) => owner === id);
-  if (!panel.allowSelf && caller !== undefined && moved?.includes(keyOf(caller))) {
+  const after = seatsOf([...panel.delegations, { from: name, to }], holder, keyOf);
+  const movedSeat = after.find(([owner]) => owner === id);
+  if (!panel.allowSelf && caller !== undefined && movedSeat?.includes(keyOf(caller))) {
     const message = `'${holderName}' could approve nothing with it: the run was started by '${caller}', through whom the seat would go`;
     return { code: 'self_approval', message };
   }
@@ -45,14 +42,18 @@ export function delegationProblem(
 export function takeBackProblem(panel: Panel, votes: readonly Ballot[], from: Voter): Problem | undefined {
   const { keyOf = personKey, delegations } = panel;
   const name = nfc(from.reviewerId) ?? '';
-  // The panel as it would be: may `from` decide with the seat?
-  const before = { ...panel, delegations: withDelegation(delegations, { from: name, to: name }, keyOf) };
-  const denied = entitlement(before, from, false);
+  // The voter must be entitled to decide once the seat is back.
+  const withSeatBack = { ...panel, delegations: withDelegation(delegations, { from: name, to: name }, keyOf) };
+  const denied = entitlement(withSeatBack, from, false);
   if (denied !== undefined) return denied;
   const seats = new Seats(delegations, keyOf);
   const holder = seats.holderOf(keyOf(name));
-  const hasVoted = votes.some(({ reviewerId = '' }) => reviewerId !== '' && keyOf(reviewerId) === holder);
-  return hasVoted ? invalid(`'${seats.nameOf(holder)}' has voted with it already, and the vote stands`) : undefined;
+  if (!hasVoteOf(votes, holder, keyOf)) return undefined;
+  return invalid(`'${seats.nameOf(holder)}' has voted with it already, and the vote stands`);
+}
+
+function hasVoteOf(votes: readonly Ballot[], key: string, keyOf: PersonKey): boolean {
+  return votes.some(({ reviewerId = '' }) => reviewerId !== '' && keyOf(reviewerId) === key);
 }
 
 function invalid(message: string): Problem {

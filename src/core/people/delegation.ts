@@ -13,7 +13,7 @@ export interface Delegation {
   keyId?: string;
 }
 
-/** The delegations with `more` added. A person who delegates to themselves takes back the seat that they gave away. */
+/** Adds a delegation. If it is from a person to the same person, it takes back the seat that they gave away. */
 export function withDelegation<Given extends Delegation>(
   delegations: readonly Given[],
   more: Given,
@@ -34,12 +34,12 @@ export function withDelegates(reviewers: readonly string[], delegations: readonl
   return [...asked];
 }
 
-/** The people a seat passed through, by their keys: first its owner by the policy, last its holder. */
+/** The keys of the people that a seat passed through: its owner by the policy first, its holder last. */
 export type Seat = readonly [string, ...string[]];
 
 /**
- * The seats of one request, by person keys. A person's first delegation counts, and one that would close a cycle is
- * ignored, so each seat has exactly one holder.
+ * The seats of one request, by person keys. Each seat has exactly one holder, because only the first delegation of a
+ * person counts, and a delegation that would close a cycle is ignored.
  */
 export class Seats {
   readonly #given = new Map<string, string>();
@@ -66,7 +66,7 @@ export class Seats {
     return this.#names.get(key) ?? key;
   }
 
-  /** The seats that a person holds: their own, unless given away, and those given to them, also through others. */
+  /** The seats of a person: their own, unless given away, and those given to them, perhaps through others. */
   of(id: string): Seat[] {
     const held = this.#held.get(id) ?? [];
     return this.#given.has(id) ? held : [[id], ...held];

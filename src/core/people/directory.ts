@@ -1,7 +1,7 @@
 import { isObject } from '../base/json.ts';
 import { nfc, shortened } from '../base/text.ts';
 
-/** The people of a policy, recorded in the run together with it. Names are compared by their key. */
+/** The people of a policy, which the run records with the policy. Code compares their keys, not their names. */
 export interface Directory {
   /** The people, by name. */
   people: Record<string, Person>;
@@ -17,7 +17,7 @@ export interface Person extends NamedPerson {
   away?: readonly Absence[];
 }
 
-/** A time in which a deputy gets a person's seat in the requests that are opened. */
+/** An absence. Of requests that open during it, the deputy gets the person's seat. */
 export interface Absence {
   /** ISO 8601, with `Z`. */
   fromAt: string;
@@ -38,8 +38,8 @@ export interface NamedPerson {
 const groupPrefix = 'group:';
 
 /**
- * True if a person is one of `names`: people, or `group:NAME`. Without a directory no group has members. A person
- * cannot be called `group:…`, so no name makes a person a group.
+ * True if a person is one of `names`, which are people or `group:NAME`. Without a directory, groups have no members.
+ * No person can pass for a group, because no person can be called `group:…`.
  *
  * @example
  * const directory = { people: { ann: { groups: ['finance'], keys: [] } } };
@@ -54,7 +54,7 @@ export function isOneOf(
   return isAmong(directory, names, keyOf)(keyOf(personId));
 }
 
-/** Returns `isOneOf` as a function of a person key, for many people: reads `names` only once. */
+/** Returns `isOneOf` as a function of a person key, so that `names` are read once for many people. */
 export function isAmong(
   directory: Directory | undefined,
   names: readonly string[],
@@ -70,7 +70,7 @@ export function isAmong(
   };
 }
 
-/** The people in `names`, known or not, and the known members of groups: each once, in the directory's spelling. */
+/** The people in `names`, known or not, and the known members of groups: each once, as the directory spells them. */
 export function membersOf(
   directory: Directory | undefined,
   names: readonly string[],
@@ -113,10 +113,17 @@ function peopleAndGroups(
   return { people, groups };
 }
 
+interface IndexedPerson {
+  name: string;
+  person: Person;
+  /** The keys of the groups that the person is in. */
+  groups: ReadonlySet<string>;
+}
+
 /** An index of a directory, made only once: a directory never changes. */
 interface DirectoryIndex {
-  /** The people of the directory by the keys of their names. `groups`: the keys of the groups that a person is in. */
-  personOf: ReadonlyMap<string, { name: string; person: Person; groups: ReadonlySet<string> }>;
+  /** The people, by the keys of their names. */
+  personOf: ReadonlyMap<string, IndexedPerson>;
   /** The keys of people, by the group's key. */
   keysIn: ReadonlyMap<string, readonly string[]>;
 }
@@ -124,24 +131,23 @@ interface DirectoryIndex {
 const emptyIndex: DirectoryIndex = { personOf: new Map(), keysIn: new Map() };
 const indexes = new WeakMap<Directory, Map<PersonKey, DirectoryIndex>>();
 
-/** The index of a directory under a key function. Made once for each pair of these, and kept. */
+/** The index of a directory under a key function. Kept, because rulings read it again and again. */
 function directoryIndex(directory: Directory | undefined, keyOf: PersonKey): DirectoryIndex {
   if (directory === undefined) return emptyIndex;
-  const before = indexes.get(directory) ?? new Map<PersonKey, DirectoryIndex>();
-  indexes.set(directory, before);
-  const found = before.get(keyOf);
-  if (found !== undefined) return found;
-  const personOf = new Map<string, { name: string; person: Person; groups: ReadonlySet<string> }>();
-  for (const [name, person] of Object.entries(directory.people)) {
+  const known = indexes.get(directory) ?? new Map<PersonKey, DirectoryIndex>();
+  indexes.set(directory, known);
+  const index = known.get(keyOf) ?? indexOf(directory, keyOf);
+  known.set(keyOf, index);
+  return index;
+}
+
+function indexOf({ people }: Directory, keyOf: PersonKey): DirectoryIndex {
+  const personOf = new Map<string, IndexedPerson>();
+  for (const [name, person] of Object.entries(people)) {
     const key = keyOf(name);
-    // If several names have the same key, the one that is spelled like the key counts.
-    if (name === key || !personOf.has(key)) {
-      personOf.set(key, {
-        name: nfc(name),
-        person,
-        groups: new Set(person.groups.map((group) => groupKeyOf(keyOf)(group))),
-      });
-    }
+    const groups = new Set(person.groups.map((group) => groupKeyOf(keyOf)(group)));
+    // If several names have the same key, the name that is spelled like the key counts.
+    if (name === key || !personOf.has(key)) personOf.set(key, { name: nfc(name), person, groups });
   }
   const keysIn = new Map<string, string[]>();
   for (const [key, { groups }] of personOf) {
@@ -151,13 +157,11 @@ function directoryIndex(directory: Directory | undefined, keyOf: PersonKey): Dir
       else keys.push(key);
     }
   }
-  const now = { personOf, keysIn };
-  before.set(keyOf, now);
-  return now;
+  return { personOf, keysIn };
 }
 
 const aliased = new WeakMap<object, Map<PersonKey, PersonKey>>();
-/** For each function of `personKeyIn`: the key function without further ids, which compares names of groups. */
+/** For each key function that `personKeyIn` made: the function without further ids, for the names of groups. */
 const spelling = new WeakMap<PersonKey, PersonKey>();
 
 function groupKeyOf(keyOf: PersonKey): PersonKey {
@@ -165,8 +169,8 @@ function groupKeyOf(keyOf: PersonKey): PersonKey {
 }
 
 /**
- * Returns a key function that knows a directory: each id in `also` has the key of its person. Only the operator's
- * directory may list such ids: otherwise, the author of a run could take another person's seat.
+ * Returns a key function that gives each id in `also` the key of its person. Only the operator's directory may list
+ * such ids: otherwise, the author of a run could take another person's seat.
  *
  * @example
  * const directory = { people: { ann: { groups: [], keys: [], also: ['u-17'] } } };
@@ -178,25 +182,21 @@ export function personKeyIn(
 ): PersonKey {
   const { people } = directory ?? {};
   if (people === undefined) return keyOf;
-  // Returns the same function each time, so that indexes cached under it are found.
-  const before = aliased.get(people) ?? new Map<PersonKey, PersonKey>();
-  aliased.set(people, before);
-  const found = before.get(keyOf);
-  if (found !== undefined) return found;
-  const persons = new Map<string, string>();
+  // Returns the same function each time, so that indexes cached under that function are found.
+  const made = aliased.get(people) ?? new Map<PersonKey, PersonKey>();
+  aliased.set(people, made);
+  const known = made.get(keyOf);
+  if (known !== undefined) return known;
+  const ownerOf = new Map<string, string>();
   for (const [name, person] of Object.entries(people)) {
-    const key = keyOf(name);
-    for (const id of idsOf(person)) persons.set(keyOf(id), key);
+    for (const id of idsOf(person)) ownerOf.set(keyOf(id), keyOf(name));
   }
-  const inPeople = (name: string): string => {
-    const key = keyOf(name);
-    return persons.get(key) ?? key;
-  };
-  const now = persons.size === 0 ? keyOf : inPeople;
-  before.set(keyOf, now);
+  const keyOfOwner = (name: string): string => ownerOf.get(keyOf(name)) ?? keyOf(name);
+  const keyInPeople = ownerOf.size === 0 ? keyOf : keyOfOwner;
+  made.set(keyOf, keyInPeople);
   // Groups have no further ids, so `groupKeyOf` compares their names by the function without them.
-  spelling.set(now, keyOf);
-  return now;
+  spelling.set(keyInPeople, keyOf);
+  return keyInPeople;
 }
 
 /** The further ids of a person. Accepts any value, because people also come from answers of other workflows. */
@@ -216,7 +216,7 @@ export function allIdsOf(
   return [...new Set([...ids, ...found.flatMap(({ name, person }) => [name, ...idsOf(person)])])];
 }
 
-/** The entries of `people` for these ids, under the ids that `people` uses; undefined if there are none. */
+/** The entries of `people` that these ids name, in any spelling; undefined if there are none. */
 export function namesIn(
   people: Readonly<Record<string, NamedPerson>> | undefined,
   ids: readonly (string | null | undefined)[],
@@ -257,7 +257,7 @@ export function shownPerson(id: string, name?: string): string {
   return called === '' || called === id ? id : `${called} (${id})`;
 }
 
-/** Returns `shownPerson` with the names of the operator's directory (`people`), else of the decision. Never throws. */
+/** Returns `shownPerson` with the operator's names (`people`) before those of decisions. Never throws. */
 export function personsShown(people: Readonly<Record<string, NamedPerson>> | undefined): typeof shownPerson {
   if (!isObject(people)) return shownPerson;
   const keyOf = personKeyIn({ people });
@@ -269,16 +269,16 @@ export function personsShown(people: Readonly<Record<string, NamedPerson>> | und
   return (id, name) => shownPerson(id, names.get(keyOf(id)) ?? name);
 }
 
-/** Returns a person's key: the same text for all names of one person, and a different one for any other person. */
+/** Returns the same key for all names of one person, and different keys for different people. */
 export type PersonKey = (name: string) => string;
 
 // Made from strings, because the bundler of workflow code writes out each property as hundreds of ranges.
 const unseen = new RegExp(String.raw`[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]+`, 'gu');
 
 /**
- * Returns a name in NFC and small letters, without invisible characters, with single blanks. No key is shown. A name of
- * invisible characters only is its own key. Letters that are equal only as capitals (`ß` and `ss`, `ı` and `i`) stay
- * different: addresses that differ in them can belong to different people.
+ * Returns a name in NFC and small letters, without invisible characters, with single blanks. A name of invisible
+ * characters only stays. Letters that are equal only as capitals (`ß` and `ss`, `ı` and `i`) stay different:
+ * addresses that differ in them can belong to different people. Keys are compared, never shown.
  *
  * @example
  * personKey('Ann@Acme.com') === personKey('ann@acme.com'); // => true
@@ -291,14 +291,14 @@ export function personKey(name: string): string {
   return folded === '' ? nfc(name) : folded;
 }
 
-/** A wider key: names are equal if their capital letters are. It serves prohibitions, which must hold in doubt. */
+/** A wider key: equal for names whose capital letters are equal. For prohibitions, which must apply in doubt. */
 export function widely(key: string): string {
   return plain.test(key) ? key : nfc(key.toUpperCase().toLowerCase());
 }
 
 const plain = /^[!-@[-~]+$/;
 
-/** True if both name the same person. An absent name is never the same. */
+/** True if both are names of the same person. An absent name is not equal to any name. */
 export function isSamePerson(
   one: string | null | undefined,
   other: string | null | undefined,

@@ -1,6 +1,6 @@
 /**
- * Who may decide a request, and how the votes count. Each requirement is met separately: `quorum` approvals by its
- * reviewers, and one for each of `oneOfEach`, by different people. A person has one vote, however many seats.
+ * Who may decide a request, and how votes count. Each requirement is met separately: its reviewers give `quorum`
+ * approvals, and different people give one for each of `oneOfEach`. A person has one vote, however many seats.
  */
 import { Seats, type Delegation, type Seat } from './delegation.ts';
 import {
@@ -39,7 +39,7 @@ export interface SeatedRequirement {
   /** Approvals needed from these reviewers, 1 or more. */
   quorum: number;
   oneOfEach: readonly string[];
-  /** The directory of the requirement's own layer, else that of the nearest layer above which has one. */
+  /** The directory of the requirement's layer; if that has none, of the nearest layer above. */
   directory: Directory | undefined;
 }
 
@@ -69,8 +69,8 @@ export interface Panel {
 export const byChannel = 'channel:';
 
 /**
- * Why a voter may not decide. If a reviewer is named, or more than one approval is needed, a decision needs a reviewer.
- * Unless `allowSelf`, a seat that passed through the person who started the run cannot approve.
+ * Why a voter may not decide. An anonymous voter may, unless a reviewer is named or several approvals are needed. The
+ * person who started the run approves nothing, not even by a seat that they gave away, unless `allowSelf`.
  */
 export function entitlement(panel: Panel, voter: Voter, approves: boolean): Problem | undefined {
   return entitlementOf(panel, seatsIn(panel))(voter, approves);
@@ -80,26 +80,20 @@ function seatsIn({ delegations, keyOf }: Panel): Seats {
   return new Seats(delegations, keyOf);
 }
 
-/** Returns `entitlement` as a function, for many voters: it reads the names of each requirement once. */
+/** Returns `entitlement` as a function, so that the names of each requirement are read once for many voters. */
 function entitlementOf(panel: Panel, seats: Seats): (voter: Voter, approves: boolean) => Problem | undefined {
-  const reviewers: ((personId: string) => boolean)[] = [];
-  const isReviewer = (index: number, { directory, reviewers: named, oneOfEach }: SeatedRequirement, held: Seat[]) => {
-    if (named.length + oneOfEach.length === 0) return held.length > 0;
-    const isAsked = (reviewers[index] ??= isAmong(directory, [...named, ...oneOfEach], panel.keyOf));
-    return held.some(([owner]) => isAsked(owner));
+  const reviewerTests: ((personId: string) => boolean)[] = [];
+  const isReviewer = (index: number, { directory, reviewers, oneOfEach }: SeatedRequirement, ownSeats: Seat[]) => {
+    if (reviewers.length + oneOfEach.length === 0) return ownSeats.length > 0;
+    const isAsked = (reviewerTests[index] ??= isAmong(directory, [...reviewers, ...oneOfEach], panel.keyOf));
+    return ownSeats.some(([owner]) => isAsked(owner));
   };
-  const isAny = (held: Seat[]) => panel.requirements.some((each, index) => isReviewer(index, each, held));
+  const isAnyReviewer = (ownSeats: Seat[]) =>
+    panel.requirements.some((requirement, index) => isReviewer(index, requirement, ownSeats));
   return (voter, approves) => {
-    const revokedName = revokedOf(panel.revoked, voter, panel.keyOf);
-    if (revokedName !== undefined) return { code: 'not_entitled', message: revokedSentence(revokedName) };
-    if (panel.verified && voter.identity !== 'verified') {
-      return { code: 'unverified_reviewer', message: 'only verified reviewers decide this request: sign the decision' };
-    }
+    const identityProblem = identityProblemOf(panel, voter);
+    if (identityProblem !== undefined) return identityProblem;
     const id = idOf(panel, voter);
-    const name = nfc(voter.reviewerId);
-    if (panel.noChannels === true && name?.startsWith(byChannel) === true) {
-      return { code: 'not_entitled', message: `'${name}' names no person, who has to look: the call may have run` };
-    }
     if (id === undefined) {
       if (!namesReviewers(panel)) return undefined;
       return {
@@ -107,21 +101,34 @@ function entitlementOf(panel: Panel, seats: Seats): (voter: Voter, approves: boo
         message: `a decision about this request needs 'reviewerId': not everyone may decide`,
       };
     }
-    const held = seats.of(id);
-    if (held.length === 0) {
+    const name = nfc(voter.reviewerId);
+    const ownSeats = seats.of(id);
+    if (ownSeats.length === 0) {
       const holder = seats.nameOf(seats.holderOf(id));
       return { code: 'not_entitled', message: `'${name}' has delegated this request; '${holder}' decides instead` };
     }
-    if (!isAny(held)) {
+    if (!isAnyReviewer(ownSeats)) {
       const message = `'${name}' is not among the reviewers of this request${groupsHint(panel)}`;
       return { code: 'not_entitled', message };
     }
-    if (approves && !isAny(approvingSeats(panel, seats, id))) {
+    if (approves && !isAnyReviewer(approvingSeats(panel, seats, id))) {
       const message = `'${name}' cannot approve: the run was started by '${panel.callerUserId}', and nobody may approve calls of their own run`;
       return { code: 'self_approval', message };
     }
     return undefined;
   };
+}
+
+/** Why a voter may not decide because of who they are: revoked, not verified, or a channel where a person must look. */
+function identityProblemOf({ revoked, keyOf, verified, noChannels }: Panel, voter: Voter): Problem | undefined {
+  const revokedName = revokedOf(revoked, voter, keyOf);
+  if (revokedName !== undefined) return { code: 'not_entitled', message: revokedSentence(revokedName) };
+  if (verified && voter.identity !== 'verified') {
+    return { code: 'unverified_reviewer', message: 'only verified reviewers decide this request: sign the decision' };
+  }
+  const name = nfc(voter.reviewerId);
+  if (noChannels !== true || name?.startsWith(byChannel) !== true) return undefined;
+  return { code: 'not_entitled', message: `'${name}' names no person, who has to look: the call may have run` };
 }
 
 const mostApprovers = 200;
@@ -130,7 +137,7 @@ const mostSearched = 1_000;
 /** The most comparisons of people with names in one search. */
 const mostLookups = 5_000_000;
 
-/** The people who have not voted and can approve now, signed if demanded. Undefined: anyone can, or too many can. */
+/** The people who have not voted and can approve now. Undefined: anyone can, or too many to search or to list. */
 export function approversOf(panel: Panel, votes: readonly Voter[]): string[] | undefined {
   const { requirements, delegations, keyOf = personKey } = panel;
   if (requirements.some(({ reviewers, oneOfEach }) => reviewers.length + oneOfEach.length === 0)) return undefined;
@@ -141,6 +148,7 @@ export function approversOf(panel: Panel, votes: readonly Voter[]): string[] | u
     const key = keyOf(name);
     if (!asked.has(key)) asked.set(key, nfc(name));
   };
+  // The work is bounded before it is done: `lookups` for the members of groups, then people times names.
   let names = 0;
   let lookups = 0;
   for (const { directory, reviewers, oneOfEach } of requirements) {
@@ -152,8 +160,8 @@ export function approversOf(panel: Panel, votes: readonly Voter[]): string[] | u
   }
   for (const { to } of delegations) ask(to);
   if (asked.size * names > mostLookups) return undefined;
-  const counting = votes.filter((vote) => revokedOf(panel.revoked, vote, panel.keyOf) === undefined);
-  const voted = new Set(counting.map((vote) => idOf(panel, vote)));
+  const unrevoked = votes.filter((vote) => revokedOf(panel.revoked, vote, panel.keyOf) === undefined);
+  const voted = new Set(unrevoked.map((vote) => idOf(panel, vote)));
   const problemOf = entitlementOf(panel, seatsIn(panel));
   const approvers = [...asked.values()].filter((reviewerId) => {
     const key = keyOf(reviewerId);
@@ -164,9 +172,9 @@ export function approversOf(panel: Panel, votes: readonly Voter[]): string[] | u
 }
 
 /**
- * Counts the votes. `need`: the approvals of all requirements in sum; `have`: those given, as many as needed only if
- * all requirements are met. With `veto`, one denial settles; without it, denials settle once further votes of known
- * people could not bring the approvals. Votes that do not count, and second votes of a person, change nothing.
+ * Counts the votes. `need`: the approvals that all requirements need, in sum. `have`: those given so far. With
+ * `veto`, one denial settles the request. Without it, denials settle the request once no further votes of known
+ * people could meet its requirements. Votes that do not count, and second votes of a person, change nothing.
  */
 export function tally(
   panel: Panel,
@@ -206,20 +214,20 @@ export interface Shortage {
   able: string[];
 }
 
-/** The first requirement that no further votes of known people can meet; undefined if the request can be approved. */
+/** The first requirement that further votes of known people cannot meet; undefined if the request can be approved. */
 export function shortageIn(panel: Panel, votes: readonly Ballot[]): Shortage | undefined {
   const seats = seatsIn(panel);
   return shortageOf(panel, seats, countedVotes(panel, seats, votes));
 }
 
-/** The first requirement that no further votes can meet beside those in `voted`. One without names can be met. */
+/** The first requirement that cannot be met after the votes in `voted`. One that names no reviewers always can. */
 function shortageOf(panel: Panel, seats: Seats, voted: ReadonlyMap<string, boolean>): Shortage | undefined {
   const { keyOf = personKey, revoked } = panel;
   const revokedPeople = revoked === undefined ? new Set<string>() : peopleIn(revoked, keyOf);
   for (const requirement of panel.requirements) {
     const { directory, reviewers, quorum, oneOfEach } = requirement;
     if (reviewers.length + oneOfEach.length === 0) continue;
-    /** Up to `most` people who can still approve for one of the names. */
+    /** At most `most` people who can still approve for one of the names. */
     const possible = (names: readonly string[], most: number): string[] => {
       const found = new Set<string>();
       const asked = new Map(names.map((name) => [nameKey(name, keyOf), name]));
@@ -227,7 +235,7 @@ function shortageOf(panel: Panel, seats: Seats, voted: ReadonlyMap<string, boole
         for (const owner of membersOfOne(directory, name, panel.keyOf)) {
           if (found.size >= most) return [...found];
           const holder = seats.holderOf(owner);
-          // A vote stays: an approval counts, and after a denial its author cannot approve.
+          // People who have voted keep their vote: an approval counts, a denial means that they cannot approve.
           const mayVote = voted.get(holder) ?? maySign(panel, holder);
           if (mayVote && !revokedPeople.has(holder) && canApproveBy(panel, seats.seatOf(owner))) found.add(holder);
         }
@@ -236,7 +244,7 @@ function shortageOf(panel: Panel, seats: Seats, voted: ReadonlyMap<string, boole
     };
     const able = possible(reviewers.length > 0 ? reviewers : oneOfEach, Math.max(quorum, oneOfEach.length));
     if (able.length < quorum) return { requirement, able };
-    // More candidates than there are places make no difference: the places cannot take all of them.
+    // `oneOfEach.length` candidates for a place are enough: the other places cannot take all of them.
     const candidates = new Map(oneOfEach.map((name) => [name, new Set(possible([name], oneOfEach.length))]));
     const people = new Set([...candidates.values()].flatMap((ids) => [...ids]));
     const placed = maxMatching(oneOfEach, [...people], (name, id) => candidates.get(name)!.has(id));
@@ -258,20 +266,20 @@ function placesOf({ quorum, oneOfEach }: SeatedRequirement): number {
   return Math.max(quorum, oneOfEach.length);
 }
 
-/** The approvals that a requirement still needs. One may count for the quorum and for a name in `oneOfEach`. */
+/** How many approvals a requirement still needs. One approval may count for the quorum and for `oneOfEach`. */
 function missingIn(panel: Panel, seats: Seats, requirement: SeatedRequirement, approving: readonly string[]): number {
   const { directory, reviewers, quorum, oneOfEach } = requirement;
   const owners = new Map(approving.map((id) => [id, approvingSeats(panel, seats, id).map(([owner]) => owner)]));
-  const countOf = (names: readonly string[]): ((id: string) => boolean) => {
+  const hasSeatOf = (names: readonly string[]): ((id: string) => boolean) => {
     const isNamed = isAmong(directory, names, panel.keyOf);
     return (id) => owners.get(id)!.some(isNamed);
   };
   const names = reviewers.length > 0 ? reviewers : oneOfEach;
-  const counted = names.length === 0 ? approving : approving.filter(countOf(names));
+  const counted = names.length === 0 ? approving : approving.filter(hasSeatOf(names));
   const placed = maxMatching(
-    oneOfEach.map((name) => countOf([name])),
+    oneOfEach.map((name) => hasSeatOf([name])),
     approving,
-    (isNamed, id) => isNamed(id),
+    (canFill, id) => canFill(id),
   );
   return Math.max(quorum - counted.length, oneOfEach.length - placed, 0);
 }
@@ -285,14 +293,14 @@ function canApproveBy(panel: Panel, seat: Seat): boolean {
   return panel.allowSelf || !seat.some((id) => isCaller(panel, id));
 }
 
-/** True if this person started the run, or may have: see `widely`. */
+/** True if this person started the run, or may have: `widely` compares their names in doubt. */
 export function isCaller({ callerUserId, keyOf = personKey }: Panel, id: string): boolean {
   if (callerUserId === null) return false;
   const [one, other] = [keyOf(id), keyOf(callerUserId)];
   return one === other || (keyOf !== nfc && widely(one) === widely(other));
 }
 
-/** A hint if the requirements name groups: people often take the groups of a credential for those of the policy. */
+/** A hint if the requirements name groups, because people often think of the groups in their credential. */
 function groupsHint({ requirements }: Panel): string {
   const names = requirements.flatMap(({ reviewers, oneOfEach }) => [...reviewers, ...oneOfEach]);
   return names.some((name) => groupOf(name) !== undefined)
@@ -316,13 +324,13 @@ function total(numbers: readonly number[]): number {
   return numbers.reduce((sum, each) => sum + each, 0);
 }
 
-/** The number of places that different people can fill: a maximum matching, in which people move to make room. */
+/** How many places different people can fill, one each: a maximum matching, in which people move to make room. */
 export function maxMatching<Place, Person>(
   places: readonly Place[],
   people: readonly Person[],
   fits: (place: Place, person: Person) => boolean,
 ): number {
-  // As many candidates as there are places are enough: the other places cannot take all of them.
+  // `places.length` candidates for a place are enough: the other places cannot take all of them.
   const candidates = places.map((place) => firstOf(people, places.length, (person) => fits(place, person)));
   const placeOf = new Map<Person, number>();
   const fill = (place: number, tried: Set<Person>): boolean =>

@@ -1,14 +1,14 @@
 import { isObject } from '../base/json.ts';
 import { personKey, type PersonKey } from './directory.ts';
 
-/** The keys and people that do not count from the next message on. */
+/** The revoked keys and people. From the next message on, what they send does not count. */
 export interface Revoked {
   /** Ids of keys in `reviewer_keys`, now or before. */
   keys: readonly string[];
   people: readonly string[];
 }
 
-/** The revocations in a worker's answer; undefined if it has none, or not in this form. */
+/** The revocations in a worker's answer; undefined if the answer has none in the right form. */
 export function readRevoked(value: unknown): Revoked | undefined {
   if (!isObject(value)) return undefined;
   const { keys, people } = value;
@@ -28,7 +28,7 @@ export function revokedByEither(one: Revoked | undefined, other: Revoked | undef
   };
 }
 
-/** The revoked key or name of a sender as text, such as `key 'ann-laptop'`; undefined if neither is revoked. */
+/** Which key or name of a sender is revoked, as text such as `key 'ann-laptop'`; undefined if none is. */
 export function revokedOf(
   revoked: Revoked | undefined,
   { reviewerId, keyId }: { reviewerId?: string; keyId?: string },
@@ -42,7 +42,7 @@ export function revokedOf(
 
 const read = new WeakMap<Revoked, { keyOf: PersonKey; people: ReadonlySet<string> }>();
 
-/** The person keys of the revoked people. Cached, because each vote of each request reads them. */
+/** The person keys of the revoked people. Cached, because each vote of each request is compared with them. */
 export function peopleIn(revoked: Revoked, keyOf: PersonKey): ReadonlySet<string> {
   const before = read.get(revoked);
   if (before?.keyOf === keyOf) return before.people;

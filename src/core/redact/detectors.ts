@@ -1,6 +1,6 @@
 /**
- * The built-in patterns, in order: of two that find the same text, the first one counts. Each takes linear time: from
- * where a match can begin, it reads a bounded length, or up to where the next match can begin.
+ * The built-in patterns. If two find the same text, the first in this order counts. Each takes linear time, because a
+ * match that is tried reads a bounded length, or no further than where the next match can begin.
  */
 import type { SensitiveKind } from './kinds.ts';
 
@@ -90,7 +90,7 @@ const ibanLengths = new Map(
     .map((each) => [each.slice(0, 2), Number(each.slice(2))]),
 );
 
-/** The length of the IBAN that `match` begins with, spaces included; 0 for none. `next`: the character behind it. */
+/** The length of the IBAN that `match` begins with, blanks included; 0 for none. `next`: the character after it. */
 export function isIban(match: string, next: string): number {
   const length = ibanLengths.get(match.slice(0, 2)) ?? 0;
   let [end, found] = [0, ''];
@@ -105,7 +105,7 @@ export function isIban(match: string, next: string): number {
   return rest === 1 ? end : 0;
 }
 
-/** False for a picture of double density, such as `icon@2x.png`, and for a git remote, such as `git@host.org`. */
+/** False for the name of a picture, such as `icon@2x.png`, and for a git remote, such as `git@host.org`. */
 export function isEmail(text: string): boolean {
   return !/@\dx\.\w+$/u.test(text) && !text.startsWith('git@');
 }
@@ -129,7 +129,7 @@ export interface Detector {
   expression: RegExp;
   /** True: the first group is a prefix of the sensitive text. It is not replaced. */
   hasPrefix?: true;
-  /** Returns how many characters of a match are sensitive, from its start; 0 for a false alarm. Default: all. */
+  /** Returns how many characters at the start of a match are sensitive; 0 for a false alarm. Default: all. */
   sensitiveLength?: (match: string, next: string) => number;
 }
 
@@ -138,7 +138,7 @@ const wholeIf =
   (match: string): number =>
     isSensitive(match) ? match.length : 0;
 
-/** Matches the ends of names whose values are secrets. `token` alone is none: a `page_token` grants no access. */
+/** Matches the ends of names whose values are secrets. `token` alone is left out: a `page_token` grants no access. */
 export const secretNames = String.raw`password|passwd|passphrase|secret|(?:secret|secret[_-]?access|private|api)[_-]?key|(?:access|auth|refresh|session)[_-]?token`;
 
 export const detectors: readonly Detector[] = [
@@ -169,7 +169,7 @@ export const detectors: readonly Detector[] = [
     expression:
       /(\b(?:aws_?secret_?access_?key|AccountKey|SharedAccessKey)["']?\s{0,4}[=:]\s{0,4}["']?)[A-Za-z0-9/+]{30,}={0,2}/gi,
   },
-  // The user's part of a URL, also of a connection string. `?`, `#` and `\` end it: before them is the host.
+  // The password in a URL, also in a connection string. An `@` after `?`, `#` or `\` is behind the host.
   { kind: 'PASSWORD', expression: /(?<=:\/\/[^\s/:@?#\\]{0,200}:)[^\s/?#\\]+(?=@)/g },
   {
     kind: 'PASSWORD',

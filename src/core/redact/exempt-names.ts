@@ -1,6 +1,6 @@
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 
-/** Names of arguments that say what a call does. Reviewers need them, so only a policy that names them redacts them. */
+/** Names of arguments that say what a call does. Reviewers need these, so they are redacted only by name. */
 const exemptNames = setOf(
   'command cmd commands script path paths file files filename filepath dir directory folder cwd ' +
     'amount amounts price total quantity sum currency',
@@ -20,8 +20,8 @@ const statements = setOf(
 );
 
 /**
- * True for a whole argument that says what a call acts on: by a placeholder, a reviewer could not tell whose address it
- * is. False for members of an argument, which may describe other people.
+ * True for a whole argument that says what a call acts on: a reviewer could not tell from a placeholder whose address
+ * it is. False for members of an argument, which may describe other people.
  */
 export function saysOnWhat(path: readonly (string | number)[]): boolean {
   const [name, ...members] = path;
@@ -36,7 +36,7 @@ export function namesAccount(path: readonly (string | number)[]): boolean {
   return wordsOf(name).some((word) => word === 'iban' || word === 'account');
 }
 
-/** True for a text that is run as code: a part of it that looks like a secret may be code. */
+/** True for a text that is run as code, in which a part that looks like a secret may be code. */
 export function isStatement(path: readonly (string | number)[]): boolean {
   const names = path.filter((key) => typeof key === 'string');
   return names.some((name) =>
@@ -44,7 +44,7 @@ export function isStatement(path: readonly (string | number)[]): boolean {
   );
 }
 
-/** True if the value at `path` is redacted only if a policy names it. */
+/** True if the value at `path` stays visible unless a policy lists its name. */
 export function isExempt(path: readonly (string | number)[]): boolean {
   const names = path.filter((key) => typeof key === 'string');
   const last = wordsOf(names.at(-1) ?? '');

@@ -10,22 +10,16 @@ const shortest = 5;
 /** Finds further sensitive parts of a text. They take precedence over those of the built-in patterns. */
 export type FindMore = (text: string) => readonly Span[];
 
-/** The spans to hide, in order. Built-in patterns (`kinds`) hide no part of a host, which says where a call goes. */
+/** The spans to hide, in order. Built-in patterns (`kinds`) hide no part of a host: it says where a call goes. */
 export function findSensitive(text: string, kinds: readonly string[] = sensitiveKinds, findMore?: FindMore): Span[] {
   const taken = new Taken(text);
   for (const span of findMore?.(text) ?? []) taken.add(span);
   if (text.length < shortest) return taken.inOrder();
   const hosts = hostsIn(text);
-  // Matches come in order, so each pattern passes over the hosts once.
-  let nextHost = 0;
-  const isInHost = (start: number, end: number): boolean => {
-    while (nextHost < hosts.length && hosts[nextHost]![1] <= start) nextHost += 1;
-    return nextHost < hosts.length && hosts[nextHost]![0] < end;
-  };
   for (const { kind, expression, hasPrefix, sensitiveLength } of detectors) {
     if (!kinds.includes(kind)) continue;
-    nextHost = 0;
-    // A copy, because the workflow sandbox freezes what its executions share.
+    const isInHost = overlapTest(hosts);
+    // A copy: `exec` changes `lastIndex`, and the workflow sandbox freezes what its executions share.
     const search = new RegExp(expression);
     for (let match = search.exec(text); match !== null; match = search.exec(text)) {
       const before = hasPrefix === true ? match[1]! : '';
@@ -44,6 +38,15 @@ export function findSensitive(text: string, kinds: readonly string[] = sensitive
   return taken.inOrder();
 }
 
+/** Returns whether a range overlaps one of `hosts`. Ranges must come in order, so each host is passed once. */
+function overlapTest(hosts: readonly [start: number, end: number][]): (start: number, end: number) => boolean {
+  let next = 0;
+  return (start, end) => {
+    while (next < hosts.length && hosts[next]![1] <= start) next += 1;
+    return next < hosts.length && hosts[next]![0] < end;
+  };
+}
+
 /** The text with a placeholder in the place of each span. Spans are in order, and do not overlap. */
 export function withPlaceholders(text: string, spans: readonly Span[]): string {
   let [redacted, from] = ['', 0];
@@ -60,7 +63,7 @@ export class Taken {
   readonly #text: string;
   /** 1 for each character of a span. */
   #marks: Uint8Array | undefined;
-  /** 1 for each character of a text that grants access and overlaps a span. */
+  /** 1 for each character of a text that grants access and was not added, because it overlaps an earlier span. */
   #access: Uint8Array | undefined;
 
   constructor(text: string) {
@@ -68,8 +71,8 @@ export class Taken {
   }
 
   /**
-   * A span that would divide a surrogate pair gets the whole pair: JSON cannot carry half of one. `isAccess`: the text
-   * grants access, so placeholders of overlapping spans show no part of it.
+   * Adds a span, widened to a whole surrogate pair where it would divide one: JSON cannot carry half a pair.
+   * `isAccess`: the text grants access, so placeholders of overlapping spans show no part of the text.
    */
   add([from, to, placeholder]: Span, isAccess = false): void {
     this.#marks ??= new Uint8Array(this.#text.length);
@@ -105,13 +108,13 @@ export function redactText(text: string, kinds?: readonly string[], findMore?: F
 const isAddress = /^\s*(?:[a-z][a-z\d+.-]{0,30}:|\/\/)/i;
 
 /**
- * The hosts in a text, from start to before end: between the last `@` and the path. The host of
- * `https://bank.example;a@evil.example/pay` is `evil.example`, as browsers and curl read it.
+ * The hosts in a text, each from its start to before its end: between the last `@` and the path. Browsers and curl
+ * read `https://bank.example;a@evil.example/pay` so, too: its host is `evil.example`.
  */
 export function hostsIn(text: string): [start: number, end: number][] {
   // A quote ends an address in running text. In a text that is an address, a quote may be part of it.
   const ends = isAddress.test(text) ? /[/?#\\ ]/g : /[/?#\\\s"'<>`]/g;
-  // Matches the text before a host. After the schemes of the web, browsers accept any number of slashes of either kind.
+  // Matches what comes before a host. After `http:` and the like, browsers accept any number of slashes.
   const search = /\b(?:https?|wss?|ftp):[/\\]*|:\/\/|^\s*\/\//gi;
   const hosts: [number, number][] = [];
   for (let match = search.exec(text); match !== null; match = search.exec(text)) {
@@ -126,7 +129,7 @@ export function hostsIn(text: string): [start: number, end: number][] {
 
 /**
  * Redacts a text that leaves a run: keys, tokens, passwords, card and US social security numbers become placeholders
- * such as `[JWT]`. Amounts, paths, ids, addresses, telephone and account numbers stay, because reviewers need them.
+ * such as `[JWT]`. Everything else stays, such as amounts, addresses and account numbers: reviewers need it.
  */
 export function redactSecrets(text: string): string {
   return redactText(text, secretKinds);

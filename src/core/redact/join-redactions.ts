@@ -4,7 +4,7 @@ import { type Span, Taken, withPlaceholders } from './find-sensitive.ts';
 import { mostSpans, tooMuch } from './kinds.ts';
 import { leavesOf, type Leaf, valueAt, type RedactedValue, type Redaction } from './redaction.ts';
 
-/** What either redaction of the same arguments hides. The digests of the settings are those of `one`. */
+/** Hides what either redaction of the same arguments hides. The digests of the settings are those of `one`. */
 export function joinRedactions(one: Redaction, other: Redaction | undefined): Redaction {
   if (other === undefined) return one;
   const byPath = new Map(one.values.map((value) => [JSON.stringify(value.path), value]));
@@ -17,7 +17,7 @@ export function joinRedactions(one: Redaction, other: Redaction | undefined): Re
   return { ...one, kinds: [...new Set([...one.kinds, ...other.kinds])], values: [...byPath.values()] };
 }
 
-/** A redaction that hides every text and number, for arguments that have not been searched. */
+/** A redaction that hides every text and number, for arguments that were not searched. */
 export function wholeRedaction(args: JsonObject): Redaction {
   const values = leavesOf(args).map(({ path, text }): RedactedValue => ({ path, spans: [[0, text.length, tooMuch]] }));
   return { settings: '', patterns: '', kinds: [], values: values.filter(({ spans: [span] }) => span![1] > 0) };
@@ -28,7 +28,7 @@ const mostCompared = 50_000_000;
 /** What one comparison costs in addition to its characters. */
 const leafCost = 50;
 
-/** The parts of `args` that repeat hidden texts, short ones at their own path; everything if that takes too long. */
+/** The parts of `args` that repeat hidden texts (short ones at their path only); all if that takes too long. */
 export function sameTexts(args: JsonObject, original: JsonObject, values: readonly RedactedValue[]): RedactedValue[] {
   const hidden = hiddenTexts(original, values);
   const leaves = leavesOf(args);
@@ -44,7 +44,7 @@ export function sameTexts(args: JsonObject, original: JsonObject, values: readon
   });
 }
 
-/** Hides the texts that the values hide, even one cut at the end. Short texts stay, because they occur everywhere. */
+/** Hides in a text what `values` hide, even if the text was cut within a hidden text. Short hidden texts stay. */
 export function withoutHidden(text: string, args: JsonObject, values: readonly RedactedValue[]): string {
   const hidden = longTexts(args, values);
   return withoutBeginning(withoutTexts(text, hidden), hidden);
@@ -52,7 +52,7 @@ export function withoutHidden(text: string, args: JsonObject, values: readonly R
 
 const cutMark = '…';
 
-/** If the text was cut in the middle of a hidden text, replaces the beginning of it that is left at the end. */
+/** If the text was cut within a hidden text, replaces the beginning of the hidden text at its end. */
 function withoutBeginning(text: string, hidden: readonly HiddenText[]): string {
   if (!text.endsWith(cutMark)) return text;
   const end = text.length - cutMark.length;
@@ -65,7 +65,7 @@ function withoutBeginning(text: string, hidden: readonly HiddenText[]): string {
   return text;
 }
 
-/** Returns a function that hides the hidden texts in any text of `value`; undefined if that would take too long. */
+/** Returns a function that hides the hidden texts in each text of `value`; undefined if that takes too long. */
 export function hiderIn(
   value: Json,
   args: JsonObject,
@@ -86,7 +86,7 @@ function withoutTexts(text: string, hidden: readonly HiddenText[]): string {
 /** The most comparisons of `textsIn`. Each ends at the first character that differs. */
 const mostCandidates = 300_000;
 
-/** The hidden texts in `text`, in their order, found in one pass. Undefined if too many begin alike. */
+/** The hidden texts that occur in `text`, found in one pass; undefined if too many of them begin alike. */
 function textsIn(text: string, hidden: readonly HiddenText[]): HiddenText[] | undefined {
   const byBeginning = Map.groupBy(new Set(hidden.map(({ secret }) => secret)), (secret) =>
     secret.slice(0, leastHidden),
@@ -131,13 +131,13 @@ export class HiddenText {
     return this.#search.places(text).map((at): Span => [at, at + this.secret.length, this.placeholder]);
   }
 
-  /** The length of the longest end of `text` that is a beginning of the hidden text. */
+  /** The length of the longest end of `text` with which the hidden text begins. */
   overlap(text: string): number {
     return this.#search.overlap(text);
   }
 }
 
-/** The texts that the values hide, each once for each path, the longest first. */
+/** The texts that the values hide: each text once for each path, longest texts first. */
 export function hiddenTexts(args: Json, values: readonly RedactedValue[]): HiddenText[] {
   const all = values.flatMap(({ path, spans }) => {
     const text = valueAt(args, path);
@@ -153,7 +153,7 @@ function occurrences({ path, text }: Leaf, hidden: HiddenText): Span[] {
   return hidden.secret.length < leastHidden && JSON.stringify(path) !== hidden.path ? [] : hidden.spansIn(text);
 }
 
-/** The spans in the order of the text; of spans that overlap, the first in the list. */
+/** The spans in the order of the text. Of spans that overlap, the first in the given list counts. */
 function withoutOverlaps(text: string, spans: readonly Span[]): Span[] {
   const taken = new Taken(text);
   for (const span of spans) taken.add(span);

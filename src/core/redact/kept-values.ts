@@ -10,7 +10,7 @@ export interface KeptValue {
   /** The placeholders in order, with the text that each replaced. A placeholder of the call itself stays. */
   placeholders: readonly (readonly [placeholder: string, original: string])[];
   isNumber?: true;
-  /** For a value within a list: the item's path, the item's digest as shown, and the length of the list. */
+  /** For a value in a list: the path and the digest of its item, as shown, and the length of the list. */
   item?: { path: Path; shownDigest: string; listLength: number };
 }
 
@@ -18,8 +18,8 @@ export interface KeptValue {
 const mostBytes = 700_000;
 
 /**
- * What `restorePlaceholders` needs to undo placeholders in an edit. `names`: those of the policies' own patterns. A
- * result that is too large has no originals, so that an edit with a placeholder is refused.
+ * What `restorePlaceholders` needs to undo placeholders in an edit. `names`: those of the policies' own patterns. If
+ * that is too large, the originals are left out, so that an edit with a placeholder is refused.
  */
 export function keptValues(
   args: JsonObject,
@@ -36,16 +36,16 @@ export function keptValues(
   const kept = leavesOf(args).flatMap(({ path, value, text }): KeptValue[] => {
     const placeholders: [string, string][] = [];
     // What looks like a placeholder in the call itself stands for itself.
-    const takeWritten = (from: number, end: number): void => {
+    const addWritten = (from: number, end: number): void => {
       for (const [written] of text.slice(from, end).matchAll(known)) placeholders.push([written, written]);
     };
-    let from = 0;
+    let shownFrom = 0;
     for (const [start, end, placeholder] of spansAt.get(JSON.stringify(path)) ?? []) {
-      takeWritten(from, start);
+      addWritten(shownFrom, start);
       placeholders.push([placeholder, text.slice(start, end)]);
-      from = end;
+      shownFrom = end;
     }
-    takeWritten(from, text.length);
+    addWritten(shownFrom, text.length);
     if (placeholders.length === 0) return [];
     const item = itemOf(path);
     return [{ path, placeholders, ...(typeof value === 'number' && { isNumber: true }), ...(item && { item }) }];
@@ -53,7 +53,7 @@ export function keptValues(
   return byteLength(JSON.stringify(kept)) <= mostBytes ? kept : [namesOnly(kept)];
 }
 
-/** The placeholders without originals and digests. No text has the empty path, so none of them can be restored. */
+/** The placeholders, without originals and digests. Their path is empty, as no text's is, so none can be restored. */
 function namesOnly(kept: readonly KeptValue[]): KeptValue {
   const all = new Set(
     kept.flatMap(({ placeholders }) => placeholders.map(([placeholder]) => withoutDigest(placeholder))),
@@ -61,7 +61,7 @@ function namesOnly(kept: readonly KeptValue[]): KeptValue {
   return { path: [], placeholders: [...all].map((placeholder) => [placeholder, placeholder] as const) };
 }
 
-/** Returns a function that finds the item of a list that a value is in. It digests an item only once: some are long. */
+/** Returns a function that finds the list item in which a value is. Each item is digested once: some are long. */
 function itemsOf(shown: JsonObject): (path: Path) => KeptValue['item'] {
   const items = new Map<string, KeptValue['item']>();
   return (path) => {

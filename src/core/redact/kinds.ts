@@ -27,7 +27,7 @@ export function placeholderOf(kind: string): string {
   return `[${kind}]`;
 }
 
-/** Stands for a whole text that would take too long to search, or of which too much would be replaced. */
+/** Replaces a whole text that would take too long to search, or of which too much would be hidden. */
 export const tooMuch = placeholderOf('REDACTED');
 /** A run carries the spans of its open requests. A text with more is replaced as a whole. */
 export const mostSpans = 500;
@@ -38,7 +38,7 @@ const longestEnd = 30;
 /** Matches the value of an `Authorization` header. */
 const credentials = /^(?:basic|bearer|digest|negotiate|token|api-?key)\s{1,4}\S/i;
 
-/** The kind of a value that only the name of its argument reveals; undefined if the name reveals none. */
+/** The kind of a value that its form does not show, but the name of its argument does; else undefined. */
 export function namedKind(whole: string, text: string): string | undefined {
   const name = whole.slice(-longestEnd);
   if (/authorization$/i.test(name) && credentials.test(text)) return 'PROVIDER_KEY';
@@ -58,8 +58,8 @@ export function grantsAccess(name: string): boolean {
 }
 
 /**
- * A value's kind, its last characters, and the first four hex digits of its SHA-256: `[IBAN …3000 · 7f2a]`. All
- * spellings of a value give one placeholder. A policy's own patterns show no characters: their values may be short.
+ * A value's kind, its last characters, and four hex digits of its SHA-256, as in `[IBAN …3000 · 7f2a]`: the same for
+ * all spellings of the value. The values of a policy's own patterns may be short, so no characters of them are shown.
  */
 export function valuePlaceholder(name: string, value: string): string {
   if (grantsAccess(name)) return placeholderOf(name);
@@ -71,7 +71,7 @@ export function valuePlaceholder(name: string, value: string): string {
   return `[${name}${last === '' ? '' : ` …${last}`} · ${shortDigest(plain)}]`;
 }
 
-/** The placeholder of a bank account, with country and check digits: reviewers can compare it with a document. */
+/** The placeholder of a bank account with its country and check digits, to be compared with a document. */
 export function accountPlaceholder(value: string): string {
   const plain = value.replace(/\s/g, '').toUpperCase();
   return valuePlaceholder('IBAN', value).replace('[IBAN ', `[IBAN ${plain.slice(0, 4)}`);
@@ -82,7 +82,7 @@ export function withoutDigest(placeholder: string): string {
   return placeholder.replace(/ .*/, ']');
 }
 
-/** Matches placeholders, even if an edit changed them: of built-in kinds, of patterns `names`, and like `more`. */
+/** Matches placeholders, even if an edit changed their digits: built-in kinds, patterns `names`, and `more`. */
 export function placeholdersNamed(names: readonly string[], more: readonly string[]): RegExp {
   const all = [...sensitiveKinds.map(placeholderOf), tooMuch, ...names.map(placeholderOf), ...more.map(withoutDigest)];
   const kinds = new Set(all.map((each) => each.slice(1, -1).replace(/\W/g, String.raw`\$&`)));

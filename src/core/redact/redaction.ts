@@ -34,7 +34,7 @@ export interface RedactedValue {
   spans: readonly Span[];
 }
 
-/** What reviewers do not see of a call's arguments, and by which settings it was found. */
+/** What reviewers do not see of a call's arguments, and by which settings the run found it. */
 export interface Redaction {
   settings: string;
   patterns: string;
@@ -104,7 +104,7 @@ export function marksOf({ kinds, patterns, also }: RedactionSettings): Omit<Reda
   };
 }
 
-/** The parts of one value to hide, by its name or by its text. Names in `also` have none of the exemptions. */
+/** The parts of one value to hide, by its name or by its text. No exemption applies to names in `also`. */
 function spansOf({ path, value, text }: Leaf, { settings, findMore, command }: FindOptions): readonly Span[] {
   const { kinds, also } = settings;
   const names = path.filter((key) => typeof key === 'string');
@@ -113,7 +113,7 @@ function spansOf({ path, value, text }: Leaf, { settings, findMore, command }: F
   if (text === '' || (isCommand && !isDemanded)) return [];
   const whole = (placeholder: string): Span[] => [[0, text.length, placeholder]];
   const saysWhat = !isDemanded && isExempt(path);
-  // A command is not hidden because an object around it has the name of a secret: `{ secret: { command } }`.
+  // An exempt value is hidden only by its own name, not by an object around it: `{ secret: { command } }`.
   const inSecret = (saysWhat ? names.slice(-1) : names).some(namesSecret);
   if (kinds.includes('PASSWORD') && inSecret) return whole(placeholderOf('PASSWORD'));
   if (saysWhat) return [];
@@ -127,7 +127,7 @@ function spansOf({ path, value, text }: Leaf, { settings, findMore, command }: F
   return spans.length <= mostSpans ? spans : whole(valuePlaceholder('REDACTED', withPlaceholders(text, spans)));
 }
 
-/** If a value is only an account, and its name says so (`iban`), its placeholder shows how the account begins. */
+/** If a value is only an account, and its name says so (`iban`), its placeholder also shows the first characters. */
 function shownAccount(path: Path, text: string, spans: readonly Span[]): readonly Span[] {
   const [[start, end, placeholder] = [0, 0, ''], ...others] = spans;
   const isAccount = others.length === 0 && placeholder.startsWith('[IBAN ') && namesAccount(path);
@@ -142,7 +142,7 @@ export function redactedArguments<Value extends Json>(args: Value, values: reado
   return copy as Value;
 }
 
-/** Replaces the spans of one value within `root`. A path without a text or a number is skipped. */
+/** Replaces the spans of one value within `root`, if its path leads to a text or a number. */
 function replaceAt(root: Json, { path, spans }: RedactedValue): void {
   const [leaf] = leavesOf(valueAt(root, path) ?? null);
   const holder = valueAt(root, path.slice(0, -1));
@@ -158,12 +158,11 @@ function copyOf(value: Json): Json {
   return Object.fromEntries(Object.keys(value).map((name) => [name, copyOf(value[name]!)]));
 }
 
-/** The names of the arguments in which something is replaced. */
 export function redactedNames(values: readonly RedactedValue[]): string[] {
   return [...new Set(values.map(({ path }) => String(path[0])))];
 }
 
-/** Matches the text between the lines of a key: line ends, also as they are in source text, quotes and comments. */
+/** Matches what separates the lines of a key: line ends (also escaped, as in source text), quotes, comment signs. */
 const between = String.raw`(?:\\{1,4}[nr]|[\s"',+>#]){1,40}`;
 const line = '[A-Za-z0-9+/=]{32,}';
 const header = String.raw`(?:Proc-Type|DEK-Info|Version|Hash|Charset): [\w.,/() -]{1,80}`;
@@ -179,8 +178,8 @@ const wholeKey =
 const runs = /[\n\r`]|\$\(/;
 
 /**
- * Leaves out spans that could be what a call does: lines after `# password="`, or a file after the first line of a key.
- * `isStatement`: the text is code, as in `password="'; DROP TABLE users; --"`, so less of it is hidden.
+ * Leaves out spans that could be a part of what a call does, so that reviewers see it: lines after `# password="`, or
+ * a file after the first line of a key. `isStatement`: the text is code, so less of it is hidden.
  */
 export function withoutActions(text: string, spans: readonly Span[], isStatement = false): Span[] {
   return spans.flatMap((span): Span[] => {

@@ -39,15 +39,15 @@ export interface ShellPart {
   /** `text` with the program's path reduced to its last segment: `rm x` for `/bin/rm x`. */
   reduced: string;
   /**
-   * The program that starts others, without its path: this part's, or that of the part it is `within`. An option or a
-   * subcommand that makes it a wrapper follows: `find -exec`, `git -c`, `docker exec`.
+   * The program of this part, or of the part around it, if it starts other programs. Without its path, but with the
+   * option or subcommand that makes it a wrapper: `find -exec`, `git -c`, `docker exec`.
    */
   wrapper?: string;
   /** Index in `parts` of the wrapper that contains this part. */
   within?: number;
-  /** The part's range in that wrapper's `text`; parts of one shell text share it. Absent: it is not in that text. */
+  /** The part's range in the `text` of its wrapper; parts of one shell text share a range. Absent: not in that text. */
   at?: [from: number, to: number];
-  /** The wrapper has an option that is not in the table: each part within is a place where its command could begin. */
+  /** True: the wrapper has an option that is not in the table. Its command could begin at each part within it. */
   unknownOption?: true;
 }
 
@@ -60,7 +60,7 @@ const partShape = {
   'at?': ['number'],
 } satisfies ShapeOf<ShellPart>;
 
-/** Each part comes after the one that it is within: readers go from part to part. */
+/** A part comes after the part that it is within, so that code that follows `within` comes to an end. */
 const partsShape: Shape = (value) =>
   fits(value, [partShape]) && (value as ShellPart[]).every(({ within = -1 }, index) => within < index);
 
@@ -88,7 +88,7 @@ export type Uncertainty =
   | 'assignment'
   /** A program that starts other programs or runs code. */
   | 'wrapper program'
-  /** A wrapper with an option that is not in the table. Every place where its command could begin is a part. */
+  /** A wrapper has an option that is not in the table. Every place where its command could begin is a part. */
   | 'unknown option'
   /** Text that bash and POSIX sh read differently, such as `((rm x))`, `[[`, `$'…'`. */
   | 'not the same in every shell'
@@ -96,12 +96,12 @@ export type Uncertainty =
 
 const incomplete: readonly Uncertainty[] = ['too long', 'parse error', 'not split', 'control character'];
 
-/** Why commands may be missing from the parts. A shell that drops a control character reads other words. */
+/** The reason why commands may be missing from the parts; undefined if none is missing. */
 export function incompleteSplit({ uncertain }: ShellSplit): Uncertainty | undefined {
   return uncertain.find((reason) => incomplete.includes(reason));
 }
 
-/** The text for allow rules with wildcards: their blanks must match only between words. */
+/** The text that allow rules with wildcards match: blanks of theirs must match only between words. */
 export function allowedText({ text, wordText = text }: ShellPart): string {
   return wordText;
 }
@@ -112,5 +112,5 @@ export const maxShellParts = 256;
 /** The most UTF-16 units of all `text` and `reduced` of a split, which the run's history records. */
 export const maxPartsLength = 65_536;
 
-/** For a call that reached the gate without a split: only rules without an args pattern, asks and denies count. */
+/** The split of a call that reached the gate without one: no rule with an args pattern can allow such a call. */
 export const notSplit: ShellSplit = { parts: [], uncertain: ['not split'] };
