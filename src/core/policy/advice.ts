@@ -38,7 +38,7 @@ export const longestAdvice = 500;
 export const defaultAdvisorTimeoutMs = 30_000;
 const memberNames: readonly string[] = ['answer', 'severity', 'reason'];
 
-/** Reads an answer strictly: another member or another value is a problem. An empty reason counts as none. */
+/** Reads an answer strictly: an unknown member or value is a problem. An empty reason counts as none. */
 export function readAdvisorAnswer(value: unknown): AdvisorAnswer | { problem: string } {
   if (!isObject(value)) return { problem: 'expected an object' };
   const unknown = Object.keys(value).find((name) => !memberNames.includes(name));
@@ -55,7 +55,7 @@ export function readAdvisorAnswer(value: unknown): AdvisorAnswer | { problem: st
   return { answer, ...(severity !== undefined && { severity }), ...(text !== '' && { reason: text }) };
 }
 
-/** One answer for each advisor. An answer that does not parse is a failure: it may be of another version. */
+/** One answer for each advisor. Unreadable answers count as failures: another version may have written them. */
 export function readAdvice(advisors: readonly Pick<AdvisorSettings, 'name'>[], recorded: unknown): Advice[] {
   return advisors.map(({ name }) => {
     const items: unknown[] = Array.isArray(recorded) ? recorded : [];
@@ -90,7 +90,7 @@ export function adviceSentence({ advisor, answer, reason, failure }: Advice): st
   return reason === undefined ? text : `${text}: ${reason}`;
 }
 
-/** The advisors that the asking rules name, each once, with the longest of its time-outs. */
+/** The advisors that the asking rules name: each once, with the longest time-out that any rule gives it. */
 export function advisorsOf({
   action,
   ask,
@@ -114,7 +114,7 @@ export function raisedBy(advice: readonly Advice[]): Raised | undefined {
   }, undefined);
 }
 
-/** The assessment with its severity raised; the same object if it is as high already. */
+/** The assessment with its severity raised; the same object if its severity is as high already. */
 export function raise(assessment: Assessment, raised: Raised | undefined): Assessment {
   if (raised === undefined || moreSevere(assessment.severity, raised.severity) === assessment.severity) {
     return assessment;
@@ -128,7 +128,7 @@ export function raise(assessment: Assessment, raised: Raised | undefined): Asses
   };
 }
 
-/** The stricter ruling. Two asks join their terms, so that a severity that an advisor raised loosens nothing. */
+/** The stricter of two rulings. If both ask, their terms are joined: the severity of an advisor loosens nothing. */
 export function stricterRuling(before: Ruling, after: Ruling): Ruling {
   const { severity } = after;
   const stricter = actions.indexOf(before.action) - actions.indexOf(after.action);
@@ -140,9 +140,9 @@ export function stricterRuling(before: Ruling, after: Ruling): Ruling {
 }
 
 /**
- * Applies the answers of advisors to a ruling that asks; other rulings stay. One denial denies. The call is allowed if
- * each asking rule names an advisor that may approve, all of these approved, and the call is not destructive, can be
- * undone, was not denied by a reviewer before, and needs no person (`peopleOnly`).
+ * Applies the answers of advisors to a ruling that asks; other rulings stay. One denial denies the call. The call is
+ * allowed if each asking rule names an advisor that may approve and does, unless the call is destructive, cannot be
+ * undone, was denied by a reviewer before, or needs a person (`peopleOnly`).
  */
 export function adviseRuling(
   ruling: Ruling,
@@ -156,8 +156,8 @@ export function adviseRuling(
 ): Ruling {
   if (!isAsked(ruling.action) || advice.length === 0) return ruling;
   const { severity, engine } = ruling;
-  const named = advisorsOf(ruling);
-  const counted = advice.filter(({ advisor }) => named.some(({ name }) => name === advisor));
+  const consulted = advisorsOf(ruling);
+  const counted = advice.filter(({ advisor }) => consulted.some(({ name }) => name === advisor));
   const decided = (action: 'deny' | 'allow', by: Advice): Ruling => {
     return { action, rule: by.advisor, layer: 'advisor', reason: adviceSentence(by), severity, engine };
   };
@@ -165,12 +165,12 @@ export function adviseRuling(
   if (denial !== undefined) return decided('deny', denial);
   const isHarmless = (risk === 'read_only' || risk === 'write') && reversible && !wasDenied && !peopleOnly;
   const by = ruling.ask?.by ?? [];
-  const approval = counted[0];
-  const areAllApproving =
-    counted.every(({ answer }) => answer === 'approve') &&
-    by.every(({ advisor }) => {
-      if (advisor === undefined || advisor === false || advisor.mayApprove !== true) return false;
-      return counted.some((each) => each.advisor === advisor.name);
-    });
-  return isHarmless && approval !== undefined && areAllApproving ? decided('allow', approval) : ruling;
+  const [approval] = counted;
+  const isApproved = counted.every(({ answer }) => answer === 'approve');
+  // Each rule that asks must name an advisor that may approve in its place.
+  const isEnough = by.every(({ advisor }) => {
+    if (advisor === undefined || advisor === false || advisor.mayApprove !== true) return false;
+    return counted.some((each) => each.advisor === advisor.name);
+  });
+  return isHarmless && approval !== undefined && isApproved && isEnough ? decided('allow', approval) : ruling;
 }

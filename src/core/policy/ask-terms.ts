@@ -1,6 +1,6 @@
 /**
- * The terms of one request, merged from all rules, risk defaults and modes that ask (docs/policy-reference.md). The
- * strictest value of each term counts, so no layer can loosen another's terms.
+ * The terms of one request, merged from all rules, risk defaults and modes that ask (docs/policy-reference.md). Of
+ * each term, the strictest value counts, so that no layer can loosen the terms of another.
  */
 import { canonicalJson } from '../base/canonical-json.ts';
 import { defaultAlways } from './grants.ts';
@@ -33,7 +33,7 @@ export interface EscalationStep {
 
 /** What a request demands of its reviewers, merged from the rules that ask. Durations in milliseconds. */
 export interface AskTerms {
-  /** The wait; null: for ever, if a ceiling permits it. The longest counts if the call runs at the deadline. */
+  /** How long the request waits; null: for ever. The longest wait counts if the call runs at the deadline. */
   timeoutMs: number | null;
   /** `allow`: the call runs if no decision comes in time. Severity, risk and ceiling are already taken into account. */
   onTimeout: 'deny' | 'allow';
@@ -46,15 +46,15 @@ export interface AskTerms {
   verified: boolean;
   /** True if the person who started the run may approve. */
   allowSelf: boolean;
-  /** How long before the deadline people are warned; may exceed the time-out. The longest setting counts. */
+  /** How long before the deadline people are warned, perhaps longer than the wait. The longest setting counts. */
   warnBeforeMs: number | null;
-  /** The time between reminders. The shortest counts; the ceiling limits how short lower layers may make it. */
+  /** The time between reminders. The shortest counts, but lower layers keep to the minimum of the ceiling. */
   remindMs: number | null;
-  /** The people to notify, ordered by time. The ceiling limits how close together the steps of lower layers may be. */
+  /** The people to notify, ordered by time. Steps of lower layers are kept apart by the ceiling's minimum. */
   escalate: readonly EscalationStep[];
   /** The widest grant that an approval may leave; false: none. */
   always: Always;
-  /** True: no channel answers in its own name, because the call may have run. Absent: channels may. */
+  /** True: no channel may answer in its own name, because the call may have run. Absent: channels may. */
   noChannels?: true;
   /** `withdraw` if a rule says that a message of the user withdraws the request. Absent: the card shows the message. */
   whenUserWrites?: 'withdraw';
@@ -62,7 +62,7 @@ export interface AskTerms {
 
 /**
  * What the terms of a call depend on. `shell` is present for a shell command. `mayHaveRun`: the call was started
- * before, so it never runs at a deadline, an answer to it answers no other call, and only people answer it.
+ * before. So it never runs at a deadline, only people answer it, and their answer covers no other call.
  */
 interface AskedCall {
   risk: Risk;
@@ -70,7 +70,7 @@ interface AskedCall {
   mayHaveRun?: true | undefined;
 }
 
-/** Merges the terms of an ask. `ruling`: that of `evaluate` under the same layers; it must be an ask. */
+/** Merges the terms of an ask. `ruling` is the answer of `evaluate` under the same layers, and must be an ask. */
 export function askTermsOf(
   layers: PolicyLayers,
   ruling: Pick<Ruling, 'ask' | 'rule' | 'severity'>,
@@ -103,22 +103,22 @@ export function askTermsOf(
 }
 
 /**
- * The terms of a request that waits `waitMs` in all; null: for ever. If that is less than the time-out in the terms,
- * the deadline denies instead of running the call: reviewers had less time to say no.
+ * The terms of a request that waits `waitMs` in all; null: for ever. If reviewers get less time than the terms give
+ * them to say no, the deadline denies the call instead of running it.
  */
 export function termsOfWait(terms: AskTerms, waitMs: number | null): AskTerms {
   const isLongEnough = waitMs === null || (terms.timeoutMs !== null && waitMs >= terms.timeoutMs);
   return isLongEnough ? terms : { ...terms, onTimeout: 'deny' };
 }
 
-/** The reviewers whose approvals count for a requirement `waitedMs` after the request was opened; empty: anyone. */
+/** The reviewers who count for a requirement `waitedMs` after the request was opened; empty: anyone. */
 export function reviewersAt({ reviewers, escalate }: Requirement, waitedMs: number): readonly string[] {
   if (reviewers.length === 0) return reviewers;
   const added = escalate.filter(({ afterMs }) => afterMs <= waitedMs).flatMap(({ to }) => to);
   return [...new Set([...reviewers, ...added])];
 }
 
-/** True if both terms demand the same of reviewers; times are ignored. */
+/** True if both terms demand the same of reviewers. Waits and other times may differ. */
 export function sameDemands(one: AskTerms, other: AskTerms): boolean {
   const demands = ({ requirements, named, veto, verified, allowSelf }: AskTerms): string =>
     JSON.stringify([requirements, named, veto, verified, allowSelf]);
@@ -133,23 +133,23 @@ export function sameTerms(one: AskTerms, other: AskTerms): boolean {
 
 type Asking = NonNullable<Ruling['ask']>['by'];
 
-/** Delays steps below the ceiling until they are `leastMs` apart and after the opening, separately for each layer. */
+/** Delays the steps of each layer below the ceiling until they are `leastMs` after the opening and one another. */
 function withSpacedSteps(asking: Asking, leastMs: number): Asking {
-  const times = new Map<string, Set<number>>();
-  for (const rule of asking) {
-    const ofLayer = times.get(sourceOf(rule)) ?? new Set();
-    for (const { afterMs } of rule.escalate ?? []) ofLayer.add(afterMs);
-    times.set(sourceOf(rule), ofLayer);
-  }
-  const spaced = new Map([...times].map(([source, ofLayer]) => [source, spacedTimes([...ofLayer], leastMs)]));
+  const bySource = Map.groupBy(asking, sourceOf);
+  const delayedBySource = new Map(
+    [...bySource].map(([source, rules]) => {
+      const timesMs = rules.flatMap(({ escalate = [] }) => escalate.map(({ afterMs }) => afterMs));
+      return [source, spacedTimes([...new Set(timesMs)], leastMs)];
+    }),
+  );
   return asking.map((rule) => {
     if (rule.layer === 'ceiling' || rule.escalate === undefined) return rule;
-    const dueMs = spaced.get(sourceOf(rule))!;
-    return { ...rule, escalate: rule.escalate.map(({ afterMs, to }) => ({ afterMs: dueMs.get(afterMs)!, to })) };
+    const delayed = delayedBySource.get(sourceOf(rule))!;
+    return { ...rule, escalate: rule.escalate.map(({ afterMs, to }) => ({ afterMs: delayed.get(afterMs)!, to })) };
   });
 }
 
-/** For each of these times, the delayed time: at least `leastMs` after the one before. */
+/** Maps each time to its delayed time, which is at least `leastMs` after the delayed time before it. */
 function spacedTimes(timesMs: readonly number[], leastMs: number): Map<number, number> {
   let lastMs = 0;
   return new Map(
@@ -162,20 +162,20 @@ function spacedTimes(timesMs: readonly number[], leastMs: number): Map<number, n
   );
 }
 
-/** The steps of all requirements, in order. Steps of one layer below the ceiling that are due together become one. */
+/** The steps of all requirements, in order. Below the ceiling, steps of one layer at the same time become one. */
 function noticesOf(requirements: readonly Requirement[]): EscalationStep[] {
   const notices = new Map<string, EscalationStep>();
   for (const [index, { layer, parent, escalate }] of requirements.entries()) {
-    const isApart = layer === 'ceiling';
-    for (const [at, { afterMs, to }] of escalate.entries()) {
-      const key = JSON.stringify(isApart ? [index, at] : [sourceOf({ layer, parent }), afterMs]);
+    for (const [position, { afterMs, to }] of escalate.entries()) {
+      const joinedBy = layer === 'ceiling' ? [index, position] : [sourceOf({ layer, parent }), afterMs];
+      const key = JSON.stringify(joinedBy);
       notices.set(key, { afterMs, to: [...new Set([...(notices.get(key)?.to ?? []), ...to])] });
     }
   }
   return [...notices.values()].toSorted((one, other) => one.afterMs - other.afterMs);
 }
 
-/** The list of rules that a rule comes from: the ceiling's, a calling run's, or that of agent and run. */
+/** Names the layer that a rule comes from: the ceiling, a calling run, or agent and run together. */
 function sourceOf({ layer, parent }: Pick<Requirement, 'parent'> & { layer: string }): string {
   return layer === 'ceiling' ? layer : `${parent ?? 'run'}`;
 }
@@ -184,7 +184,7 @@ function namesReviewers({ reviewers, quorum, oneOfEach }: AskSettings): boolean 
   return reviewers !== undefined || quorum !== undefined || oneOfEach !== undefined;
 }
 
-/** The distinct requirements that name people or need several approvals; if there are none, one approval by anyone. */
+/** The distinct requirements that name people or need several approvals. Without any: one approval, by anyone. */
 function requirementsOf(asking: Asking): Requirement[] {
   const all = asking.map(
     ({ layer, parent, reviewers = [], quorum = 1, oneOfEach = [], escalate = [] }): Requirement => ({
@@ -204,14 +204,14 @@ function requirementsOf(asking: Asking): Requirement[] {
   return demanding.length > 0 ? demanding : [{ layer: 'run', reviewers: [], quorum: 1, oneOfEach: [], escalate: [] }];
 }
 
-/** True if a call may run without an answer: only if its severity is low and its risk is known and not destructive. */
+/** True if a call may run unanswered: its severity must be low, and its risk known and not destructive. */
 function mayRunUnanswered(severity: Severity, risk: Risk): boolean {
   return (severity === 'safe' || severity === 'low') && (risk === 'read_only' || risk === 'write');
 }
 
 /**
- * True if the ceiling, each parent and the run's policy, if any, all let an unanswered call run. A layer does if all
- * its rules that ask do; a rule that does not say, or a layer without such rules, follows its policy. Default: deny.
+ * True if the ceiling and every other policy let an unanswered call run. A policy does if all its asking rules do.
+ * For a rule that does not say, and for a policy without asking rules, its own setting counts. Default: deny.
  */
 function allowsOnTimeout({ ceiling, parents = [], run }: PolicyLayers, asking: Asking): boolean {
   const allows = (policy: Policy, by: Asking): boolean => {

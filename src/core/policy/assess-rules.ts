@@ -1,26 +1,26 @@
 import type { AssessRule } from '../assess/assessment.ts';
 import { oneRule, type OneRule } from './one-rule.ts';
 
-/** A rule that `compileAssessRules` compiled, for `assess`. */
+/** An assess rule in the form that `assess` takes. */
 export interface CompiledAssessRule extends AssessRule {
   id: string;
   /** True: the rule never lowers the severity of the tool's risk. */
   raiseOnly: boolean;
 }
 
-/** A rule as `compileAssessRules` returns it, with a member that its callers do not see. */
+/** An assess rule with its matcher, which callers of `compileAssessRules` do not see. */
 interface RuledAssessRule extends CompiledAssessRule {
   asRule: OneRule;
 }
 
-/** The assess rule as a rule of a policy, which can allow or deny a call. */
+/** The assess rule as a single rule of a policy, which can allow or deny a call. */
 export function asRule(rule: CompiledAssessRule): OneRule {
   return (rule as Partial<RuledAssessRule>).asRule ?? oneRule(rule);
 }
 
 /**
- * Compiles the `assess:` rules of all layers. Never throws. Below a ceiling or a parent, rules can only raise a
- * severity: the ceiling's mode may ask by severity, and a run must not lower it.
+ * Compiles the `assess:` rules of all layers. Never throws. Below a ceiling or a parent, a rule can only raise a
+ * severity: modes of the ceiling may ask by severity, and a run must not prevent that.
  *
  * @example
  * ```ts
@@ -43,7 +43,7 @@ export function compileAssessRules(layers: {
     rules.map((rule, index) => ({
       ...rule,
       id: rule.id ?? `${layer}.assess#${index + 1}`,
-      // Matches the calls of this rule as a policy's own rules match calls.
+      // An assess rule matches calls exactly as a rule of a policy does.
       asRule: oneRule(rule),
       raiseOnly,
     }));

@@ -17,7 +17,7 @@ export interface CompiledRule {
   ask?: AskSettings;
   /** Absent: the rule applies to the calls of every agent. */
   agent?: string;
-  /** The pattern, or why it is invalid: a rule with an invalid part keeps its place and cannot be evaluated. */
+  /** The pattern, or why it is invalid: a rule with an invalid part stays in its place but cannot be evaluated. */
   pattern: ReturnType<typeof compilePattern>;
   fields: readonly { name: string; glob: Glob | Problem }[];
   /** Compiles the condition on first use, because most calls do not reach it. */
@@ -43,9 +43,9 @@ export interface CompiledPolicy {
 export interface Candidates {
   /** In policy order. */
   all: readonly Candidate[];
-  /** Total length of the argument patterns of `all`, which determines the cost of matching all of them. */
+  /** The length of all argument patterns in `all`, which determines what it costs to match them. */
   argsLength: number;
-  /** The candidates' index; undefined until the name has been used often, and if an index would not help. */
+  /** An index of `all`; undefined while the tool has few uses, and if an index would not help. */
   index: () => CandidateIndex<Candidate> | undefined;
 }
 
@@ -65,14 +65,14 @@ export interface RuleFacts {
   variables: () => ConditionVariables;
   sumOf: SumOf;
   budget: ConditionBudget;
-  /** The results of conditions in this ruling, for a command: they are the same for each of its parts. */
+  /** For a command: results of conditions in this ruling. They are the same for each part of the command. */
   held?: Map<CompiledRule, boolean | Problem>;
 }
 
 const tooManyNames = 200;
-/** The use of a tool's candidates at which their index is built, for about the cost of fifty rulings without it. */
+/** Building an index costs about fifty rulings, so a tool gets an index only when it is used this many times. */
 const usesBeforeIndex = 20;
-/** The longest tool name whose candidates are cached. Finding them does not count towards a ruling's limit. */
+/** The longest tool name whose candidates are cached. Finding these adds nothing to the work of a ruling. */
 const shortName = 256;
 
 /**
@@ -93,7 +93,7 @@ const shortName = 256;
 export function compilePolicy(policy: Policy | RunSide, layer: 'ceiling' | 'parent' | 'run'): CompiledPolicy {
   const counts = new Map<string, number>();
   const rules = policy.rules.map((rule: RunSideRule) => {
-    // All rules of a parent count as one list, whether they come from its agent or from its input.
+    // The rules of a parent are numbered as one list, whether they come from its agent or from its input.
     const from = layer === 'parent' ? layer : (rule.layer ?? layer);
     const list = rule.agent === undefined ? from : `${from}.${rule.agent}`;
     const count = (counts.get(list) ?? 0) + 1;
@@ -128,7 +128,6 @@ export function compileLayers({ ceiling, parents, run }: PolicyLayers): Compiled
   };
 }
 
-/** Compiles one rule, and its condition at the first use. */
 function compileRule(rule: RunSideRule, id: string, layer: CompiledRule['layer']): CompiledRule {
   const { action, reason, ask, agent, when, args = {} } = rule;
   let condition: Condition | Problem | undefined;
@@ -146,9 +145,9 @@ function compileRule(rule: RunSideRule, id: string, layer: CompiledRule['layer']
   };
 }
 
-/** The rules whose pattern names the call's tool or cannot be evaluated, with an index once it is worth its cost. */
+/** The rules whose pattern names the tool or cannot be evaluated. They get an index once that is worth its cost. */
 function candidatesOf(rules: readonly CompiledRule[], { meter: _meter, ...call }: CallSubjects): Candidates {
-  // A separate meter, because the cost of a ruling must not depend on whether names were matched before.
+  // The meter of the ruling is left out: its cost must not depend on whether names were matched before.
   const subjects = { ...call, meter: { work: 0 } };
   const all = rules.flatMap((rule): Candidate[] => {
     const { pattern } = rule;
@@ -169,45 +168,45 @@ function candidatesOf(rules: readonly CompiledRule[], { meter: _meter, ...call }
 }
 
 /**
- * True if a candidate's agent, pattern, argument globs and condition all match. `subjects` come from `boundedSubjects`.
- * Returns false if one clearly does not match, even if another cannot be evaluated; otherwise the first problem.
+ * True if agent, pattern, argument globs and condition of a rule all match; false if any of them clearly does not;
+ * otherwise the first problem. `subjects` come from `boundedSubjects`.
  */
 export function ruleMatches({ rule, named }: Candidate, subjects: CallSubjects, facts: RuleFacts): boolean | Problem {
   const { agent, pattern, fields, condition } = rule;
   const reading = readingOf(rule.action);
-  let found: true | Problem = named;
+  let soFar: true | Problem = named;
   if (agent !== undefined && agent !== facts.agent) {
     if (facts.agent !== undefined) return false;
-    found = { problem: 'the agent of this call is not known' };
+    soFar = { problem: 'the agent of this call is not known' };
   }
   if (pattern.args !== undefined) {
     const matched = metered(pattern.args, subjects.args(), subjects, reading);
     if (matched === false) return false;
-    if (found === true) found = withArgumentName(subjects.subject, matched);
+    if (soFar === true) soFar = withArgumentName(subjects.subject, matched);
   }
   for (const { name, glob } of fields) {
     const matched = 'problem' in glob ? glob : affordable(glob, subjects.field(name), subjects, reading);
     if (matched === false) return false;
-    if (found === true) found = withArgumentName(name, matched);
+    if (soFar === true) soFar = withArgumentName(name, matched);
   }
-  if (condition === undefined) return found;
-  const held = holds(rule, condition(), facts);
-  return held === false || found === true ? held : found;
+  if (condition === undefined) return soFar;
+  const result = holds(rule, condition(), facts);
+  return result === false || soFar === true ? result : soFar;
 }
 
-/** How the globs of a rule read a list. */
+/** How the globs of a rule read a list: an allow rule must match every element. */
 export function readingOf(action: Action): ListReading {
   return action === 'allow' ? 'every' : 'any';
 }
 
-/** The problem with the name of the argument before it, so that a model can correct its call. A match stays `true`. */
+/** Puts the name of the argument before a problem, so that a model can correct its call. A match stays `true`. */
 function withArgumentName(argument: string | undefined, matched: true | Problem): true | Problem {
   if (matched === true || matched.problem.startsWith("argument '")) return matched;
   const which = argument === undefined ? 'the arguments' : `argument '${argument}'`;
   return { problem: `${which}: ${matched.problem}` };
 }
 
-/** Whether a rule's condition holds, or why that is unknown. Evaluated once for all parts of a command. */
+/** Whether a rule's condition holds, or why that is unknown. The result is kept for all parts of a command. */
 export function holds(rule: CompiledRule, condition: Condition | Problem, facts: RuleFacts): boolean | Problem {
   if ('problem' in condition) return condition;
   const known = facts.held?.get(rule);
@@ -217,16 +216,16 @@ export function holds(rule: CompiledRule, condition: Condition | Problem, facts:
   return result;
 }
 
-// An index finds, among many rules for one tool, those whose pattern may match a text, without trying each one. A text
-// that a glob matches contains the glob's literals. So each rule is filed under four consecutive characters of its
-// literals, those that the fewest rules share, and every four consecutive characters of a text are looked up.
+// An index finds the rules of a tool whose pattern may match a text, without trying each rule. A text that a glob
+// matches contains the glob's literals. So each rule is filed under four consecutive characters of its literals, the
+// four that the fewest rules share. Then every four consecutive characters of a text are looked up.
 
 interface Patterned {
   rule: { pattern: ReturnType<typeof compilePattern> };
 }
 
 interface CandidateIndex<Candidate> {
-  /** The candidates that may match, in order; undefined if trying all is as fast, or is needed to report a problem. */
+  /** The candidates that may match, in order. Undefined: try all, as fast here, or needed to report a problem. */
   mayMatch: (text: GlobSubject) => readonly Candidate[] | undefined;
 }
 
@@ -234,38 +233,24 @@ interface CandidateIndex<Candidate> {
 const fewestIndexed = 16;
 const keyLength = 4;
 
-/** The index of rules for one tool; undefined if it would save nothing. Where it gives undefined, try each rule. */
+/** An index of the rules for one tool; undefined if it would save nothing. */
 export function indexCandidates<Candidate extends Patterned>(
   candidates: readonly Candidate[],
 ): CandidateIndex<Candidate> | undefined {
   if (candidates.length < fewestIndexed) return undefined;
-  const keysOf = candidates.map((candidate) => (candidate.rule.pattern.args?.literals ?? []).flatMap(foursOf));
-  const shared = new Map<number, number>();
-  for (const keys of keysOf) for (const key of new Set(keys)) shared.set(key, (shared.get(key) ?? 0) + 1);
-  const always: number[] = [];
-  const filed = new Map<number, number[]>();
-  let longest = 0;
-  for (const [position, keys] of keysOf.entries()) {
-    longest = Math.max(longest, candidates[position]!.rule.pattern.args?.source.length ?? 0);
-    if (keys.length === 0) {
-      always.push(position);
-      continue;
-    }
-    const rarest = keys.reduce((best, key) => (shared.get(key)! < shared.get(best)! ? key : best));
-    const positions = filed.get(rarest);
-    if (positions === undefined) filed.set(rarest, [position]);
-    else positions.push(position);
-  }
+  const { filed, unfiled } = filedByRarestKey(candidates);
   if (filed.size === 0) return undefined;
+  const lengths = candidates.map(({ rule }) => rule.pattern.args?.source.length ?? 0);
+  const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
   return {
     mayMatch: (text) => {
       // The JSON of a list does not contain the texts of its elements: quotes in them are escaped.
       if ('problem' in text || text.list !== undefined) return undefined;
       const { mapped } = text;
-      // In a longer text, finding the fours takes longer than trying each rule. And too much work is a problem of its
-      // rule, which must not be left out.
+      // In a longer text, finding the fours takes longer than trying each rule. Too much work is a problem that each
+      // rule must report.
       if (mapped.length > candidates.length || mapped.length * longest > maxMatchWork) return undefined;
-      const found = [...always];
+      const found = [...unfiled];
       const seen = new Set<number>();
       for (const key of foursOf(mapped)) {
         const positions = filed.get(key);
@@ -278,7 +263,27 @@ export function indexCandidates<Candidate extends Patterned>(
   };
 }
 
-/** Every four consecutive characters as one number; different fours may give the same number. */
+/** The positions of the rules, by the rarest key of their literals. `unfiled`: those of rules without a key. */
+function filedByRarestKey(rules: readonly Patterned[]): { filed: Map<number, number[]>; unfiled: number[] } {
+  const keysOf = rules.map(({ rule }) => (rule.pattern.args?.literals ?? []).flatMap(foursOf));
+  const shared = new Map<number, number>();
+  for (const keys of keysOf) for (const key of new Set(keys)) shared.set(key, (shared.get(key) ?? 0) + 1);
+  const unfiled: number[] = [];
+  const filed = new Map<number, number[]>();
+  for (const [position, keys] of keysOf.entries()) {
+    if (keys.length === 0) {
+      unfiled.push(position);
+      continue;
+    }
+    const rarest = keys.reduce((best, key) => (shared.get(key)! < shared.get(best)! ? key : best));
+    const positions = filed.get(rarest);
+    if (positions === undefined) filed.set(rarest, [position]);
+    else positions.push(position);
+  }
+  return { filed, unfiled };
+}
+
+/** Every four consecutive characters, each as one number. Different fours may give the same number. */
 function foursOf(text: string): number[] {
   const keys: number[] = [];
   let key = 0;

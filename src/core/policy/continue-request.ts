@@ -1,6 +1,6 @@
 /**
- * The request that asks whether a run goes on beyond a limit: a call of a tool that no agent has, because no tool's
- * name holds a colon. No allow rule, mode or grant lets it pass (layer-answer.ts, ruling.ts).
+ * The request that asks whether a run goes on beyond a limit. It has the form of a call of a tool that no agent has,
+ * because no tool's name contains a colon. No allow rule, mode or grant lets it pass (layer-answer.ts, ruling.ts).
  */
 import type { Assessment } from '../assess/assessment.ts';
 import { continueTool, type JsonObject, type ToolDefinition } from '../base/tool-call.ts';
@@ -18,7 +18,7 @@ const described = {
   },
 } satisfies Partial<ToolDefinition>;
 
-/** The risk is `read_only`: the run only goes on, and each further call passes the gate itself. */
+/** The risk is `read_only`, because the run only goes on, and each further call passes the gate itself. */
 export const continueDefinition: ToolDefinition = {
   ...described,
   risk: 'read_only',
@@ -29,7 +29,7 @@ export const continueDefinition: ToolDefinition = {
   definition: definitionDigest(described),
 };
 
-/** The severity is medium: the request never counts as approved without an answer, whatever `on_timeout` says. */
+/** The severity is medium, so that the request is never approved without an answer, whatever `on_timeout` says. */
 export const continueAssessment: Assessment = {
   severity: 'medium',
   requiresApproval: true,

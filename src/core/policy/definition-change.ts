@@ -1,9 +1,9 @@
-/** A tool whose definition changed after its call passed the gate (I8): the worker has another one than the permit. */
+/** A call has passed the gate, but the worker has another definition of its tool than the permit names (I8). */
 import { canonicalJson } from '../base/canonical-json.ts';
 import { shortened } from '../base/text.ts';
 import type { Json, JsonObject, ToolDefinition } from '../base/tool-call.ts';
 
-/** How often one call may pass the gate again because its tool or its preview changed; then it is refused. */
+/** How often a call may pass the gate again because its tool or its preview changed. Then the call is refused. */
 export const mostDefinitionChanges = 3;
 
 const longestText = 80;
@@ -22,12 +22,12 @@ export function definitionChange(before: ToolDefinition, after: ToolDefinition):
   return `Tool '${after.name}' has changed since this call passed the gate: ${shortened(text, longestSentence)}.`;
 }
 
-/** The model's error if a tool's definition changes from one start to the next, as while two versions are deployed. */
+/** The error for the model if a tool's definition changes at each start, as while two versions are deployed. */
 export function changesTooOften(tool: string): string {
   return `Error: tool '${tool}' was not started: its definition changed ${mostDefinitionChanges + 1} times, so its workers have different versions of it`;
 }
 
-/** The model's error if a call's preview changes from one approval to the next start. */
+/** The error for the model if the preview of a call changes after each approval. */
 export function previewChangesTooOften(tool: string): string {
   return `Error: tool '${tool}' was not started: after each of ${mostDefinitionChanges + 1} approvals, it would have changed something else than its reviewers saw`;
 }

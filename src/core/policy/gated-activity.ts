@@ -1,6 +1,6 @@
 /**
  * How to declare a gated activity, and how its positional arguments become the object that rules match, reviewers see
- * and the digest covers. Workflow and worker convert arguments with the same function.
+ * and the digest covers. The workflow and the worker convert arguments by the same function.
  */
 import { definitionDigest } from '../base/digest.ts';
 import { type Json, type JsonObject, type Risk, type ToolDefinition, risks } from '../base/tool-call.ts';
@@ -16,8 +16,8 @@ export interface GatedActivity {
   arguments?: readonly string[];
   /**
    * The argument that `name:args` patterns match. Default: the canonical JSON of all arguments. `{ argument, shell:
-   * true }`: a shell runs its text. A workflow cannot split it, so no `allow` rule with an args pattern matches, and
-   * each `ask` or `deny` rule with one counts for every call. `beside`: other arguments, harmless beside any command.
+   * true }`: a shell runs its text, which a workflow cannot split. So no `allow` rule with an args pattern matches,
+   * and each `ask` or `deny` rule with one does. `beside`: other arguments, harmless beside any command.
    */
   subject?: string | { argument: string; shell: true; beside?: readonly string[] };
   /** Arguments that lists and Temporal's UI show without a worker: no secrets, 200 characters each. Default: none. */
@@ -25,15 +25,15 @@ export interface GatedActivity {
   /** True: may be retried after an unknown outcome, by its own retry options. Default false: one attempt. */
   idempotent?: boolean;
   /**
-   * How soon a killed worker is noticed, if the activity's options do not say; default 30 s. The worker then heartbeats
-   * for the activity. Use false for one that blocks its thread.
+   * How soon a killed worker is noticed, unless the activity's options say so; default 30 s. The worker heartbeats
+   * for the activity. Use false for an activity that blocks its thread.
    */
   heartbeat?: false | { timeoutMs: number };
   /** Since when all new executions have the gate (docs/deploy.md): an instant with offset, or a date (00:00 UTC). */
   gatedSince?: string;
   /**
-   * Until then, executions from before `gatedSince` may call the activity without a permit. The worker counts and logs
-   * these calls, and refuses what a rule of its policy denies. Default: never.
+   * Until this time, executions from before `gatedSince` may call the activity without a permit. The worker counts
+   * and logs these calls, and refuses those that a rule of its policy denies. Default: never.
    */
   ungatedUntil?: string;
 }
@@ -93,8 +93,8 @@ export function withGreaterRisk<Definition extends ToolDefinition>(
 }
 
 /**
- * The arguments as one object of JSON values. Different lists never give the same object: a single object is taken as
- * the arguments only if it has keys and none of them looks like a position.
+ * The arguments as one object of JSON values. A single object stands for all arguments only if it has keys and none
+ * looks like a position, so that different lists never give the same object.
  */
 export function gatedArguments(
   { name, argumentNames }: Pick<GatedDefinition, 'name' | 'argumentNames'>,
@@ -113,7 +113,7 @@ export function gatedArguments(
   return { args: asObject(argumentNames, values), values };
 }
 
-/** The inverse of `gatedArguments`, for edited arguments: a list of values that it would convert to `args`. */
+/** The inverse of `gatedArguments`, for edited arguments: returns a list that it would convert to `args`. */
 export function gatedValues(
   { name, argumentNames }: Pick<GatedDefinition, 'name' | 'argumentNames'>,
   args: JsonObject,
@@ -124,8 +124,8 @@ export function gatedValues(
   // `Math.max(...places)` could throw: a reviewer may write more members than a call can have parameters.
   const last = places.reduce((largest, place) => Math.max(largest, place), 0);
   const names = argumentNames ?? positions(Math.min(last, mostPositions));
-  const strange = keys.find((key) => !names.includes(key));
-  if (strange !== undefined) return { problem: `'${name}' has no argument '${strange}'` };
+  const unknown = keys.find((key) => !names.includes(key));
+  if (unknown !== undefined) return { problem: `'${name}' has no argument '${unknown}'` };
   return { values: names.map((each) => (Object.hasOwn(args, each) ? args[each] : undefined)) };
 }
 
@@ -170,7 +170,7 @@ function isPositional(args: JsonObject): boolean {
   return Object.keys(args).some((key) => position.test(key));
 }
 
-/** The value as Temporal's JSON payloads carry it: dates become text, undefined members are dropped. */
+/** The value as Temporal's JSON payloads carry it: dates as text, and no members that are undefined. */
 function plainJson(value: unknown): { json: Json | undefined } | { problem: string } {
   if (value === undefined) return { json: undefined };
   if (value instanceof Uint8Array) return { problem: 'is bytes, which reviewers cannot read: pass text' };

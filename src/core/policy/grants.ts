@@ -1,7 +1,7 @@
 /**
  * Matches grants (docs/policy-reference.md), which the ledger makes for decisions with "always". A grant of kind
- * `arguments` answers the calls that an allow or deny rule with the same globs would answer. So a denying grant reads
- * each part of a command and each element of a list, and denies if its globs cannot be evaluated.
+ * `arguments` answers what an allow or deny rule with its globs would answer. So a denying grant reads each part of a
+ * command and each element of a list, and it denies if its globs cannot be evaluated.
  */
 import { affordable, compileFieldGlob, partSubjects } from '../match/matching.ts';
 import type { LayerCall } from './layer-answer.ts';
@@ -18,7 +18,7 @@ export interface Grant {
   grantId: string;
   /** The tool's name. */
   tool: string;
-  /** False: the run denies each call that the grant matches, even an allowed one; `evaluate` ignores it. */
+  /** False: a standing denial. The run denies each call that matches, even an allowed one; `evaluate` ignores it. */
   approved: boolean;
   scope: GrantScope;
   reason?: string;
@@ -26,15 +26,15 @@ export interface Grant {
   expiresAtMs?: number;
   /** Absent: unlimited uses. */
   usesLeft?: number;
-  /** The reviewers who made the grant, by id: it answers only requests that their votes would settle. */
+  /** The reviewers who made the grant. It answers only requests that the votes of these reviewers would settle. */
   by?: { reviewerId?: string; reviewerName?: string; identity: Identity }[];
   /** The request that made the grant hid its arguments, so the grant hides its globs. */
   hidden?: true;
-  /** The arguments in which the request that made the grant hid something. Globs on them are hidden, too. */
+  /** The arguments in which the request hid something. The grant hides its globs on these arguments. */
   redacted?: string[];
-  /** Digest of the tool definition that its reviewers saw; absent in grants of older runs. */
+  /** The digest of the tool definition that the reviewers saw. Absent in grants of older runs. */
   definition?: string;
-  /** The denials of a tool that is denied for good. Such an entry answers only calls that would be asked about. */
+  /** Only for a tool that is denied for good: how often. It answers only calls that would be asked about. */
   denials?: number;
   /** The request that made the grant, and when: ISO 8601. */
   requestId?: string;
@@ -42,8 +42,8 @@ export interface Grant {
 }
 
 /**
- * `call`: calls with the same digest. `arguments`: calls whose arguments match all globs, at least one. For a shell
- * command, a glob on the command must match each part of it, and each undeclared argument needs one.
+ * Which calls a grant covers. `call`: those with the same digest. `arguments`: those whose arguments match all globs.
+ * For a shell command, a glob must match each part of the command, and each undeclared argument needs one.
  */
 export type GrantScope =
   { kind: 'call'; digest: string } | { kind: 'arguments'; match: Record<string, string> } | { kind: 'tool' };
@@ -68,7 +68,7 @@ export function narrowest(admitted: readonly Always[]): Always {
   return grantKinds.find((kind) => admitted.includes(kind)) ?? 'tool';
 }
 
-/** The first grant that matches the call and is no wider than `widest`; undefined if none does. */
+/** The first grant that lets the call run and is no wider than `widest`; undefined if none does. */
 export function grantFor(grants: readonly Grant[], call: GrantedCall, widest: Always): Grant | undefined {
   return grants.find(
     (grant) =>
@@ -76,7 +76,7 @@ export function grantFor(grants: readonly Grant[], call: GrantedCall, widest: Al
       widest !== false &&
       grantKinds.indexOf(grant.scope.kind) <= grantKinds.indexOf(widest) &&
       isValid(grant, call) &&
-      // Kind `arguments` matches as a rule with its globs would, or covers the one command that its glob spells.
+      // Kind `arguments` matches as a rule does, except that the exact text of a command covers that command.
       (grant.scope.kind === 'arguments' && !isExactCommand(grant, call)
         ? matchesAsRule(grant, call)
         : matchesScope(grant, call) &&
@@ -86,8 +86,8 @@ export function grantFor(grants: readonly Grant[], call: GrantedCall, widest: Al
 }
 
 /**
- * True if a grant may answer a call's command. Kind `arguments` needs a glob on the command that matches each part, as
- * an allow rule does: `make*` does not match `make; rm -rf /`. As a glob, the command's own text covers all of it.
+ * True if a grant covers the call's command. Kind `arguments` needs a glob that matches each part of the command, as
+ * an allow rule does: `make*` does not cover `make; rm -rf /`. The exact text of a command covers all of it.
  */
 export function coversCommand(grant: Grant, call: GrantedCall): boolean {
   const { scope } = grant;
@@ -107,7 +107,7 @@ function isExactCommand({ scope }: Grant, { command }: GrantedCall): boolean {
   return command !== undefined && scope.kind === 'arguments' && scope.match[command.subject] === command.text;
 }
 
-/** The undeclared arguments on which a grant of kind `arguments` has no glob. A single one stops the grant. */
+/** The undeclared arguments on which a grant of kind `arguments` has no glob. With any of these, it answers nothing. */
 export function unmatched(scope: GrantScope, undeclared: readonly string[]): string[] {
   return scope.kind === 'arguments' ? undeclared.filter((name) => !Object.hasOwn(scope.match, name)) : [];
 }
@@ -122,12 +122,12 @@ export function standingDenial(grants: readonly Grant[], call: GrantedCall): Gra
   );
 }
 
-/** True if a grant is valid for the tool's current definition: reviewers approved what they saw. A denial always is. */
+/** True if the grant counts for the current definition: reviewers approved what they saw. Denials always count. */
 export function isOfDefinition({ approved, definition }: Grant, now: string | undefined): boolean {
   return !approved || definition === undefined || now === undefined || definition === now;
 }
 
-/** True if a grant is for this tool, with uses left and not expired. Without a known time, only an approval expires. */
+/** True if a grant is for this tool, has uses left and is not expired. At an unknown time, only a denial is valid. */
 function isValid({ tool, expiresAtMs, usesLeft, approved }: Grant, { ready, atMs }: GrantedCall): boolean {
   if (tool !== ready.tool || usesLeft === 0) return false;
   if (expiresAtMs === undefined) return true;
@@ -143,7 +143,7 @@ function matchesAsRule({ scope, approved }: Grant, { ready, command }: GrantedCa
   return (command === undefined || Object.hasOwn(scope.match, command.subject)) && rule.allows(ready);
 }
 
-/** True if the scope of the grant matches the call. If an argument with a glob is missing, it does not match. */
+/** True if the scope of the grant matches the call, which must have each argument that has a glob. */
 function matchesScope({ scope }: Grant, call: GrantedCall): boolean {
   if (scope.kind === 'tool') return true;
   if (scope.kind === 'call') return scope.digest === call.digest;

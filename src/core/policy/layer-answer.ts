@@ -21,7 +21,7 @@ export interface LayerAnswer {
   /** The mode, if it decided the action. */
   mode?: Mode;
   ask?: AskSettings;
-  /** The widest grant that may answer such calls from then on; absent: the default for the call. */
+  /** The widest grant that an approval may leave; absent: the default for the call. */
   always?: Always;
 }
 
@@ -35,24 +35,24 @@ export interface LayerCall extends Omit<MatchedCall, 'argsLength'> {
 
 interface Matched {
   last?: CompiledRule;
-  /** An allow rule after `last` that leaves out arguments beside a command. It counts as an ask. */
+  /** An allow rule after `last` that leaves out arguments beside a command, turned into a rule that asks. */
   partial?: CompiledRule;
   /** In both lists, the last rule comes first. */
   denied: CompiledRule[];
   failed: { rule: CompiledRule; problem: string }[];
 }
 
-/** The most matches, rules times parts, of one ruling: about 40 ms. Beyond it, no rule can be evaluated. */
+/** The most matches of one ruling, rules times parts: about 40 ms. Beyond that, rules cannot be evaluated. */
 export const maxPartMatches = 50_000;
 /** What one such match costs, in units of `maxMatchWork`. */
 const workOfPartMatch = 100;
 
-/** The most parts that a command may have if this many rules may apply to it. */
+/** The most parts of a command to which this many rules may apply. */
 export function mostParts(rules: number): number {
   return Math.floor(maxPartMatches / rules);
 }
 
-/** The answer to report, then all others that are as strict. An ask whose rule names no advisor gets the policy's. */
+/** The answer to report, then the others that are as strict. Asks that name no advisor get that of the policy. */
 export function layerAnswers(policy: CompiledPolicy, call: LayerCall): readonly LayerAnswer[] {
   const { advisor } = policy;
   const answers = answersOf(policy, call);
@@ -73,7 +73,7 @@ function notApproving({ name, timeoutMs }: AdvisorSettings): AdvisorSettings {
   return { name, ...(timeoutMs !== undefined && { timeoutMs }) };
 }
 
-/** The strictest answers of all parts of a call. If a command has too many parts, no rule can be evaluated. */
+/** The strictest answers to any part of a call. If a command has too many parts, no rule can be evaluated. */
 function answersOf(policy: CompiledPolicy, call: LayerCall): readonly LayerAnswer[] {
   const { all, argsLength, index } = policy.candidates(call.subjects);
   const { length } = call.shell?.parts ?? [];
@@ -92,16 +92,16 @@ function answersOf(policy: CompiledPolicy, call: LayerCall): readonly LayerAnswe
   return strictest(parts.flatMap((part) => partAnswers(policy, matchesOfPart(all, part, call), call)));
 }
 
-/** The strictest answers in order, except that the first one by a rule, if any, comes first. */
+/** The strictest of the answers, in order, but with the first answer of a rule, if any, at the beginning. */
 export function strictest(answers: readonly LayerAnswer[]): readonly LayerAnswer[] {
   if (answers.length === 1) return answers;
-  const most = answers.reduce((so, { action }) => Math.max(so, actions.indexOf(action)), 0);
-  const best = answers.filter(({ action }) => actions.indexOf(action) === most);
-  const reported = best.find(({ rule }) => rule !== null) ?? best[0]!;
-  return [reported, ...best.filter((answer) => answer !== reported)];
+  const most = answers.reduce((rank, { action }) => Math.max(rank, actions.indexOf(action)), 0);
+  const asStrict = answers.filter(({ action }) => actions.indexOf(action) === most);
+  const reported = asStrict.find(({ rule }) => rule !== null) ?? asStrict[0]!;
+  return [reported, ...asStrict.filter((answer) => answer !== reported)];
 }
 
-/** The answer to a call that no rule matches. Whether a run goes on beyond a limit is always asked. */
+/** The answer to a call that no rule matches. To go on beyond a limit, a run always has to ask. */
 export function riskDefault(written: Policy['riskDefaults'], { tool, risk }: { tool: string; risk: Risk }): Action {
   if (tool === continueTool) return 'ask';
   return risk === 'unknown' ? 'ask' : (written[risk] ?? standardRiskDefaults[risk]);
@@ -112,7 +112,7 @@ function matchesOfPart(candidates: readonly Candidate[], part: PartMatcher, call
   const found: Matched = { denied: [], failed: [] };
   for (const candidate of candidates) {
     const { rule } = candidate;
-    // An allow rule, such as one for every tool, does not let a run go on beyond a limit.
+    // No allow rule lets a run go on beyond a limit, not even a rule for every tool.
     if (call.tool === continueTool && rule.action === 'allow') continue;
     const matched = part(candidate);
     if (matched === false) continue;
@@ -133,8 +133,8 @@ function matchesOfPart(candidates: readonly Candidate[], part: PartMatcher, call
 
 /**
  * The strictest of the answers that count for one part of a call. If a rule that asks or denies cannot be evaluated,
- * its own answer counts, and each deny that matched, even before a later match. If the last rule that matched allows
- * only some of the arguments, an ask counts in its place, with the answer of the other rules.
+ * its answer counts, and so does each deny that matched, even before a later match. If the last matching rule leaves
+ * out arguments (`partial`), an ask counts in its place, beside the answer of the other rules.
  */
 function partAnswers(
   policy: CompiledPolicy,
@@ -150,14 +150,13 @@ function partAnswers(
   if (failed.length === 0) return strictest(answers);
   answers.push(...denied.map((rule) => answerOfRule(policy, call, rule)));
   const counting = failed.filter(({ rule }) => rule.action !== 'allow');
-  const found = counting.map(({ rule, problem }) => answerOfFailedRule(policy, call, rule, problem));
-  // An ask reports first the rules that could not be evaluated, a denial last: the model cannot correct what an
-  // evaluated rule denies.
-  const asking = found.filter(({ action }) => isAsked(action));
-  return strictest([...asking, ...answers, ...found.filter((answer) => !asking.includes(answer))]);
+  const ofFailed = counting.map(({ rule, problem }) => answerOfFailedRule(policy, call, rule, problem));
+  // Asks of failed rules come first, because their problems are reported; denials last, after those of other rules.
+  const asking = ofFailed.filter(({ action }) => isAsked(action));
+  const denying = ofFailed.filter((answer) => !asking.includes(answer));
+  return strictest([...asking, ...answers, ...denying]);
 }
 
-/** The answer of a rule under the mode. */
 function answerOfRule({ mode }: CompiledPolicy, call: LayerCall, rule: CompiledRule): LayerAnswer {
   const { action, id, layer, reason, ask } = rule;
   const applied = action === 'deny' ? action : withoutAllow(call, applyMode(mode, action, action, call.mode)).action;
@@ -165,13 +164,13 @@ function answerOfRule({ mode }: CompiledPolicy, call: LayerCall, rule: CompiledR
   return { action, rule: id, layer, reason, ask, always: ask?.always };
 }
 
-/** Why the last rule that might have allowed the call did not, for the model and the reviewers. */
+/** Why the last allow rule that failed did not allow the call, for the model and the reviewers. */
 function failedAllowReason(failed: Matched['failed']): string | undefined {
   const allow = failed.find(({ rule }) => rule.action === 'allow');
   return allow && notEvaluated(allow);
 }
 
-/** The answer of a mode, with an ask in the place of an allow if the call asks to go on beyond a limit. */
+/** The answer of a mode, but an ask instead of an allow if the call asks to go on beyond a limit. */
 function withoutAllow<Applied extends { action: Action }>({ tool }: LayerCall, applied: Applied): Applied {
   return tool === continueTool && applied.action === 'allow' ? { ...applied, action: 'ask', decided: false } : applied;
 }
@@ -180,7 +179,7 @@ function notEvaluated({ rule, problem }: Matched['failed'][number]): string {
   return `rule ${rule.id} cannot be evaluated: ${problem}`;
 }
 
-/** The answer to a call that no rule matches: the risk default under the mode, with `reason` unless it allows. */
+/** The risk default under the mode, for a call that no rule matches. Unless it allows, it has `reason`. */
 function answerWithoutRule({ mode, riskDefaults }: CompiledPolicy, call: LayerCall, reason?: string): LayerAnswer {
   const standard = riskDefault(riskDefaults, { tool: call.tool, risk: call.mode.risk });
   const { action, decided } = withoutAllow(call, applyMode(mode, 'none', standard, call.mode));
@@ -193,10 +192,7 @@ function answerWithoutRule({ mode, riskDefaults }: CompiledPolicy, call: LayerCa
   return { action, rule: null, layer: 'default', ...(action !== 'allow' && { reason: why }) };
 }
 
-/**
- * The answer of a rule that cannot be evaluated: a denial if the rule denies, else an ask. A mode may turn the ask into
- * a denial, never into an approval.
- */
+/** A rule that cannot be evaluated denies if its action is deny, else asks. A mode may turn the ask into a denial. */
 function answerOfFailedRule(
   { mode, advisor }: CompiledPolicy,
   call: LayerCall,
@@ -219,7 +215,7 @@ function answerOfFailedRule(
   };
 }
 
-/** The settings of a rule that cannot be evaluated: no advisor may approve, because the policy's answer is unknown. */
+/** How a rule asks that cannot be evaluated: no advisor may approve, because the policy's answer is unknown. */
 function askOfFailing({ action, ask }: CompiledRule, ofPolicy: AdvisorSettings | undefined): AskSettings | undefined {
   const own = action === 'ask' ? ask : undefined;
   const advisor = own?.advisor ?? ofPolicy;

@@ -9,7 +9,7 @@ import {
 } from './policy.ts';
 import type { Ruling } from './ruling.ts';
 
-/** The `approval` settings of a run's layers, merged. For terms that only an ask has, see ask-terms.ts. */
+/** The merged `approval` settings of a run's layers. Terms that only an ask has are in ask-terms.ts. */
 export interface Limits {
   /** How long a request waits, in milliseconds; null: for ever. */
   timeoutMs: number | null;
@@ -31,8 +31,8 @@ export interface Limits {
 
 /**
  * Merges the limits of a run's layers (docs/policy-reference.md): the smallest number and the strictest option count.
- * Under a ceiling, only it can switch redaction off. No time-out exceeds its `max_timeout`, 24 hours by default; only
- * `max_timeout: never` lets a request wait for ever. In `ruling`, time-outs of rules replace those of policies.
+ * Under a ceiling, only the ceiling can switch redaction off. No time-out exceeds the ceiling's `max_timeout`, which
+ * is 24 hours by default, or `never`. The time-outs of the rules in `ruling` replace those of their policies.
  */
 export function limitsOf(layers: PolicyLayers, ruling?: Pick<Ruling, 'ask'>): Limits {
   const ceiling = layers.ceiling?.approval;
@@ -59,7 +59,7 @@ function smallest(written: readonly number[], fallback: number, bound = Infinity
   return Math.min(...(written.length === 0 ? [fallback] : written), bound);
 }
 
-/** The least time between notices of lower policies, which must not flood the ceiling's reviewers. 0: no ceiling. */
+/** The least time between notices of lower policies, which must not flood reviewers; 0 without a ceiling. */
 export function shortestReminderMs({ ceiling, parents = [] }: PolicyLayers): number {
   const ofCeilingMs = ceiling === undefined ? 0 : (ceiling.approval.minRemindMs ?? defaultMinRemindMs);
   // A parent has a minimum only if it was the ceiling when its run started.
@@ -75,7 +75,7 @@ export function longestWaitMs({ ceiling, parents = [] }: PolicyLayers): number |
   return longestMs === Infinity ? null : longestMs;
 }
 
-/** How long a call waits before it runs unanswered: the longest time that any layer gives reviewers. Null: for ever. */
+/** How long a call waits before it runs unanswered: the longest time that a layer gives reviewers. Null: for ever. */
 export function vetoWindowMs(layers: PolicyLayers, asking: Asking): number | null {
   const windowsMs = byLayer(layers, asking).flatMap(({ policy, by }) => {
     const { timeoutMs: ofPolicyMs = defaultTimeoutMs } = policy.approval;
@@ -91,7 +91,7 @@ function timeoutOf(layers: PolicyLayers, asking: Asking): number | null {
 
 type Asking = NonNullable<Ruling['ask']>['by'];
 
-/** Each policy with its own asking rules. The rules of the agent belong to the policy of the run. */
+/** Each policy with its asking rules. The rules of the agent go with the policy of the run. */
 function byLayer({ ceiling, parents = [], run }: PolicyLayers, asking: Asking): { policy: Policy; by: Asking }[] {
   const all = [
     { policy: ceiling, by: asking.filter(({ layer }) => layer === 'ceiling') },
@@ -101,7 +101,7 @@ function byLayer({ ceiling, parents = [], run }: PolicyLayers, asking: Asking): 
   return all.flatMap(({ policy, by }) => (policy === undefined ? [] : [{ policy, by }]));
 }
 
-/** The time-out of each asking rule, else that of its policy; the policy's own if no rule asks. */
+/** The time-out of each asking rule, or its policy's if the rule has none. Without rules: the policy's time-out. */
 function timeoutsOf(asking: Asking, policyMs: number | null | undefined): (number | null)[] {
   const timeoutsMs = asking.length === 0 ? [policyMs] : asking.map(({ timeoutMs = policyMs }) => timeoutMs);
   return timeoutsMs.filter((timeoutMs) => timeoutMs !== undefined);

@@ -1,4 +1,4 @@
-/** Modes change a policy's answer, but no deny of a rule. A test compares this table with docs/policy-reference.md. */
+/** Modes change a policy's answer, but never a deny of a rule. A test compares this table with the docs. */
 import { severities, type Risk, type Severity } from '../base/tool-call.ts';
 
 export const modes = [
@@ -75,7 +75,7 @@ export function isMode(name: unknown): name is Mode {
   return modes.some((mode) => mode === name);
 }
 
-/** Applies a mode to a rule's answer, or (`none`) to the risk default. `decided`: the mode determined the action. */
+/** Applies a mode to the answer of a rule, or of the risk default (`none`). `decided`: the mode chose the action. */
 export function applyMode(
   mode: Mode,
   by: keyof Column,
@@ -85,12 +85,12 @@ export function applyMode(
   const cell = modeTable[mode][by];
   if (cell === 'keep') return { action, decided: false };
   const applied = actionOf(cell, action, facts);
-  // A cell that returns the rule's own action, or leaves the risk default unchanged, has decided nothing.
+  // A cell whose action is the rule's own, or the unchanged risk default, has decided nothing.
   const own = by !== 'none' || (typeof cell === 'object' && ('askBecomes' in cell || 'writeAllow' in cell));
   return { action: applied, decided: !own || applied !== action };
 }
 
-/** What a cell of the table makes of `action`, the answer of the rule or of the risk default: see `Cell`. */
+/** What a cell of the table makes of `action`, which the rule or the risk default gives: see `Cell`. */
 function actionOf(
   cell: Exclude<Cell, 'keep'>,
   action: Action,
@@ -104,7 +104,7 @@ function actionOf(
   return isAsked(action) ? cell.askBecomes : action;
 }
 
-/** True for modes that allow every call that no rule matches, even parts of a command. */
+/** True for modes that allow what no rule matches, even a part of a command. */
 export function allowsAnything(mode: Mode): boolean {
   return modeTable[mode].none === 'allow';
 }

@@ -3,13 +3,13 @@ import { canonicalJson } from '../base/canonical-json.ts';
 import type { Policy, PolicyLayers } from './policy.ts';
 import type { Json } from '../base/tool-call.ts';
 
-/** Maximum number of runs above a run. It ends the recursion of an agent that calls itself through another. */
+/** The most runs above a run. The limit ends the recursion of an agent that calls itself through another agent. */
 export const maxNesting = 5;
-/** Maximum number of nested runs of one turn; the server would stop a run that has 2,000 of them open. */
+/** The most nested runs of one turn. The server would stop a run that has 2,000 of them open. */
 const maxNestedInTurn = 100;
-/** Limit for the policies that a nested run inherits, which have to fit a payload. The task has its own limit. */
+/** The most bytes of policies that a nested run inherits: they have to fit into a payload beside its task. */
 export const maxInheritedBytes = 1_000_000;
-/** The server's limit for ids. A workflow task that starts a run under a longer one would be retried for ever. */
+/** The server's limit for ids. With a longer id, a workflow task that starts a run would be retried for ever. */
 const maxWorkflowIdBytes = 1_000;
 
 export function nestedRunId(workflowId: string, callId: string): string {
@@ -30,7 +30,7 @@ export function nestingProblem(nested: { depth: number; before: number; workflow
   return undefined;
 }
 
-/** The inherited policies without those that equal the worker's ceiling, which applies anyway and comes first. */
+/** The inherited policies, except those equal to the worker's ceiling, which applies anyway and comes first. */
 export function inheritedBeside(ceiling: Policy | undefined, policies: readonly Policy[]): Policy[] {
   const text = (policy: Policy): string => canonicalJson(policy as unknown as Json);
   return policies.filter((policy) => ceiling === undefined || text(policy) !== text(ceiling));

@@ -1,4 +1,4 @@
-/** What a single rule would answer to a call: grants and assess rules match as rules do. */
+/** What a single rule would answer to a call. Grants and assess rules use it, so that they match as rules do. */
 import { compilePolicy, type CompiledPolicy } from './compiled-policy.ts';
 import { layerAnswers, type LayerAnswer, type LayerCall } from './layer-answer.ts';
 
@@ -10,14 +10,14 @@ interface BareRule {
 
 export interface OneRule {
   allows: (call: LayerCall) => boolean;
-  /** Whether the rule would deny the call, or, as a clause, why that is unknown, which counts as a denial. */
+  /** Whether the rule would deny the call, or why that is unknown, as a clause. The unknown counts as a denial. */
   denies: (call: LayerCall) => boolean | { problem: string };
 }
 
 const asks = { read_only: 'ask', write: 'ask', destructive: 'ask' } as const;
 const unknown = 'rule  cannot be evaluated: ';
 
-/** Returns functions that match a rule as an allow rule and as a deny rule. They compile it at their first use. */
+/** Returns functions that apply a rule as an allow rule and as a deny rule. Each compiles the rule on first use. */
 export function oneRule({ pattern = '*', args }: BareRule): OneRule {
   const made: { allow?: CompiledPolicy; deny?: CompiledPolicy } = {};
   const answer = (action: 'allow' | 'deny', call: LayerCall): LayerAnswer => {
@@ -30,7 +30,7 @@ export function oneRule({ pattern = '*', args }: BareRule): OneRule {
     denies: (call) => {
       const { action, reason } = answer('deny', call);
       if (action !== 'deny') return false;
-      // This rule has no reason of its own: if there is one, it is `unknown` and the problem of the evaluation.
+      // The rule has no reason of its own. So a reason here is the text `unknown` with the problem after it.
       return reason === undefined ? true : { problem: reason.slice(unknown.length) };
     },
   };

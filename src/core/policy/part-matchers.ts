@@ -1,4 +1,4 @@
-/** How rules apply to the parts of a split command: points 1 to 4 in shell/parts.ts. */
+/** How rules apply to the parts of a split command, by points 1 to 4 in shell/parts.ts. */
 import { ruleMatches, type Candidate, type CompiledRule, type RuleFacts } from './compiled-policy.ts';
 import { separator } from '../match/glob-syntax.ts';
 import { type Glob, type GlobSubject, globSubject, segmentedSubject } from '../match/glob.ts';
@@ -20,14 +20,14 @@ export interface MatchedCall {
 }
 
 /**
- * Returns a matcher for each part of a command, and one more for the raw text if the split is uncertain or empty. For
- * any other call, and for a command that is not text, it returns a single one. What a matcher compares depends on the
- * rule, by the list in shell/parts.ts: an ask or a deny with the part and the raw text, an allow with the part alone.
+ * Returns a matcher for each part of a command, and one for the raw text if the split is uncertain or empty. A call
+ * that is no command, or whose command is not text, gets a single matcher. An ask or a deny is compared with the part
+ * and the raw text, an allow with the part alone (shell/parts.ts).
  */
 export function partMatchers({ subject, shell, subjects: unbounded, facts, argsLength }: MatchedCall): PartMatcher[] {
   const subjects = boundedSubjects(unbounded, argsLength);
   const matched = new Map<Candidate, Match>();
-  /** Matches the whole text. Results are cached, so that parts do not multiply the cost. */
+  /** Matches the whole text. The results are cached, so that each rule is tried once for all parts. */
   const whole: PartMatcher = (candidate) => {
     let found = matched.get(candidate);
     if (found === undefined) matched.set(candidate, (found = ruleMatches(candidate, subjects, facts)));
@@ -46,7 +46,7 @@ export function partMatchers({ subject, shell, subjects: unbounded, facts, argsL
   };
   const matchStrictly = (candidate: Candidate, texts: string[]): Match =>
     firstMatch([...texts.map((text) => () => textMatch(candidate, text)), () => whole(candidate)]);
-  // The exception for allow rules: only wrappers and their options make the split uncertain.
+  // Allow rules have an exception: only wrappers and their options make the split uncertain.
   const isOfWrapper = (reason: Uncertainty): boolean => reason === 'wrapper program' || reason === 'unknown option';
   const onlyWrapped = uncertain.length > 0 && uncertain.every(isOfWrapper);
   const wrapped = onlyWrapped ? new WrappedParts(parts) : undefined;
@@ -91,20 +91,20 @@ function wrappersOf(parts: readonly ShellPart[]): string[] {
   return parts.flatMap(({ wrapper }) => (wrapper === undefined ? [] : [wrapper]));
 }
 
-/** The globs of a rule that are matched against the command. */
+/** The globs that a rule has on the command: that of its pattern, and those on the subject argument. */
 export function subjectGlobs({ pattern, fields }: CompiledRule, subject: string | undefined): Glob[] {
   const own = pattern.args === undefined ? [] : [pattern.args];
   return [...own, ...fields.flatMap(({ name, glob }) => (name === subject && !('problem' in glob) ? [glob] : []))];
 }
 
-/** True if every word of every name (`sudo`, `find -exec`) is in the globs before a wildcard, perhaps after a path. */
+/** True if the globs contain, before a wildcard, every word of every name (`find -exec`), perhaps after a path. */
 function writesOut(globs: readonly Glob[], names: readonly string[]): boolean {
   const words = globs.flatMap(({ literals }) => literals[0]!.slice(separator.length).split(/\s+/));
   const written = new Set(words.map((word) => word.split(separator).at(-1)));
   return names.every((name) => name.split(/\s+/).every((word) => written.has(word)));
 }
 
-/** True if any match is true; else the first problem; else false. */
+/** True if any of the matches is true; else the first problem; else false. The matches run in order, as needed. */
 function firstMatch(matches: readonly (() => Match)[]): Match {
   let result: Match = false;
   for (const match of matches) {
@@ -115,13 +115,13 @@ function firstMatch(matches: readonly (() => Match)[]): Match {
   return result;
 }
 
-/** What an allow rule has to match, and the wrappers that it has to name, to cover one part. */
+/** To cover one part, an allow rule has to match one of `subjects` and to name all `wrappers`. */
 interface Cover {
   subjects: GlobSubject[];
   wrappers: string[];
 }
 
-/** The outermost text in segments, and where a part begins in it. */
+/** A part in the outermost text: `segments` divide that text, and `from` is where the part begins in it. */
 interface Place {
   segments: Parameters<typeof segmentedSubject>;
   from: number;
@@ -146,7 +146,7 @@ class WrappedParts {
     }
   }
 
-  /** What a rule has to match and name to cover one part. `globs`: the globs of the rule on the command. */
+  /** What a rule has to match and name to cover one part. `globs`: those of the rule on the command. */
   coverOf(index: number, globs: readonly Glob[]): Cover {
     const chain = this.#chainOf(index);
     const spelled = globs.every(({ wildcards }) => wildcards === 0);
@@ -160,8 +160,8 @@ class WrappedParts {
   }
 
   /**
-   * Returns the part itself. But if it is one of the words after a wrapper's unknown option, and the rule begins the
-   * command at another word, the part is only an argument, and the rule's command takes its place.
+   * Returns the part itself, with one exception. After a wrapper's unknown option, any word may begin the command. If
+   * the rule begins it at another word, the part is only an argument, and the rule's command takes its place.
    */
   #starts(chain: readonly number[], globs: readonly Glob[]): { starts: number[]; around: readonly number[] } {
     for (let position = chain.length - 1; position > 0; position -= 1) {
@@ -172,7 +172,7 @@ class WrappedParts {
     return { starts: chain.slice(0, 1), around: chain };
   }
 
-  /** The commands at or within a part that start no other commands. */
+  /** The commands at or within a part that start no further commands. */
   #ends(start: number, globs: readonly Glob[]): number[] {
     const ends: number[] = [];
     const seen = new Set<number>();
@@ -189,28 +189,28 @@ class WrappedParts {
     return ends;
   }
 
-  /** True for a wrapper without a command (`docker run image`): a word after a wildcard would match an operand. */
+  /** True for a wrapper that starts no command (`docker run image`): there, a word after a wildcard is an operand. */
   #startsNothing(index: number): boolean {
     const { wrapper, reduced, within } = this.#parts[index]!;
     if (wrapper === undefined || firstWord(wrapper) !== firstWord(reduced)) return false;
     return within === undefined || !this.#isSameProgram(index, within);
   }
 
-  /** True if a part runs the same program as the wrapper around it, as `git status` does in `git -C dir status`. */
+  /** True if a part runs the program of its wrapper itself, as `git status` does in `git -C dir status`. */
   #isSameProgram(index: number, outer: number): boolean {
     const { text: own, at } = this.#parts[index]!;
     const { text } = this.#parts[outer]!;
     return at !== undefined && own === `${firstWord(text)} ${text.slice(...at)}`;
   }
 
-  /** The parts within a wrapper with an unknown option that begin where the rule lets the command begin. */
+  /** The parts within a wrapper with an unknown option that begin where the rule expects the command. */
   #commandsBegunBy(wrapper: number, globs: readonly Glob[]): number[] {
     return (this.#inner.get(wrapper) ?? []).filter((each) =>
       globs.every((glob) => this.#placeOf(each)?.from === commandPlace(glob)),
     );
   }
 
-  /** The part and the wrappers around it, inside out; bounded, because a split from outside could contain a cycle. */
+  /** The part, then the wrappers around it, inside out. Bounded, because a split from outside could have a cycle. */
   #chainOf(index: number): number[] {
     const chain = [index];
     let outer = this.#parts[index]!.within;
@@ -226,7 +226,7 @@ class WrappedParts {
     return this.#places.get(index);
   }
 
-  /** Where a part is in the commands around it; undefined if that is not known for one of them. */
+  /** Where a part is in the commands around it; undefined if its place in one of them is not known. */
   #findPlace(index: number): Place | undefined {
     const chain = this.#chainOf(index);
     if (this.#parts[chain.at(-1)!]!.within !== undefined) return undefined;

@@ -73,7 +73,7 @@ const person = {
   'away?': [{ fromAt: 'string', untilAt: 'string', deputy: 'string' }],
 } satisfies ShapeOf<Person>;
 
-/** A policy in its normal form: members on whose type code relies, so that no policy makes a ruling throw (I5). */
+/** The shape of a policy: the members on whose type code relies, so that no policy makes a ruling throw (I5). */
 export const policyShape: Shape = {
   version: oneOf(1),
   'mode?': oneOf(...modes),

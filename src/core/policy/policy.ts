@@ -16,7 +16,7 @@ export type Always = false | GrantKind;
 export interface Rule {
   /** The id as written; a compiled policy uses `LAYER#N` or `LAYER.AGENT#N` if there is none. */
   id?: string;
-  /** The agent whose block (`agents.NAME.rules`) holds the rule, which then applies to its calls only. */
+  /** The agent whose block (`agents.NAME.rules`) has the rule. It applies only to calls of this agent. */
   agent?: string;
   /** A glob: `name` or `name:args`. See docs/policy-reference.md. */
   pattern: string;
@@ -68,11 +68,11 @@ export interface AskSettings {
   whenUserWrites?: 'show' | 'withdraw';
   /** The widest grant of an approval. Default `tool`, but `call` for destructive tools and shell subjects. */
   always?: Always;
-  /** The advisor to ask before reviewers; false: none. Default: the policy's; it cannot approve if people are named. */
+  /** Asked before reviewers; false: none. Default: the policy's advisor, which cannot approve for named people. */
   advisor?: AdvisorSettings | false;
 }
 
-/** Names of arguments by a glob on tool names; false: no arguments, whatever tools and other policies say. */
+/** Names of arguments to show, by a glob on tool names. False: none, whatever tools and other policies say. */
 export type Show = false | Readonly<Record<string, readonly string[]>>;
 
 /** Settings of the whole policy. Durations in milliseconds. */
@@ -81,26 +81,26 @@ export interface ApprovalSettings {
   timeoutMs?: number | null;
   /** Ceiling only: the longest time-out allowed; null permits waiting for ever. Default 24 hours. */
   maxTimeoutMs?: number | null;
-  /** Ceiling only: the least time between reminders, and between escalations, of lower policies. Default 1 minute. */
+  /** Ceiling only: the least time that lower policies leave between reminders and escalations. Default 1 minute. */
   minRemindMs?: number;
   /** The action when a request expires; `allow` applies only if severity and ceiling permit it. Default deny. */
   onTimeout?: 'deny' | 'allow';
-  /** What happens if no known reviewer could approve a request: it is opened all the same, or denied. Default ask. */
+  /** If no known reviewer could approve a request: `ask` opens it all the same, `deny` denies. Default ask. */
   onImpossible?: 'ask' | 'deny';
   /** Maximum number of open requests of one run at a time, 1 to 50. Default 10. */
   maxPending?: number;
   /** After this many denials by reviewers, further calls of the tool are denied at once. Default 3. */
   maxRetriesAfterDeny?: number;
   /**
-   * How long a denial counts for `maxRetriesAfterDeny` and answers identical calls: until the model receives a message
-   * of a session's user, or for the whole run. Default message.
+   * How long a denial counts for `maxRetriesAfterDeny` and answers identical calls: until the model receives a
+   * message of a session's user, or for the whole run. Default message.
    */
   denialsHoldFor?: 'message' | 'run';
   /** Maximum number of irreversible calls of one run. Default: no limit. */
   maxIrreversiblePerRun?: number;
   /** True if reviewers see arguments. Default true. */
   includeArguments?: boolean;
-  /** Arguments that lists and Temporal's UI show, by tool. Policies and tools add up; false: none at all. */
+  /** The arguments that lists and Temporal's UI show, by tool. Those of policies and tools add up; false: none. */
   show?: Show;
   /** True if reviewers see redacted arguments. Default true. */
   redact?: boolean;
@@ -113,10 +113,10 @@ export interface ApprovalSettings {
 }
 
 export const runMeasures = ['turns', 'calls', 'tokens', 'timeMs', 'cost'] as const;
-/** What limits measure: model calls, tool calls, tokens, milliseconds since the start, and cost by `prices`. */
+/** What a limit can measure: model calls, tool calls, tokens, milliseconds since the start, or cost by `prices`. */
 export type RunMeasure = (typeof runMeasures)[number];
 
-/** Amounts: at `ask`, a person decides whether the run goes on for as much again; at `end`, the run ends. */
+/** The amounts of a limit. At `ask`, a person decides whether the run goes on for as much again. At `end`, it ends. */
 export interface RunLimit {
   ask?: number;
   end?: number;
@@ -145,7 +145,7 @@ export interface RedactSettings {
   kinds?: SensitiveKind[];
   /** Patterns in RE2 syntax. `name` makes the placeholder: `TICKET` `[TICKET · 488c]`, `ACME_KEY` `[ACME_KEY]`. */
   patterns: { name: string; pattern: string }[];
-  /** Names of arguments to redact that are otherwise exempt because they say what a call does, such as `command`. */
+  /** Arguments to redact although their names say what a call does, such as `command`. */
   also?: string[];
 }
 
@@ -183,7 +183,7 @@ export interface ReviewerKeyEntry {
   publicKey: string;
   /** True if the key may also sign policy changes. */
   operator: boolean;
-  /** The people that a gateway signs for: names, `group:NAME`, or `*` for all. Absent: the key is one person's. */
+  /** The people a gateway signs for: names, `group:NAME`, or `*` for all. Absent: the key is a person's. */
   signsFor?: readonly string[];
 }
 

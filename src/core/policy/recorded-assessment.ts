@@ -15,8 +15,8 @@ import { asRule, type CompiledAssessRule } from './assess-rules.ts';
 import { readyCall } from './ruling.ts';
 
 /**
- * Assesses a call like `assess`, but without the assessors: their results are recorded with the call and do not change
- * with the code (I12). To raise a severity, an assess rule matches as a deny rule does; to lower one, as an allow rule.
+ * Assesses a call as `assess` does, but takes the results of the assessors from the record, so that new code changes
+ * nothing (I12). A rule matches as a deny rule to raise a severity, and as an allow rule to lower it.
  */
 export function assessRecorded(
   call: AssessedCall,
@@ -29,17 +29,17 @@ export function assessRecorded(
   return joinAssessments([assessmentByRisk(call, matched), ...all, ...recorded]);
 }
 
-/** `part`: the rule matches only a part of what would run, so it may raise the severity, not lower it. */
+/** How an assess rule matches. `part`: it matches only a part of what would run, so it may only raise the severity. */
 type AssessMatch = 'no' | 'part' | 'all' | { problem: string };
 
 interface Matched {
   rule: CompiledAssessRule;
   match: AssessMatch;
-  /** True for a rule that could not be evaluated and that cannot raise the severity by risk: `match` is `no`. */
+  /** True: the rule cannot be evaluated, and cannot raise the severity by risk. `match` is `no`. */
   isUnread?: boolean;
 }
 
-/** Which assess rules match a call. If the budget does not cover all of them, each has a problem instead. */
+/** How each assess rule matches a call. If the budget does not cover all rules, every rule has a problem instead. */
 function matchAll(call: AssessedCall, rules: readonly CompiledAssessRule[], meter?: RulingMeter): Matched[] {
   if (rules.length === 0) return [];
   const ready = readyCall(call, {}, meter);
@@ -57,7 +57,7 @@ function matchAll(call: AssessedCall, rules: readonly CompiledAssessRule[], mete
   return rules.map((rule) => ({ rule, match: { problem: 'the arguments are too long for so many rules' } }));
 }
 
-/** How a rule matches a call. A rule that cannot raise the severity, and cannot be evaluated, does not match. */
+/** How a rule matches a call. If it cannot be evaluated, it counts only if it could raise the severity. */
 export function matchAsRule(rule: CompiledAssessRule, call: LayerCall): Pick<Matched, 'match' | 'isUnread'> {
   const { allows, denies } = asRule(rule);
   if (allows(call)) return { match: 'all' };
@@ -67,7 +67,7 @@ export function matchAsRule(rule: CompiledAssessRule, call: LayerCall): Pick<Mat
   return isLowering ? { match: 'no', isUnread: true } : { match: denied };
 }
 
-/** The assessment by risk. A rule that matches and lowers it makes it `safe`, or as severe as unread rules. */
+/** The assessment by risk. A matching rule may lower it to `safe`, or to the severity of rules that failed. */
 function assessmentByRisk(call: AssessedCall, matched: readonly Matched[]): Assessment {
   const standard = defaultAssessment(call.risk);
   const lowering = matched.filter(({ rule, match }) => match === 'all' && !rule.raiseOnly).map(({ rule }) => rule);
@@ -85,7 +85,7 @@ function assessmentByRisk(call: AssessedCall, matched: readonly Matched[]): Asse
   };
 }
 
-/** The assessment by a rule that matched; if it cannot be evaluated, high severity and a required approval. */
+/** The assessment by a rule that matched. If it cannot be evaluated: high severity, and approval is required. */
 function assessmentOfRule(rule: CompiledAssessRule, match: AssessMatch, args: AssessedCall['args']): Assessment {
   const {
     id,
@@ -118,7 +118,7 @@ function assessmentOfRule(rule: CompiledAssessRule, match: AssessMatch, args: As
   };
 }
 
-/** The affected resources in the value of an argument: one for each item of a list. Objects are not written out. */
+/** The affected resources in the value of an argument, one for each item of a list. Of an object, only its name. */
 function resourcesOf(name: string, value: Json | undefined): string[] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) {

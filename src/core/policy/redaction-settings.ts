@@ -4,8 +4,8 @@ import { limitsOf } from './limits.ts';
 import type { ApprovalSettings, Policy, PolicyLayers, RedactSettings } from './policy.ts';
 
 /**
- * What is redacted for a run's reviewers (docs/policy-reference.md); undefined if nothing is. Kinds, patterns and names
- * of all layers add up. If there is a ceiling, only it can leave out a built-in kind.
+ * What is redacted for a run's reviewers (docs/policy-reference.md); undefined if nothing is. The kinds, patterns and
+ * names of all layers add up, but only the ceiling, if there is one, can leave out a built-in kind.
  */
 export function redactionSettings(layers: PolicyLayers): RedactionSettings | undefined {
   if (!limitsOf(layers).redact) return undefined;

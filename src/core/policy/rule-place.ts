@@ -1,7 +1,7 @@
 import type { CompiledPolicy } from './compiled-policy.ts';
 import type { Ruling } from './ruling.ts';
 
-/** The lines of a file's rules, beside the policy: a comment that moves a rule must not change the policy's digest. */
+/** The lines of the rules in a policy file, apart from the policy: moving a rule must not change its digest. */
 export interface RuleLines {
   /** The file's name, without its folder. */
   file: string;
@@ -9,7 +9,7 @@ export interface RuleLines {
   lines: number[];
 }
 
-/** `FILE:LINE` of the rule that decided, if it is in the operator's policy and the lines of that policy are known. */
+/** `FILE:LINE` of the rule that decided, if it is in the operator's policy and `known` has the lines of that policy. */
 export function rulePlace(
   { layer, rule }: Ruling,
   ceiling: CompiledPolicy | undefined,

@@ -21,7 +21,7 @@ export { compileLayers, compilePolicy, type CompiledLayers, type CompiledPolicy 
 export type { SumOf } from '../match/argument-reads.ts';
 export type { RulingMeter } from '../match/ruling-meter.ts';
 
-/** The version of the engine. A run keeps its own: a change to any answer needs a new one, and the older ones stay. */
+/** The version of the engine. A run keeps its version: if any answer changes, a new version is added beside the old. */
 export const engine = 1;
 
 /** An answer: `{ action: 'ask', rule: 'mail', layer: 'run', reason: '…', severity: 'medium', engine: 1 }`. */
@@ -42,7 +42,7 @@ export interface Ruling {
   ask?: { always: Always; by: AskingRule[] };
 }
 
-/** A rule that made the ruling an ask, with its terms; or a risk default or a mode that made it one. */
+/** What made the ruling an ask: a rule with its terms, or a risk default or a mode without any. */
 export interface AskingRule extends AskSettings {
   /** Null for a risk default or a mode. */
   rule: string | null;
@@ -74,7 +74,7 @@ export interface RulingContext {
   metadata?: JsonObject;
   /** Counts of this run so far. Default: zeros. */
   counts?: Partial<RunCounts>;
-  /** Returns a sum for conditions; undefined if a call has no number in that argument. Default: always 0. */
+  /** Returns a sum for conditions; undefined if a call has no number in the argument. Default: always 0. */
   sumOf?: SumOf;
   /** Default: derived from the tool's risk. */
   assessment?: Assessment;
@@ -97,15 +97,15 @@ export interface RunCounts {
   irreversible: number;
 }
 
-/** The most work for rulings in one step of a run: about half a second. Calls beyond it are refused. */
+/** The most work for all rulings in one step of a run: about half a second. Calls beyond that are refused. */
 export const maxWorkOfStep = 2 * maxRulingWork;
-/** What a step of a condition, about a microsecond, costs in units of `maxMatchWork`. */
+/** The price of one step of a condition, about a microsecond, in units of `maxMatchWork`. */
 const workOfConditionStep = 125;
 
 /**
- * Evaluates one call; without any policy, by the standard risk defaults. Of equally strict layers, the ruling names a
- * rule before a risk default, then the ceiling before parents before the run. Throws only for an engine that this
- * version lacks. Adds its work to `meter`.
+ * Evaluates one call; without any policy, by the standard risk defaults. Among equally strict answers, it names that
+ * of a rule before that of a risk default, then ceiling before parents before run. Throws only for an engine that
+ * this version lacks. `meter` counts the work.
  */
 export function evaluate(
   layers: CompiledLayers,
@@ -139,6 +139,7 @@ export function evaluate(
     if (grant !== undefined) return { action: 'allow', rule: grant.grantId, layer: 'grant', ...common };
     if (isToContinue || decisive.some(setsTerms)) {
       const by = decisive.map((answer) => {
+        // The directory of the rule's own layer will say who is in the groups that the rule names.
         const parent = ofParents.findIndex((answers) => answers.includes(answer));
         if (parent >= 0) return { ...askingRule(answer, 'parent'), parent };
         return askingRule(answer, ofCeiling.includes(answer) ? 'ceiling' : 'run');
@@ -183,12 +184,12 @@ export function readyCall(call: RuledCall, context: RulingContext, meter: Ruling
   };
 }
 
-/** The widest grant that an asking answer admits. A risk default or a mode admits any. */
+/** The widest grant that an answer admits, if it asks. A risk default or a mode admits any grant. */
 function admittedBy({ rule, always }: LayerAnswer, call: RuledCall): Always {
   return always ?? (rule === null ? 'tool' : defaultAlways(call));
 }
 
-/** True if an answer has ask settings or limits grants, as a rule that could not be evaluated may. */
+/** True if an answer has settings for the ask, or limits its grants, as a rule that failed may. */
 function setsTerms({ rule, always, ask }: LayerAnswer): boolean {
   return ask !== undefined || (rule !== null && always !== undefined);
 }

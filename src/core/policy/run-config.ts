@@ -12,7 +12,7 @@ export interface ModelCallLimits {
   timeoutMs?: number;
   /** How soon a killed worker is noticed. Default 30 seconds. */
   heartbeatTimeoutMs?: number;
-  /** The most attempts. Between them, the run waits as long as the model's answer demands, if it does. Default 10. */
+  /** The most attempts, default 10. Between two, the run waits as long as the model's answer demands, if it does. */
   maxAttempts?: number;
 }
 
@@ -32,15 +32,15 @@ export interface AgentConfig {
 }
 
 /**
- * What a run needs to know about its agent, recorded once, at its start. A deploy or an edited file does not change the
- * run's policy, and changes a tool only when a call of the tool passes the gate again.
+ * What a run needs to know about its agent, recorded once, at its start. A deploy or an edited file changes nothing
+ * of the policy, and changes a tool only when a call of that tool passes the gate again.
  */
 export interface RunConfig extends AgentConfig {
   /** The operator's policy, as the worker loaded it; the starter of a run cannot set it. */
   ceiling?: Policy;
   /** Absent: the ceiling was not read from a file. */
   ceilingLines?: RuleLines;
-  /** For a nested run: policies that bind the runs above it, the root's first, without those equal to the ceiling. */
+  /** For a nested run: the policies of the runs above, the root's first, except those equal to the ceiling. */
   parents?: Policy[];
   /** The other agents that this run may be handed to, directly or through one another. */
   handoffs?: AgentConfig[];

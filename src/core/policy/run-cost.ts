@@ -6,7 +6,7 @@ export interface RunCost {
   /** In `currency`, without the cost of what `unpriced` names. */
   amount: number;
   currency: string;
-  /** Models without a price or without numbers of tokens, and nested runs: what they cost is unknown. Absent: none. */
+  /** Models without a price or a number of tokens, and nested runs: their cost is unknown. Absent: none. */
   unpriced?: string[];
 }
 
@@ -17,7 +17,7 @@ const nothing: SpentCost = { amount: 0, unpriced: [] };
 const mostUnpriced = 20;
 const longestName = 100;
 
-/** The cost with one call of a model added. `model`: undefined if the worker did not name the model. */
+/** Adds the cost of one model call. `model`: undefined if the worker did not name the model. */
 export function withModelCost(
   spent: SpentCost = nothing,
   prices: Prices | undefined,
@@ -34,7 +34,7 @@ export function withModelCost(
   return { ...spent, amount: spent.amount + millionths / 1_000_000 };
 }
 
-/** The cost with that of a nested run added. The nested run may have another worker, and then other prices. */
+/** Adds the cost of a nested run. Its worker may have other prices, so the cost may be unknown here. */
 export function withNestedCost(
   spent: SpentCost = nothing,
   prices: Prices | undefined,
@@ -52,7 +52,7 @@ export function withNestedCost(
   });
 }
 
-/** The cost as results and statuses give it. Empty if there are no prices, and before the first model call. */
+/** The cost as results and statuses have it; empty without prices, and before the first model call. */
 export function costOf(prices: Prices | undefined, spent: SpentCost | undefined): { cost?: RunCost } {
   if (prices === undefined || spent === undefined) return {};
   const { amount, unpriced } = spent;

@@ -2,12 +2,12 @@ import { formatDuration } from '../base/duration.ts';
 import type { PolicyLayers, Prices, RunLimit, RunLimits, RunMeasure } from './policy.ts';
 import { runMeasures } from './policy.ts';
 
-/** The strictest limits of all: the smallest amount of each measure; undefined if there are none. */
+/** The strictest of several limits: of each measure, the smallest amount; undefined if there are none. */
 export function mergeRunLimits(...all: readonly (RunLimits | undefined)[]): RunLimits | undefined {
   const merged = runMeasures.flatMap((measure) => {
-    const smallest = (at: keyof RunLimit): RunLimit => {
-      const written = all.flatMap((limits) => limits?.[measure]?.[at] ?? []);
-      return written.length === 0 ? {} : { [at]: Math.min(...written) };
+    const smallest = (member: keyof RunLimit): RunLimit => {
+      const amounts = all.flatMap((limits) => limits?.[measure]?.[member] ?? []);
+      return amounts.length === 0 ? {} : { [member]: Math.min(...amounts) };
     };
     const limit = { ...smallest('ask'), ...smallest('end') };
     return Object.keys(limit).length === 0 ? [] : [[measure, limit] as const];
@@ -31,9 +31,9 @@ export interface ReachedLimit {
 }
 
 /**
- * The first limit that a run has reached; one that ends the run comes first. `used`: by the whole run. `allowedFrom`:
- * what was used when a person last let the run go on. A limit of calls is reached only by a call beyond it.
- * `isUnknown`: the cost is not known, and no person has let the run go on all the same; then a limit of the cost asks.
+ * The first limit that a run has reached, with limits that end the run first. `used`: by the whole run.
+ * `allowedFrom`: what was used when a person last let the run go on. The limit of calls is reached by a call beyond
+ * it. `isUnknown`: the cost is not known, and no person has accepted that, so a limit of the cost asks.
  */
 export function reachedLimit(
   limits: RunLimits,

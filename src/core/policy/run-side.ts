@@ -4,7 +4,7 @@ import { mergeRunLimits } from './run-limits.ts';
 import { compileGlob, globMatches, globSubject } from '../match/glob.ts';
 import { nfc } from '../base/text.ts';
 
-/** A rule of the run's side. `layer: 'agent'`: the agent's policy wrote it; absent: the run's own input did. */
+/** A rule of the run's side. `layer: 'agent'`: from the agent's policy; absent: from the run's own input. */
 export interface RunSideRule extends Rule {
   layer?: 'agent';
 }
@@ -15,10 +15,10 @@ export interface RunSide extends Policy {
 }
 
 /**
- * Merges the sources of the run's side (docs/policy-reference.md). Rules form one list, the agent's first, so that the
- * input's override them. Of mode, risk defaults, `approval` settings, the directory and the advisor, the later source
- * wins; `show` and redactions add up; of `limits`, the smallest amount counts. `inputMode` (`RunInput.mode`) is the
- * latest; without a policy it makes an empty one. Returns undefined if all three are undefined.
+ * Merges the policies of the run's side: the agent's, and that of the run's input (docs/policy-reference.md). Rules
+ * form one list, in which the input's come last and so override. Of mode, risk defaults, `approval` settings,
+ * directory and advisor, the later policy wins; `show` and redactions add up; of `limits`, the smallest amount
+ * counts. `inputMode` (`RunInput.mode`) wins over both. Returns undefined if all three are undefined.
  *
  * @example
  * ```ts
@@ -34,14 +34,14 @@ export interface RunSide extends Policy {
 export function mergeRunSide(agentPolicy?: Policy, inputPolicy?: Policy, inputMode?: Mode): RunSide | undefined {
   if (agentPolicy === undefined && inputPolicy === undefined && inputMode === undefined) return undefined;
   const agentRules = (agentPolicy?.rules ?? []).map((rule): RunSideRule => ({ ...rule, layer: 'agent' }));
-  // Only a ceiling may set these two, as reviewer keys: parsePolicy also refuses them in a lower layer.
+  // Only a ceiling may set these two; `parsePolicy` refuses them elsewhere, too.
   const { maxTimeoutMs: _, minRemindMs: __, ...approval } = { ...agentPolicy?.approval, ...inputPolicy?.approval };
   const show = mergeShow(agentPolicy?.approval.show, inputPolicy?.approval.show);
   const assess = [...(agentPolicy?.assess ?? []), ...(inputPolicy?.assess ?? [])];
   const redact = mergeRedact(agentPolicy?.redact, inputPolicy?.redact);
   const limits = mergeRunLimits(agentPolicy?.limits, inputPolicy?.limits);
   const mode = inputMode ?? inputPolicy?.mode ?? agentPolicy?.mode;
-  // The directory is taken whole: a name in one source must not become a member through the groups of another.
+  // The directory is not merged: a name in one policy must not become a member through the groups of the other.
   const directory = inputPolicy?.directory ?? agentPolicy?.directory;
   const advisor = inputPolicy?.advisor ?? agentPolicy?.advisor;
   // Leave out keys without a value, as in a parsed policy.
@@ -59,7 +59,7 @@ export function mergeRunSide(agentPolicy?: Policy, inputPolicy?: Policy, inputMo
   };
 }
 
-/** The change by the last `setPolicy`: a source of rules that comes after all sources that the run began with. */
+/** The change by the last `setPolicy`: its rules come after all rules that the run began with. */
 export interface PolicyChange {
   policy?: Policy;
   mode?: Mode;
@@ -77,25 +77,25 @@ export interface RunPolicies extends PolicyLayers {
   change?: PolicyChange;
 }
 
-/** A change merged with the one before. A change of channels keeps the earlier policy and mode, and vice versa. */
+/** Merges a change with the earlier one. New channels keep the earlier policy and mode, and vice versa. */
 export function laterChange(change: PolicyChange, earlier: PolicyChange = {}): PolicyChange {
   const { policy, mode, channels = earlier.channels } = change;
   const isOfPolicy = policy !== undefined || mode !== undefined;
   return { ...(isOfPolicy ? { policy, mode } : earlier), channels };
 }
 
-/** The run's side after a change, which replaces any earlier change: `base` is the side with which the run began. */
+/** The run's side after a change. `base`: the side with which the run began, so without any earlier change. */
 export function changeRunSide(base: RunSide | undefined, { policy, mode }: PolicyChange): RunSide | undefined {
   const changed = mergeRunSide(undefined, policy, mode);
   if (changed === undefined || base === undefined) return changed ?? base;
   const merged = mergeRunSide(base, changed, mode)!;
-  // `mergeRunSide` marks the rules of `base` as the agent's; here each keeps its own layer.
+  // `mergeRunSide` marks all rules of `base` as the agent's, so the rules keep their own layers here.
   return { ...merged, rules: [...base.rules, ...changed.rules] };
 }
 
 /**
- * The arguments of a waiting call that can be read without a worker, the tool's own (`declared`) first: those that the
- * `show` of tool and policies names (docs/policy-reference.md).
+ * The arguments of a waiting call that lists show without a worker: the tool's own, then those of the policies'
+ * `show`.
  */
 export function namesToShow(layers: PolicyLayers, tool: string, declared: readonly string[] = []): string[] {
   const { ceiling, parents = [], run } = layers;
@@ -105,7 +105,7 @@ export function namesToShow(layers: PolicyLayers, tool: string, declared: readon
   const ofPolicies = settings.flatMap(({ show }) =>
     Object.entries(show || {}).flatMap(([pattern, names]) => {
       const glob = compileGlob(pattern);
-      // A glob that does not compile matches nothing: policies are checked when they load.
+      // A glob that does not compile matches nothing here: policies are checked when they are loaded.
       return !('problem' in glob) && globMatches(glob, subject) === true ? names : [];
     }),
   );

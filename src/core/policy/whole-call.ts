@@ -1,7 +1,7 @@
 /**
  * Rules for a shell command read the whole call, because another argument (`env`, `cwd`, `shell`) may change what an
- * allowed command does. So a rule or grant that matches the command allows the call only if the tool declared every
- * other argument harmless, or the rule or grant names it.
+ * allowed command does. So a rule or a grant for the command allows the call only if it names every other argument,
+ * except those that the tool declared harmless.
  */
 import type { Json, JsonObject } from '../base/tool-call.ts';
 import { shortened } from '../base/text.ts';
@@ -37,18 +37,18 @@ export function grantedCommand({ args, subject, shell }: DeclaredCall): GrantedC
   return shell === undefined ? undefined : { subject: subject!, text: args[subject!], shell };
 }
 
-/** The undeclared arguments that an allow rule for the command does not name. With any, the rule does not count. */
+/** The undeclared arguments that an allow rule for the command does not name. With any of these, it does not allow. */
 export function leftOutBy(
   rule: CompiledRule,
   { subject, undeclared }: { subject: string | undefined; undeclared: readonly string[] },
 ): string[] {
-  // A short cut: most calls have no undeclared arguments, and a ruling may read a thousand rules.
+  // Most calls end here: they have no undeclared arguments, and a ruling may read a thousand rules.
   if (undeclared.length === 0) return [];
   if (rule.action !== 'allow' || subjectGlobs(rule, subject).length === 0) return [];
   return undeclared.filter((name) => !rule.fields.some((field) => field.name === name));
 }
 
-/** Says which arguments a rule leaves out, as a clause. A model may choose their names, so its length is bounded. */
+/** Says which arguments a rule leaves out, as a clause. It is bounded, because a model may choose their names. */
 export function allowsOnlyCommand(leftOut: readonly string[]): string {
   const names = leftOut.slice(0, mostNamed).map((name) => `'${shortened(name, longestName)}'`);
   const more = leftOut.length > mostNamed ? ` and ${leftOut.length - mostNamed} more` : '';
