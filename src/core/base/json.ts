@@ -141,6 +141,7 @@ export function strictJsonProblem(
       // A value without escapes, in a well-formed text, has no problem.
       if (!isKey && isWellFormed && !end.hasEscapes) continue;
       const value = end.hasEscapes ? unescaped(text.slice(start, index + 1)) : text.slice(start + 1, index);
+      // The string is malformed: the parser will report that.
       if (value === undefined) continue;
       if (!value.isWellFormed()) {
         // The key itself cannot be shown, so the place is that of its object.
@@ -168,12 +169,18 @@ export function strictJsonProblem(
       const number = numberShape.exec(text)?.[0];
       if (number === undefined) continue;
       index += number.length - 1;
-      const isInteger = /^-?\d+$/.test(number);
-      if (isExact(Number(number), number, isInteger)) continue;
-      return problemHere(`expected a number that a double holds${isInteger ? ' exactly; send it as text' : ''}`);
+      const expected = expectedNumber(number);
+      if (expected !== undefined) return problemHere(expected);
     }
   }
   return undefined;
+}
+
+/** What was expected in the place of a number that a double does not hold; undefined if a double holds it. */
+function expectedNumber(number: string): string | undefined {
+  const isInteger = /^-?\d+$/.test(number);
+  if (isExact(Number(number), number, isInteger)) return undefined;
+  return `expected a number that a double holds${isInteger ? ' exactly; send it as text' : ''}`;
 }
 
 const [quote, backslash, comma, minus, zero, nine] = [0x22, 0x5c, 0x2c, 0x2d, 0x30, 0x39];

@@ -228,15 +228,14 @@ const unfitting = `'always.match' does not fit the call that was asked about`;
 /** Why a grant with these globs would not answer the call that was asked about, as a clause. */
 function globsProblem(match: Record<string, string>, record: RequestRecord): string | undefined {
   const scope = { kind: 'arguments', match } as const;
-  const candidates = [{ grantId: '', tool: record.request.toolName, approved: true, scope }];
+  const grant = { grantId: '', tool: record.request.toolName, approved: true, scope };
   const call = grantedCall(record, undefined);
   const { undeclared } = call.ready;
-  const named = call.command === undefined ? undeclared : [call.command.subject, ...undeclared];
-  const [missing] = unmatched(scope, named);
+  const mustBeNamed = call.command === undefined ? undeclared : [call.command.subject, ...undeclared];
+  const [missing] = unmatched(scope, mustBeNamed);
   if (missing !== undefined) return `'always.match' must name '${missing}' too`;
-  if (!candidates.every((grant) => coversCommand(grant, call)))
-    return `'always.match' must match each part of the command by itself`;
-  return grantFor(candidates, call, 'arguments') === undefined ? unfitting : undefined;
+  if (!coversCommand(grant, call)) return `'always.match' must match each part of the command by itself`;
+  return grantFor([grant], call, 'arguments') === undefined ? unfitting : undefined;
 }
 
 /** The expiry and the uses of the new grant: the shortest time and the fewest uses in any vote. */

@@ -7,10 +7,7 @@ import { counted, requestOf, irreversibleCount, journaled, unchanged } from './l
 import type { JournalEntry } from './journal-entry.ts';
 import type { Ruling } from '../policy/ruling.ts';
 
-/**
- * Adds an open request, and gives the seats of people who are away to their deputies. A call that was counted before,
- * because its request is replaced or it was started, is not counted again.
- */
+/** Adds an open request. The seats of people who are away go to their deputies. */
 export function openRequest(
   ledger: Ledger,
   asked: RequestRecord,
@@ -27,11 +24,12 @@ export function openRequest(
     ...(deniedBefore !== undefined && { deniedBefore }),
   };
   const { requestId, toolName, digest, deadline, assessment, replaces, reviewers, advice } = record.request;
+  // A call is not counted again if its request is replaced, nor are its numbers if it was started before.
   const wasStarted = replaces?.by === 'unknown';
   const isCounted = replaces !== undefined && replaces.by !== 'edit' && countsAsIrreversible(ledger, replaces);
   const irreversible = isCounted ? 0 : irreversibleCount(assessment);
   const more = { calls: replaces === undefined ? 1 : 0, asks: 1, irreversible };
-  // The numbers of a call that was started before are in the sums already.
+
   const counting = wasStarted ? ledger : withShare(ledger, record.callId, toolName, record.request.arguments);
   const open = unchanged({ ...counting, open: [...ledger.open, record], counts: counted(ledger, more) });
   const opened = journaled(open, atMs, {

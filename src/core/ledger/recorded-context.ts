@@ -17,10 +17,7 @@ export interface EvidenceContext extends RunContext {
 /** The limit for metadata, in bytes of JSON. It is the same as for the input of an agent run. */
 const maxMetadataBytes = 4_000;
 
-/**
- * The last argument of an activity that the run schedules anyway. It records in history the context of a custom
- * workflow, by which the gate rules. The activity itself only checks its shape.
- */
+/** Records the context of a custom workflow in history, as the last argument of an activity that runs anyway. */
 export interface ContextCarrier {
   context: EvidenceContext;
 }

@@ -75,10 +75,7 @@ export function compileRules(policies: PolicyLayers): RunRules {
   };
 }
 
-/**
- * Rules on one call at `atMs`. A grant answers only if its reviewers could answer this call. Throws for an engine
- * that is no longer supported. `meter` counts the work.
- */
+/** Rules on one call at `atMs`. Throws for an engine that is no longer supported. `meter` counts the work. */
 export function ruleCase(
   rules: RunRules,
   call: CaseCall,
@@ -105,6 +102,7 @@ export function ruleCase(
   const ungranted = ruleWith([]);
   const terms = askTermsOf(policies, ungranted, { ...ruled, mayHaveRun });
   const asking = { terms, delegations: [], request: { requestedAt: iso(atMs), callerUserId: caller?.userId ?? null } };
+  // A grant answers only if the reviewers who made it could answer this call.
   const isAnswering = (grant: Grant): boolean =>
     grant.tool === call.tool &&
     grant.approved &&

@@ -95,10 +95,7 @@ export function compileCondition(source: string): Condition | { problem: string 
   };
 }
 
-/**
- * Returns the problem of the first bad name, as a clause. Changes the expression in place: each round of a loop pays
- * for itself, and `has` fails on a value that is no object.
- */
+/** The problem of the first bad name, as a clause. Makes loops pay for each round, and `has` fail on non-objects. */
 function prepare(expression: Expression, variables: ReadonlySet<string>): string | undefined {
   const { exprKind } = expression;
   const firstProblem = (parts: (Expression | undefined)[], names = variables): string | undefined => {

@@ -11,6 +11,7 @@ export function expressionSize(source: string): number {
     const group = groups.at(-1)!;
     const [, from, upTo] = repetitionAt(source, index) ?? [];
     if (from !== undefined) {
+      // RE2 writes out `{n,}` as n copies and a star, so one more copy than the larger bound is enough.
       const copies = Math.min(Math.max(Number(from), Number(upTo ?? 0), 1) + 1, mostCopies);
       group.size += group.last * (copies - 1);
       group.last *= copies;

@@ -102,7 +102,7 @@ function writeClass({ negated, ranges }: Class): string {
   return `[${negated ? '!' : ''}${written.join('')}]`;
 }
 
-/** The range as it matches mapped texts: `/` is taken out, and replaced by the separator if it was in the range. */
+/** The range for mapped texts, where the separator stands for `/`: it has the separator only if it had `/`. */
 function withSlashMapped([from, to]: [number, number]): [number, number][] {
   const pieces: [number, number][] = [];
   let start = from;

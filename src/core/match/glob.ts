@@ -190,7 +190,7 @@ interface Segments {
    * `sudo * ls*`, `sudo rm ls` is not covered. In the segments before, a `*` stands for at most a word.
    */
   command?: number;
-  /** True: the command runs the program of the segments before it, so a glob's last `*` may go on into the command. */
+  /** True: wrapper and command are one program (`git -C dir status`), so a glob's last `*` may match both. */
   isSameProgram?: boolean;
 }
 

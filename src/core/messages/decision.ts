@@ -72,10 +72,7 @@ const longestName = 200;
 const requestIdShape = /^[0-9a-f]{32}$/;
 const digestShape = /^[0-9a-f]{64}$/;
 
-/**
- * Checks a decision as received: any value gives a decision or a problem. Unknown fields are refused, so that no
- * reviewer believes that such a field counted.
- */
+/** Checks a decision as received. Unknown fields are refused, so that no reviewer believes that one counted. */
 export function parseDecision(value: unknown): { decision: ParsedDecision } | { problem: Problem } {
   if (!isObject(value)) return invalid(`a decision is an object { requestId, approved }, not ${kindOf(value)}`);
   const decision: Record<string, unknown> = {};

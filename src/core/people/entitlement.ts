@@ -227,22 +227,25 @@ function shortageOf(panel: Panel, seats: Seats, voted: ReadonlyMap<string, boole
   for (const requirement of panel.requirements) {
     const { directory, reviewers, quorum, oneOfEach } = requirement;
     if (reviewers.length + oneOfEach.length === 0) continue;
+    const canApprove = (owner: string): boolean => {
+      const holder = seats.holderOf(owner);
+      // People who have voted keep their vote: an approval counts, a denial means that they cannot approve.
+      const mayVote = voted.get(holder) ?? maySign(panel, holder);
+      return mayVote && !revokedPeople.has(holder) && canApproveBy(panel, seats.seatOf(owner));
+    };
     /** At most `most` people who can still approve for one of the names. */
     const possible = (names: readonly string[], most: number): string[] => {
-      const found = new Set<string>();
-      const asked = new Map(names.map((name) => [nameKey(name, keyOf), name]));
-      for (const name of asked.values()) {
+      const holders = new Set<string>();
+      const distinct = new Map(names.map((name) => [nameKey(name, keyOf), name]));
+      for (const name of distinct.values()) {
         for (const owner of membersOfOne(directory, name, panel.keyOf)) {
-          if (found.size >= most) return [...found];
-          const holder = seats.holderOf(owner);
-          // People who have voted keep their vote: an approval counts, a denial means that they cannot approve.
-          const mayVote = voted.get(holder) ?? maySign(panel, holder);
-          if (mayVote && !revokedPeople.has(holder) && canApproveBy(panel, seats.seatOf(owner))) found.add(holder);
+          if (holders.size >= most) return [...holders];
+          if (canApprove(owner)) holders.add(seats.holderOf(owner));
         }
       }
-      return [...found];
+      return [...holders];
     };
-    const able = possible(reviewers.length > 0 ? reviewers : oneOfEach, Math.max(quorum, oneOfEach.length));
+    const able = possible(reviewers.length > 0 ? reviewers : oneOfEach, placesOf(requirement));
     if (able.length < quorum) return { requirement, able };
     // `oneOfEach.length` candidates for a place are enough: the other places cannot take all of them.
     const candidates = new Map(oneOfEach.map((name) => [name, new Set(possible([name], oneOfEach.length))]));

@@ -266,8 +266,8 @@ export function indexCandidates<Candidate extends Patterned>(
 /** The positions of the rules, by the rarest key of their literals. `unfiled`: those of rules without a key. */
 function filedByRarestKey(rules: readonly Patterned[]): { filed: Map<number, number[]>; unfiled: number[] } {
   const keysOf = rules.map(({ rule }) => (rule.pattern.args?.literals ?? []).flatMap(foursOf));
-  const shared = new Map<number, number>();
-  for (const keys of keysOf) for (const key of new Set(keys)) shared.set(key, (shared.get(key) ?? 0) + 1);
+  const ruleCount = new Map<number, number>();
+  for (const keys of keysOf) for (const key of new Set(keys)) ruleCount.set(key, (ruleCount.get(key) ?? 0) + 1);
   const unfiled: number[] = [];
   const filed = new Map<number, number[]>();
   for (const [position, keys] of keysOf.entries()) {
@@ -275,7 +275,7 @@ function filedByRarestKey(rules: readonly Patterned[]): { filed: Map<number, num
       unfiled.push(position);
       continue;
     }
-    const rarest = keys.reduce((best, key) => (shared.get(key)! < shared.get(best)! ? key : best));
+    const rarest = keys.reduce((best, key) => (ruleCount.get(key)! < ruleCount.get(best)! ? key : best));
     const positions = filed.get(rarest);
     if (positions === undefined) filed.set(rarest, [position]);
     else positions.push(position);

@@ -192,7 +192,7 @@ function answerWithoutRule({ mode, riskDefaults }: CompiledPolicy, call: LayerCa
   return { action, rule: null, layer: 'default', ...(action !== 'allow' && { reason: why }) };
 }
 
-/** A rule that cannot be evaluated denies if its action is deny, else asks. A mode may turn the ask into a denial. */
+/** A rule that cannot be evaluated denies if its action is `deny`, else asks. A mode may deny instead of the ask. */
 function answerOfFailedRule(
   { mode, advisor }: CompiledPolicy,
   call: LayerCall,

@@ -46,7 +46,7 @@ export function partMatchers({ subject, shell, subjects: unbounded, facts, argsL
   };
   const matchStrictly = (candidate: Candidate, texts: string[]): Match =>
     firstMatch([...texts.map((text) => () => textMatch(candidate, text)), () => whole(candidate)]);
-  // Allow rules have an exception: only wrappers and their options make the split uncertain.
+  // If only wrappers and their options make the split uncertain, an allow rule may count: point 4 in shell/parts.ts.
   const isOfWrapper = (reason: Uncertainty): boolean => reason === 'wrapper program' || reason === 'unknown option';
   const onlyWrapped = uncertain.length > 0 && uncertain.every(isOfWrapper);
   const wrapped = onlyWrapped ? new WrappedParts(parts) : undefined;

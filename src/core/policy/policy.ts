@@ -66,7 +66,7 @@ export interface AskSettings {
   onTimeout?: 'deny' | 'allow';
   /** What a message of the user does to an open request: `show` it on the card, or `withdraw` it. Default `show`. */
   whenUserWrites?: 'show' | 'withdraw';
-  /** The widest grant of an approval. Default `tool`, but `call` for destructive tools and shell subjects. */
+  /** The widest grant that an approval may leave. Default `tool`, but `call` for destructive tools and shells. */
   always?: Always;
   /** Asked before reviewers; false: none. Default: the policy's advisor, which cannot approve for named people. */
   advisor?: AdvisorSettings | false;

@@ -28,9 +28,9 @@ export function withModelCost(
   const price = model !== undefined && Object.hasOwn(prices?.models ?? {}, model) ? prices!.models[model] : undefined;
   // A model that reports no tokens is not free: its cost is unknown.
   if (price === undefined || input + output === 0) return withUnknownCost(spent, model ?? 'a model');
-  const { input: ofInput, cachedInput: ofCached = ofInput, output: ofOutput } = price;
-  const hits = Math.min(tokensIn(usage.cachedInputTokens ?? 0), input);
-  const millionths = (input - hits) * ofInput + hits * ofCached + output * ofOutput;
+  const { cachedInput: cachedPrice = price.input } = price;
+  const cached = Math.min(tokensIn(usage.cachedInputTokens ?? 0), input);
+  const millionths = (input - cached) * price.input + cached * cachedPrice + output * price.output;
   return { ...spent, amount: spent.amount + millionths / 1_000_000 };
 }
 

@@ -93,10 +93,7 @@ export function changeRunSide(base: RunSide | undefined, { policy, mode }: Polic
   return { ...merged, rules: [...base.rules, ...changed.rules] };
 }
 
-/**
- * The arguments of a waiting call that lists show without a worker: the tool's own, then those of the policies'
- * `show`.
- */
+/** The arguments that lists show without a worker: those the tool declares, then those in `show` of policies. */
 export function namesToShow(layers: PolicyLayers, tool: string, declared: readonly string[] = []): string[] {
   const { ceiling, parents = [], run } = layers;
   const settings = [ceiling, ...parents, run].flatMap((policy) => policy?.approval ?? []);

@@ -17,10 +17,7 @@ export interface KeptValue {
 /** The most bytes of JSON that `keptValues` returns: together with the edit, they are the input of one activity. */
 const mostBytes = 700_000;
 
-/**
- * What `restorePlaceholders` needs to undo placeholders in an edit. `names`: those of the policies' own patterns. If
- * that is too large, the originals are left out, so that an edit with a placeholder is refused.
- */
+/** What `restorePlaceholders` needs to undo placeholders in an edit. `names`: of the policies' own patterns. */
 export function keptValues(
   args: JsonObject,
   values: readonly RedactedValue[],
@@ -50,6 +47,7 @@ export function keptValues(
     const item = itemOf(path);
     return [{ path, placeholders, ...(typeof value === 'number' && { isNumber: true }), ...(item && { item }) }];
   });
+  // Without originals, an edit with a placeholder is refused.
   return byteLength(JSON.stringify(kept)) <= mostBytes ? kept : [namesOnly(kept)];
 }
 
