@@ -1,7 +1,4 @@
-/**
- * Compares a call's bank accounts with those of earlier requests. Reviewers may see only placeholders, which two
- * accounts can share, so the run has to compare the accounts.
- */
+/** Compares a call's bank accounts with those of earlier requests, because two accounts can share a placeholder. */
 import { namesAccount } from '../redact/exempt-names.ts';
 import { leavesOf, type Leaf, type Redaction } from '../redact/redaction.ts';
 import type { JsonObject } from '../base/tool-call.ts';

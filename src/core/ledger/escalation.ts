@@ -1,7 +1,4 @@
-/**
- * The steps while a request waits: reminders, further reviewers, a warning before the deadline. Their times follow from
- * the request alone, and one timer of the run serves all of them.
- */
+/** The steps while a request waits: reminders, further reviewers, a warning. Their times follow from the request. */
 import { reviewersAt } from '../policy/ask-terms.ts';
 import { iso, type RequestRecord } from './ledger-state.ts';
 

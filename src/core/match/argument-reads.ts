@@ -40,12 +40,8 @@ export function argumentsRead(source: string): string[] {
   const visit = (part: unknown): void => {
     if (typeof part !== 'object' || part === null) return;
     const { case: kind, value } = part as Node;
-    if (kind === 'selectExpr') {
-      const { operand, field, testOnly } = value as { operand?: { exprKind?: Node }; field: string; testOnly: boolean };
-      const operandKind = operand?.exprKind;
-      if (!testOnly && operandKind?.['case'] === 'identExpr' && (operandKind['value'] as Node)['name'] === 'args')
-        read.add(field);
-    }
+    const argument = kind === 'selectExpr' ? argumentOf(value as Selection) : undefined;
+    if (argument !== undefined) read.add(argument);
     for (const each of Object.values(part)) visit(each);
   };
   try {
@@ -54,6 +50,14 @@ export function argumentsRead(source: string): string[] {
     // A condition that is not CEL never holds, so it reads nothing.
   }
   return [...read];
+}
+
+/** A selection `OPERAND.FIELD`. `testOnly`: `has` only asks whether the field is there. */
+type Selection = { operand?: { exprKind?: Node }; field: string; testOnly: boolean };
+
+function argumentOf({ operand, field, testOnly }: Selection): string | undefined {
+  const { case: kind, value } = operand?.exprKind ?? {};
+  return !testOnly && kind === 'identExpr' && (value as Node)['name'] === 'args' ? field : undefined;
 }
 
 /** Returns the sum of an argument over the calls of a tool; undefined if the sum is not known. */

@@ -44,7 +44,7 @@ export function expressionSize(source: string): number {
 const mostCopies = 1_000;
 /** The size of every program besides its expression. RE2 adds instructions to fail, to begin and to end a match. */
 const sizeOfFrame = 6;
-/** The size of one character, in either case, or of a `|` with its branch. */
+/** The size of one character, which may match in two cases, or of a `|` with its branch. */
 const sizeOfOne = 2;
 
 function repetitionAt(source: string, index: number): RegExpExecArray | null {

@@ -214,11 +214,13 @@ function segmentsMatch(source: string, { texts, command = -1, isSameProgram }: S
     if (command >= 0 && index > command) dropNewStars(places, tokens);
     if (lastingGoesOn) places.within[lasting] = 1;
     for (const character of segment) {
+      // In the segments before the command, a `*` stands for at most a word, so a blank ends it.
       const ends = index < command && character === ' ';
       const reachesAny = step(places, next, tokens, { code: character.codePointAt(0)!, ends, lasting });
       if (!reachesAny && wholeCommandStars.length === 0) return false;
       [places, next] = [next, places];
     }
+    // These stars stand for the whole command that was just read.
     for (const star of wholeCommandStars) places.within[star] = 1;
   }
   endStars(places, tokens);

@@ -22,7 +22,7 @@ export interface RequestedScope {
 export interface MessageSignature {
   /** The id of the key under `reviewer_keys` in the operator's policy. */
   keyId: string;
-  /** ISO 8601 in UTC. No clock checks it. */
+  /** When the message was signed, as its sender says: ISO 8601 in UTC. */
   signedAt: string;
   value: string;
 }
@@ -136,7 +136,7 @@ function fieldProblem(key: string, field: unknown): Problem | undefined {
   }
 }
 
-/** Why a member is refused that must be one of the texts in `decisionBounds`. */
+/** Why a member is refused that has no check of its own: it must be a text in `decisionBounds`. */
 function textProblem(key: string, field: unknown): Problem | undefined {
   if (!Object.hasOwn(decisionBounds, key)) return invalid(`unknown field '${key.slice(0, 40)}'`).problem;
   if (typeof field !== 'string') return invalid(`'${key}' must be text, not ${kindOf(field)}`).problem;

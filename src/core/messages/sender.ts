@@ -65,6 +65,7 @@ export function claimedSender(
     if (revokedName !== undefined) return refused(revokedSentence(revokedName));
     if (name !== '' || !needsNoOwner) return signedFor(signer, name, ceiling?.directory, keyOf);
   }
+  // From here on, the key is a person's own, or an operator's key without a person.
   const owner = owners.length === 1 ? owners[0] : undefined;
   const revokedOwner = revokedOf(ceiling?.revoked, { reviewerId: owner }, keyOf);
   if (revokedOwner !== undefined) return refused(revokedSentence(revokedOwner));

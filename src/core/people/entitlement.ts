@@ -340,6 +340,7 @@ export function maxMatching<Place, Person>(
     candidates[place]!.some((person) => {
       if (tried.has(person)) return false;
       tried.add(person);
+      // A person who fills another place can move here if someone else can fill that place.
       const taken = placeOf.get(person);
       if (taken !== undefined && !fill(taken, tried)) return false;
       placeOf.set(person, place);

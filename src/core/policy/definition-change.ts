@@ -1,4 +1,4 @@
-/** A call has passed the gate, but the worker has another definition of its tool than the permit names (I8). */
+/** Sentences about a tool whose definition changed after a call of it had passed the gate (I8). */
 import { canonicalJson } from '../base/canonical-json.ts';
 import { shortened } from '../base/text.ts';
 import type { Json, JsonObject, ToolDefinition } from '../base/tool-call.ts';

@@ -123,6 +123,7 @@ function matchesOfPart(candidates: readonly Candidate[], part: PartMatcher, call
       const reason = failed === undefined ? `rule ${rule.id} ${allowsOnlyCommand(leftOut)}` : notEvaluated(failed);
       found.partial = { ...rule, action: 'ask', ask: undefined, reason };
     }
+    // A rule that failed, or that leaves out arguments, is not the last rule that matched.
     if (failed !== undefined || leftOut.length > 0) continue;
     found.last = rule;
     found.partial = undefined;

@@ -43,14 +43,13 @@ interface Matched {
 function matchAll(call: AssessedCall, rules: readonly CompiledAssessRule[], meter?: RulingMeter): Matched[] {
   if (rules.length === 0) return [];
   const ready = readyCall(call, {}, meter);
-  const all = ready.subjects;
   let tooMuch = false;
   const afford = (work: number): boolean => {
-    const affords = all.afford(work);
-    tooMuch ||= !affords;
-    return affords;
+    const isAffordable = ready.subjects.afford(work);
+    tooMuch ||= !isAffordable;
+    return isAffordable;
   };
-  const subjects = { ...all, afford };
+  const subjects = { ...ready.subjects, afford };
   const matched = rules.map((rule) => ({ rule, ...matchAsRule(rule, { ...ready, subjects }) }));
   if (!tooMuch) return matched;
   // How many rules the budget covers depends on their order, so none of them counts.

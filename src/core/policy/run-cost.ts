@@ -44,6 +44,7 @@ export function withNestedCost(
   const { amount, currency, unpriced = [] } = cost;
   const isKnown = Number.isFinite(amount) && amount! >= 0 && currency === prices?.currency;
   if (!isKnown) return withUnknownCost(spent, `agent ${agent}`);
+  // The worker of the nested run may send anything.
   const isList = Array.isArray(unpriced) && unpriced.every((name) => typeof name === 'string');
   const names = isList ? unpriced : [`agent ${agent}`];
   return names.reduce<SpentCost>((sum, name) => withUnknownCost(sum, name), {

@@ -22,11 +22,11 @@ export function findSensitive(text: string, kinds: readonly string[] = sensitive
     // A copy: `exec` changes `lastIndex`, and the workflow sandbox freezes what its executions share.
     const search = new RegExp(expression);
     for (let match = search.exec(text); match !== null; match = search.exec(text)) {
-      const before = hasPrefix === true ? match[1]! : '';
-      const start = match.index + before.length;
-      const found = match[0].slice(before.length);
-      const next = text.slice(match.index + match[0].length, match.index + match[0].length + 1);
-      const length = sensitiveLength === undefined ? found.length : sensitiveLength(found, next);
+      const prefix = hasPrefix === true ? match[1]! : '';
+      const start = match.index + prefix.length;
+      const found = match[0].slice(prefix.length);
+      const characterAfter = text.slice(start + found.length, start + found.length + 1);
+      const length = sensitiveLength === undefined ? found.length : sensitiveLength(found, characterAfter);
       if (length > 0 && !isInHost(start, start + length)) {
         const placeholder = valuePlaceholder(kind, text.slice(start, start + length));
         taken.add([start, start + length, placeholder], grantsAccess(kind));
@@ -127,10 +127,7 @@ export function hostsIn(text: string): [start: number, end: number][] {
   return hosts;
 }
 
-/**
- * Redacts a text that leaves a run: keys, tokens, passwords, card and US social security numbers become placeholders
- * such as `[JWT]`. Everything else stays, such as amounts, addresses and account numbers: reviewers need it.
- */
+/** Redacts a text that leaves a run: secrets become placeholders such as `[JWT]`. Reviewers need everything else. */
 export function redactSecrets(text: string): string {
   return redactText(text, secretKinds);
 }

@@ -114,7 +114,7 @@ export const leastHidden = 4;
 
 /** A text that reviewers do not see, and the search for it in other texts. */
 export class HiddenText {
-  /** The path of the value that holds it, as JSON. */
+  /** The path, as JSON, of the value in which the text is hidden. */
   readonly path: string;
   readonly secret: string;
   readonly placeholder: string;

@@ -108,23 +108,24 @@ export function marksOf({ kinds, patterns, also }: RedactionSettings): Omit<Reda
 function spansOf({ path, value, text }: Leaf, { settings, findMore, command }: FindOptions): readonly Span[] {
   const { kinds, also } = settings;
   const names = path.filter((key) => typeof key === 'string');
-  const isDemanded = names.some((name) => also.includes(name));
+  const isNamedByPolicy = names.some((name) => also.includes(name));
   const isCommand = command !== undefined && path[0] === command;
-  if (text === '' || (isCommand && !isDemanded)) return [];
-  const whole = (placeholder: string): Span[] => [[0, text.length, placeholder]];
-  const saysWhat = !isDemanded && isExempt(path);
+  if (text === '' || (isCommand && !isNamedByPolicy)) return [];
+  const hideWhole = (placeholder: string): Span[] => [[0, text.length, placeholder]];
+  const isExempted = !isNamedByPolicy && isExempt(path);
   // An exempt value is hidden only by its own name, not by an object around it: `{ secret: { command } }`.
-  const inSecret = (saysWhat ? names.slice(-1) : names).some(namesSecret);
-  if (kinds.includes('PASSWORD') && inSecret) return whole(placeholderOf('PASSWORD'));
-  if (saysWhat) return [];
-  const hidden = !isDemanded && saysOnWhat(path) ? kinds.filter((kind) => !identifyingKinds.includes(kind)) : kinds;
+  const hasSecretName = (isExempted ? names.slice(-1) : names).some(namesSecret);
+  if (kinds.includes('PASSWORD') && hasSecretName) return hideWhole(placeholderOf('PASSWORD'));
+  if (isExempted) return [];
+  const hiddenKinds =
+    !isNamedByPolicy && saysOnWhat(path) ? kinds.filter((kind) => !identifyingKinds.includes(kind)) : kinds;
   const named = namedKind(names.at(-1) ?? '', text);
-  if (named !== undefined && hidden.includes(named)) return whole(valuePlaceholder(named, text));
+  if (named !== undefined && hiddenKinds.includes(named)) return hideWhole(valuePlaceholder(named, text));
   // In a JSON number, only a card number can be recognized.
-  const searched = typeof value === 'string' ? hidden : hidden.filter((kind) => kind === 'CARD');
+  const searched = typeof value === 'string' ? hiddenKinds : hiddenKinds.filter((kind) => kind === 'CARD');
   const found = findSensitive(text, searched, findMore);
-  const spans = isDemanded ? found : shownAccount(path, text, withoutActions(text, found, isStatement(path)));
-  return spans.length <= mostSpans ? spans : whole(valuePlaceholder('REDACTED', withPlaceholders(text, spans)));
+  const spans = isNamedByPolicy ? found : shownAccount(path, text, withoutActions(text, found, isStatement(path)));
+  return spans.length <= mostSpans ? spans : hideWhole(valuePlaceholder('REDACTED', withPlaceholders(text, spans)));
 }
 
 /** If a value is only an account, and its name says so (`iban`), its placeholder also shows the first characters. */
