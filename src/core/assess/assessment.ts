@@ -73,8 +73,7 @@ export function wantsApproval(severity: Severity): boolean {
 
 /**
  * Joins assessments, in any order. The result has the highest severity (`safe` for an empty list) and all texts,
- * those of the most severe first, cut to `assessmentBounds`. It is reversible if all are, and needs approval if any
- * does.
+ * those of the most severe first, cut to `assessmentBounds`. Reversible if all are; needs approval if any does.
  */
 export function joinAssessments(all: readonly Assessment[]): Assessment {
   // The JSON text decides between equal severities, so that the order of the list changes nothing.

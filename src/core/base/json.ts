@@ -119,8 +119,7 @@ interface OpenLevel {
 
 /**
  * The first problem of a JSON text that a parser would not report: a duplicate key, a number that a double does not
- * hold as written, half a surrogate pair, nesting deeper than `maxDepth`. Reads the text in one pass and never
- * throws: malformed text is left to the parser.
+ * hold as written, half a surrogate pair, nesting deeper than `maxDepth`. Malformed text is left to the parser.
  */
 export function strictJsonProblem(
   text: string,

@@ -57,7 +57,7 @@ export function withShareSpent<L extends Summing>(ledger: L, callId: string): L 
   return { ...ledger, sums: { ...sums, held: sums.held.filter((each) => each.callId !== callId) } };
 }
 
-/** The ledger as a ruling on a waiting call reads it: its sums omit this call and the requests opened after it. */
+/** A copy of the ledger for a ruling on a waiting call: its sums leave out this call and later requests. */
 export function admittedBefore<L extends Summing & { open: readonly { callId: string }[] }>(
   ledger: L,
   callId: string | undefined,

@@ -257,7 +257,7 @@ function close(
   return { ...closed, receipt: { requestId, accepted: true, outcome, message: receiptMessage(requestId, outcome) } };
 }
 
-/** Answers a decision about a request that is not open: a retry gets its first receipt, others are refused (I3, I4). */
+/** Answers a decision about a request that is not open: a retry is accepted again, others are refused (I3, I4). */
 function answerSettled(ledger: Ledger, decision: ParsedDecision, directories: Directories): Reduction {
   const { requestId } = decision;
   const settled = ledger.settled.find((each) => each.request.requestId === requestId);

@@ -188,7 +188,7 @@ export function counted({ counts }: Pick<Ledger, 'counts'>, more: Partial<Ledger
   };
 }
 
-/** Adds one entry under the next sequence number. Fields without a value are left out. */
+/** Adds one journal entry, under the next sequence number. Fields without a value are left out. */
 export function journaled(
   { ledger, entries, receipt }: Reduction,
   atMs: number,

@@ -153,7 +153,7 @@ function grantedCall({ request, ruled }: GrantableRequest, atMs: number | undefi
   return { digest, atMs, ready: readyCall(call, {}), command: grantedCommand(call) };
 }
 
-/** The id of the grant from which a ruling takes one use. A cached result takes none, because nothing runs. */
+/** The grant of which a ruling takes one use: the one that allowed, or `grantId`, which denied. None if `cached`. */
 export function grantUsedBy({
   outcome,
   layer,

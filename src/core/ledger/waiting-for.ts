@@ -54,7 +54,7 @@ export const waitingMessage = 'An approval request waits for an answer';
 
 /** The message under which a worker logs that no channel could deliver a request so far. */
 export const undeliveredMessage = 'No channel could deliver this request yet';
-/** A channels workflow with undelivered requests has this tag, and for each request this text and the request's id. */
+/** The tag of a channels workflow with undelivered requests. Followed by an id: the tag of that request. */
 export const undeliveredTag = 'undelivered:';
 
 /** The log line about a waiting request, without values of arguments. The logger adds the workflow's id. */

@@ -47,7 +47,7 @@ export interface TranslatedGlob {
   onlyStars: boolean;
 }
 
-/** The glob in minimatch's syntax, without braces, extglobs, negation and comments; or, as a clause, its problem. */
+/** The glob in minimatch's syntax, in which only wildcards and classes stay special; or, as a clause, its problem. */
 export function translateGlob(source: string): TranslatedGlob | { problem: string } {
   const characters = Array.from(source);
   let glob = '';

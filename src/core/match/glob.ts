@@ -249,7 +249,7 @@ function dropProgramStars({ before }: Places, tokens: readonly GlobToken[]): num
   const wholeCommandStars: number[] = [];
   for (let at = 0; at < tokens.length; at += 1) {
     if (before[at] === 0) continue;
-    // The star of `?*` is one of these, because it names no program either.
+    // The pieces from here to the next star name no program, if each matches any one character, as in `?*`.
     const star = tokens.findIndex((token, index) => index >= at && !matchesOneCharacter(token));
     if (tokens[star] !== 'star') continue;
     before[at] = 0;

@@ -93,6 +93,7 @@ export function affordable(
   reading: ListReading = 'any',
 ): boolean | { problem: string } {
   const work = matchWork(glob, subject);
+  // A match beyond `maxMatchWork` is refused at once, so it costs nothing.
   if (work > maxMatchWork || subjects.afford(work)) return metered(glob, subject, subjects, reading);
   return { problem: 'the arguments are too long for so many rules' };
 }

@@ -82,7 +82,7 @@ export type CloseMessage = Pick<ControlMessage, 'by' | 'reason' | 'messageId'>;
 type Read<Message> = { message: Message } | { problem: Problem };
 
 const longest = { by: 200, reason: 2_000, to: 200, from: 200, messageId: 200 } as const;
-/** How an id begins that is made from a signature. No `messageId` may begin so. */
+/** The beginning of ids that are made from signatures. No `messageId` may begin with it. */
 const bySignature = 'signature:';
 const maxRevoked = 100;
 const maxChannels = 20;
@@ -134,7 +134,7 @@ export function readRevoke(value: unknown): Read<RevokeMessage> {
 export function readSetPolicy(value: unknown): Read<SetPolicyMessage> {
   const fields = readFields(value, 'a change of policy', ['policy', 'mode', 'channels']);
   if ('problem' in fields) return fields;
-  const { policy, mode, channels, ...signed } = fields.message;
+  const { policy, mode, channels } = fields.message;
   if (policy === undefined && mode === undefined && channels === undefined) {
     return invalidPolicy(`a change of policy needs 'policy', 'mode' or 'channels'`);
   }
@@ -149,7 +149,7 @@ export function readSetPolicy(value: unknown): Read<SetPolicyMessage> {
   if (mode !== undefined && !modes.some((known) => known === mode)) {
     return invalidPolicy(`'mode' must be one of ${modes.join(', ')}`);
   }
-  return { message: { ...(fields.message as SetPolicyMessage), ...(signed as ControlMessage) } };
+  return { message: fields.message as SetPolicyMessage };
 }
 
 /** Reads a message of the user: text and files, or one of `retry` and `stop` instead. */

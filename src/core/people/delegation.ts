@@ -86,6 +86,8 @@ export class Seats {
 }
 
 /**
+ * The seats that a person holds, each as the keys of the people that it passed through.
+ *
  * @example
  * seatsOf([{ from: 'ann', to: 'bob' }], 'bob'); // => [['bob'], ['ann', 'bob']]
  * seatsOf([{ from: 'ann', to: 'bob' }], 'ann'); // => []

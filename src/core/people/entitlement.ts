@@ -210,7 +210,7 @@ const anonymous = '';
 
 export interface Shortage {
   requirement: SeatedRequirement;
-  /** The person keys of people who can still approve for it: no more than the requirement needs. */
+  /** The person keys of people who can still approve for the requirement, no more than it needs. */
   able: string[];
 }
 

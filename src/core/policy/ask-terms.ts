@@ -149,7 +149,7 @@ function withSpacedSteps(asking: Asking, leastMs: number): Asking {
   });
 }
 
-/** Maps each time to its delayed time, which is at least `leastMs` after the delayed time before it. */
+/** Maps each time to its delayed time. Two delayed times are equal, or at least `leastMs` apart. */
 function spacedTimes(timesMs: readonly number[], leastMs: number): Map<number, number> {
   let lastMs = 0;
   return new Map(

@@ -70,19 +70,18 @@ export function narrowest(admitted: readonly Always[]): Always {
 
 /** The first grant that lets the call run and is no wider than `widest`; undefined if none does. */
 export function grantFor(grants: readonly Grant[], call: GrantedCall, widest: Always): Grant | undefined {
+  if (widest === false) return undefined;
+  const isNarrowEnough = ({ scope }: Grant) => grantKinds.indexOf(scope.kind) <= grantKinds.indexOf(widest);
   return grants.find(
-    (grant) =>
-      grant.approved &&
-      widest !== false &&
-      grantKinds.indexOf(grant.scope.kind) <= grantKinds.indexOf(widest) &&
-      isValid(grant, call) &&
-      // Kind `arguments` matches as a rule does, except that the exact text of a command covers that command.
-      (grant.scope.kind === 'arguments' && !isExactCommand(grant, call)
-        ? matchesAsRule(grant, call)
-        : matchesScope(grant, call) &&
-          unmatched(grant.scope, call.ready.undeclared).length === 0 &&
-          coversCommand(grant, call)),
+    (grant) => grant.approved && isNarrowEnough(grant) && isValid(grant, call) && letsRun(grant, call),
   );
+}
+
+/** True if an approving grant matches the call. Kind `arguments` matches as a rule, or the exact text of a command. */
+function letsRun(grant: Grant, call: GrantedCall): boolean {
+  if (grant.scope.kind === 'arguments' && !isExactCommand(grant, call)) return matchesAsRule(grant, call);
+  const namesAll = unmatched(grant.scope, call.ready.undeclared).length === 0;
+  return matchesScope(grant, call) && namesAll && coversCommand(grant, call);
 }
 
 /**

@@ -92,13 +92,13 @@ function textsIn(text: string, hidden: readonly HiddenText[]): HiddenText[] | un
     secret.slice(0, leastHidden),
   );
   const found = new Set<string>();
-  let left = mostCandidates;
+  let comparisonsLeft = mostCandidates;
   for (let at = 0; at + leastHidden <= text.length; at++) {
-    for (const each of byBeginning.get(text.slice(at, at + leastHidden)) ?? []) {
-      if (found.has(each)) continue;
-      left -= 1 + each.length / 100;
-      if (left < 0) return undefined;
-      if (text.startsWith(each, at)) found.add(each);
+    for (const secret of byBeginning.get(text.slice(at, at + leastHidden)) ?? []) {
+      if (found.has(secret)) continue;
+      comparisonsLeft -= 1 + secret.length / 100;
+      if (comparisonsLeft < 0) return undefined;
+      if (text.startsWith(secret, at)) found.add(secret);
     }
   }
   return hidden.filter(({ secret }) => found.has(secret));

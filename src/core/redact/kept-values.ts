@@ -7,7 +7,7 @@ import { placeholdersNamed, withoutDigest } from './kinds.ts';
 /** One value in which reviewers were shown placeholders. */
 export interface KeptValue {
   path: Path;
-  /** The placeholders in order, with the text that each replaced. A placeholder of the call itself stays. */
+  /** The placeholders in order, each with the text that it replaced. What only looks like one stands for itself. */
   placeholders: readonly (readonly [placeholder: string, original: string])[];
   isNumber?: true;
   /** For a value in a list: the path and the digest of its item, as shown, and the length of the list. */
