@@ -112,5 +112,5 @@ export const refusedBySecondGate = 'refused by the second gate';
 /** The source of failures that workers of the TypeScript SDK report. An operator's failure has another source. */
 export const workerSource = 'TypeScriptSDK';
 
-/** The first detail of an error that a channel itself threw. The run retries calls that failed otherwise. */
+/** The first detail of an error that the channel itself threw. After any other failure, the run retries the call. */
 export const thrownByChannel = 'thrown by the channel';

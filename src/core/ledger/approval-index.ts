@@ -137,14 +137,14 @@ export function approvalMemo(
 /** As many short rows as fit. The bytes left over add the people of each row, and then the values of arguments. */
 function openRows(rows: ApprovalSummary[]): ApprovalSummary[] {
   let open = fitting(rows.map(bareRow), memoOpenBytes);
-  let left = memoOpenBytes - byteLength(JSON.stringify(open));
+  let bytesLeft = memoOpenBytes - byteLength(JSON.stringify(open));
   for (const partOf of [peopleIn, valuesIn]) {
     open = open.map((row, index) => {
-      const full = { ...row, ...partOf(rows[index]!) };
-      const more = byteLength(JSON.stringify(full)) - byteLength(JSON.stringify(row));
-      if (more > left) return row;
-      left -= more;
-      return full;
+      const fuller = { ...row, ...partOf(rows[index]!) };
+      const addedBytes = byteLength(JSON.stringify(fuller)) - byteLength(JSON.stringify(row));
+      if (addedBytes > bytesLeft) return row;
+      bytesLeft -= addedBytes;
+      return fuller;
     });
   }
   return open;

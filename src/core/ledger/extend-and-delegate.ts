@@ -107,16 +107,13 @@ export function delegate(ledger: Ledger, command: DelegateCommand, directories: 
 
 /** Why the giver may not give the seat to another person, or take it back; undefined if they may. */
 function seatProblem(
-  request: RequestRecord,
+  record: RequestRecord,
   { from, to }: DelegateCommand,
   { panel, giver, isTakenBack }: { panel: Panel; giver: Voter; isTakenBack: boolean },
   directories: Directories,
 ): Problem | undefined {
-  const {
-    terms,
-    delegations,
-    request: { requestId },
-  } = request;
+  const { terms, delegations } = record;
+  const { requestId } = record.request;
   // An operator may move the seat of a revoked person, for example of one who has left.
   const seated = from === undefined ? panel : { ...panel, revoked: undefined };
   const denied = isTakenBack ? undefined : entitlement(seated, giver, false);
@@ -126,7 +123,7 @@ function seatProblem(
     return invalid(`request ${requestId} names no reviewers: there is no seat to delegate`);
   }
   if (delegations.length >= maxDelegations) return invalid(`request ${requestId} was delegated too often`);
-  const { votes } = withoutRevoked(request, directories);
+  const { votes } = withoutRevoked(record, directories);
   return isTakenBack ? takeBackProblem(panel, votes, giver) : delegationProblem(seated, votes, giver, to);
 }
 

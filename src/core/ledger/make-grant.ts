@@ -254,7 +254,7 @@ function limitsOf(requested: readonly unknown[], atMs: number): Pick<Grant, 'exp
 
 /** What an "always" for an open request may cover. Channels that offer one read it. */
 export interface AlwaysTerms {
-  /** The widest grant that the rules which asked admit. A wider one is narrowed to `call`. */
+  /** The widest grant that the asking rules admit. A wider one is narrowed to `call`. */
   widest: GrantKind;
   /** For a shell command: a grant of kind `arguments` must match each part, and name every argument not in `beside`. */
   command?: { argument: string; beside: string[] };

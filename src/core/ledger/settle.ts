@@ -86,15 +86,16 @@ export function notOpenReceipt(
   requestId: string,
   directories: Pick<Directories, 'ceiling'>,
 ): Receipt {
-  const found = settled.find(({ request }) => request.requestId === requestId)?.settlement;
-  const outcome = found?.outcome ?? past.find((each) => each.requestId === requestId)?.outcome;
-  if (outcome !== undefined) {
-    const keyOf = personKeyOfRun(directories);
-    const nameOf: typeof shownPerson = (id, name) =>
-      shownPerson(id, personOf(directories.ceiling, id, keyOf)?.name ?? name);
-    return settledReceipt(requestId, { ...found, outcome }, nameOf);
+  const settlement = settled.find(({ request }) => request.requestId === requestId)?.settlement;
+  const outcome = settlement?.outcome ?? past.find((each) => each.requestId === requestId)?.outcome;
+  if (outcome === undefined) {
+    return { requestId, accepted: false, code: 'unknown_request', message: `this run has no request ${requestId}` };
   }
-  return { requestId, accepted: false, code: 'unknown_request', message: `this run has no request ${requestId}` };
+  const keyOf = personKeyOfRun(directories);
+  // The operator's directory has a name before the one that the decision claims.
+  const nameOf: typeof shownPerson = (id, name) =>
+    shownPerson(id, personOf(directories.ceiling, id, keyOf)?.name ?? name);
+  return settledReceipt(requestId, { ...settlement, outcome }, nameOf);
 }
 
 const settledCodes: Partial<Record<OutcomeName, ProblemCode>> = { expired: 'expired', cancelled: 'run_closed' };

@@ -62,7 +62,7 @@ function flatCost(value: CelValue): number {
   return isCelList(value) ? value.size / 100 : 0;
 }
 
-/** The price of reading a value with all values in it, as a comparison does. Charges half of the price while measuring. */
+/** The price of reading a value with all values in it, as a comparison does. Half is charged while measuring. */
 function deepCost(value: CelValue, budget: ConditionBudget): number {
   let cost = isCelMap(value) ? 0.5 : flatCost(value);
   if (isCelList(value)) for (const item of value) cost += halfCharged(0.1 + deepCost(item, budget), budget);

@@ -106,10 +106,10 @@ function writeClass({ negated, ranges }: Class): string {
 function withSlashMapped([from, to]: [number, number]): [number, number][] {
   const pieces: [number, number][] = [];
   let start = from;
-  for (const hole of [slashCode, separatorCode]) {
-    if (hole < start || hole > to) continue;
-    if (start < hole) pieces.push([start, hole - 1]);
-    start = hole + 1;
+  for (const excluded of [slashCode, separatorCode]) {
+    if (excluded < start || excluded > to) continue;
+    if (start < excluded) pieces.push([start, excluded - 1]);
+    start = excluded + 1;
   }
   if (start <= to) pieces.push([start, to]);
   if (from <= slashCode && slashCode <= to) pieces.push([separatorCode, separatorCode]);

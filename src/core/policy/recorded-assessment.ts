@@ -74,7 +74,7 @@ function assessmentByRisk(call: AssessedCall, matched: readonly Matched[]): Asse
   const isLowered = lowering.length > 0;
   return {
     ...standard,
-    // The severity and the reasons of the lowering rules come from their own assessments.
+    // `safe` by itself: `joinAssessments` adds the severities of the lowering rules from their own assessments.
     severity: isLowered ? unread.map(({ severity }) => severity).reduce(moreSevere, 'safe') : standard.severity,
     reversible:
       (standard.reversible || lowering.some(({ reversible }) => reversible === true)) &&

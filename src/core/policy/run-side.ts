@@ -129,6 +129,7 @@ export function mergeRedact(
   if (one === undefined || other === undefined) return one ?? other;
   const kinds = [...new Set([...(one.kinds ?? []), ...(other.kinds ?? [])])];
   const also = [...new Set([...(one.also ?? []), ...(other.also ?? [])])];
+  // A member that neither policy has stays absent, because its default applies then.
   return {
     ...((one.kinds ?? other.kinds) && { kinds }),
     patterns: [...one.patterns, ...other.patterns],

@@ -60,7 +60,7 @@ const partShape = {
   'at?': ['number'],
 } satisfies ShapeOf<ShellPart>;
 
-/** A part comes after the part that it is within, so that code that follows `within` comes to an end. */
+/** Each `within` refers to an earlier part, so that code that follows it from part to part comes to an end. */
 const partsShape: Shape = (value) =>
   fits(value, [partShape]) && (value as ShellPart[]).every(({ within = -1 }, index) => within < index);
 
