@@ -124,7 +124,8 @@ function boundText(text: string): string {
 
 /** Compares by code units, so that the order is the same on every machine (I12). */
 function compare(one: string, other: string): number {
-  return one === other ? 0 : one < other ? -1 : 1;
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
 }
 
 /** A call as assessors see it. */

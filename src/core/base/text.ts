@@ -5,7 +5,9 @@ export function byteLength(text: string): number {
   let bytes = 0;
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);
-    bytes += unit < 0x80 ? 1 : unit < 0x800 ? 2 : 3;
+    bytes += 1;
+    if (unit >= 0x80) bytes += 1;
+    if (unit >= 0x800) bytes += 1;
     // The first half of a surrogate pair: both halves together have four bytes.
     if (unit >= 0xd800 && unit < 0xdc00) {
       bytes += 1;

@@ -198,7 +198,7 @@ function startOfData(mediaType: string): string {
 function bytesOf(mediaType: string, url: string): number | undefined {
   const start = startOfData(mediaType);
   if (!url.startsWith(start)) return undefined;
-  const padding = url.endsWith('==') ? 2 : url.endsWith('=') ? 1 : 0;
+  const padding = Number(url.endsWith('=')) + Number(url.endsWith('=='));
   return Math.max(0, Math.floor(((url.length - start.length) * 3) / 4) - padding);
 }
 

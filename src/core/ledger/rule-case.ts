@@ -1,7 +1,4 @@
-/**
- * Rules on one call of a run: assessment, ruling, grants, and terms of an ask. The gate uses it
- * (workflows/state/active-policies.ts), and so does an audit that makes recorded rulings again.
- */
+/** Rules on one call of a run, for the gate (active-policies.ts) and for an audit that repeats recorded rulings. */
 import type { Assessment } from '../assess/assessment.ts';
 import { assessRecorded } from '../policy/recorded-assessment.ts';
 import { compileAssessRules, type CompiledAssessRule } from '../policy/assess-rules.ts';

@@ -92,7 +92,6 @@ export function notOpenReceipt(
     return { requestId, accepted: false, code: 'unknown_request', message: `this run has no request ${requestId}` };
   }
   const keyOf = personKeyOfRun(directories);
-  // The operator's directory has a name before the one that the decision claims.
   const nameOf: typeof shownPerson = (id, name) =>
     shownPerson(id, personOf(directories.ceiling, id, keyOf)?.name ?? name);
   return settledReceipt(requestId, { ...settlement, outcome }, nameOf);

@@ -235,8 +235,8 @@ export function boundedEnvironment(): ReturnType<typeof celEnv> {
               if (args !== paid) payFor(func.name, target === undefined ? args : [target, ...args], budget);
               paid = args;
               const [value] = args;
-              const spelled = func.name === 'int' ? wholeNumber : func.name === 'double' ? decimalNumber : undefined;
-              if (typeof value === 'string' && spelled?.test(value) === false) throw new Error(notANumber);
+              const shape = spellings.get(func.name);
+              if (typeof value === 'string' && shape?.test(value) === false) throw new Error(notANumber);
               const result = func.call(id, target, args);
               if (typeof result === 'number' && Number.isNaN(result)) throw new Error(notANumber);
               return result;
@@ -247,8 +247,11 @@ export function boundedEnvironment(): ReturnType<typeof celEnv> {
   return celEnv({ funcs });
 }
 
-const wholeNumber = /^[+-]?\d+$/;
-const decimalNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+/** What a text must look like to become a number. */
+const spellings = new Map([
+  ['int', /^[+-]?\d+$/],
+  ['double', /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/],
+]);
 
 /** The message of a parse error, without its place in the source. */
 function sentence(error: unknown): string {

@@ -149,7 +149,7 @@ export function readSetPolicy(value: unknown): Read<SetPolicyMessage> {
   if (mode !== undefined && !modes.some((known) => known === mode)) {
     return invalidPolicy(`'mode' must be one of ${modes.join(', ')}`);
   }
-  return { message: fields.message as SetPolicyMessage };
+  return fields;
 }
 
 /** Reads a message of the user: text and files, or one of `retry` and `stop` instead. */

@@ -131,8 +131,10 @@ export function raise(assessment: Assessment, raised: Raised | undefined): Asses
 /** The stricter of two rulings. If both ask, their terms are joined: the severity of an advisor loosens nothing. */
 export function stricterRuling(before: Ruling, after: Ruling): Ruling {
   const { severity } = after;
-  const stricter = actions.indexOf(before.action) - actions.indexOf(after.action);
-  if (stricter !== 0) return stricter > 0 ? { ...before, severity } : after;
+  // The actions are in the order of their strictness.
+  const byStrictness = actions.indexOf(before.action) - actions.indexOf(after.action);
+  if (byStrictness < 0) return after;
+  if (byStrictness > 0) return { ...before, severity };
   const asking = [after.ask, before.ask].filter((each) => each !== undefined);
   if (asking.length === 0) return after;
   const by = new Map(asking.flatMap((each) => each.by).map((each) => [JSON.stringify(each), each]));
