@@ -38,7 +38,7 @@ export type { ChannelsInput } from './workflows/channels/approval-channels.ts';
  */
 export { standingDelegation } from './workflows/channels/standing-delegation.ts';
 export { ApprovalGate } from './workflows/guarded/approval-gate.ts';
-export { forModel } from './workflows/guarded/for-model.ts';
+export { forModel } from './workflows/guarded/call-gated.ts';
 export { gateRefusal } from './workflows/guarded/gate-refusal.ts';
 export type { GateRefusal } from './workflows/guarded/gate-refusal.ts';
 export type { Gated } from './workflows/guarded/guarded-activities.ts';

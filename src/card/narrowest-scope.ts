@@ -1,15 +1,15 @@
-import { canonicalJson } from '../core/base/canonical-json.ts';
-import type { JsonObject } from '../core/base/tool-call.ts';
-import { exactGlob } from '../text/exact-glob.ts';
+import { canonicalJson, writeCanonicalJson } from '../core/base/canonical-json.ts';
+import type { JsonObject, Json } from '../core/base/tool-call.ts';
 import type { RequestedScope } from '../core/messages/decision.ts';
-import { type Grant, grantFor } from '../core/policy/grants.ts';
+import { grantFor, type Grant } from '../core/policy/grants.ts';
 import { readyCall } from '../core/policy/ruling.ts';
 import { grantedCommand } from '../core/policy/whole-call.ts';
 import { notSplit } from '../core/shell/parts.ts';
 import { splitShell } from '../shell/split.ts';
-import { type AlwaysTerms, pressedScope } from '../core/ledger/make-grant.ts';
+import { pressedScope, type AlwaysTerms } from '../core/ledger/make-grant.ts';
 import { cardOf } from './card-of.ts';
 import type { Card, CardRequest } from './card.ts';
+import { compileFieldGlob } from '../core/match/matching.ts';
 
 /** The run refuses decisions whose scope exceeds these limits. */
 const most = { fields: 20, nameLength: 200 };
@@ -88,4 +88,20 @@ export function noAlways({ always }: Pick<CardRequest, 'always'>): string {
   return always === undefined
     ? 'The rule that asks admits no "always".'
     : 'Part of this request is hidden, so you cannot approve it for later calls.';
+}
+
+/**
+ * Returns the glob that matches this value and no other; undefined if the value is empty or too long. Texts that are
+ * equal in NFC count as one value, and so do a text and a JSON value that is written like it.
+ *
+ * @example
+ * exactGlob('a*b'); // => 'a[*]b'
+ * exactGlob(20); // => '20'
+ */
+export function exactGlob(value: Json): string | undefined {
+  const written = typeof value === 'string' ? { text: value } : writeCanonicalJson(value);
+  if ('problem' in written) return undefined;
+  // A glob must not begin or end with a blank, so such a blank is written as a class.
+  const glob = written.text.replace(/[*?[]/g, '[$&]').replace(/^\s|\s$/g, '[$&]');
+  return 'problem' in compileFieldGlob(glob) ? undefined : glob;
 }

@@ -10,7 +10,7 @@ import './agent/agent-run.ts';
 import './channels/approval-channels.ts';
 import './channels/standing-delegation.ts';
 import './guarded/approval-gate.ts';
-import './guarded/for-model.ts';
+import './guarded/call-gated.ts';
 import './sandbox/payload-converter.ts';
 
 declare const __webpack_modules__: Record<string, unknown>;

@@ -1,18 +1,27 @@
-import type { WorkflowExecutionDescription } from '@temporalio/client';
+import { WorkflowFailedError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { optionalTsToDate } from '@temporalio/common/lib/time.js';
 import type { temporal } from '@temporalio/proto';
-import type { CallOutcome, Delivered, RunResult, RunStatus, RunStatusName } from '../../contract.ts';
-import { queryNames, workflowType } from '../../contract.ts';
+import {
+  queryNames,
+  workflowType,
+  type CallOutcome,
+  type Delivered,
+  type RunResult,
+  type RunStatus,
+  type RunStatusName,
+} from '../../contract.ts';
 import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
-import { type Problem, isProblemError } from '../../core/base/problem.ts';
-import { callServer, type Session } from '../server/session.ts';
+import { isProblemError, ProblemError, problemCodeOf, type Problem } from '../../core/base/problem.ts';
+import { callServer, untilAborted, type Session } from '../server/session.ts';
 import { fetchJournal } from '../history/fetch-journal.ts';
 import { deliveriesOf } from './deliveries.ts';
-import { type UnreadRun, unreadRun } from './list-approvals.ts';
+import { unreadRun, type UnreadRun } from './list-approvals.ts';
 import { indexedIds, memoRows } from '../server/memo-rows.ts';
 import { queryRun } from '../server/ask-worker.ts';
-import { endOfWorkflow, runResult } from './run-result.ts';
 import { readPayload } from '../server/read-payload.ts';
+import { ActivityFailure, ApplicationFailure, CancelledFailure, TerminatedFailure } from '@temporalio/common';
+import { isUndecodable } from '../../core/base/undecodable.ts';
+import { translateServerError, unreadAnswer } from '../../connection/server-error.ts';
 
 /** The state of a run, or of a custom workflow with a gate. Without a worker, `run` is absent, and `note` says why. */
 export interface RunView {
@@ -168,4 +177,63 @@ async function failureMessage(session: Session, { message, encodedAttributes }: 
   const read = encodedAttributes == null ? undefined : await readPayload(session, encodedAttributes);
   const { message: encoded } = (read ?? {}) as { message?: unknown };
   return typeof encoded === 'string' ? encoded : (message ?? '');
+}
+
+interface ResultOptions {
+  timeoutMs?: number;
+  signal?: AbortSignal;
+}
+
+/**
+ * Waits for a run to end; an ended run needs no worker. Throws the failure of the run, `run_not_found`, the reason of
+ * an aborted `signal`, and `server_unreachable` if the server stays away. The run then continues: ask again.
+ */
+export async function runResult(session: Session, workflowId: string, options: ResultOptions = {}): Promise<RunResult> {
+  const ending = await endOfWorkflow(session, workflowId, options);
+  if ('isCancelled' in ending) {
+    return { status: 'cancelled', output: '', usage: { inputTokens: 0, outputTokens: 0 }, outcomes: [] };
+  }
+  const { returned } = ending;
+  if (typeof returned === 'object' && returned !== null) return returned as RunResult;
+  throw unreadableResult(workflowId);
+}
+
+/** Waits for a workflow of any type to end, with any result. Throws as `runResult` does. */
+export async function endOfWorkflow(
+  session: Session,
+  workflowId: string,
+  { timeoutMs, signal }: ResultOptions = {},
+): Promise<{ returned: unknown } | { isCancelled: true }> {
+  const limits = [
+    ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)]),
+    ...(signal === undefined ? [] : [signal]),
+  ];
+  try {
+    const returned: unknown = await untilAborted(session, AbortSignal.any(limits), () =>
+      session.client.workflow.getHandle(workflowId).result(),
+    );
+    if (isUndecodable(returned))
+      throw returned.unread ? unreadAnswer(workflowId, returned.why) : unreadableResult(workflowId);
+    return { returned };
+  } catch (error) {
+    if (signal?.aborted === true) throw signal.reason;
+    if (!(error instanceof WorkflowFailedError)) {
+      throw translateServerError(error, { address: session.address, namespace: session.namespace, workflowId });
+    }
+    const cause = rootOf(error);
+    if (cause instanceof CancelledFailure) return { isCancelled: true };
+    const code = problemCodeOf(cause instanceof ApplicationFailure ? cause.type : undefined);
+    const how = cause instanceof TerminatedFailure ? 'was terminated' : 'failed';
+    const why = cause?.message ?? error.message;
+    throw new ProblemError({ code, message: `Run '${workflowId}' ${how}: ${why}` }, { cause: error });
+  }
+}
+
+function unreadableResult(workflowId: string): ProblemError {
+  return new ProblemError({ code: 'undecodable', message: `The result of run '${workflowId}' cannot be read.` });
+}
+
+/** Returns the error that made the run fail. An `ActivityFailure` only wraps the error that has the message. */
+function rootOf({ cause }: WorkflowFailedError): Error | undefined {
+  return cause instanceof ActivityFailure && cause.cause instanceof Error ? cause.cause : cause;
 }

@@ -11,25 +11,35 @@ import {
   makeContinueAsNewFunc,
   proxyActivities,
   setHandler,
+  workflowInfo,
 } from '@temporalio/workflow';
 import type { LoadAgent } from '../../activities/load-agent.ts';
 import type { CallModelResult, CallModelInput, JournalCarrier } from '../../activities/model-turn.ts';
-import type { Message, RunInput, RunResult, RunStatus, RunStatusName } from '../../contract.ts';
-import { activityNames, newInput, queryNames, shownTranscript } from '../../contract.ts';
+import {
+  activityNames,
+  newInput,
+  queryNames,
+  shownTranscript,
+  type Message,
+  type RunInput,
+  type RunResult,
+  type RunStatus,
+  type RunStatusName,
+} from '../../contract.ts';
 import { byteLength } from '../../core/base/text.ts';
 import { redactionSettings } from '../../core/policy/redaction-settings.ts';
 import type { AgentConfig, ModelCallLimits } from '../../core/policy/run-config.ts';
-import { type SizeLimits, inlineLimits } from '../../core/base/size-limits.ts';
+import { inlineLimits, type SizeLimits } from '../../core/base/size-limits.ts';
 import { Gate } from '../gate/gate.ts';
 import { isContinued, refuseRepeated, thisExecution, verified } from '../state/carried.ts';
 import { failureOfRun, problemOf, gateOptionsOf, continuedInput, readInput, startOf } from './start.ts';
 import { LimitCheck } from './limit-check.ts';
 import { NestedRuns } from './nested-runs.ts';
-import { type Carried, type RunState, agentOf, spentOf } from './run-state.ts';
-import { runStatus } from './run-status.ts';
+import { agentOf, spentOf, type Carried, type RunState } from './run-state.ts';
 import { UserSession } from './session.ts';
 import { isFinal, keptAnswer, lastText, resultOf, withoutFileData } from './transcript.ts';
 import { TurnCalls } from './turn-calls.ts';
+import { waitingFor, type WaitingFor } from '../../core/ledger/waiting-for.ts';
 
 const { [activityNames.loadAgent]: loadAgent } = proxyActivities<{ [activityNames.loadAgent]: LoadAgent }>({
   startToCloseTimeout: '30s',
@@ -347,4 +357,41 @@ export class ModelCall {
   cancel(): void {
     this.#scope?.cancel();
   }
+}
+
+interface StatusParts {
+  input: RunInput;
+  gate: Gate;
+  state: RunState | undefined;
+  ended: RunStatusName | undefined;
+  awaitsMessage: boolean;
+  nested: Pick<RunStatus, 'nested'>;
+}
+
+/** Builds the answer of query `run`. */
+export function runStatus({ input, gate, state, ended, awaitsMessage, nested }: StatusParts): RunStatus {
+  const { turn = 0, executions = 1, usage = { inputTokens: 0, outputTokens: 0 }, failedTurn } = state ?? {};
+  const { counts, open, outcomes, refused } = gate.ledger;
+  return {
+    workflowId: workflowInfo().workflowId,
+    agent: state === undefined ? input.agent : agentOf(state).agent,
+    status: ended ?? (open.length > 0 ? 'waiting' : 'running'),
+    turn,
+    executions,
+    usage,
+    ...(state !== undefined && spentOf(state)),
+    counts: { ...counts, open: open.length, refused: refused.total },
+    ...(open.length > 0 && { waitingFor: open.map((record) => withNames(waitingFor(record), gate)) }),
+    ...(awaitsMessage && { awaitsMessage }),
+    // `turn` counts only the model calls that succeeded.
+    ...(failedTurn !== undefined && { failedTurn: { ...failedTurn, turn: turn + 1 } }),
+    outcomes,
+    ...nested,
+    refused,
+  };
+}
+
+function withNames(waiting: WaitingFor, gate: Gate): WaitingFor {
+  const people = gate.peopleOf(waiting.reviewers);
+  return people === undefined ? waiting : { ...waiting, people };
 }

@@ -3,7 +3,7 @@
  * the queue (receive-messages.ts), which is processed once in each activation, in the order of history. A message is
  * applied completely before the next one; only the check of an edit lets others pass.
  */
-import { decideName } from '../../contract.ts';
+import { decideName, activityNames } from '../../contract.ts';
 import type { LateDecision, Receipt } from '../../core/ledger/approval.ts';
 import { canonicalJsonProblem } from '../../core/base/canonical-json.ts';
 import type { Policy } from '../../core/policy/policy.ts';
@@ -17,10 +17,11 @@ import type { ScheduledTask } from '../state/scheduler.ts';
 import { authenticate, claimed } from './authenticate.ts';
 import { earlierReceipt, identityOf, keepReceipt, misusedId, type MessageIdentity } from './idempotency.ts';
 import type { InFlight } from '../state/in-flight.ts';
-import { type Lookup, type MessageKind, acceptable, refused, tooManyLookups } from './message-kind.ts';
+import { acceptable, refused, tooManyLookups, type Lookup, type MessageKind } from './message-kind.ts';
 import type { MessageQueue, Received } from './message-queue.ts';
 import type { Sender } from '../../core/messages/sender.ts';
-import type { RecordedTimes } from './recorded-times.ts';
+import { proxyActivities, workflowInfo } from '@temporalio/workflow';
+import type { Arbitrate } from '../../activities/recorded-events.ts';
 
 /** The most lookups of one execution, which continues as new after half of them unless messages are in flight. */
 const maxLookups = 2 * lookupsOfExecution;
@@ -253,4 +254,52 @@ function read(
 function requestIdOf(message: unknown): string {
   const { requestId } = (message ?? {}) as { requestId?: unknown };
   return typeof requestId === 'string' ? requestId : '';
+}
+
+const arbitrate = proxyActivities<{ [activityNames.arbitrate]: Arbitrate }>({
+  startToCloseTimeout: '30s',
+  summary: 'Read when messages were recorded',
+})[activityNames.arbitrate];
+
+/** Reads when the server recorded signals that came close to a deadline (I6). The queue waits meanwhile. */
+export class RecordedTimes {
+  readonly #inFlight: InFlight;
+  readonly #onRead: () => void;
+  readonly #atMs = new Map<string, number>();
+
+  constructor(inFlight: InFlight, onRead: () => void) {
+    this.#inFlight = inFlight;
+    this.#onRead = onRead;
+  }
+
+  /** The recorded time of a signal; undefined if it has not been read yet; infinity if it could not be read. */
+  of(eventId: string): number | undefined {
+    return this.#atMs.get(eventId);
+  }
+
+  /** Reads all times in one activity, because the messages behind the first one may be late too. */
+  read(eventIds: string[]): void {
+    const find = async (): Promise<Record<string, number>> =>
+      arbitrate({ runId: workflowInfo().runId, eventIds }).catch(() => ({}));
+    void this.#inFlight.keep(
+      {
+        id: undefined,
+        digest: undefined,
+        blocks: true,
+        holds: undefined,
+        conclude: this.#onRead,
+        failed: acceptable,
+        ended: acceptable,
+      },
+      find().then((recorded) => () => {
+        for (const eventId of eventIds) {
+          const recordedAtMs = recorded[eventId];
+          this.#atMs.set(eventId, recordedAtMs ?? Number.POSITIVE_INFINITY);
+          // The server's time of an earlier event: the run's clock must not be behind it.
+          if (recordedAtMs !== undefined) clock.prove(recordedAtMs);
+        }
+        return acceptable;
+      }),
+    );
+  }
 }

@@ -10,8 +10,7 @@ import { InFlight } from '../state/in-flight.ts';
 import { type MessageKind, acceptable, refused } from './message-kind.ts';
 import { MessageQueue, maxWaiting } from './message-queue.ts';
 import { parentsChangedMessages, revokeMessages, setPolicyMessages } from './policy-messages.ts';
-import { MessagePipeline } from './pipeline.ts';
-import { RecordedTimes } from './recorded-times.ts';
+import { MessagePipeline, RecordedTimes } from './pipeline.ts';
 import { type UserMessageHandler, userMessages } from './user-message.ts';
 import {
   ApplicationFailure,

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { celArguments, parse } from '../../../src/core/match/cel.ts';
-import { compileCondition, type ConditionVariables } from '../../../src/core/match/condition.ts';
-import { plainComparison } from '../../../src/core/match/plain-comparison.ts';
+import { compileCondition, plainComparison, type ConditionVariables } from '../../../src/core/match/condition.ts';
 import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
 import { least, runs } from '../../support/thorough.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { exactGlob } from '../../../src/text/exact-glob.ts';
+import { exactGlob } from '../../../src/card/narrowest-scope.ts';
 import { parsePolicy } from '../../../src/policy-file/parse-policy.ts';
 import {
   compilePolicy,

@@ -12,7 +12,7 @@ import { EvidenceCalls } from '../../../src/client/audit/evidence-calls.ts';
 import { LiveComparison } from '../../../src/client/audit/verify-live.ts';
 import { eventsOfHistories } from '../../../src/client/history/events-of-histories.ts';
 import { readHistories } from '../../../src/client/history/history-chain.ts';
-import { recordedBefore } from '../../../src/client/history/recorded-before.ts';
+import { recordedBefore } from '../../../src/client/send/decide.ts';
 import { entriesIn, headIn, writtenIn } from '../../../src/client/history/written-by-gate.ts';
 import { readValue } from '../../../src/client/server/read-payload.ts';
 import { memoName, messageNames, workflowType } from '../../../src/contract.ts';
@@ -205,7 +205,7 @@ export const auditInputs: Inputs = {
     ],
   },
   'client/history/history-chain.ts readHistories': { places: 3, runs: historiesOf(executions) },
-  'client/history/recorded-before.ts recordedBefore': (text) => {
+  'client/send/decide.ts recordedBefore': (text) => {
     const sent = pieces(text).map((requestId) => ({ decision: { requestId, decisionId: requestId } }));
     return recordedBefore(sent as never, { requestId: text, decisionId: text } as never);
   },

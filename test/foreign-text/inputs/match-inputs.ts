@@ -1,6 +1,6 @@
 import { celArguments } from '../../../src/core/match/cel.ts';
 import { compileCondition } from '../../../src/core/match/condition.ts';
-import { exactGlob } from '../../../src/text/exact-glob.ts';
+import { exactGlob } from '../../../src/card/narrowest-scope.ts';
 import { expressionSize } from '../../../src/core/match/expression-size.ts';
 import { globTokens, translateGlob } from '../../../src/core/match/glob-syntax.ts';
 import { compileGlob, globSubject, listSubject, segmentedSubject } from '../../../src/core/match/glob.ts';
@@ -69,7 +69,7 @@ export const matchInputs: Inputs = {
     runs: [compileCondition, (text) => compileCondition(`args.a == '${text.slice(12)}'`)],
   },
   'core/match/cel.ts celArguments': objects((args) => celArguments(args)),
-  'text/exact-glob.ts exactGlob': values(exactGlob),
+  'card/narrowest-scope.ts exactGlob': values(exactGlob),
   'core/match/expression-size.ts expressionSize': expressionSize,
   'core/match/glob-syntax.ts globTokens': { most: longestPattern, runs: [globTokens] },
   'core/match/glob-syntax.ts translateGlob': { most: longestPattern, runs: [translateGlob] },

@@ -8,7 +8,7 @@ import { Announcer, Header, PageTitle } from './parts/header.tsx';
 import { SignIn } from './parts/sign-in.tsx';
 import { DecisionBar } from './request/decision-bar.tsx';
 import { Overlay } from './palette/overlay.tsx';
-import { findRoute } from './routes.ts';
+import { findRoute } from './routes.tsx';
 import { notifyOfRequests } from './state/notifications.ts';
 import { followOpenRequests } from './state/open-requests.ts';
 import { loadPush } from './state/push.ts';

@@ -1,6 +1,6 @@
 import { visibleText } from 'countersign/base';
 import { openOverlay } from '../state/shortcuts.ts';
-import { findRoute, routes } from '../routes.ts';
+import { findRoute, routes } from '../routes.tsx';
 import { currentLocation, hrefOf } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
 import { useStore, announcement, viewTitle } from '../state/store.ts';

@@ -1,26 +1,33 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { shownName } from 'countersign/base';
 import type { ApprovalDetails } from 'countersign/client';
-import { Marked } from '../parts/shown-text.tsx';
+import { Marked, Foreign } from '../parts/shown-text.tsx';
 import { announcement, announceText, useStore } from '../state/store.ts';
-import { type AnswerActions, answerActions, useShortcuts } from '../state/shortcuts.ts';
+import { answerActions, useShortcuts, type AnswerActions } from '../state/shortcuts.ts';
 import { meOf, session } from '../state/me.ts';
 import { AlwaysForm } from './always-form.tsx';
 import { CommentForm, DenyForm, RespondForm } from './answer-form.tsx';
 import { DecisionNote } from './decision-note.tsx';
 import { EditForm } from './edit-form.tsx';
-import { HandOverForm } from './hand-over.tsx';
+import { HandOverForm, TakeBack } from './hand-over.tsx';
 import { ExtendForm, MoveForm } from './extend-and-move.tsx';
-import { NotYours } from './not-yours.tsx';
 import { UndoBar } from './undo.tsx';
-import type { DecisionState, GivenAnswer } from './decisions.ts';
-import { dropDecision, forgetDecision, holdDecision, sendDecision } from './decisions.ts';
+import {
+  dropDecision,
+  forgetDecision,
+  holdDecision,
+  sendDecision,
+  type DecisionState,
+  type GivenAnswer,
+} from './decisions.ts';
 import { goToNext } from './next-request.tsx';
 import { viewedSince, whyNotApprove } from './use-decision.ts';
 import type { LiveRequest, LoadedRequest } from './use-request.ts';
 import { valueChanges } from './what-changed.ts';
 import type { AnswerName } from '../palette/commands.ts';
 import { Button } from '../parts/controls.tsx';
+import type { ComponentChildren, RefObject } from 'preact';
+import { whoCanAnswer } from './who-answers.ts';
 
 /** How long new buttons ignore keys and clicks, in milliseconds, because these may be meant for the previous screen. */
 const armingMs = 500;
@@ -300,4 +307,47 @@ export function useAnswerKeys(actions: AnswerActions): void {
     r: () => run('respond'),
     t: () => run('extend'),
   });
+}
+
+interface NotYoursProps {
+  request: ApprovalDetails;
+  me: { id: string };
+  reload: () => void;
+  isReviewer: boolean;
+  parent: RefObject<HTMLElement | null>;
+  children: ComponentChildren;
+  foot: ComponentChildren;
+}
+
+/** Replaces the answers for people whose answer the gateway would refuse. */
+export function NotYours({ request, me, reload, isReviewer, parent, foot, children }: NotYoursProps) {
+  const who = whoCanAnswer(request);
+  return (
+    <section class="answers" aria-label="Your answer" ref={parent}>
+      {children}
+      {isReviewer ? (
+        <>
+          <p>
+            <strong>
+              {who === undefined ? (
+                'This request waits for others.'
+              ) : (
+                <>
+                  Waiting for <Foreign text={who} most={600} />.
+                </>
+              )}
+            </strong>
+          </p>
+          <TakeBack request={request} me={me} then={reload} />
+          {request.reviewers.length === 0 && <p>You have voted or passed your seat on.</p>}
+        </>
+      ) : (
+        <p>
+          You can look at requests but not answer them. Answering needs the role reviewer: ask the operator of this
+          gateway.
+        </p>
+      )}
+      {foot}
+    </section>
+  );
 }

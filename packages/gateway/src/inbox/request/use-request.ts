@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { decidingTexts } from 'countersign/card';
-import type { ApprovalView } from '../../http/inbox/api.ts';
-import { type ApiProblem, asProblem, getJson, requestPath } from '../api/fetch-json.ts';
-import { onRequestChange } from '../state/open-requests.ts';
-import { isSameRequest } from '../state/paths.ts';
+import type { ApprovalView, InboxPage, InboxRow } from '../../http/inbox/api.ts';
+import { asProblem, getJson, requestPath, apiPath, type ApiProblem } from '../api/fetch-json.ts';
+import { onRequestChange, openRequests } from '../state/open-requests.ts';
+import { isSameRequest, type RequestIds } from '../state/paths.ts';
 import { problemText } from '../state/texts.ts';
 import { announceText } from '../state/store.ts';
-import { readRowView } from './row-view.ts';
 import { makeWholeCard, type WholeCard } from './whole-card.ts';
+import type { ApprovalDetails } from 'countersign/client';
 
 export interface LoadedRequest {
   view: ApprovalView;
@@ -130,4 +130,48 @@ export function useWholeCard(shown: LoadedRequest | undefined): { whole: WholeCa
     );
   };
   return { whole, unfold };
+}
+
+/** Makes a partial view of an open request from its row, which needs no worker. Undefined if there is no such row. */
+export async function readRowView(ids: RequestIds): Promise<ApprovalView | undefined> {
+  const row = await rowOf(ids);
+  if (row === undefined) return undefined;
+  const { sentence, waitsFor } = row;
+  const request = requestOf(row);
+  const { card, digest: cardDigest } = await makeWholeCard({ request: { ...request, shown: 'part' }, sentence });
+  return { request, card, cardDigest, waitsFor };
+}
+
+async function rowOf(ids: RequestIds): Promise<InboxRow | undefined> {
+  const isIt = (row: InboxRow): boolean => isSameRequest(row, ids);
+  const listed = openRequests.get().open?.rows.find(isIt);
+  if (listed !== undefined) return listed;
+  const path = apiPath`/approvals?workflowId=${ids.workflowId}`;
+  return (await getJson<InboxPage>(`${path}&limit=500`)).approvals.find(isIt);
+}
+
+/** The request as far as its row has it. What only the run knows, such as the whole arguments, is empty. */
+function requestOf(row: InboxRow): ApprovalDetails {
+  const { severity, callerName, argumentNames, notShown = argumentNames, reviewers = [], lineage = [] } = row;
+  const { sentence: _, waitsFor: __, undelivered: ___, ...facts } = row;
+  return {
+    ...facts,
+    arguments: {},
+    argumentNames,
+    notShown,
+    reviewers,
+    lineage,
+    assessment: {
+      severity,
+      reasons: [],
+      affectedResources: [],
+      reversible: row.riskLevel !== 'destructive',
+      recommendations: [],
+      requiresApproval: true,
+    },
+    contextSummary: '',
+    metadata: {},
+    ...(callerName !== undefined &&
+      row.callerUserId !== null && { people: { [row.callerUserId]: { name: callerName } } }),
+  };
 }

@@ -1,11 +1,11 @@
 import type { ComponentType } from 'preact';
 import type { Role } from '../http/identity/principal.ts';
-import { matchPath, type PathParams, requestPattern, type ViewProps } from './state/paths.ts';
-import { lazyView } from './parts/lazy-view.tsx';
+import { matchPath, requestPattern, type PathParams, type ViewProps } from './state/paths.ts';
 import { DecidedView } from './views/decided.tsx';
 import { DeskView } from './views/desk.tsx';
-import { NotFoundView } from './views/not-found.tsx';
 import { RunsView } from './views/runs.tsx';
+import { useEffect, useState } from 'preact/hooks';
+import { hrefOf } from './state/location.ts';
 
 interface Route {
   /** The path below `/inbox`, in which `:name` matches one segment. */
@@ -42,4 +42,39 @@ export function findRoute(path: string): { route: Route; params: PathParams } {
     if (params !== undefined) return { route, params };
   }
   return { route: notFound, params: {} };
+}
+
+/** The pause before the page is loaded again because a file is missing, as in public/reload.js. */
+const pauseMs = 2_000;
+
+/** A view whose file is loaded only when the view is shown first, so that other views load faster. */
+export function lazyView(load: () => Promise<ComponentType<ViewProps>>): ComponentType<ViewProps> {
+  let loaded: ComponentType<ViewProps> | undefined;
+  return function LazyView(props) {
+    // `useState` calls a function that it gets. A component is a function, so another function around it returns it.
+    const [, setLoaded] = useState(() => loaded);
+    useEffect(() => {
+      if (loaded !== undefined) return;
+      load().then(
+        (view) => {
+          loaded = view;
+          setLoaded(() => view);
+        },
+        () => setTimeout(() => location.reload(), pauseMs),
+      );
+    }, []);
+    const View = loaded;
+    return View === undefined ? <p class="soft">Loading …</p> : <View {...props} />;
+  };
+}
+
+export function NotFoundView() {
+  return (
+    <section class="narrow">
+      <h1>Page not found</h1>
+      <p>
+        <a href={hrefOf('/')}>Go to the inbox</a>
+      </p>
+    </section>
+  );
 }
