@@ -24,7 +24,7 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'agents/definitions.ts': ['isAgent', 'isTool', 'isToolset'],
     'audit/decision-statistics.ts': ['isSettled'],
     'audit/statistics-rows.ts': ['isByPeople'],
-    'channels/activities/call-channel.ts': ['interrupted'],
+    'channels/activities/call-failures.ts': ['interrupted'],
     'core/policy/grants.ts': ['defaultAlways', 'isOfDefinition'],
     'packages/gateway/src/inbox/api/fetch-json.ts': ['asProblem', 'isAnswerLost'],
     'workflows/channels/failures.ts': ['isFinal', 'isRefused', 'retryAfterMs'],

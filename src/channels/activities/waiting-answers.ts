@@ -4,7 +4,7 @@ import { ActivityCancelledError, ActivityCompletionError, ActivityNotFoundError 
 import { CompleteAsyncError, Context, getClient } from '@temporalio/activity';
 import { aborted } from '../../text/aborted.ts';
 import type { ChannelAnswer } from '../channel.ts';
-import { failureOf, ofChannel, workerShutDown } from './call-channel.ts';
+import { failureOf, ofChannel, workerShutDown } from './call-failures.ts';
 
 /** How long a call occupies its activity slot before it completes asynchronously, in milliseconds. */
 const quickMs = 100;

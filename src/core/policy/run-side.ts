@@ -127,11 +127,12 @@ export function mergeRedact(
   other: RedactSettings | undefined,
 ): RedactSettings | undefined {
   if (one === undefined || other === undefined) return one ?? other;
-  const kinds = [...new Set([...(one.kinds ?? []), ...(other.kinds ?? [])])];
+  // A policy that names no kinds redacts all of them, so both together do.
+  const kinds = one.kinds && other.kinds && [...new Set([...one.kinds, ...other.kinds])];
   const also = [...new Set([...(one.also ?? []), ...(other.also ?? [])])];
   // A member that neither policy has stays absent, because its default applies then.
   return {
-    ...((one.kinds ?? other.kinds) && { kinds }),
+    ...(kinds && { kinds }),
     patterns: [...one.patterns, ...other.patterns],
     ...((one.also ?? other.also) && { also }),
   };

@@ -105,8 +105,8 @@ test('a mode alone is an empty policy with that mode', () => {
 
 test.each<[string, Partial<RedactSettings>, Partial<RedactSettings>, Partial<RedactSettings>]>([
   ['kinds, each once', { kinds: ['EMAIL'] }, { kinds: ['EMAIL', 'IBAN'] }, { kinds: ['EMAIL', 'IBAN'] }],
-  ['kinds of the first alone', { kinds: ['EMAIL'] }, {}, { kinds: ['EMAIL'] }],
-  ['kinds of the second alone', {}, { kinds: ['IBAN'] }, { kinds: ['IBAN'] }],
+  ['kinds of the first beside all kinds', { kinds: ['EMAIL'] }, {}, {}],
+  ['all kinds beside those of the second', {}, { kinds: ['IBAN'] }, {}],
   ['arguments, each once', { also: ['to'] }, { also: ['to', 'path'] }, { also: ['to', 'path'] }],
   ['arguments of the first alone', { also: ['to'] }, {}, { also: ['to'] }],
   ['arguments of the second alone', {}, { also: ['path'] }, { also: ['path'] }],

@@ -7,7 +7,7 @@ import {
   gatewayOrigin,
   inboxUrl,
 } from '../../../src/channels/answer-link.ts';
-import { failureOf } from '../../../src/channels/activities/call-channel.ts';
+import { failureOf } from '../../../src/channels/activities/call-failures.ts';
 import { addressFilter, addressRefused } from '../../../src/channels/outgoing/address-filter.ts';
 import { readRetryAfter } from '../../../src/channels/outgoing/not-taken.ts';
 import { readChannelFile } from '../../../src/channels/read-channel-file.ts';
@@ -72,7 +72,7 @@ const said: readonly ((text: string) => Error)[] = [
 const thrown = (run: (error: Error) => unknown): Run[] => said.map((error) => (text) => run(error(text)));
 
 export const channelInputs: Inputs = {
-  'channels/activities/call-channel.ts failureOf': thrown(failureOf),
+  'channels/activities/call-failures.ts failureOf': thrown(failureOf),
   'channels/channel-answer.ts answerDecision': answered((answer) => answerDecision(answer as never, 'a')),
   'channels/answer-link.ts linkExpiry': [
     (text) => linkExpiry({ deadline: null }, text),
