@@ -3,21 +3,7 @@ import { escapeHtml, htmlPage } from '../text/html-page.ts';
 import type { ReaderClock } from '../text/instant-text.ts';
 import { visibleEscape } from '../text/visible-text.ts';
 import type { Card, CardChange, CardField, CardRow, CardText } from './card.ts';
-import {
-  answerLabels,
-  argumentsNote,
-  cardFor,
-  cardWarnings,
-  changeRest,
-  changeTitle,
-  diffMarks,
-  fieldLabel,
-  fieldNote,
-  headings,
-  previewNote,
-  timeNote,
-  whyOf,
-} from './card-words.ts';
+import * as cardWords from './card-words.ts';
 import { hiddenNote } from './cut-text.ts';
 
 /** Renders a card as a page that loads and runs nothing. `clock` is that of the reader; its default is UTC. */
@@ -27,21 +13,25 @@ export function renderHtmlPage(card: Card, clock: ReaderClock = {}): string {
 
 /** Renders a card as an `article` for a page with `cardStyle`. `clock` is that of the reader; its default is UTC. */
 export function renderHtml(shown: Card, clock: ReaderClock = {}): string {
-  const card = cardFor(shown, clock);
-  const note = argumentsNote(card);
+  const card = cardWords.cardFor(shown, clock);
+  const note = cardWords.argumentsNote(card);
   const { words } = card;
-  const answers = card.answers.map(({ name, effect }) => ({ label: answerLabels[name], texts: [{ text: effect }] }));
+  const answers = card.answers.map(({ name, effect }) => ({
+    label: cardWords.answerLabels[name],
+    texts: [{ text: effect }],
+  }));
   const sections: [heading: string, content: string][] = [
-    [headings.arguments, note === '' ? fieldsHtml(card) : `<p>${escapeHtml(note)}</p>`],
-    [headings.changes, changesHtml(card)],
-    [headings.why, rowsHtml(whyOf(card))],
-    [headings.who, rowsHtml(card.who)],
-    [headings.words, words === undefined ? '' : `<blockquote><bdi>${textHtml(words)}</bdi></blockquote>`],
-    [headings.time, `<p><bdi>${marked(timeNote(card, clock))}</bdi></p>`],
-    [headings.settled, rowsHtml(card.settled ?? [])],
-    [headings.answers, rowsHtml(answers)],
+    [cardWords.headings.arguments, note === '' ? fieldsHtml(card) : `<p>${escapeHtml(note)}</p>`],
+    [cardWords.headings.changes, changesHtml(card)],
+    [cardWords.headings.why, rowsHtml(cardWords.whyOf(card))],
+    [cardWords.headings.who, rowsHtml(card.who)],
+    [cardWords.headings.words, words === undefined ? '' : `<blockquote><bdi>${textHtml(words)}</bdi></blockquote>`],
+    [cardWords.headings.time, `<p><bdi>${marked(cardWords.timeNote(card, clock))}</bdi></p>`],
+    [cardWords.headings.settled, rowsHtml(card.settled ?? [])],
+    [cardWords.headings.answers, rowsHtml(answers)],
   ];
-  const warnings = cardWarnings(card)
+  const warnings = cardWords
+    .cardWarnings(card)
     .map((each) => `<li>${marked(each)}</li>`)
     .join('');
   return [
@@ -53,24 +43,24 @@ export function renderHtml(shown: Card, clock: ReaderClock = {}): string {
     ),
     ...(card.raw === ''
       ? []
-      : [`<details><summary>${headings.raw}</summary><pre>\n${escapeHtml(card.raw)}</pre></details>`]),
+      : [`<details><summary>${cardWords.headings.raw}</summary><pre>\n${escapeHtml(card.raw)}</pre></details>`]),
     '</article>',
   ].join('\n');
 }
 
 function fieldsHtml({ arguments: fields, notShown }: Card): string {
   const hidden =
-    notShown.length === 0 ? '' : entry(headings.notShown, notShown.map((text) => value({ text })).join(', '));
+    notShown.length === 0 ? '' : entry(cardWords.headings.notShown, notShown.map((text) => value({ text })).join(', '));
   return `<dl>${fields.map(fieldHtml).join('')}${hidden}</dl>`;
 }
 
 function fieldHtml(field: CardField): string {
   const { value: text, description, format } = field;
   const isBlock = text.text.includes('\n') || text.end?.includes('\n') === true;
-  const notes = [fieldNote(field), description ?? ''].filter((each) => each !== '');
+  const notes = [cardWords.fieldNote(field), description ?? ''].filter((each) => each !== '');
   const noted = notes.map((each) => `<span class="note">${marked(each)}</span>`).join('');
-  if (isBlock) return entry(fieldLabel(field), `${noted}<pre>\n${textHtml(text)}</pre>`, ' class="block"');
-  return entry(fieldLabel(field), `${value(text, format)}${noted}`);
+  if (isBlock) return entry(cardWords.fieldLabel(field), `${noted}<pre>\n${textHtml(text)}</pre>`, ' class="block"');
+  return entry(cardWords.fieldLabel(field), `${value(text, format)}${noted}`);
 }
 
 /** Renders a text of the card as HTML. `name` is its class in `cardStyle`. */
@@ -94,7 +84,7 @@ function textHtml(text: CardText): string {
 }
 
 function changesHtml(card: Card): string {
-  const note = previewNote(card);
+  const note = cardWords.previewNote(card);
   if (note !== undefined) {
     return `<p>${escapeHtml(note.text)}</p>${note.message === undefined ? '' : `<pre>\n${marked(note.message)}</pre>`}`;
   }
@@ -103,14 +93,14 @@ function changesHtml(card: Card): string {
 }
 
 function changeHtml(change: CardChange): string {
-  const rest = changeRest(change);
+  const rest = cardWords.changeRest(change);
   const cut = rest === '' ? '' : `<span class="cut">… ${escapeHtml(rest)}</span>`;
-  return `<p><bdi>${marked(changeTitle(change))}</bdi></p>${change.kind === 'table' ? tableHtml(change) : linesHtml(change)}${cut}`;
+  return `<p><bdi>${marked(cardWords.changeTitle(change))}</bdi></p>${change.kind === 'table' ? tableHtml(change) : linesHtml(change)}${cut}`;
 }
 
 function linesHtml({ lines }: CardChange & { kind: 'text' }): string {
   const shown = lines.map(
-    ({ kind, text }) => `<span class="${kind}">${escapeHtml(diffMarks[kind])}${textHtml(text)}</span>`,
+    ({ kind, text }) => `<span class="${kind}">${escapeHtml(cardWords.diffMarks[kind])}${textHtml(text)}</span>`,
   );
   return `<pre>\n${shown.join('')}</pre>`;
 }

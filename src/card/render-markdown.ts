@@ -1,49 +1,42 @@
 /** Renders cards as GitHub-flavoured Markdown. Untrusted text is in code spans and fences, except plain words. */
 import type { ReaderClock } from '../text/instant-text.ts';
 import type { Card, CardChange, CardField, CardRow, CardText } from './card.ts';
-import {
-  answerLabels,
-  argumentsNote,
-  cardFor,
-  cardWarnings,
-  changeRest,
-  changeTitle,
-  diffMarks,
-  fieldNote,
-  headings,
-  previewNote,
-  saysName,
-  timeNote,
-  whyOf,
-} from './card-words.ts';
+import * as cardWords from './card-words.ts';
 import { tableText } from './card-change.ts';
 import { hiddenNote, wholeText } from './cut-text.ts';
 
 /** Renders a card as Markdown. `clock` is that of the reader; its default is UTC. */
 export function renderMarkdown(shown: Card, clock: ReaderClock = {}): string {
-  const card = cardFor(shown, clock);
-  const note = argumentsNote(card);
+  const card = cardWords.cardFor(shown, clock);
+  const note = cardWords.argumentsNote(card);
   const hidden = card.notShown.map((text) => ({ text }));
-  const notShown = hidden.length === 0 ? [] : [{ label: headings.notShown, texts: hidden }];
+  const notShown = hidden.length === 0 ? [] : [{ label: cardWords.headings.notShown, texts: hidden }];
   const sections: [heading: string, blocks: string[]][] = [
-    [headings.arguments, note === '' ? [...card.arguments.map(fieldBlock), ...notShown.map(rowBlock)] : [note]],
-    [headings.changes, changeBlocks(card)],
-    [headings.why, whyOf(card).map(rowBlock)],
-    [headings.who, card.who.map(rowBlock)],
-    [headings.words, card.words === undefined ? [] : [fence(wholeText(card.words))]],
-    [headings.time, [codeSpan(timeNote(card, clock))]],
-    [headings.settled, (card.settled ?? []).map(rowBlock)],
-    [headings.answers, card.answers.map(({ name, effect }) => `- **${answerLabels[name]}**: ${markdownText(effect)}`)],
+    [
+      cardWords.headings.arguments,
+      note === '' ? [...card.arguments.map(fieldBlock), ...notShown.map(rowBlock)] : [note],
+    ],
+    [cardWords.headings.changes, changeBlocks(card)],
+    [cardWords.headings.why, cardWords.whyOf(card).map(rowBlock)],
+    [cardWords.headings.who, card.who.map(rowBlock)],
+    [cardWords.headings.words, card.words === undefined ? [] : [fence(wholeText(card.words))]],
+    [cardWords.headings.time, [codeSpan(cardWords.timeNote(card, clock))]],
+    [cardWords.headings.settled, (card.settled ?? []).map(rowBlock)],
+    [
+      cardWords.headings.answers,
+      card.answers.map(({ name, effect }) => `- **${cardWords.answerLabels[name]}**: ${markdownText(effect)}`),
+    ],
   ];
   return [
     `### ${markdownText(wholeText(card.sentence))}`,
-    cardWarnings(card)
+    cardWords
+      .cardWarnings(card)
       .map((each) => `- ⚠ ${markdownText(each)}`)
       .join('\n'),
     ...sections.flatMap(([heading, blocks]) => (blocks.length === 0 ? [] : [`#### ${heading}`, joinBlocks(blocks)])),
     ...(card.raw === ''
       ? []
-      : [`<details>\n<summary>${headings.raw}</summary>`, fence(card.raw, 'json'), '</details>']),
+      : [`<details>\n<summary>${cardWords.headings.raw}</summary>`, fence(card.raw, 'json'), '</details>']),
   ]
     .filter((block) => block !== '')
     .join('\n\n');
@@ -60,10 +53,10 @@ function separator(before: string, after: string): string {
 
 function fieldBlock(field: CardField): string {
   const { name, title, value, description } = field;
-  const label = saysName(title, name)
+  const label = cardWords.saysName(title, name)
     ? markdownText(title ?? name)
     : `${markdownText(title ?? '')} (${codeSpan(name)})`;
-  const notes = [fieldNote(field), description ?? ''].filter((text) => text !== '').map(markdownText);
+  const notes = [cardWords.fieldNote(field), description ?? ''].filter((text) => text !== '').map(markdownText);
   const rest = notes.length === 0 ? '' : ` (${notes.join('; ')})`;
   const isBlock = value.text.includes('\n') || value.end?.includes('\n') === true;
   return isBlock ? `- ${label}${rest}:\n\n${fence(wholeText(value))}` : `- ${label}: ${codeText(value)}${rest}`;
@@ -80,12 +73,12 @@ function codeText(text: CardText): string {
 }
 
 function changeBlocks(card: Card): string[] {
-  const note = previewNote(card);
+  const note = cardWords.previewNote(card);
   if (note !== undefined) return [note.text, ...(note.message === undefined ? [] : [fence(note.message)])];
   if (card.preview?.state !== 'ready') return [];
   return card.preview.changes.flatMap((change) => {
-    const rest = changeRest(change);
-    return [markdownText(changeTitle(change)), changeFence(change), ...(rest === '' ? [] : [`*${rest}*`])];
+    const rest = cardWords.changeRest(change);
+    return [markdownText(cardWords.changeTitle(change)), changeFence(change), ...(rest === '' ? [] : [`*${rest}*`])];
   });
 }
 
@@ -94,7 +87,7 @@ function changeFence(change: CardChange): string {
     const rows = tableText(change, (text) => Array.from(text).length);
     return fence(rows.map(({ text }) => text).join('\n'));
   }
-  return fence(change.lines.map(({ kind, text }) => diffMarks[kind] + wholeText(text)).join('\n'), 'diff');
+  return fence(change.lines.map(({ kind, text }) => cardWords.diffMarks[kind] + wholeText(text)).join('\n'), 'diff');
 }
 
 /** Matches a word of letters, which no reader of Markdown takes for a link, a mention or markup. */

@@ -1,19 +1,6 @@
 /** Renders cards as Slack messages. Untrusted text is in rich text, in which Slack reads no mention, link or markup. */
 import type { Card, CardChange, CardField, CardRow, CardText } from './card.ts';
-import {
-  answerLabels,
-  argumentsNote,
-  cardWarnings,
-  changeRest,
-  changeTitle,
-  diffMarks,
-  fieldLabel,
-  fieldNote,
-  headings,
-  previewNote,
-  timeParts,
-  whyOf,
-} from './card-words.ts';
+import * as cardWords from './card-words.ts';
 import { tableText } from './card-change.ts';
 import { hiddenNote } from './cut-text.ts';
 import { instantMs } from '../core/messages/control.ts';
@@ -27,23 +14,23 @@ export function renderSlack(card: Card): SlackMessage[] {
   const title: SlackBlock = { type: 'header', text: { type: 'plain_text', text: titleOf(card), emoji: false } };
   const sentence = titleOf(card) === card.sentence.text ? [] : [section(text(card.sentence))];
   const groups: RichElement[][] = [
-    [...sentence, ...cardWarnings(card).map((each) => section([{ text: `⚠ ${each}` }]))],
-    headed(headings.arguments, argumentRows(card)),
-    headed(headings.changes, changeElements(card)),
-    headed(headings.why, whyOf(card).map(rowElement)),
-    headed(headings.who, card.who.map(rowElement)),
-    headed(headings.words, card.words === undefined ? [] : [preformatted(wholeText(card.words))]),
-    headed(headings.time, [section(timeParts(card))]),
-    headed(headings.settled, (card.settled ?? []).map(rowElement)),
+    [...sentence, ...cardWords.cardWarnings(card).map((each) => section([{ text: `⚠ ${each}` }]))],
+    headed(cardWords.headings.arguments, argumentRows(card)),
+    headed(cardWords.headings.changes, changeElements(card)),
+    headed(cardWords.headings.why, cardWords.whyOf(card).map(rowElement)),
+    headed(cardWords.headings.who, card.who.map(rowElement)),
+    headed(cardWords.headings.words, card.words === undefined ? [] : [preformatted(wholeText(card.words))]),
+    headed(cardWords.headings.time, [section(cardWords.timeParts(card))]),
+    headed(cardWords.headings.settled, (card.settled ?? []).map(rowElement)),
     headed(
-      headings.answers,
+      cardWords.headings.answers,
       card.answers.map(({ name, effect }) =>
-        section([{ text: answerLabels[name], bold: true }, { text: `: ${effect}` }]),
+        section([{ text: cardWords.answerLabels[name], bold: true }, { text: `: ${effect}` }]),
       ),
     ),
   ];
-  const raw = card.raw === '' ? [] : headed(headings.raw, [preformatted(card.raw)]);
-  return [...slackMessages(titleOf(card), groups, title), ...slackMessages(headings.raw, [raw])];
+  const raw = card.raw === '' ? [] : headed(cardWords.headings.raw, [preformatted(card.raw)]);
+  return [...slackMessages(titleOf(card), groups, title), ...slackMessages(cardWords.headings.raw, [raw])];
 }
 
 /**
@@ -54,13 +41,13 @@ export function renderSlackSummary(card: Card, most: number): { block: SlackBloc
   const title = section([{ text: titleOf(card), bold: true }]);
   const deciding = [
     ...(titleOf(card) === card.sentence.text ? [] : [section(text(card.sentence))]),
-    ...cardWarnings(card).map((each) => section([{ text: `⚠ ${each}` }])),
+    ...cardWords.cardWarnings(card).map((each) => section([{ text: `⚠ ${each}` }])),
     ...argumentRows(card),
-    ...headed(headings.changes, changeElements(card)),
+    ...headed(cardWords.headings.changes, changeElements(card)),
   ];
   const fitted = richText([title], deciding, most);
   if (card.whole && fitted.left === 0) {
-    const reasons = [...whyOf(card).map(rowElement), section(timeParts(card))];
+    const reasons = [...cardWords.whyOf(card).map(rowElement), section(cardWords.timeParts(card))];
     return { block: { type: 'rich_text', elements: richText(fitted.elements, reasons, most).elements }, whole: true };
   }
   const note = section([{ text: 'This is a part: the thread has the whole card.', italic: true }]);
@@ -87,20 +74,20 @@ function headed(heading: string, elements: RichElement[]): RichElement[] {
 }
 
 function argumentRows(card: Card): RichElement[] {
-  const note = argumentsNote(card);
+  const note = cardWords.argumentsNote(card);
   const hidden = card.notShown.map((name) => ({ text: name }));
   return [
     ...(note === '' ? card.arguments.flatMap(fieldElements) : [section([{ text: note }])]),
-    ...(hidden.length === 0 ? [] : [rowElement({ label: headings.notShown, texts: hidden })]),
+    ...(hidden.length === 0 ? [] : [rowElement({ label: cardWords.headings.notShown, texts: hidden })]),
   ];
 }
 
 function fieldElements(field: CardField): RichElement[] {
   const { value, description } = field;
-  const notes = [fieldNote(field), description ?? ''].filter((each) => each !== '').join('; ');
+  const notes = [cardWords.fieldNote(field), description ?? ''].filter((each) => each !== '').join('; ');
   const rest = notes === '' ? [] : [{ text: `  ${notes}`, italic: true }];
   const isBlock = value.text.includes('\n') || value.end?.includes('\n') === true;
-  const label = { text: `${fieldLabel(field)}: ` };
+  const label = { text: `${cardWords.fieldLabel(field)}: ` };
   return isBlock
     ? [section([label, ...rest]), preformatted(wholeText(value))]
     : [section([label, ...text(value, true), ...rest])];
@@ -129,15 +116,15 @@ function wholeText(value: CardText): string {
 }
 
 function changeElements(card: Card): RichElement[] {
-  const note = previewNote(card);
+  const note = cardWords.previewNote(card);
   if (note !== undefined) {
     return [section([{ text: note.text }]), ...(note.message === undefined ? [] : [preformatted(note.message)])];
   }
   if (card.preview?.state !== 'ready') return [];
   return card.preview.changes.flatMap((change) => {
-    const rest = changeRest(change);
+    const rest = cardWords.changeRest(change);
     return [
-      section([{ text: changeTitle(change) }]),
+      section([{ text: cardWords.changeTitle(change) }]),
       preformatted(changeText(change)),
       ...(rest === '' ? [] : [section([{ text: `… ${rest}`, italic: true }])]),
     ];
@@ -148,7 +135,7 @@ function changeText(change: CardChange): string {
   const lines =
     change.kind === 'table'
       ? tableText(change, (each) => Array.from(each).length).map(({ text }) => text)
-      : change.lines.map(({ kind, text }) => diffMarks[kind] + wholeText(text).replaceAll('\n', ' '));
+      : change.lines.map(({ kind, text }) => cardWords.diffMarks[kind] + wholeText(text).replaceAll('\n', ' '));
   return lines.join('\n');
 }
 

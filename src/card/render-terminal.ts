@@ -2,21 +2,7 @@ import { escapeJson, escapeText } from '../core/base/text.ts';
 import type { ReaderClock } from '../text/instant-text.ts';
 import { visibleEscape } from '../text/visible-text.ts';
 import type { Card, CardChange, CardField, CardRow, CardText, DiffLine } from './card.ts';
-import {
-  answerLabels,
-  argumentsNote,
-  cardFor,
-  cardWarnings,
-  changeRest,
-  changeTitle,
-  diffMarks,
-  fieldLabel,
-  fieldNote,
-  headings,
-  previewNote,
-  timeNote,
-  whyOf,
-} from './card-words.ts';
+import * as cardWords from './card-words.ts';
 import { hiddenNote, wrapText } from './cut-text.ts';
 import { tableText } from './card-change.ts';
 
@@ -48,7 +34,7 @@ const noteMark = '↳ ';
 
 /** Renders a card as lines of plain text. No text from the request can look like another part of the card. */
 export function renderTerminal(shown: Card, options: TerminalOptions = {}): string {
-  const read = cardFor(shown, options.clock ?? {});
+  const read = cardWords.cardFor(shown, options.clock ?? {});
   const card = { ...withJoinersEscaped(read, escapeText), raw: withJoinersEscaped(shown.raw, jsonEscapes) };
   const terminal: Terminal = {
     width: Infinity,
@@ -60,21 +46,24 @@ export function renderTerminal(shown: Card, options: TerminalOptions = {}): stri
     ...options,
   };
   const { style } = terminal;
-  const note = argumentsNote(card);
-  const answers = card.answers.map(({ name, effect }) => ({ label: answerLabels[name], texts: [{ text: effect }] }));
-  const warnings = cardWarnings(card).flatMap((each) =>
-    indented(terminal, '! ', each).map((line) => style('yellow', marked(terminal, line))),
-  );
+  const note = cardWords.argumentsNote(card);
+  const answers = card.answers.map(({ name, effect }) => ({
+    label: cardWords.answerLabels[name],
+    texts: [{ text: effect }],
+  }));
+  const warnings = cardWords
+    .cardWarnings(card)
+    .flatMap((each) => indented(terminal, '! ', each).map((line) => style('yellow', marked(terminal, line))));
   const sections: [heading: string, lines: string[]][] = [
-    [headings.arguments, note === '' ? fieldLines(terminal, card) : [style('dim', note)]],
-    [headings.changes, changeLines(terminal, card)],
-    [headings.why, rowLines(terminal, whyOf(card))],
-    [headings.who, rowLines(terminal, card.who)],
-    [headings.words, card.words === undefined ? [] : blockLines(terminal, card.words)],
-    [headings.time, wrapText(timeNote(card, terminal.clock), terminal.width, terminal.columnsOf)],
-    [headings.settled, rowLines(terminal, card.settled ?? [])],
-    [headings.answers, rowLines(terminal, answers)],
-    [headings.raw, rawLines(terminal, card)],
+    [cardWords.headings.arguments, note === '' ? fieldLines(terminal, card) : [style('dim', note)]],
+    [cardWords.headings.changes, changeLines(terminal, card)],
+    [cardWords.headings.why, rowLines(terminal, cardWords.whyOf(card))],
+    [cardWords.headings.who, rowLines(terminal, card.who)],
+    [cardWords.headings.words, card.words === undefined ? [] : blockLines(terminal, card.words)],
+    [cardWords.headings.time, wrapText(cardWords.timeNote(card, terminal.clock), terminal.width, terminal.columnsOf)],
+    [cardWords.headings.settled, rowLines(terminal, card.settled ?? [])],
+    [cardWords.headings.answers, rowLines(terminal, answers)],
+    [cardWords.headings.raw, rawLines(terminal, card)],
   ];
   const title = textLines(terminal, card.sentence, terminal.width).map((line) => style('bold', line));
   return [
@@ -98,8 +87,9 @@ function jsonEscapes(text: string): string {
 }
 
 function fieldLines(terminal: Terminal, { arguments: fields, notShown }: Card): string[] {
-  const hidden = notShown.length === 0 ? [] : [{ label: headings.notShown, texts: [{ text: notShown.join(', ') }] }];
-  const width = labelWidth(terminal, [...fields.map(fieldLabel), ...hidden.map(({ label }) => label)]);
+  const hidden =
+    notShown.length === 0 ? [] : [{ label: cardWords.headings.notShown, texts: [{ text: notShown.join(', ') }] }];
+  const width = labelWidth(terminal, [...fields.map(cardWords.fieldLabel), ...hidden.map(({ label }) => label)]);
   return [
     ...fields.flatMap((field) => linesOfField(terminal, field, width)),
     ...hidden.flatMap((each) => linesOfRow(terminal, each, width)),
@@ -109,14 +99,14 @@ function fieldLines(terminal: Terminal, { arguments: fields, notShown }: Card): 
 /** Puts a value and its notes beside the field's label. A value of several lines comes below, as a block. */
 function linesOfField(terminal: Terminal, field: CardField, width: number): string[] {
   const { value, description } = field;
-  const notes = [fieldNote(field), description ?? ''].filter((text) => text !== '');
+  const notes = [cardWords.fieldNote(field), description ?? ''].filter((text) => text !== '');
   const isBlock = value.text.includes('\n') || value.end?.includes('\n') === true;
   const room = terminal.width - width - gap.length;
   const shown = isBlock ? [] : valueLines(terminal, value, room);
   const noteLines = notes.flatMap((text) =>
     indented({ ...terminal, width: room }, noteMark, text).map((line) => terminal.style('dim', line)),
   );
-  const lines = beside(terminal, fieldLabel(field), [...shown, ...noteLines], width);
+  const lines = beside(terminal, cardWords.fieldLabel(field), [...shown, ...noteLines], width);
   return isBlock ? [...lines, ...blockLines(terminal, value)] : lines;
 }
 
@@ -204,16 +194,18 @@ function withoutTabs(line: string): string {
 }
 
 function changeLines(terminal: Terminal, card: Card): string[] {
-  const note = previewNote(card);
+  const note = cardWords.previewNote(card);
   if (note !== undefined) {
     const message = note.message === undefined ? [] : gutterLines(terminal, note.message);
     return [...wrapText(note.text, terminal.width, terminal.columnsOf), ...message];
   }
   if (card.preview?.state !== 'ready') return [];
   return card.preview.changes.flatMap((change) => {
-    const rest = changeRest(change);
+    const rest = cardWords.changeRest(change);
     return [
-      ...wrapText(changeTitle(change), terminal.width, terminal.columnsOf).map((line) => marked(terminal, line)),
+      ...wrapText(cardWords.changeTitle(change), terminal.width, terminal.columnsOf).map((line) =>
+        marked(terminal, line),
+      ),
       ...(change.kind === 'table'
         ? tableLines(terminal, change)
         : change.lines.flatMap((line) => diffLine(terminal, line))),
@@ -225,7 +217,7 @@ function changeLines(terminal: Terminal, card: Card): string[] {
 function diffLine(terminal: Terminal, { kind, text }: DiffLine): string[] {
   const colour = { same: undefined, removed: 'red', added: 'green', place: 'dim' } as const;
   const style = colour[kind];
-  const line = diffMarks[kind] + inline(terminal, text);
+  const line = cardWords.diffMarks[kind] + inline(terminal, text);
   return gutterLines(terminal, line, (part) => (style === undefined ? part : terminal.style(style, part)));
 }
 
