@@ -142,17 +142,16 @@ function matchesAsRule({ scope, approved }: Grant, { ready, command }: GrantedCa
   return (command === undefined || Object.hasOwn(scope.match, command.subject)) && rule.allows(ready);
 }
 
-/** True if the scope of the grant matches the call, which must have each argument that has a glob. */
+/**
+ * True if the scope of the grant matches the call, which must have each argument that has a glob. A scope without globs
+ * would match every call of the tool: callers refuse it.
+ */
 function matchesScope({ scope }: Grant, call: GrantedCall): boolean {
   if (scope.kind === 'tool') return true;
   if (scope.kind === 'call') return scope.digest === call.digest;
-  const fields = Object.keys(scope.match);
-  return (
-    fields.length > 0 &&
-    fields.every((field) => {
-      const glob = compileFieldGlob(scope.match[field]!);
-      const { subjects } = call.ready;
-      return !('problem' in glob) && affordable(glob, subjects.field(field), subjects, 'every') === true;
-    })
-  );
+  const { subjects } = call.ready;
+  return Object.entries(scope.match).every(([field, source]) => {
+    const glob = compileFieldGlob(source);
+    return !('problem' in glob) && affordable(glob, subjects.field(field), subjects, 'every') === true;
+  });
 }

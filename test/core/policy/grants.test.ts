@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import {
+  coversCommand,
   defaultAlways,
   grantFor,
   isOfDefinition,
   narrowest,
   standingDenial,
   type Grant,
+  type GrantScope,
 } from '../../../src/core/policy/grants.ts';
 import type { Always } from '../../../src/core/policy/policy.ts';
 import { grantedCommand } from '../../../src/core/policy/whole-call.ts';
@@ -41,6 +43,8 @@ const commandCall = (command: Json, beside: JsonObject = {}): Call => {
 const withEnv = commandCall('ls -l', { env: {} });
 const twoCommands = commandCall('ls; rm x');
 const noCommand = commandCall(['ls']);
+const missing = { args: { note: 'n' }, subject: 'command', shell: notSplit };
+const missingCommand: Call = { ...call(), ready: ready(missing), command: grantedCommand(missing) };
 
 describe('whether a grant fits', () => {
   test.each<[string, Grant, Call, boolean]>([
@@ -66,12 +70,17 @@ describe('whether a grant fits', () => {
     ['the same command', grant({ kind: 'call', digest: 'd1' }), twoCommands, true],
     ['the first of two commands', ofCommand({ command: 'ls*' }), twoCommands, false],
     ['another argument than the command', ofCommand({ note: 'n' }), commandCall('ls', { note: 'n' }), false],
+    ['another argument, and no command', ofCommand({ note: 'n' }), missingCommand, false],
     ['a command that is no text', ofCommand({ command: '*' }), noCommand, false],
     ['an undeclared argument that no glob matches', ofCommand({ command: 'ls*' }), withEnv, false],
     ['an undeclared argument with a glob', ofCommand({ command: 'ls*', env: '{}' }), withEnv, true],
     ['an undeclared argument with a glob that does not match', ofCommand({ command: 'ls*', env: 'x' }), withEnv, false],
     ['an undeclared argument, but a glob for it alone', ofCommand({ env: '*' }), withEnv, false],
     ['the very text of two commands', ofCommand({ command: 'ls; rm x' }), twoCommands, true],
+    ['the very text, but an undeclared argument without a glob', ofCommand({ command: 'ls -l' }), withEnv, false],
+    ['the very text, and an undeclared argument with one', ofCommand({ command: 'ls -l', env: '{}' }), withEnv, true],
+    ['the very text, and a glob that does not match', ofCommand({ command: 'ls -l', env: 'x' }), withEnv, false],
+    ['the very text, and a bad glob', ofCommand({ command: 'ls -l', env: '[z-a]' }), withEnv, false],
     ['a wrapper that the glob names', ofCommand({ command: 'sudo ls*' }), commandCall('sudo ls -l'), true],
     ['a wrapper that it does not name', ofCommand({ command: '*ls*' }), commandCall('sudo ls -l'), false],
     ['an undeclared argument in the same call', grant({ kind: 'call', digest: 'd1' }), withEnv, true],
@@ -112,6 +121,17 @@ describe('whether a grant fits', () => {
     const denial = { ...ofCommand({ command: 'ls*' }), approved: false };
     expect(standingDenial([denial], withEnv)).toBe(denial);
   });
+});
+
+test.each<[string, GrantScope, string, boolean]>([
+  ['any call', tool, 'ls; rm x', true],
+  ['a glob on each part', { kind: 'arguments', match: { command: 'ls*' } }, 'ls a; ls b', true],
+  ['a glob on one part', { kind: 'arguments', match: { command: 'ls*' } }, 'ls; rm x', false],
+  ['no glob on the command', { kind: 'arguments', match: { note: '*' } }, 'ls', false],
+  ['a glob on a command that may do more', { kind: 'arguments', match: { command: 'ls*' } }, 'ls > f', false],
+  ['the text of a command that may do more', { kind: 'arguments', match: { command: 'ls > f' } }, 'ls > f', true],
+])('a grant of %s: %j covers %s: %s', (_, scope, command, expected) => {
+  expect(coversCommand(grant(scope), commandCall(command, { note: 'n' }))).toBe(expected);
 });
 
 describe('a list', () => {
