@@ -95,12 +95,11 @@ export function changeRunSide(base: RunSide | undefined, { policy, mode }: Polic
 
 /** The arguments that lists show without a worker: those the tool declares, then those in `show` of policies. */
 export function namesToShow(layers: PolicyLayers, tool: string, declared: readonly string[] = []): string[] {
-  const { ceiling, parents = [], run } = layers;
-  const settings = [ceiling, ...parents, run].flatMap((policy) => policy?.approval ?? []);
-  if (settings.some(({ show, includeArguments }) => show === false || includeArguments === false)) return [];
+  const settings = [layers.ceiling, layers.parents, layers.run].flat().map((policy) => policy?.approval);
+  if (settings.some((each) => each?.show === false || each?.includeArguments === false)) return [];
   const subject = globSubject(nfc(tool));
-  const ofPolicies = settings.flatMap(({ show }) =>
-    Object.entries(show || {}).flatMap(([pattern, names]) => {
+  const ofPolicies = settings.flatMap((each) =>
+    Object.entries(each?.show || {}).flatMap(([pattern, names]) => {
       const glob = compileGlob(pattern);
       // A glob that does not compile matches nothing here: policies are checked when they are loaded.
       return !('problem' in glob) && globMatches(glob, subject) === true ? names : [];

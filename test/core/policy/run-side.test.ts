@@ -131,7 +131,11 @@ test("assessment and redaction rules are joined, the agent's first", () => {
   const joined = mergeRunSide(own('a'), own('b'))!;
   expect(joined.assess).toEqual([...own('a').assess!, ...own('b').assess!]);
   expect(joined.redact).toEqual({ patterns: [...own('a').redact!.patterns, ...own('b').redact!.patterns] });
-  expect(mergeRunSide(own('a'), input)).toMatchObject({ assess: own('a').assess, redact: own('a').redact });
+  for (const [agentPolicy, inputPolicy] of [
+    [own('a'), input],
+    [input, own('a')],
+  ])
+    expect(mergeRunSide(agentPolicy, inputPolicy)).toMatchObject({ assess: own('a').assess, redact: own('a').redact });
 });
 
 describe("a change of a run's policy", () => {

@@ -14,6 +14,7 @@ describe('the names to show of a call of refund', () => {
     ['nobody names any', {}, undefined, []],
     ['the tool names some', {}, ['amount'], ['amount']],
     ['the ceiling adds some', { ceiling: policy({ refund: ['to'] }) }, ['amount'], ['amount', 'to']],
+    ['not by a glob that is none', { ceiling: policy({ '[z-a]': ['to'], refund: ['n'] }) }, undefined, ['n']],
     ['by a glob', { ceiling: policy({ 're*': ['to'], pay: ['x'] }) }, undefined, ['to']],
     [
       'all policies add up, each name once',
@@ -35,5 +36,6 @@ test('the policies of the agent and of the run add up, and false wins', () => {
   expect(mergeRunSide(policy({ refund: ['amount'] }), policy(false))?.approval.show).toBe(false);
   expect(mergeRunSide(policy({ refund: ['amount'] }), policy())?.approval.show).toEqual({ refund: ['amount'] });
   expect(mergeShow(undefined, undefined)).toBeUndefined();
+  expect(mergeShow({ refund: ['to'] }, undefined)).toEqual({ refund: ['to'] });
   expect(mergeRunSide(policy(), policy())?.approval).not.toHaveProperty('show');
 });
