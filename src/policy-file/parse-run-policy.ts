@@ -38,9 +38,8 @@ function costProblem(document: object): PolicyProblem | undefined {
   if (length > mostCharacters)
     return tooMuch('', `it has ${length} characters of JSON, and may have ${mostCharacters}`);
   const { rules, assess, agents, redact } = document as Record<string, unknown>;
-  const blocks = isObject(agents) ? Object.values(agents) : [];
-  const lists = [rules, assess, ...blocks.map((block) => (isObject(block) ? block['rules'] : undefined))];
-  const all = lists.flatMap((list): unknown[] => (Array.isArray(list) ? list : []));
+  const blocks = objectsIn(Object.values(isObject(agents) ? agents : {}));
+  const all = [rules, assess, ...blocks.map((block) => block['rules'])].flatMap(listOf);
   let rulesAndGlobs = 0;
   let steps = 0;
   let names = 0;
@@ -51,9 +50,9 @@ function costProblem(document: object): PolicyProblem | undefined {
   for (const rule of all) {
     const { when, args, ask } = isObject(rule) ? rule : {};
     const { escalate, reviewers, one_of_each: oneOfEach } = isObject(ask) ? ask : {};
-    steps += lengthOf(escalate);
+    steps += listOf(escalate).length;
     const people = [reviewers, oneOfEach, ...objectsIn(escalate).map(({ to }) => to)];
-    names += people.reduce((sum: number, list) => sum + lengthOf(list), 0);
+    names += people.flatMap(listOf).length;
     rulesAndGlobs += 1 + (isObject(args) ? Object.keys(args).length : 0);
     if (typeof when === 'string') sizeOfExpressions += when.length + expressionSize(when);
   }
@@ -69,12 +68,12 @@ function costProblem(document: object): PolicyProblem | undefined {
   return undefined;
 }
 
-function lengthOf(list: unknown): number {
-  return Array.isArray(list) ? list.length : 0;
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
-function objectsIn(list: unknown): Record<string, unknown>[] {
-  return Array.isArray(list) ? list.filter(isObject) : [];
+function objectsIn(value: unknown): Record<string, unknown>[] {
+  return listOf(value).filter(isObject);
 }
 
 function tooMuch(path: string, what: string): PolicyProblem {
@@ -161,8 +160,7 @@ export function beyondDenying({ policy, mode }: { policy?: Policy; mode?: Mode }
   }
   const risk = Object.entries(riskDefaults).find(([, action]) => mayRun(action));
   if (risk !== undefined) return `policy.risk_defaults.${risk[0]}`;
-  const other = Object.entries(others).find(
-    ([, value]) => Object.keys(value ?? {}).length > 0 || typeof value === 'string',
-  );
+  // The keys of a mode are the places of its letters.
+  const other = Object.entries(others).find(([, value]) => Object.keys(value ?? {}).length > 0);
   return other && `policy.${other[0] === 'reviewerKeys' ? 'reviewer_keys' : other[0]}`;
 }

@@ -202,25 +202,38 @@ test.each<[string, Asking[], [number, ...string[]][]]>([
   expect(escalate.map(({ afterMs, to }) => [afterMs, ...to])).toEqual(expected);
 });
 
-test.each<[string, object, object, string | undefined]>([
-  ['nothing', {}, {}, undefined],
-  ['include_arguments: false', { approval: { include_arguments: false } }, {}, 'approval.include_arguments'],
-  ['names of arguments', { redact: { also: ['to'] } }, {}, 'redact.also'],
-  ['patterns', { redact: { patterns: [{ name: 'ALL', pattern: '.+' }] } }, {}, 'redact.patterns'],
-  ['what is shown anyway', { approval: { include_arguments: true, redact: true } }, {}, undefined],
-  ['kinds that the ceiling redacts', { redact: { kinds: ['EMAIL'] } }, {}, undefined],
-  ['kinds that it leaves out', { redact: { kinds: ['EMAIL'] } }, { redact: { kinds: ['IBAN'] } }, 'redact.kinds'],
+test.each<[string, object, object, string?, string?]>([
+  ['nothing', {}, {}],
+  [
+    'include_arguments: false',
+    { approval: { include_arguments: false } },
+    {},
+    'approval.include_arguments',
+    'include_arguments: false',
+  ],
+  ['names of arguments', { redact: { also: ['to'] } }, {}, 'redact.also', 'also'],
+  ['patterns', { redact: { patterns: [{ name: 'ALL', pattern: '.+' }] } }, {}, 'redact.patterns', 'patterns'],
+  ['what is shown anyway', { approval: { include_arguments: true, redact: true } }, {}],
+  ['kinds that the ceiling redacts', { redact: { kinds: ['EMAIL'] } }, {}],
+  [
+    'kinds that it leaves out',
+    { redact: { kinds: ['EMAIL'] } },
+    { redact: { kinds: ['IBAN'] } },
+    'redact.kinds',
+    'kinds',
+  ],
   [
     'redaction that it switches off',
     { approval: { redact: true } },
     { approval: { redact: false }, redact: { also: ['to'] } },
     'approval.redact',
+    'redact: true',
   ],
-  ['redaction that both switch off', { approval: { redact: false } }, { approval: { redact: false } }, undefined],
-])('what hides arguments from the reviewers of a ceiling: %s', (_, document, ceiling, path) => {
+  ['redaction that both switch off', { approval: { redact: false } }, { approval: { redact: false } }],
+])('what hides arguments from the reviewers of a ceiling: %s', (_, document, ceiling, path, setting) => {
+  const message = `'${setting}' hides arguments from the reviewers of the ceiling: it belongs in the ceiling or in the agent's policy`;
   const problem = hidingProblem(policyOf(document), ceilingRedaction(policyOf(ceiling, true)));
-  expect(problem?.path).toBe(path);
-  if (problem !== undefined) expect(problem.message).toMatch(/ belongs in the ceiling or in the agent's policy$/);
+  expect(problem).toEqual(path && { path, message });
 });
 
 test('of a ceiling that is not known, the built-in kinds count as redacted', () => {
@@ -264,4 +277,9 @@ test.each<[string, object | undefined, Mode | undefined, string | undefined]>([
   ['a mode beside it', undefined, 'plan', 'mode'],
 ])('what does more than deny: %s', (_, document, mode, expected) => {
   expect(beyondDenying({ policy: document && policyOf(document), mode })).toBe(expected);
+});
+
+test('a key of a reviewer does more than deny', () => {
+  const reviewerKeys = { ann: { publicKey: 'x', operator: false } };
+  expect(beyondDenying({ policy: { ...policyOf({}), reviewerKeys } })).toBe('policy.reviewer_keys');
 });
