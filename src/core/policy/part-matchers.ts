@@ -136,14 +136,16 @@ interface Place {
  */
 class WrappedParts {
   readonly #parts: readonly ShellPart[];
-  readonly #inner = new Map<number, number[]>();
-  readonly #places = new Map<number, Place | undefined>();
+  /** By wrapper, the parts right within it; by undefined, the parts that are within none. */
+  readonly #inner = new Map<number | undefined, number[]>();
+  readonly #places: readonly (Place | undefined)[];
 
   constructor(parts: readonly ShellPart[]) {
     this.#parts = parts;
     for (const [index, { within }] of parts.entries()) {
-      if (within !== undefined) this.#inner.set(within, [...(this.#inner.get(within) ?? []), index]);
+      this.#inner.set(within, [...(this.#inner.get(within) ?? []), index]);
     }
+    this.#places = parts.map((_, index) => this.#placeOf(index));
   }
 
   /** What a rule has to match and name to cover one part. `globs`: those of the rule on the command. */
@@ -154,22 +156,23 @@ class WrappedParts {
     const { starts, around } = this.#starts(chain, globs);
     const ends = starts.flatMap((start) => this.#ends(start, globs));
     return {
-      subjects: [...whole, ...ends.map((end) => segmentedSubject(...this.#placeOf(end)!.segments))],
+      subjects: [...whole, ...ends.map((end) => segmentedSubject(...this.#places[end]!.segments))],
       wrappers: around.flatMap((each) => this.#parts[each]!.wrapper ?? []),
     };
   }
 
   /**
-   * Returns the part itself, with one exception. After a wrapper's unknown option, any word may begin the command. If
-   * the rule begins it at another word, the part is only an argument, and the rule's command takes its place.
+   * Returns the part itself. But if it has an unknown option, the commands that the rule begins after it take its place.
+   * So they do if the part is one of the words after a wrapper's unknown option, and the rule begins the command at
+   * another word: then the part is only an argument.
    */
   #starts(chain: readonly number[], globs: readonly Glob[]): { starts: number[]; around: readonly number[] } {
-    for (let position = chain.length - 1; position > 0; position -= 1) {
-      if (this.#parts[chain[position]!]!.unknownOption !== true) continue;
-      const begun = this.#commandsBegunBy(chain[position]!, globs);
-      if (!begun.includes(chain[position - 1]!)) return { starts: begun, around: chain.slice(position) };
-    }
-    return { starts: chain.slice(0, 1), around: chain };
+    const at = chain.findLastIndex((each, position) => {
+      if (this.#parts[each]!.unknownOption !== true) return false;
+      return !this.#commandsBegunBy(each, globs).includes(chain[position - 1]!);
+    });
+    if (at === -1) return { starts: chain.slice(0, 1), around: chain };
+    return { starts: this.#commandsBegunBy(chain[at]!, globs), around: chain.slice(at) };
   }
 
   /** The commands at or within a part that start no further commands. */
@@ -181,7 +184,7 @@ class WrappedParts {
       seen.add(each);
       const isUnknown = this.#parts[each]!.unknownOption === true;
       const inner = isUnknown ? this.#commandsBegunBy(each, globs) : (this.#inner.get(each) ?? []);
-      const isEnd = inner.length === 0 && !isUnknown && this.#placeOf(each) !== undefined;
+      const isEnd = inner.length === 0 && !isUnknown && this.#places[each] !== undefined;
       if (isEnd && !(this.#startsNothing(each) && globs.some(namesWordsAfterWildcard))) ends.push(each);
       for (const next of inner) visit(next);
     };
@@ -196,17 +199,20 @@ class WrappedParts {
     return within === undefined || !this.#isSameProgram(index, within);
   }
 
-  /** True if a part runs the program of its wrapper itself, as `git status` does in `git -C dir status`. */
+  /**
+   * True if a part runs the same program as the wrapper around it, as `git status` does in `git -C dir status`. The
+   * place of the part must be known.
+   */
   #isSameProgram(index: number, outer: number): boolean {
     const { text: own, at } = this.#parts[index]!;
     const { text } = this.#parts[outer]!;
-    return at !== undefined && own === `${firstWord(text)} ${text.slice(...at)}`;
+    return own === `${firstWord(text)} ${text.slice(...at!)}`;
   }
 
   /** The parts within a wrapper with an unknown option that begin where the rule expects the command. */
   #commandsBegunBy(wrapper: number, globs: readonly Glob[]): number[] {
     return (this.#inner.get(wrapper) ?? []).filter((each) =>
-      globs.every((glob) => this.#placeOf(each)?.from === commandPlace(glob)),
+      globs.every((glob) => this.#places[each]?.from === commandPlace(glob)),
     );
   }
 
@@ -221,13 +227,8 @@ class WrappedParts {
     return chain;
   }
 
+  /** Where a part is in the commands around it; undefined if that is not known for one of them. */
   #placeOf(index: number): Place | undefined {
-    if (!this.#places.has(index)) this.#places.set(index, this.#findPlace(index));
-    return this.#places.get(index);
-  }
-
-  /** Where a part is in the commands around it; undefined if its place in one of them is not known. */
-  #findPlace(index: number): Place | undefined {
     const chain = this.#chainOf(index);
     if (this.#parts[chain.at(-1)!]!.within !== undefined) return undefined;
     let texts = [allowedText(this.#parts[index]!)];

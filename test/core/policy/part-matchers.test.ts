@@ -122,6 +122,21 @@ test.each<[string, Rule[], Partial<RuledCall>, 'allow' | 'ask' | 'deny']>([
     'ask',
   ],
   [
+    'a wrapper of two words, however they are spaced',
+    [allow('bash:find . -exec ls*')],
+    bash('find . -exec ls', {
+      parts: [part('find . -exec ls', { wrapper: 'find  -exec' }), part('ls', { within: 0, at: [13, 15] })],
+      uncertain: ['wrapper program'],
+    }),
+    'allow',
+  ],
+  [
+    'two words in one, of which only one of two globs spells both',
+    [allow('bash:sudo ls a b', { args: { command: 'sudo ls *' } }), allow("bash:sudo ls 'a b'")],
+    bash("sudo ls 'a b'"),
+    'ask',
+  ],
+  [
     'in a command without parts, a deny sees the text',
     [allow('bash'), { pattern: 'bash:*rm *', action: 'deny' }],
     bash('# rm x'),
@@ -156,11 +171,11 @@ test.each<[string, string, string]>([
 /** Without places, only a rule that spells a command covers what it runs. */
 test.each<[string, Rule[], Partial<RuledCall>]>([
   [
-    'a wrapper of two words, however they are spaced',
-    [allow('bash:find . -exec ls*')],
-    bash('find . -exec ls', {
-      parts: [part('find . -exec ls', { wrapper: 'find  -exec' }), part('ls', { within: 0 })],
-      uncertain: ['wrapper program'],
+    'a word after an unknown option',
+    [allow('bash:sudo --odd ls*')],
+    bash('sudo --odd ls', {
+      parts: [part('sudo --odd ls', { wrapper: 'sudo', unknownOption: true }), part('ls', { within: 0 })],
+      uncertain: ['wrapper program', 'unknown option'],
     }),
   ],
   [
@@ -172,9 +187,23 @@ test.each<[string, Rule[], Partial<RuledCall>]>([
     }),
   ],
   [
+    'one that goes round, in which the rule names only one of the wrappers',
+    [allow('bash'), { pattern: 'bash:sudo --odd ls', action: 'ask' }, allow('bash:sudo --odd ls')],
+    bash('sudo env ls', {
+      parts: [
+        part('sudo --odd ls', { wrapper: 'sudo', unknownOption: true, within: 1 }),
+        part('env ls', { wrapper: 'env', within: 0 }),
+      ],
+      uncertain: ['wrapper program'],
+    }),
+  ],
+  [
     'a split that points nowhere',
     [allow('bash:sudo ls*')],
-    bash('sudo ls', { parts: [part('sudo ls', { wrapper: 'sudo', within: 7 })], uncertain: ['wrapper program'] }),
+    bash('sudo ls', {
+      parts: [part('sudo ls', { wrapper: 'sudo' }), part('ls', { within: 7 })],
+      uncertain: ['wrapper program'],
+    }),
   ],
 ])('in a split without places: %s', (_, rules, call) => {
   expect(ruled(rules, call).action).toBe('ask');

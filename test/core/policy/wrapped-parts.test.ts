@@ -96,6 +96,9 @@ describe('not covered', () => {
     ['git -c safe.directory=* status*', "git -c safe.directory=/x -c core.fsmonitor='touch /tmp/x' status"],
     ['git status*', 'git -C /evil status'],
     ['git *', 'git -c core.pager=evil log'],
+    // In the place of the inner `log`, the outer text has `log`, too.
+    ['git -C //log bisect run *', 'git -C //log bisect run git -C d log'],
+    ['sudo ls*', 'sudo ls > f'],
     ['sudo ls*', 'sudo ls; sudo rm x'],
     [['sudo ls*', 'rm *'], 'sudo rm x'],
     ['* ls', 'sudo ls'],
@@ -167,6 +170,53 @@ test('law: what a rule with a wrapper allows, no additional command in the wrapp
       expect(allows(`${start}ls*`, `${start}${command} ${more}`)).toBe(false);
     }),
   );
+});
+
+/** After `true`, an ask about the first words counts for that part and not for the raw text. */
+test.each<[string, string, string[], string, 'allow' | 'ask']>([
+  ['a wrapper runs what the rule names', 'sudo *', ['sudo *'], 'sudo ls', 'allow'],
+  ['a wrapper that a wrapper runs is no command', 'sudo *', ['sudo *'], 'sudo env ls', 'ask'],
+  ['the rule begins the command', 'docker *', ['docker exec --odd box *'], 'docker exec --odd box ls', 'allow'],
+  ['the rule begins it at an option', 'docker *', ['docker exec * *'], 'docker exec --odd box ls', 'ask'],
+  [
+    'it begins it there within another wrapper',
+    'sudo *',
+    ['sudo docker exec * *'],
+    'sudo docker exec --odd box ls',
+    'ask',
+  ],
+  [
+    'two globs begin it at one word',
+    'docker *',
+    ['docker exec --odd box ls*', 'docker exec --odd box l*'],
+    'docker exec --odd box ls',
+    'allow',
+  ],
+  [
+    'two globs begin it at two words',
+    'docker *',
+    ['docker exec --odd box ls*', 'docker exec --odd *'],
+    'docker exec --odd box ls',
+    'ask',
+  ],
+  ['an operand of a wrapper without a command', 'docker *', ['docker run *'], 'docker run --rm lsimage', 'allow'],
+  [
+    'one of two globs names it after a wildcard',
+    'docker *',
+    ['docker run *', 'docker run * ls*'],
+    'docker run --rm lsimage',
+    'ask',
+  ],
+  ['the first command that eval runs', 'ls', ['sudo --odd eval?ls*'], 'sudo --odd eval ls \\; rm x', 'allow'],
+  ['the second one', 'rm *', ['sudo --odd eval?ls*'], 'sudo --odd eval ls \\; rm x', 'ask'],
+  ['an argument that could be a wrapper', 'b *', ['sudo --odd a*'], 'sudo --odd a env b ls', 'allow'],
+])('%s: the ask of %s, lifted by %j, for %s: %s', (_, asked, [pattern, glob], command, action) => {
+  const rules: Rule[] = [
+    { pattern: 'bash', action: 'allow' },
+    { pattern: `bash:${asked}`, action: 'ask' },
+    { pattern: `bash:${pattern}`, ...(glob !== undefined && { args: { command: glob } }), action: 'allow' },
+  ];
+  expect(answer(rules, `true; ${command}`)).toBe(action);
 });
 
 test('a split without places is covered only by a rule that spells it', () => {
