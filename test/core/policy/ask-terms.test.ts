@@ -240,6 +240,16 @@ test.each<[RuledCall['risk'], 'safe' | 'low' | 'medium' | 'high' | 'critical', s
   expect(askTermsOf({ ceiling }, { rule: 'r', severity }, { risk }).onTimeout).toBe(expected);
 });
 
+test.each<[string, true | undefined, Partial<AskTerms>]>([
+  ['has not run', undefined, { onTimeout: 'allow', always: 'tool' }],
+  ['may have run', true, { onTimeout: 'deny', always: false, noChannels: true }],
+])('a call that %s', (_, mayHaveRun, { noChannels, ...expected }) => {
+  const ceiling = policyOf({ approval: { on_timeout: 'allow' } }, true);
+  const terms = askTermsOf({ ceiling }, { rule: null, severity: 'low' }, { risk: 'write', mayHaveRun });
+  expect(terms).toMatchObject(expected);
+  expect(terms.noChannels).toBe(noChannels);
+});
+
 test.each<[string, string[], number, string[]]>([
   ['before the first step', ['ann'], 59_999, ['ann']],
   ['at the first step', ['ann'], minute, ['ann', 'bob']],
