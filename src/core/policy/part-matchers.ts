@@ -136,15 +136,14 @@ interface Place {
  */
 class WrappedParts {
   readonly #parts: readonly ShellPart[];
-  /** By wrapper, the parts right within it; by undefined, the parts that are within none. */
-  readonly #inner = new Map<number | undefined, number[]>();
+  /** For each part, the parts right within it. */
+  readonly #inner: readonly number[][];
   readonly #places: readonly (Place | undefined)[];
 
   constructor(parts: readonly ShellPart[]) {
     this.#parts = parts;
-    for (const [index, { within }] of parts.entries()) {
-      this.#inner.set(within, [...(this.#inner.get(within) ?? []), index]);
-    }
+    this.#inner = parts.map(() => []);
+    for (const [index, { within = -1 }] of parts.entries()) this.#inner[within]?.push(index);
     this.#places = parts.map((_, index) => this.#placeOf(index));
   }
 
@@ -183,7 +182,7 @@ class WrappedParts {
       if (seen.has(each)) return;
       seen.add(each);
       const isUnknown = this.#parts[each]!.unknownOption === true;
-      const inner = isUnknown ? this.#commandsBegunBy(each, globs) : (this.#inner.get(each) ?? []);
+      const inner = isUnknown ? this.#commandsBegunBy(each, globs) : this.#inner[each]!;
       const isEnd = inner.length === 0 && !isUnknown && this.#places[each] !== undefined;
       if (isEnd && !(this.#startsNothing(each) && globs.some(namesWordsAfterWildcard))) ends.push(each);
       for (const next of inner) visit(next);
@@ -211,7 +210,7 @@ class WrappedParts {
 
   /** The parts within a wrapper with an unknown option that begin where the rule expects the command. */
   #commandsBegunBy(wrapper: number, globs: readonly Glob[]): number[] {
-    return (this.#inner.get(wrapper) ?? []).filter((each) =>
+    return this.#inner[wrapper]!.filter((each) =>
       globs.every((glob) => this.#places[each]?.from === commandPlace(glob)),
     );
   }

@@ -200,8 +200,8 @@ test.each<[string, Rule[], Partial<RuledCall>]>([
   [
     'a split that points nowhere',
     [allow('bash:sudo ls*')],
-    bash('sudo ls', {
-      parts: [part('sudo ls', { wrapper: 'sudo' }), part('ls', { within: 7 })],
+    bash('sudo ls; sudo ls', {
+      parts: [part('sudo ls', { wrapper: 'sudo', within: 7 }), part('sudo ls', { wrapper: 'sudo' })],
       uncertain: ['wrapper program'],
     }),
   ],
