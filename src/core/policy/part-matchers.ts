@@ -161,9 +161,8 @@ class WrappedParts {
   }
 
   /**
-   * Returns the part itself. But if it has an unknown option, the commands that the rule begins after it take its place.
-   * So they do if the part is one of the words after a wrapper's unknown option, and the rule begins the command at
-   * another word: then the part is only an argument.
+   * Returns the part itself. But if it is a wrapper with an unknown option, or one of the words after such an option
+   * and the rule begins the command at another word, the rule's commands take its place.
    */
   #starts(chain: readonly number[], globs: readonly Glob[]): { starts: number[]; around: readonly number[] } {
     const at = chain.findLastIndex((each, position) => {

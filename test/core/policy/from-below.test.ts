@@ -231,7 +231,8 @@ test.each<[string, object, object, string?, string?]>([
   ],
   ['redaction that both switch off', { approval: { redact: false } }, { approval: { redact: false } }],
 ])('what hides arguments from the reviewers of a ceiling: %s', (_, document, ceiling, path, setting) => {
-  const message = `'${setting}' hides arguments from the reviewers of the ceiling: it belongs in the ceiling or in the agent's policy`;
+  const where = "it belongs in the ceiling or in the agent's policy";
+  const message = `'${setting}' hides arguments from the reviewers of the ceiling: ${where}`;
   const problem = hidingProblem(policyOf(document), ceilingRedaction(policyOf(ceiling, true)));
   expect(problem).toEqual(path && { path, message });
 });
