@@ -1,15 +1,7 @@
 import { type Decision, type Grant, type Receipt, type RunStatus, defaultTaskQueue, queryNames } from '../contract.ts';
 import { audit, type AuditOptions } from './audit/audit.ts';
 import type { RequestOptions, CancelOptions, SendOptions } from './send/control-run.ts';
-import {
-  cancelRun,
-  closeRun,
-  delegateRequest,
-  extendRequest,
-  messageRun,
-  revokeGrants,
-  setPolicyOf,
-} from './send/control-run.ts';
+import * as control from './send/control-run.ts';
 import { checkSetUp, type CheckOptions } from './doctor/check-set-up.ts';
 import { connect, openSession } from './server/session.ts';
 import { connectionSettings } from '../connection/connection-settings.ts';
@@ -62,7 +54,7 @@ export async function createClient(options: ClientOptions = {}): Promise<Counter
     workflowId,
     result: async (options) => runResult(session, workflowId, checked('result', options)),
     status: () => queryRun<RunStatus>(session, workflowId, queryNames.run),
-    cancel: async (cancelOptions) => cancelRun(session, workflowId, checked('cancel', cancelOptions)),
+    cancel: async (cancelOptions) => control.cancelRun(session, workflowId, checked('cancel', cancelOptions)),
   });
 
   function decide(decision: Decision, decideOptions?: RequestOptions): Promise<Receipt>;
@@ -96,26 +88,28 @@ export async function createClient(options: ClientOptions = {}): Promise<Counter
       list: async (filter) => listApprovals(session, checked('approvals.list', filter)),
       get: async (requestId, getOptions) => getApproval(session, requestId, checked('approvals.get', getOptions)),
     }),
-    extend: async (message, sendOptions) => extendRequest(session, message, checked('extend', sendOptions)),
-    delegate: async (message, sendOptions) => delegateRequest(session, message, checked('delegate', sendOptions)),
+    extend: async (message, sendOptions) => control.extendRequest(session, message, checked('extend', sendOptions)),
+    delegate: async (message, sendOptions) =>
+      control.delegateRequest(session, message, checked('delegate', sendOptions)),
     delegateAll: async (delegation, allOptions) => {
       const { send, ...sendOptions } = checked('delegateAll', allOptions) ?? {};
       const sendOne: SendDelegation = (message, workflowId) =>
-        delegateRequest(session, message, { ...sendOptions, workflowId });
+        control.delegateRequest(session, message, { ...sendOptions, workflowId });
       return delegateAllUntil(session, taskQueue, delegation, send ?? sendOne);
     },
     standingDelegations: standingDelegations(session),
     grants: (workflowId) => queryRun<Grant[]>(session, workflowId, queryNames.grants),
     revoke: async (workflowId, message, sendOptions) =>
-      revokeGrants(session, workflowId, message, checked('revoke', sendOptions)),
+      control.revokeGrants(session, workflowId, message, checked('revoke', sendOptions)),
     setPolicy: async (workflowId, message, sendOptions) =>
-      setPolicyOf(session, workflowId, message, checked('setPolicy', sendOptions)),
+      control.setPolicyOf(session, workflowId, message, checked('setPolicy', sendOptions)),
     setPolicyOfRuns: (message, runsOptions) =>
       setPolicyOfRuns(session, message, checked('setPolicyOfRuns', runsOptions)),
     message: async (workflowId, message, sendOptions) =>
-      messageRun(session, workflowId, message, checked('message', sendOptions)),
-    cancel: async (workflowId, cancelOptions) => cancelRun(session, workflowId, checked('cancel', cancelOptions)),
-    closeRun: (workflowId, message) => closeRun(session, workflowId, message),
+      control.messageRun(session, workflowId, message, checked('message', sendOptions)),
+    cancel: async (workflowId, cancelOptions) =>
+      control.cancelRun(session, workflowId, checked('cancel', cancelOptions)),
+    closeRun: (workflowId, message) => control.closeRun(session, workflowId, message),
     journal: (workflowId) => fetchJournal(session, workflowId),
     events: (workflowId, watchOptions) => watchRun(session, workflowId, checked('events', watchOptions)),
     audit: (scope, auditOptions) =>

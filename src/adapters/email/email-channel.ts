@@ -15,16 +15,7 @@ import type { Json, Severity } from '../../core/base/tool-call.ts';
 import type { AnswerLink, LeftOut, MailContent } from './mail-content.ts';
 import { mailContent, noticeContent, settledNotice, stepNotice } from './mail-content.ts';
 import { isAscii, type MailTransport, openMailServer, RecipientRefused } from './mail-server.ts';
-import {
-  continued,
-  firstMessage,
-  gotBefore,
-  recipientMark,
-  type MailThread,
-  messageId,
-  threadMessage,
-  readThread,
-} from './mail-thread.ts';
+import * as mailThread from './mail-thread.ts';
 import { type MailedPerson, type Recipient, recipientOf, recipientsOf } from './recipients.ts';
 import { escapeHtml, htmlPage } from '../../text/html-page.ts';
 import { isTimeZone } from '../../text/instant-text.ts';
@@ -108,20 +99,20 @@ export function emailChannel(options: EmailOptions): Channel {
     { key, sent, signal }: Pick<NotifyContext, 'key' | 'sent' | 'signal'>,
     contentFor: (recipient: Recipient, isReply: boolean, isShort: boolean) => Promise<MailContent>,
   ): Promise<{ reached: string[]; refused: number; missing?: Error }> {
-    const thread = readThread(sent);
-    const message = threadMessage(key);
-    const before = gotBefore(thread, message);
+    const thread = mailThread.readThread(sent);
+    const message = mailThread.threadMessage(key);
+    const before = mailThread.gotBefore(thread, message);
     const reached: string[] = [];
     const refusals: RecipientRefused[] = [];
     for (const recipient of recipients) {
-      const mark = recipientMark(recipient);
+      const mark = mailThread.recipientMark(recipient);
       if (before.includes(mark)) {
         reached.push(mark);
         continue;
       }
-      const id = messageId(message, mark, domain);
-      const first = firstMessage(thread, mark);
-      const inReplyTo = first === undefined ? undefined : messageId(first, mark, domain);
+      const id = mailThread.messageId(message, mark, domain);
+      const first = mailThread.firstMessage(thread, mark);
+      const inReplyTo = first === undefined ? undefined : mailThread.messageId(first, mark, domain);
       try {
         signal.throwIfAborted();
         if (!sentIds.has(id)) {
@@ -181,13 +172,17 @@ export function emailChannel(options: EmailOptions): Channel {
       );
       if (sending.missing !== undefined) throw sending.missing;
       const { reached, refused } = sending;
-      const thread = continued({ first: [] }, threadMessage(context.key), { reached, refused, isUnfinished: false });
+      const thread = mailThread.continued({ first: [] }, mailThread.threadMessage(context.key), {
+        reached,
+        refused,
+        isUnfinished: false,
+      });
       return thread as unknown as Json;
     },
     settled: async (request, settlement, context) => {
       const { sent } = context;
       // Without `sent`, the first notice failed but may have reached the caller: send the outcome anyway.
-      const recipients = sent === undefined ? callerToNotify(request) : reachedBefore(readThread(sent));
+      const recipients = sent === undefined ? callerToNotify(request) : reachedBefore(mailThread.readThread(sent));
       const { missing } = await sendAll(recipients, context, async ({ timeZone }, _isReply, isShort) => {
         const shown = leftOut(request, isShort) === undefined ? settlement : { ...settlement, reason: undefined };
         return noticeContent(outcomeNotice(withoutLeftOut(request, isShort), shown, { timeZone }));
@@ -203,12 +198,14 @@ export function emailChannel(options: EmailOptions): Channel {
     return { ...request, arguments: {}, argumentNames: [], shownArguments: undefined };
   }
 
-  function reachedBefore(thread: MailThread): Recipient[] {
+  function reachedBefore(thread: mailThread.MailThread): Recipient[] {
     const everybody = [
       ...[...people].map(([reviewer, person]) => recipientOf(reviewer, person)),
       ...shared.map((address): Recipient => ({ address })),
     ];
-    return everybody.filter((recipient) => firstMessage(thread, recipientMark(recipient)) !== undefined);
+    return everybody.filter(
+      (recipient) => mailThread.firstMessage(thread, mailThread.recipientMark(recipient)) !== undefined,
+    );
   }
 
   return {
@@ -220,7 +217,7 @@ export function emailChannel(options: EmailOptions): Channel {
       const recipients = shared.length > 0 ? shared : [first!.address];
       for (const address of recipients) {
         signal.throwIfAborted();
-        const id = messageId(threadMessage(key), recipientMark({ address }), domain);
+        const id = mailThread.messageId(mailThread.threadMessage(key), mailThread.recipientMark({ address }), domain);
         const html = htmlPage({ title: testSubject, style: '', body: `<p>${escapeHtml(testText)}</p>` });
         await server.send({ to: address, from, subject: testSubject, text: `${testText}\n`, html, messageId: id });
       }
@@ -255,13 +252,13 @@ export function emailChannel(options: EmailOptions): Channel {
       });
     });
     const { reached, refused, missing } = sending;
-    const [thread, message] = [readThread(sent), threadMessage(key)];
+    const [thread, message] = [mailThread.readThread(sent), mailThread.threadMessage(key)];
     if (missing === undefined) {
-      return continued(thread, message, { reached, refused, isUnfinished: false }) as unknown as Json;
+      return mailThread.continued(thread, message, { reached, refused, isUnfinished: false }) as unknown as Json;
     }
-    if (reached.length === gotBefore(thread, message).length) throw missing;
+    if (reached.length === mailThread.gotBefore(thread, message).length) throw missing;
     // Count no permanent refusals yet: the next attempt tries the refused recipients again, and counts them then.
-    const partly = continued(thread, message, { reached, refused: 0, isUnfinished: true });
+    const partly = mailThread.continued(thread, message, { reached, refused: 0, isUnfinished: true });
     throw new PartlySent(partly as unknown as Json, missing);
   }
 
@@ -273,7 +270,7 @@ export function emailChannel(options: EmailOptions): Channel {
   ): Promise<undefined> {
     const answered = { ...request, settled: settlement };
     const sending = await sendAll(
-      reachedBefore(readThread(context.sent)),
+      reachedBefore(mailThread.readThread(context.sent)),
       context,
       async ({ timeZone }, isReply, isShort) =>
         mailContent({

@@ -8,14 +8,7 @@ import { browserGuard, securityHeaders } from './server/browser-guard.ts';
 import type { GatewayContext, HttpEnv } from './gateway-context.ts';
 import { personName } from './identity/claims.ts';
 import type { Principal } from './identity/principal.ts';
-import {
-  errorResponse,
-  isRefusedInput,
-  problemOf,
-  problemResponse,
-  unauthenticatedResponse,
-  httpProblem,
-} from './responses.ts';
+import * as responses from './responses.ts';
 import { refuseInput, defineRoute, type OpenApiDocument, openApiDocument } from './shapes/define-route.ts';
 import { agUiRoutes } from './routes/ag-ui.ts';
 import { aiSdkRoutes } from './routes/ai-sdk.ts';
@@ -71,7 +64,7 @@ export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   app.use(
     bodyLimit({
       maxSize: limits.bodyBytes,
-      onError: ({ req }) => problemResponse(tooLarge(req.path, limits.bodyBytes)),
+      onError: ({ req }) => responses.problemResponse(tooLarge(req.path, limits.bodyBytes)),
     }),
   );
   for (const routes of allRoutes) app.route('/', routes(gateway));
@@ -83,18 +76,22 @@ export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
 /** Returns the function that answers a request whose handler threw. It logs the errors that are the gateway's fault. */
 function responseToError({ authenticator, log }: GatewayContext): ErrorHandler<HttpEnv> {
   return (error, { req }) => {
-    const { code, message } = problemOf(error);
+    const { code, message } = responses.problemOf(error);
     if (req.raw.signal.aborted) {
       // The log gets only one line, without a stack trace, because senders could fill the log by disconnecting often.
       log(`A sender broke off ${req.method} ${req.path.slice(0, 200)}.`);
-      return errorResponse(error);
+      return responses.errorResponse(error);
     }
     // Input that the framework refuses is not logged: it is the sender's mistake, and senders could fill the log.
-    if (code === 'internal' && !isRefusedInput(error)) log(error.stack ?? String(error));
+    if (code === 'internal' && !responses.isRefusedInput(error)) log(error.stack ?? String(error));
     if (code === 'unauthenticated') {
-      return unauthenticatedResponse(message, authenticator.loginUrl, req.header('authorization') !== undefined);
+      return responses.unauthenticatedResponse(
+        message,
+        authenticator.loginUrl,
+        req.header('authorization') !== undefined,
+      );
     }
-    return errorResponse(error);
+    return responses.errorResponse(error);
   };
 }
 
@@ -139,11 +136,15 @@ export function noSuchRoute(routes: readonly Route[], path: string): Response {
     routes.filter((route) => route.method !== 'ALL' && isPath(route.path, path)).map(({ method }) => method),
   );
   if (methods.size === 0) {
-    return httpProblem({ status: 404, title: 'Not Found', detail: 'There is no such path: /openapi.json lists all.' });
+    return responses.httpProblem({
+      status: 404,
+      title: 'Not Found',
+      detail: 'There is no such path: /openapi.json lists all.',
+    });
   }
   const allow = [...(methods.has('GET') ? [...methods, 'HEAD'] : methods)].join(', ');
   const detail = `This path takes ${allow}.`;
-  return httpProblem({ status: 405, title: 'Method Not Allowed', detail }, { allow });
+  return responses.httpProblem({ status: 405, title: 'Method Not Allowed', detail }, { allow });
 }
 
 function isPath(pattern: string, path: string): boolean {

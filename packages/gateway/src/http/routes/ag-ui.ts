@@ -4,8 +4,8 @@ import { chatResponse, logFailure, openChat, stopChat } from '../chat/open-chat.
 import { defineRoute, refuseInput } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import { requirePrincipal } from '../identity/principal.ts';
-import { body, threadParams } from '../shapes/input-shapes.ts';
-import { json, stopped, text } from '../shapes/response-shapes.ts';
+import * as inputs from '../shapes/input-shapes.ts';
+import * as answers from '../shapes/response-shapes.ts';
 
 const agentName = z.object({ agent: z.string().min(1).max(200) });
 
@@ -13,21 +13,21 @@ const chat = defineRoute('POST /ag-ui/{agent}', {
   summary: 'Chat with an agent by AG-UI: open requests are interrupts, and `resume` answers them.',
   request: {
     params: agentName,
-    ...body(runAgentInput),
+    ...inputs.body(runAgentInput),
   },
-  responses: { 200: text('text/event-stream', 'Events of AG-UI') },
+  responses: { 200: answers.text('text/event-stream', 'Events of AG-UI') },
 });
 
 const capabilities = defineRoute('GET /ag-ui/{agent}/capabilities', {
   summary: "The capabilities of an agent, as AG-UI's `getCapabilities` returns them.",
   request: { params: agentName },
-  responses: { 200: json(z.looseObject({}), 'The `AgentCapabilities` of AG-UI.') },
+  responses: { 200: answers.json(z.looseObject({}), 'The `AgentCapabilities` of AG-UI.') },
 });
 
 const stop = defineRoute('POST /ag-ui/{agent}/{thread}/stop', {
   summary: 'Stop the running turn of a chat: open requests are withdrawn, and no further call starts.',
-  request: { params: threadParams },
-  responses: stopped,
+  request: { params: inputs.threadParams },
+  responses: answers.stopped,
 });
 
 /** The capabilities that every agent has. The gateway does not know those of single agents, which run in workers. */

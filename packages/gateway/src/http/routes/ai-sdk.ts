@@ -14,31 +14,31 @@ import { type SeenItems, nothingSeen } from '../chat/chat-thread.ts';
 import { defineRoute, refuseInput } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import { requirePrincipal } from '../identity/principal.ts';
-import { body, threadParams } from '../shapes/input-shapes.ts';
-import { stopped, text } from '../shapes/response-shapes.ts';
+import * as inputs from '../shapes/input-shapes.ts';
+import * as answers from '../shapes/response-shapes.ts';
 
 const chat = defineRoute('POST /ai-sdk/{agent}', {
   summary: 'Chat with an agent by the UI message stream of the AI SDK: open requests are tool approvals.',
   request: {
     params: z.object({ agent: z.string().min(1).max(200) }),
-    ...body(chatRequest),
+    ...inputs.body(chatRequest),
   },
-  responses: { 200: text('text/event-stream', 'Chunks of a UI message') },
+  responses: { 200: answers.text('text/event-stream', 'Chunks of a UI message') },
 });
 
 const resume = defineRoute('GET /ai-sdk/{agent}/{thread}/stream', {
   summary: 'The running turn of a chat, for a page that has lost its stream.',
-  request: { params: threadParams },
+  request: { params: inputs.threadParams },
   responses: {
-    200: text('text/event-stream', 'Chunks of a UI message'),
+    200: answers.text('text/event-stream', 'Chunks of a UI message'),
     204: { description: 'Nothing runs: the chat waits for its user.' },
   },
 });
 
 const stop = defineRoute('POST /ai-sdk/{agent}/{thread}/stop', {
   summary: 'Stop the running turn of a chat: open requests are withdrawn, and no further call starts.',
-  request: { params: threadParams },
-  responses: stopped,
+  request: { params: inputs.threadParams },
+  responses: answers.stopped,
 });
 
 export function aiSdkRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {

@@ -7,14 +7,14 @@ import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import { readBy, sharedRow, waitsForOne } from '../inbox/inbox-row.ts';
 import { requirePrincipal } from '../identity/principal.ts';
-import { inboxPage, json, requestView } from '../shapes/response-shapes.ts';
-import { inRun, requestParams, wholeNumberQuery } from '../shapes/input-shapes.ts';
+import * as answers from '../shapes/response-shapes.ts';
+import * as inputs from '../shapes/input-shapes.ts';
 
 const filter = z.strictObject({
   tool: z.string().max(200).optional(),
   agent: z.string().max(200).optional(),
   workflowId: z.string().min(1).max(1_000).optional(),
-  limit: wholeNumberQuery(1, 500).optional(),
+  limit: inputs.wholeNumberQuery(1, 500).optional(),
   after: z
     .string()
     .max(4_000)
@@ -25,13 +25,13 @@ const filter = z.strictObject({
 const list = defineRoute('GET /approvals', {
   summary: 'The open requests of all runs, the earliest deadline first',
   request: { query: filter },
-  responses: { 200: json(inboxPage, 'A page of the inbox.') },
+  responses: { 200: answers.json(answers.inboxPage, 'A page of the inbox.') },
 });
 
 const get = defineRoute('GET /approvals/{requestId}', {
   summary: 'One request, open or settled, with its card',
-  request: { params: requestParams, query: inRun },
-  responses: { 200: json(requestView, 'The request.') },
+  request: { params: inputs.requestParams, query: inputs.inRun },
+  responses: { 200: answers.json(answers.requestView, 'The request.') },
 });
 
 export function approvalRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv> {

@@ -2,11 +2,11 @@ import { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
 import { requireGated } from 'countersign/adapter';
 import { ProblemError } from 'countersign/base';
-import { json, receipt } from '../shapes/response-shapes.ts';
+import * as answers from '../shapes/response-shapes.ts';
 import { decideFor } from '../send-as.ts';
 import { defineRoute, refuseInput } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
-import { channelAnswer, inRun } from '../shapes/input-shapes.ts';
+import * as inputs from '../shapes/input-shapes.ts';
 
 /** The route to which receivers of channels post answers. It needs no sign-in: the channel verifies each answer. */
 export function channelAnswerRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
@@ -15,17 +15,17 @@ export function channelAnswerRoutes(gateway: GatewayContext): OpenAPIHono<HttpEn
     summary: 'The answer of a channel’s receiver, signed with the secret of the channel',
     request: {
       params: z.strictObject({ channel: z.string().max(200), requestId: z.string() }),
-      query: inRun,
+      query: inputs.inRun,
       body: {
         required: true,
         content: { 'application/json': { schema: { $ref: '#/components/schemas/ChannelAnswer' } } },
       },
     },
-    responses: { 200: json(receipt, 'The answer counts.') },
+    responses: { 200: answers.json(answers.receipt, 'The answer counts.') },
     middleware: provenAnswer(channels),
   });
   const routes = new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput('invalid_decision') });
-  routes.openAPIRegistry.register('ChannelAnswer', channelAnswer);
+  routes.openAPIRegistry.register('ChannelAnswer', inputs.channelAnswer);
   return routes.openapi(answer, async (context) => {
     const { workflowId } = context.req.valid('query');
     const decision = context.get('provenAnswer')!;

@@ -4,12 +4,12 @@ import { isProblemError, type Problem } from 'countersign/base';
 import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import { problemResponse } from '../responses.ts';
-import { json } from '../shapes/response-shapes.ts';
+import * as answers from '../shapes/response-shapes.ts';
 
 const keptMs = 1_000;
 
 const health = z.object({ status: z.literal('ok') }).openapi('Health');
-const ok = (description: string) => ({ 200: json(health, description) });
+const ok = (description: string) => ({ 200: answers.json(health, description) });
 
 const healthz = defineRoute('GET /healthz', { summary: 'Whether the process lives', responses: ok('It lives.') });
 const readyz = defineRoute('GET /readyz', {

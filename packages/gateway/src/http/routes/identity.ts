@@ -9,7 +9,7 @@ import { wantsHtml, htmlResponse, problemOf, problemStatus } from '../responses.
 import type { IdentityService } from '../identity/identity-service.ts';
 import type { PendingLogin } from '../identity/open-id.ts';
 import { isPermitted, permissions, roles } from '../identity/principal.ts';
-import { json, page } from '../shapes/response-shapes.ts';
+import * as answers from '../shapes/response-shapes.ts';
 import { signerFor } from '../send-as.ts';
 import { otherLoopbackName } from '../site.ts';
 import { escapeHtml } from 'countersign/card';
@@ -34,13 +34,13 @@ const loginMs = 10 * 60_000;
 
 const me = defineRoute('GET /me', {
   summary: 'Who you are here',
-  responses: { 200: json(meShape, 'The sender of the request') },
+  responses: { 200: answers.json(meShape, 'The sender of the request') },
 });
 const login = defineRoute('GET /login', {
   summary: 'Sign in with a browser',
   request: { query: z.object({ to: toPath }) },
   responses: {
-    200: page('A page that asks for a token'),
+    200: answers.page('A page that asks for a token'),
     303: { description: 'On to the identity provider, or to `public_url`' },
   },
 });
@@ -61,7 +61,7 @@ const token = defineRoute('POST /login/token', {
   responses: {
     204: { description: 'Signed in' },
     303: { description: 'Signed in, for the form of the page' },
-    401: page('The token is not valid: for the form, the page once more'),
+    401: answers.page('The token is not valid: for the form, the page once more'),
   },
 });
 const logout = defineRoute('POST /logout', {

@@ -3,8 +3,8 @@ import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import { InboxFeed } from '../inbox/inbox-feed.ts';
 import { requirePrincipal } from '../identity/principal.ts';
-import { foundRequests, json, text } from '../shapes/response-shapes.ts';
-import { wholeNumberQuery } from '../shapes/input-shapes.ts';
+import * as answers from '../shapes/response-shapes.ts';
+import * as inputs from '../shapes/input-shapes.ts';
 import { sorts, tabs, wholeQuery } from '../inbox/open-view.ts';
 import { sseFrame, sseResponse } from '../streams/sse-stream.ts';
 import { builtInbox, type InboxAsset, readAssets } from '../inbox/built-inbox.ts';
@@ -12,7 +12,7 @@ import { builtInbox, type InboxAsset, readAssets } from '../inbox/built-inbox.ts
 const events = defineRoute('GET /approvals/events', {
   summary: 'The inbox as it changes',
   responses: {
-    200: text(
+    200: answers.text(
       'text/event-stream',
       'Server-sent events: `snapshot` first, then `changed` and `gone`; `heartbeat` and `trouble`.',
     ),
@@ -29,10 +29,10 @@ const search = defineRoute('GET /approvals/search', {
       severity: z.string().max(20).optional(),
       text: z.string().max(200).optional(),
       sort: z.enum(sorts).optional(),
-      limit: wholeNumberQuery(1, 500).optional(),
+      limit: inputs.wholeNumberQuery(1, 500).optional(),
     }),
   },
-  responses: { 200: json(foundRequests, 'The requests of one tab.') },
+  responses: { 200: answers.json(answers.foundRequests, 'The requests of one tab.') },
 });
 
 /** The routes that stream and search the open requests. Both use one feed, which reads the requests for all senders. */

@@ -7,62 +7,40 @@ import { type Principal, requirePrincipal } from '../identity/principal.ts';
 import type { Matches, RequestPeople, Receipts, Delegations } from '../inbox/api.ts';
 import { defineRoute, refuseInput } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
-import {
-  idempotencyKeyOf,
-  body,
-  delegateBody,
-  extendBody,
-  idempotencyHeader,
-  inRun,
-  matchesBody,
-  moveBody,
-  requestParams,
-  batchBody,
-  decisionBody,
-  delegateAllBody,
-  reasonBody,
-} from '../shapes/input-shapes.ts';
+import * as inputs from '../shapes/input-shapes.ts';
 import { sendAs, decideAllAs, decideAs } from '../send-as.ts';
-import {
-  json,
-  matchList,
-  receipt,
-  requestPeople as requestPeopleShape,
-  receipts,
-  delegatedAll,
-  delegationList,
-} from '../shapes/response-shapes.ts';
+import * as answers from '../shapes/response-shapes.ts';
 
-const message = { params: requestParams, query: inRun, headers: idempotencyHeader };
+const message = { params: inputs.requestParams, query: inputs.inRun, headers: inputs.idempotencyHeader };
 
 const extend = defineRoute('POST /approvals/{requestId}/extend', {
   summary: 'Give a request more time',
-  request: { ...message, ...body(extendBody) },
-  responses: { 200: json(receipt, 'It has more time.') },
+  request: { ...message, ...inputs.body(inputs.extendBody) },
+  responses: { 200: answers.json(answers.receipt, 'It has more time.') },
 });
 
 const delegate = defineRoute('POST /approvals/{requestId}/delegate', {
   summary: 'Give your seat among the reviewers of a request to another person',
-  request: { ...message, ...body(delegateBody) },
-  responses: { 200: json(receipt, 'They have your seat.') },
+  request: { ...message, ...inputs.body(inputs.delegateBody) },
+  responses: { 200: answers.json(answers.receipt, 'They have your seat.') },
 });
 
 const move = defineRoute('POST /approvals/{requestId}/move', {
   summary: "Move one person's seat among the reviewers of a request to another, with a reason",
-  request: { ...message, ...body(moveBody) },
-  responses: { 200: json(receipt, 'They have the seat.') },
+  request: { ...message, ...inputs.body(inputs.moveBody) },
+  responses: { 200: answers.json(answers.receipt, 'They have the seat.') },
 });
 
 const people = defineRoute('GET /approvals/{requestId}/people', {
   summary: 'The people to whom a seat among the reviewers of a request can be given',
-  request: { params: requestParams, query: inRun },
-  responses: { 200: json(requestPeopleShape, 'The people.') },
+  request: { params: inputs.requestParams, query: inputs.inRun },
+  responses: { 200: answers.json(answers.requestPeople, 'The people.') },
 });
 
 const match = defineRoute('POST /approvals/{requestId}/matches', {
   summary: 'Which past calls an "always" with this scope would have answered',
-  request: { params: requestParams, query: inRun, ...body(matchesBody) },
-  responses: { 200: json(matchList, 'The calls.') },
+  request: { params: inputs.requestParams, query: inputs.inRun, ...inputs.body(inputs.matchesBody) },
+  responses: { 200: answers.json(answers.matchList, 'The calls.') },
 });
 
 /** The routes about one request, other than decisions: more time, other reviewers, and what an "always" would cover. */
@@ -75,7 +53,7 @@ export function requestRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     key: string | undefined,
   ): Promise<Receipt> => {
     if (workflowId !== undefined) await requireGated(client.session, workflowId);
-    const whole = { ...delegation, by: principal.id, messageId: idempotencyKeyOf(principal, key) };
+    const whole = { ...delegation, by: principal.id, messageId: inputs.idempotencyKeyOf(principal, key) };
     return sendAs(gateway, principal, (sign) => client.delegate(whole, { workflowId, sign }));
   };
   return new OpenAPIHono<HttpEnv>()
@@ -83,7 +61,7 @@ export function requestRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       const principal = requirePrincipal(context.var);
       const { requestId } = context.req.valid('param');
       const { workflowId } = context.req.valid('query');
-      const messageId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
+      const messageId = inputs.idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
       if (workflowId !== undefined) await requireGated(client.session, workflowId);
       const extension = { ...context.req.valid('json'), requestId, by: principal.id, messageId };
       return context.json(await sendAs(gateway, principal, (sign) => client.extend(extension, { workflowId, sign })));
@@ -164,14 +142,19 @@ async function directoryOf(client: GatewayContext['client'], workflowId: string)
 
 const approve = defineRoute('POST /approve/{requestId}', {
   summary: 'Answer one request',
-  request: { params: requestParams, query: inRun, headers: idempotencyHeader, ...body(decisionBody) },
-  responses: { 200: json(receipt, 'The decision counts.') },
+  request: {
+    params: inputs.requestParams,
+    query: inputs.inRun,
+    headers: inputs.idempotencyHeader,
+    ...inputs.body(inputs.decisionBody),
+  },
+  responses: { 200: answers.json(answers.receipt, 'The decision counts.') },
 });
 
 const decide = defineRoute('POST /approvals/decide', {
   summary: 'Give one answer to exactly the requests that were reviewed',
-  request: { headers: idempotencyHeader, ...body(batchBody) },
-  responses: { 200: json(receipts, 'A receipt for each, in order; a refused one has a code.') },
+  request: { headers: inputs.idempotencyHeader, ...inputs.body(inputs.batchBody) },
+  responses: { 200: answers.json(answers.receipts, 'A receipt for each, in order; a refused one has a code.') },
 });
 
 const runsAtOnce = 8;
@@ -185,7 +168,7 @@ export function decisionRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       const { requestId } = context.req.valid('param');
       const { workflowId } = context.req.valid('query');
       const { decisionId: given, viewed, ...answer } = context.req.valid('json');
-      const decisionId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key'], given);
+      const decisionId = inputs.idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key'], given);
       if (workflowId !== undefined) await requireGated(client.session, workflowId);
       // The cast is safe: the client validates the decision again, and so does the run.
       const decision = {
@@ -201,7 +184,7 @@ export function decisionRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     .openapi(decide, async (context) => {
       const principal = requirePrincipal(context.var);
       const { requests, decisionId: given, viewed, ...answer } = context.req.valid('json');
-      const decisionId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key'], given);
+      const decisionId = inputs.idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key'], given);
       // Requests of workflows that are no runs get a refusal here, and only the others are sent.
       const foreign = await foreignRuns(gateway, requests);
       const gated = requests.filter(({ workflowId }) => !foreign.has(workflowId));
@@ -239,19 +222,19 @@ async function foreignRuns({ client }: GatewayContext, requests: readonly { work
 
 const delegateAll = defineRoute('POST /delegations', {
   summary: 'Give your seats in all open requests to another person, and, until a date, those in new ones',
-  request: body(delegateAllBody),
-  responses: { 200: json(delegatedAll, 'A receipt for each request; a refused one has a code.') },
+  request: inputs.body(inputs.delegateAllBody),
+  responses: { 200: answers.json(answers.delegatedAll, 'A receipt for each request; a refused one has a code.') },
 });
 
 const list = defineRoute('GET /delegations', {
   summary: 'Your delegations until a date',
-  responses: { 200: json(delegationList, 'Empty: nothing.') },
+  responses: { 200: answers.json(answers.delegationList, 'Empty: nothing.') },
 });
 
 const stop = defineRoute('DELETE /delegations', {
   summary: 'End your delegation until a date',
-  request: body(reasonBody, false),
-  responses: { 200: json(receipt, 'New requests stay with you.') },
+  request: inputs.body(inputs.reasonBody, false),
+  responses: { 200: answers.json(answers.receipt, 'New requests stay with you.') },
 });
 
 /** The routes by which a person delegates all that they may answer: open requests, and new ones until a date. */

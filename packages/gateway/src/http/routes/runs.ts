@@ -15,42 +15,21 @@ import { searchWords } from '../inbox/open-view.ts';
 import type { AgentList, RunList, ShownRun, StartedRun } from '../inbox/api.ts';
 import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
-import {
-  idempotencyKeyOf,
-  body,
-  idempotencyHeader,
-  runParams,
-  startBody,
-  wholeNumberQuery,
-  messageBody,
-  policyBody,
-  reasonBody,
-  shortReason,
-} from '../shapes/input-shapes.ts';
+import * as inputs from '../shapes/input-shapes.ts';
 import { type Principal, isUserOf, requirePrincipal, requireUserOf } from '../identity/principal.ts';
-import {
-  agentList,
-  json,
-  runJournal,
-  runList,
-  runView,
-  startedRun,
-  grantList,
-  receipt,
-  text,
-} from '../shapes/response-shapes.ts';
+import * as answers from '../shapes/response-shapes.ts';
 import { linesResponse } from '../responses.ts';
 import { sendAs } from '../send-as.ts';
 
 const start = defineRoute('POST /runs', {
   summary: 'Start a run of an agent',
-  request: { headers: idempotencyHeader, ...body(startBody) },
-  responses: { 201: json(startedRun, 'It runs. The same idempotency key gives the same run.') },
+  request: { headers: inputs.idempotencyHeader, ...inputs.body(inputs.startBody) },
+  responses: { 201: answers.json(answers.startedRun, 'It runs. The same idempotency key gives the same run.') },
 });
 
 const agents = defineRoute('GET /agents', {
   summary: 'The agents that can be started, as far as the gateway knows them',
-  responses: { 200: json(agentList, "The worker's agents, else those of the newest runs.") },
+  responses: { 200: answers.json(answers.agentList, "The worker's agents, else those of the newest runs.") },
 });
 
 const list = defineRoute('GET /runs', {
@@ -61,22 +40,22 @@ const list = defineRoute('GET /runs', {
       agent: z.string().max(200).optional(),
       text: z.string().max(200).optional(),
       mine: z.literal('true').optional(),
-      limit: wholeNumberQuery(1, 500).optional(),
+      limit: inputs.wholeNumberQuery(1, 500).optional(),
     }),
   },
-  responses: { 200: json(runList, 'The newest first.') },
+  responses: { 200: answers.json(answers.runList, 'The newest first.') },
 });
 
 const show = defineRoute('GET /runs/{id}', {
   summary: 'The present state of a run',
-  request: { params: runParams },
-  responses: { 200: json(runView, 'The run.') },
+  request: { params: inputs.runParams },
+  responses: { 200: answers.json(answers.runView, 'The run.') },
 });
 
 const journal = defineRoute('GET /runs/{id}/journal', {
   summary: 'What was decided in a run',
-  request: { params: runParams },
-  responses: { 200: json(runJournal, 'Every entry of its journal.') },
+  request: { params: inputs.runParams },
+  responses: { 200: answers.json(answers.runJournal, 'Every entry of its journal.') },
 });
 
 /** The most runs that are read for one page. A filter that matches nothing must not read all runs. */
@@ -92,7 +71,7 @@ export function runRoutes({ client, worker }: GatewayContext): OpenAPIHono<HttpE
       const { agent, input, policy, mode, metadata, caller, session } = context.req.valid('json');
       checkAgent(agent, worker()?.agents);
       checkPolicy(principal, { policy, mode });
-      const idempotencyKey = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
+      const idempotencyKey = inputs.idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
       const { workflowId } = await client.start(agent, input, {
         policy: policy as JsonObject | undefined,
         mode,
@@ -113,9 +92,9 @@ export function runRoutes({ client, worker }: GatewayContext): OpenAPIHono<HttpE
       return context.json({ agents: [...names].sort(), complete: false } satisfies AgentList, 200);
     })
     .openapi(list, async (context) => {
-      const { status, agent, text = '', mine, limit = 100 } = context.req.valid('query');
+      const { status, agent, text: search = '', mine, limit = 100 } = context.req.valid('query');
       const wanted = nfc(agent);
-      const words = searchWords(text);
+      const words = searchWords(search);
       const caller = mine === undefined ? undefined : requirePrincipal(context.var).id;
       const found: RunList = { runs: [], more: false };
       let looked = 0;
@@ -154,8 +133,8 @@ export function runRoutes({ client, worker }: GatewayContext): OpenAPIHono<HttpE
 /** True if each word occurs in the task, the agent, the caller, the type or the id of a run. */
 function hasWords({ workflowId, workflowType, agent = '', callerUserId = '', task = '' }: ListedRun, words: string[]) {
   if (words.length === 0) return true;
-  const text = looksLike(nfc([workflowId, workflowType, agent, callerUserId, task].join('\n')));
-  return words.every((word) => text.includes(word));
+  const searched = looksLike(nfc([workflowId, workflowType, agent, callerUserId, task].join('\n')));
+  return words.every((word) => searched.includes(word));
 }
 
 /** Throws `agent_unknown`, with a list of the worker's agents, if the worker is known and has no such agent. */
@@ -187,10 +166,10 @@ const longestDetail = 1_000;
  * `forbidden` if the sender is no operator and the policy could loosen the agent's policy. The worker later checks the
  * timeouts, because only the worker knows the longest allowed timeout.
  */
-function checkPolicy(principal: Principal, body: { policy?: object | undefined; mode?: Mode | undefined }): void {
-  const policy = body.policy === undefined ? undefined : checked(body.policy);
+function checkPolicy(principal: Principal, start: { policy?: object | undefined; mode?: Mode | undefined }): void {
+  const policy = start.policy === undefined ? undefined : checked(start.policy);
   if (principal.roles.includes('operator')) return;
-  const place = beyondDenying({ policy, mode: body.mode });
+  const place = beyondDenying({ policy, mode: start.mode });
   if (place === undefined) return;
   const why = 'it could loosen what its agent says';
   const remedy = `leave it out, write a rule that denies, or have a person with the role operator start the run`;
@@ -255,45 +234,45 @@ async function endOf(client: CountersignClient, workflowId: string): Promise<Run
   return end;
 }
 
-const done = (description: string) => ({ 200: json(receipt, description) });
-const params = runParams;
+const done = (description: string) => ({ 200: answers.json(answers.receipt, description) });
+const params = inputs.runParams;
 
 const message = defineRoute('POST /runs/{id}/messages', {
   summary: "The next message of a session's user, a retry of the failed turn, or a stop of the running turn",
-  request: { params, headers: idempotencyHeader, ...body(messageBody) },
+  request: { params, headers: inputs.idempotencyHeader, ...inputs.body(inputs.messageBody) },
   responses: done('The model receives the message before its next turn, or is called again, or the turn stops.'),
 });
 
 const cancel = defineRoute('POST /runs/{id}/cancel', {
   summary: 'Stop a run: open requests are cancelled, running tools are asked to stop',
-  request: { params, ...body(reasonBody, false) },
+  request: { params, ...inputs.body(inputs.reasonBody, false) },
   responses: done('The run is asked to stop.'),
 });
 
 const close = defineRoute('POST /runs/{id}/close', {
   summary: 'End a run: open requests are cancelled, running tools finish first',
-  request: { params, headers: idempotencyHeader, ...body(reasonBody, false) },
+  request: { params, headers: inputs.idempotencyHeader, ...inputs.body(inputs.reasonBody, false) },
   responses: done('The run is closing.'),
 });
 
 const setPolicy = defineRoute('PUT /runs/{id}/policy', {
   summary: "Change the run's side of the policy, below its ceiling",
-  request: { params, headers: idempotencyHeader, ...body(policyBody) },
+  request: { params, headers: inputs.idempotencyHeader, ...inputs.body(inputs.policyBody) },
   responses: done('The policy is in force.'),
 });
 
 const grants = defineRoute('GET /runs/{id}/grants', {
   summary: 'The grants of a run, standing denials included',
   request: { params },
-  responses: { 200: json(grantList, 'The grants.') },
+  responses: { 200: answers.json(answers.grantList, 'The grants.') },
 });
 
 const revoke = defineRoute('DELETE /runs/{id}/grants/{grantId}', {
   summary: 'End a grant',
   request: {
     params: z.strictObject({ id: z.string(), grantId: z.string() }),
-    query: z.strictObject({ reason: shortReason }),
-    headers: idempotencyHeader,
+    query: z.strictObject({ reason: inputs.shortReason }),
+    headers: inputs.idempotencyHeader,
   },
   responses: done('It answers no more calls.'),
 });
@@ -301,7 +280,7 @@ const revoke = defineRoute('DELETE /runs/{id}/grants/{grantId}', {
 const audit = defineRoute('GET /runs/{id}/audit', {
   summary: 'The audit of a run, as verifiable JSON lines',
   request: { params, query: z.strictObject({ redact: z.enum(['true', 'false']).optional() }) },
-  responses: { 200: text('application/jsonl', 'One line of JSON each.') },
+  responses: { 200: answers.text('application/jsonl', 'One line of JSON each.') },
 });
 
 /** The routes that steer a run by messages, its end, its policy and its grants; and the route of its audit. */
@@ -311,7 +290,7 @@ export function controlRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     .openapi(message, async (context) => {
       const principal = requirePrincipal(context.var);
       const { id } = context.req.valid('param');
-      const messageId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
+      const messageId = inputs.idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
       await requireGated(client.session, id);
       await requireUserOf(client, principal, id);
       return context.json(await client.message(id, { ...context.req.valid('json'), by: principal.id, messageId }));
@@ -328,14 +307,14 @@ export function controlRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     .openapi(close, async (context) => {
       const principal = requirePrincipal(context.var);
       const { id } = context.req.valid('param');
-      const messageId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
+      const messageId = inputs.idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
       await requireGated(client.session, id);
       return context.json(await client.closeRun(id, { ...context.req.valid('json'), by: principal.id, messageId }));
     })
     .openapi(setPolicy, async (context) => {
       const principal = requirePrincipal(context.var);
       const { id } = context.req.valid('param');
-      const messageId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
+      const messageId = inputs.idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
       await requireGated(client.session, id);
       const change = { ...context.req.valid('json'), by: principal.id, messageId } as SetPolicyMessage;
       return context.json(await sendAs(gateway, principal, (sign) => client.setPolicy(id, change, { sign })));
@@ -349,7 +328,7 @@ export function controlRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       const principal = requirePrincipal(context.var);
       const { id, grantId } = context.req.valid('param');
       const { reason: why } = context.req.valid('query');
-      const messageId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
+      const messageId = inputs.idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
       await requireGated(client.session, id);
       const revocation = { grants: [grantId], by: principal.id, reason: why, messageId };
       return context.json(await sendAs(gateway, principal, (sign) => client.revoke(id, revocation, { sign })));

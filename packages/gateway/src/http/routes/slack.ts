@@ -8,7 +8,7 @@ import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import { wantsHtml, htmlResponse } from '../responses.ts';
 import { asPage } from '../links/link-page.ts';
 import { requirePrincipal, type Principal } from '../identity/principal.ts';
-import { page } from '../shapes/response-shapes.ts';
+import * as answers from '../shapes/response-shapes.ts';
 
 const state = z.string().max(4_000);
 const accountForm = z.strictObject({ team: z.string().max(100), user: z.string().max(100) });
@@ -23,17 +23,17 @@ const interactions = defineRoute('POST /slack/interactions', {
 const show = defineRoute('GET /slack/link', {
   summary: 'The page on which you link a Slack account to yourself; without `state`, your accounts',
   request: { query: z.strictObject({ state: state.optional() }) },
-  responses: { 200: page('A page'), 303: { description: 'On to the page that signs in' } },
+  responses: { 200: answers.page('A page'), 303: { description: 'On to the page that signs in' } },
 });
 const link = defineRoute('POST /slack/link', {
   summary: 'Link a Slack account to yourself',
   request: form(z.strictObject({ state })),
-  responses: { 200: page('A page') },
+  responses: { 200: answers.page('A page') },
 });
 const unlink = defineRoute('POST /slack/unlink', {
   summary: 'Unlink one of your Slack accounts',
   request: form(accountForm),
-  responses: { 200: page('A page') },
+  responses: { 200: answers.page('A page') },
 });
 
 /** The routes for Slack: answers by buttons, and the pages on which people link and unlink their Slack accounts. */

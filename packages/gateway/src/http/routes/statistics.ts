@@ -6,7 +6,7 @@ import { requirePrincipal } from '../identity/principal.ts';
 import { defineRoute } from '../shapes/define-route.ts';
 import type { PolicyInForce, RecordedPolicy } from 'countersign/audit';
 import type { GatewayContext, HttpEnv, KnownWorker } from '../gateway-context.ts';
-import { json } from '../shapes/response-shapes.ts';
+import * as answers from '../shapes/response-shapes.ts';
 import { decidedList, presentPolicyShape, statisticsShape } from '../shapes/statistics-shapes.ts';
 import { SurveyQueue } from '../inbox/survey-queue.ts';
 
@@ -24,13 +24,13 @@ const query = z.strictObject({
 const policy = defineRoute('GET /policy', {
   summary: 'The policy of the operator that binds new runs, as the newest run recorded it, and what each rule did',
   request: { query },
-  responses: { 200: json(presentPolicyShape, 'The policy') },
+  responses: { 200: answers.json(presentPolicyShape, 'The policy') },
 });
 
 const statistics = defineRoute('GET /statistics', {
   summary: 'How rules ask, how reviewers answer, and what agents used',
   request: { query },
-  responses: { 200: json(statisticsShape, 'The figures') },
+  responses: { 200: answers.json(statisticsShape, 'The figures') },
 });
 
 const decided = defineRoute('GET /decided', {
@@ -47,7 +47,7 @@ const decided = defineRoute('GET /decided', {
       format: z.enum(['json', 'csv']).optional(),
     }),
   },
-  responses: { 200: json(decidedList, 'The requests; with `format=csv`, a table for spreadsheets.') },
+  responses: { 200: answers.json(decidedList, 'The requests; with `format=csv`, a table for spreadsheets.') },
 });
 
 const mostDecided = 500;

@@ -1,15 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Receipt } from 'countersign/client';
 import type { BatchBody, InboxRow, Receipts, ApprovalView } from '../../http/inbox/api.ts';
-import {
-  sendJson,
-  requestPath,
-  getJson,
-  newMessageId,
-  answerLostText,
-  isAnswerLost,
-  sendAgain,
-} from '../api/fetch-json.ts';
+import * as api from '../api/fetch-json.ts';
 import { problemText } from '../state/texts.ts';
 import { Modal } from '../parts/modal.tsx';
 import { useUndo, UndoBar } from '../request/undo.tsx';
@@ -51,7 +43,7 @@ export function BulkDialog({ approved, requests, stop, onClose }: BulkDialogProp
   const answered = items?.filter(({ leftOut }) => leftOut === undefined) ?? [];
   const count = answered.length;
   // Retries send the same id, so that the gateway returns the receipts of the first attempt.
-  const attempt = useRef({ id: newMessageId(), shownAtMs: Date.now() }).current;
+  const attempt = useRef({ id: api.newMessageId(), shownAtMs: Date.now() }).current;
   useEffect(() => {
     attempt.shownAtMs = Date.now();
   }, [items]);
@@ -72,14 +64,14 @@ export function BulkDialog({ approved, requests, stop, onClose }: BulkDialogProp
       viewed: viewedSince(attempt.shownAtMs),
     };
     try {
-      const answer = await sendAgain(() => sendJson<Receipts>('POST', '/approvals/decide', body));
+      const answer = await api.sendAgain(() => api.sendJson<Receipts>('POST', '/approvals/decide', body));
       setReceipts(answer.receipts);
       const accepted = answer.receipts.filter((each) => each.accepted).length;
       announceText(`${accepted} of ${count} answered.`, accepted === count ? 'good' : 'bad');
     } catch (error) {
-      const isLost = isAnswerLost(error);
+      const isLost = api.isAnswerLost(error);
       if (isLost) setUnsure(body);
-      setProblem(isLost ? answerLostText : problemText(error));
+      setProblem(isLost ? api.answerLostText : problemText(error));
     }
     setSending(false);
   };
@@ -216,7 +208,7 @@ async function readAll(rows: readonly InboxRow[], signal: AbortSignal): Promise<
 
 async function readOne(row: InboxRow, signal: AbortSignal): Promise<BulkItem> {
   try {
-    return readItem(row, await getJson<ApprovalView>(requestPath(row), signal));
+    return readItem(row, await api.getJson<ApprovalView>(api.requestPath(row), signal));
   } catch (error) {
     return { row, leftOut: problemText(error) };
   }

@@ -2,17 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Receipt, Viewed } from 'countersign/client';
 import { decidingTexts } from 'countersign/card';
 import type { ApprovalView, DecisionBody } from '../../http/inbox/api.ts';
-import {
-  type ApiProblem,
-  requestPath,
-  asProblem,
-  getJson,
-  sendJson,
-  newMessageId,
-  isAnswerLost,
-  isKeptAlive,
-  sendAgain,
-} from '../api/fetch-json.ts';
+import * as api from '../api/fetch-json.ts';
 import { meOf, session } from '../state/me.ts';
 import { requestKey, type RequestIds } from '../state/paths.ts';
 import { createStore, useStore } from '../state/store.ts';
@@ -29,7 +19,7 @@ export type DecisionState =
   | { kind: 'sending' }
   /** The response was lost, so the gateway may have the decision or not. `again` sends the same decision again. */
   | { kind: 'unsure'; again: () => void }
-  | { kind: 'refused'; problem: ApiProblem }
+  | { kind: 'refused'; problem: api.ApiProblem }
   | { kind: 'dropped'; why: string }
   | { kind: 'done'; receipt: Receipt; approved: boolean; decisionId: string };
 
@@ -101,7 +91,7 @@ export function holdDecision(given: GivenAnswer, { summary, ...about }: About & 
     send,
     drop: (why) => setState(about, { kind: 'dropped', why }),
     check: () => whyNotSent(about, seen),
-    isFragile: !isKeptAlive(JSON.stringify(attempt)),
+    isFragile: !api.isKeptAlive(JSON.stringify(attempt)),
   });
   setState(about, { kind: 'delayed', held, summary });
 }
@@ -124,18 +114,20 @@ session.subscribe(() => {
 });
 
 function attemptOf(answer: GivenAnswer, { digest, viewed }: About): Attempt {
-  return { ...answer, digest, viewed, decisionId: newMessageId() };
+  return { ...answer, digest, viewed, decisionId: api.newMessageId() };
 }
 
 /** Sends an answer, and notes in `decisions` what became of it. Never rejects. */
 async function sendAttempt(attempt: Attempt, about: About): Promise<void> {
   setState(about, { kind: 'sending' });
   try {
-    const receipt = await sendAgain(() => sendJson<Receipt>('POST', requestPath(about, '', 'approve'), attempt));
+    const receipt = await api.sendAgain(() =>
+      api.sendJson<Receipt>('POST', api.requestPath(about, '', 'approve'), attempt),
+    );
     setState(about, { kind: 'done', receipt, approved: attempt.approved, decisionId: attempt.decisionId });
   } catch (error) {
-    const problem = asProblem(error);
-    if (isAnswerLost(problem)) setState(about, { kind: 'unsure', again: () => void sendAttempt(attempt, about) });
+    const problem = api.asProblem(error);
+    if (api.isAnswerLost(problem)) setState(about, { kind: 'unsure', again: () => void sendAttempt(attempt, about) });
     else setState(about, { kind: 'refused', problem });
   }
 }
@@ -143,7 +135,7 @@ async function sendAttempt(attempt: Attempt, about: About): Promise<void> {
 /** Says why an approval must not be sent: the request is settled or has changed. Undefined if it can be sent. */
 async function whyNotSent(ids: RequestIds, seen: Seen): Promise<string | undefined> {
   try {
-    const { request } = await getJson<ApprovalView>(requestPath(ids));
+    const { request } = await api.getJson<ApprovalView>(api.requestPath(ids));
     if (request.settled !== undefined) return `it is settled already: ${request.settled.outcome}`;
     const isSame = seen.isPart
       ? request.digest === seen.request.digest
