@@ -189,9 +189,13 @@ export function personKeyIn(
   if (known !== undefined) return known;
   const ownerOf = new Map<string, string>();
   for (const [name, person] of Object.entries(people)) {
-    for (const id of idsOf(person)) ownerOf.set(keyOf(id), keyOf(name));
+    const key = keyOf(name);
+    for (const id of idsOf(person)) ownerOf.set(keyOf(id), key);
   }
-  const keyOfOwner = (name: string): string => ownerOf.get(keyOf(name)) ?? keyOf(name);
+  const keyOfOwner = (name: string): string => {
+    const key = keyOf(name);
+    return ownerOf.get(key) ?? key;
+  };
   const keyInPeople = ownerOf.size === 0 ? keyOf : keyOfOwner;
   made.set(keyOf, keyInPeople);
   // Groups have no further ids, so `groupKeyOf` compares their names by the function without them.

@@ -78,7 +78,7 @@ type Next = (input: ActivityInput) => Promise<unknown>;
 /**
  * Passes one call through the gate and schedules it, with its permit beside its arguments. Throws the gate's `refusal`;
  * otherwise returns or throws what the activity does. If the activity has changed since the call was admitted, the call
- * passes the gate again, with the present definition (I8).
+ * passes the gate again, with the present definition.
  */
 export async function callGated(gated: GatedCall, input: ActivityInput, next: Next): Promise<unknown> {
   const own: CallUnderWay = {};
