@@ -56,12 +56,12 @@ function withRun(row: AgentUsage, { usage, cost }: NonNullable<UsingRun['used']>
 
 const mostCurrencies = 20;
 
-/** Adds a cost to the sums. Undefined for a malformed cost, because anyone who runs workers can write a result. */
+/** Adds a cost to the sums. Undefined for a malformed cost or a 21st currency: any worker can write a result. */
 function withCost(costs: AgentUsage['costs'], { currency, amount }: RunCost): AgentUsage['costs'] | undefined {
-  const before = costs.find((each) => each.currency === currency);
-  const sum = (before?.amount ?? 0) + amount;
+  const known = costs.find((each) => each.currency === currency);
+  const sum = (known?.amount ?? 0) + amount;
   if (!/^[A-Z]{3}$/.test(currency) || !Number.isFinite(sum)) return undefined;
-  if (before !== undefined) return costs.map((each) => (each === before ? { currency, amount: sum } : each));
+  if (known !== undefined) return costs.map((each) => (each === known ? { currency, amount: sum } : each));
   return costs.length < mostCurrencies ? [...costs, { currency, amount }] : undefined;
 }
 
@@ -104,7 +104,7 @@ export interface PolicyInForce {
 
 const mostOthers = 50;
 
-/** Finds the operator's policy that binds new runs: the one that the newest run recorded. Runs may be in any order. */
+/** Finds the policy that the newest of the runs with a record names, because it binds new runs. Takes any order. */
 export function policyInForce(runs: readonly RecordingRun[]): PolicyInForce {
   const newestFirst = runs
     .flatMap(({ startedAt, ceiling }) => (ceiling === undefined ? [] : [{ startedAt, ceiling }]))

@@ -133,7 +133,7 @@ export class AuditVerifier {
         this.#ruled.get(line.run)?.entries.push(line);
         return check.entry(line);
       case 'head':
-        return this.#finishLine(line.run, check, check.close(line));
+        return this.#finishRun(line.run, check, check.close(line));
       case 'evidence':
         this.#ruled.get(line.run)?.evidence.push(line);
         return undefined;
@@ -142,6 +142,7 @@ export class AuditVerifier {
     }
   }
 
+  /** Begins the check of a run. A finding if another run of the export had this number. */
   #openRun(run: RunLine): RunFinding | undefined {
     if (this.#runs.has(run.run) || this.#closed.has(run.run))
       return { kind: 'repeated', message: `run ${run.run} begins a second time` };
@@ -153,12 +154,12 @@ export class AuditVerifier {
     return undefined;
   }
 
-  /** Ends the check of a run at its last line, and rules on its calls again. `wrong`: what is wrong with the line. */
-  #finishLine(number: number, check: RunCheck, wrong: RunFinding | undefined): RunFinding | undefined {
+  /** Ends the check of a run at its last line, and rules on its calls again. Returns `wrong`, its own finding. */
+  #finishRun(runNumber: number, check: RunCheck, wrong: RunFinding | undefined): RunFinding | undefined {
     const { run, head, notes } = check;
     if (head !== undefined && wrong === undefined) this.#heads.set(runKey(run), head);
-    const ruled = this.#ruled.get(number);
-    const answer = ruled && this.#options.ruleAgain?.(ruled);
+    const toRule = this.#ruled.get(runNumber);
+    const answer = toRule && this.#options.ruleAgain?.(toRule);
     for (const { seq, message } of answer?.findings ?? []) {
       this.#addFinding(this.#lines, { kind: 'ruling', message, seq }, run.workflowId);
     }
@@ -166,12 +167,13 @@ export class AuditVerifier {
     const { notMade } = this.#rulings;
     for (const why of answer?.notMade ?? []) notMade[why] = (notMade[why] ?? 0) + 1;
     for (const note of notes) this.#notes.push(`run '${run.workflowId}': ${note}`);
-    this.#ruled.delete(number);
-    this.#runs.delete(number);
-    this.#closed.add(number);
+    this.#ruled.delete(runNumber);
+    this.#runs.delete(runNumber);
+    this.#closed.add(runNumber);
     return wrong;
   }
 
+  /** Ends the export. A finding if a run has no head, or if its counts differ from the lines before it. */
   #closeExport({ runs, entries }: EndLine): RunFinding | undefined {
     this.#ended = true;
     const [open] = this.#runs.values();
@@ -195,7 +197,7 @@ function nameOfLine(line: SealedLine): string {
   return line.line === 'entry' ? `line ${size}, entry ${line.entry.seq} of run '${line.workflowId}'` : `line ${size}`;
 }
 
-/** Sorts findings. An entry that is missing in one place and repeated further down was `reordered`. */
+/** Sorts findings by line, then by `ranks`. An entry missing in one place and repeated further down was `reordered`. */
 function orderFindings(found: readonly AuditFinding[]): AuditFinding[] {
   const rank = ({ kind }: AuditFinding): number => (ranks.includes(kind) ? ranks.indexOf(kind) : ranks.length);
   const repeated = found.filter(({ kind }) => kind === 'repeated');
@@ -257,7 +259,7 @@ class ChainCheck {
     else this.#broken = { line: number, ...wrong };
   }
 
-  /** Returns what is wrong with a line. `next` is the tree with this line; `lost`, the first missing line. */
+  /** Returns what is wrong with a line, if anything. `next`: the tree with it; `lost`: the first missing line. */
   #problem(line: SealedLine, next: TreeState): (Omit<ChainBreak, 'line'> & { lost?: number }) | undefined {
     const { proof } = line;
     const { size } = next;

@@ -14,7 +14,8 @@ const cutOff: readonly string[] = ['RUNNING', 'TERMINATED', 'TIMED_OUT'];
 /** Checks the order of a run's entries, and compares them with the heads that commit the run to them. */
 export class RunCheck {
   readonly run: RunLine;
-  readonly #tag: string;
+  /** Identifies the run in the hash of each entry. */
+  readonly #runTag: string;
   readonly #older: JournalHead | undefined;
   #tree: TreeState;
   /** The roots of the trees over the first entries, by the number of entries. */
@@ -28,7 +29,7 @@ export class RunCheck {
   constructor(namespace: string, run: RunLine, older: JournalHead | undefined) {
     this.run = run;
     this.#older = older;
-    this.#tag = runTag({ ...run, namespace });
+    this.#runTag = runTag({ ...run, namespace });
     this.#tree = emptyTree;
   }
 
@@ -37,7 +38,7 @@ export class RunCheck {
     return this.run.committed && this.#isWhole ? { size: this.#lastSeq, root: rootOf(this.#tree) } : undefined;
   }
 
-  /** Checks a gap. It is a finding if the older export has these entries. Otherwise a note gives the reason. */
+  /** Checks a gap: a finding, or else a note. The tree goes on only after retention, from the tree in the run line. */
   gap({ first, last, why }: GapLine): RunFinding | undefined {
     const wrong = this.#outOfOrder(first);
     if (wrong !== undefined || last < first)
@@ -77,7 +78,7 @@ export class RunCheck {
     return wrong ?? this.#commit(line) ?? this.#differsFromOlder(seq);
   }
 
-  /** Checks the head of a run. Its root can be checked only if no entries are missing. */
+  /** Checks the head of a run, as far as it can: without a tree or with missing entries, only its size. */
   close(line: HeadLine): RunFinding | undefined {
     const { size, root, recorded, status } = line;
     if (size !== this.#lastSeq) {
@@ -100,7 +101,7 @@ export class RunCheck {
     return this.#differsFromRecorded(recorded, status) ?? wrong;
   }
 
-  /** Compares the entries with the head that the run itself wrote. A note names the entries that no head covers. */
+  /** Compares the entries with the head that the run wrote. Notes those under no head, or missing in a run cut off. */
   #differsFromRecorded(recorded: HeadLine['recorded'], status: string): RunFinding | undefined {
     const last = this.#lastSeq;
     const covered = recorded?.size ?? 0;
@@ -128,14 +129,14 @@ export class RunCheck {
     return { kind: 'deleted', message: `${what} missing before entry ${seq}`, seq: expected };
   }
 
-  /** Adds an entry to the tree. Returns a finding if its salts or its content cannot be those that the run wrote. */
+  /** Adds an entry to the tree, if it can be computed. A finding if the run cannot have written its salts or values. */
   #commit(line: EntryLine): RunFinding | undefined {
     const { seq } = line.entry;
     if (!this.run.committed && line.salts !== undefined) {
       return { kind: 'edited', message: `entry ${seq} has salts, and its run says that it has none`, seq };
     }
     if (!this.run.committed || !this.#isWhole) return undefined;
-    const found = leafOfLine(this.#tag, line);
+    const found = leafOfLine(this.#runTag, line);
     if ('problem' in found) {
       this.#isWhole = false;
       return { kind: 'edited', message: `entry ${seq} is not as it was written: ${found.problem}`, seq };
@@ -145,6 +146,7 @@ export class RunCheck {
     return undefined;
   }
 
+  /** At the last entry of the older export, compares the tree with that of the older export. */
   #differsFromOlder(seq: number): RunFinding | undefined {
     const older = this.#older;
     if (older?.size !== seq || !this.#isWhole || !this.run.committed || this.#roots[seq] === older.root)

@@ -1,10 +1,9 @@
-/**
- * Writes the entries of an export as a table for spreadsheets (docs/audit.md). The table is no proof: it has no salts.
- */
+/** Writes the entries of an export as a table for spreadsheets (docs/audit.md): no proof, because it has no salts. */
 import type { Json } from '../core/base/tool-call.ts';
 import type { ActivityLine, AuditLine, EntryLine } from './audit-line.ts';
 
 type Cell = Json | undefined;
+/** Returns the cell of an entry. `ran` is the last activity of its call, if the entry is about running the call. */
 type Column = (line: EntryLine, ran: ActivityLine | undefined) => Cell;
 
 const member =
@@ -94,7 +93,7 @@ function cellsOf(line: EntryLine, ran: ActivityLine | undefined): string[] {
   return Object.values(columns).map((column) => csvCell(column(line, isOfRun ? ran : undefined)));
 }
 
-/** Writes a cell so that a spreadsheet does not read a text as a formula, a number or a date. */
+/** Writes a cell so that a spreadsheet reads no text as a formula, a number or a date, and keeps all digits. */
 export function csvCell(value: Cell): string {
   if (value === undefined || value === null) return '';
   const isPlain = typeof value === 'boolean' || (Number.isSafeInteger(value) && Math.abs(value as number) < 1e15);

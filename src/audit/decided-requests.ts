@@ -31,7 +31,7 @@ export interface DecidedRequest {
 
 const longestReason = 300;
 
-/** Returns the requests settled at `sinceMs` or later, the newest first. Skips malformed entries, and cuts texts. */
+/** Returns requests settled since `sinceMs`, the newest first; `readerId` is for `mine`. Skips malformed entries. */
 export function decidedRequests(
   runs: readonly (CountedRun & { workflowId: string })[],
   { sinceMs, readerId }: { sinceMs: number; readerId: string },
@@ -42,6 +42,7 @@ export function decidedRequests(
     .sort((one, other) => timeOf(other.settledAt) - timeOf(one.settledAt));
 }
 
+/** Returns the settled requests of one run. One that its own journal settles before its opening took 0 ms. */
 function decidedInRun(
   { workflowId, ended, directory, ...run }: CountedRun & { workflowId: string },
   readerId: string,

@@ -67,9 +67,9 @@ function shownContext({ message, ...context }: EntryContext, withheld: ReadonlyS
   return { ...context, message: withheld.has('sender') || sender === undefined ? place : { ...place, sender } };
 }
 
-/** Computes the leaf of an entry in the run's tree. Returns a problem if the line lacks a salt or a hash for it. */
+/** Computes an entry's leaf in the run's tree. A problem if salts and hashes do not fit shown and withheld members. */
 export function leafOfLine(
-  tag: string,
+  runTag: string,
   { entry, salts = {}, withheld = {} }: Pick<EntryLine, 'entry' | 'salts' | 'withheld'>,
 ): { leaf: string } | { problem: string } {
   const plain: Record<string, Json> = {};
@@ -82,15 +82,12 @@ export function leafOfLine(
   }
   const stray = Object.keys(salts).find((name) => !Object.hasOwn(entry, name));
   if (stray !== undefined) return { problem: `the salt of '${stray}' belongs to no member` };
-  const hidden = Object.keys(withheld).find((name) => plainMembers.includes(name));
-  if (hidden !== undefined) return { problem: `'${hidden}' cannot be withheld` };
-  return { leaf: leafOf(tag, plain, salted) };
+  const withheldPlain = Object.keys(withheld).find((name) => plainMembers.includes(name));
+  if (withheldPlain !== undefined) return { problem: `'${withheldPlain}' cannot be withheld` };
+  return { leaf: leafOf(runTag, plain, salted) };
 }
 
-/**
- * Returns the text that an exporter signs. Its action `audit` is in no message to a run, so no message has its
- * signature.
- */
+/** Returns the text that an exporter signs. No message to a run has the action `audit`, so none has its signature. */
 export function sealText({ size, root }: { size: number; root: string }): string {
   return canonicalJson({ action: 'audit', root, size });
 }

@@ -43,6 +43,7 @@ interface Call {
   entries: EntryLine[];
 }
 
+/** Groups entries by call. Those about no call, such as changes of policies, are in no group. */
 function callsOf(entries: readonly EntryLine[]): Call[] {
   const calls = new Map<string, EntryLine[]>();
   for (const line of entries) {
@@ -52,6 +53,7 @@ function callsOf(entries: readonly EntryLine[]): Call[] {
   return [...calls].map(([callId, found]) => ({ callId, entries: found }));
 }
 
+/** Renders what the run was. Policies and engine are those at its first entry. */
 function summary(run: RunLine | undefined, head: HeadLine | undefined, entries: readonly EntryLine[]): string {
   const first = entries[0];
   return rows([
@@ -92,6 +94,7 @@ function isAnswer({ entry }: EntryLine): boolean {
   return entry.kind === 'vote' || (entry.kind === 'settled' && entry['identity'] !== undefined);
 }
 
+/** Says what the policies answered to a call, why, and by which rule. `line` is the first entry with a ruling. */
 function ruledSentence(line: EntryLine | undefined): string {
   if (line === undefined) return 'no ruling is recorded';
   const { entry } = line;
@@ -101,6 +104,7 @@ function ruledSentence(line: EntryLine | undefined): string {
   return `${how}: ${memberText(line, 'reason')} (${facts.join(', ')})`;
 }
 
+/** Lists who was asked about a call: at first, and after each change of the reviewers. */
 function entitledSentence(entries: readonly EntryLine[]): string {
   const asked = entries.filter(
     ({ entry, withheld = {} }) =>
@@ -168,7 +172,7 @@ function isOutcome(...names: Json[]): (entry: EntryLine['entry']) => boolean {
   return ({ outcome }) => outcome !== undefined && names.includes(outcome);
 }
 
-/** The figures for Article 14 of the EU AI Act and for four-eyes rules. */
+/** Renders the figures for Article 14 of the EU AI Act and for four-eyes rules. */
 function oversight(entries: readonly EntryLine[]): string {
   const count = (test: (entry: EntryLine['entry']) => boolean): number =>
     entries.filter(({ entry }) => test(entry)).length;
@@ -230,8 +234,8 @@ function proofSection(run: RunLine | undefined, head: HeadLine | undefined, coun
 function journalTable(entries: readonly EntryLine[]): string {
   const lines = entries.map(({ entry, withheld = {} }) => {
     const { seq, at, kind, callId, ...rest } = entry;
-    const hidden = Object.keys(withheld).map((name) => [name, 'withheld'] as const);
-    const facts = [...Object.entries(rest), ...hidden].map(([name, value]) => `${text(name)}: ${text(value)}`);
+    const withheldFacts = Object.keys(withheld).map((name) => [name, 'withheld'] as const);
+    const facts = [...Object.entries(rest), ...withheldFacts].map(([name, value]) => `${text(name)}: ${text(value)}`);
     return `<tr><td>${text(seq)}</td><td>${text(at)}</td><td>${text(kind)}</td><td>${text(callId)}</td><td>${facts.join('; ')}</td></tr>`;
   });
   const names = ['Entry', 'At', 'Kind', 'Call', 'Facts'].map((name) => `<th>${name}</th>`);

@@ -41,18 +41,18 @@ export function ruleAgain(recorded: RecordedRuling): { answer: Case; verdict: Ve
   const digest = entry.digest ?? openRequestOf(standing, entry)?.digest ?? '';
   const { caller, metadata } = context;
   const advised = { advice: entry.advice, raised: raisedFor(standing, entry) };
-  const before = admittedBefore(standing, entry.callId);
+  const standingOfCall = admittedBefore(standing, entry.callId);
   const answer = ruleCase(
     rules,
     { ...call, digest, ...advised, ...onlyPeople(standing, entry) },
     { agent, caller, metadata },
-    before,
+    standingOfCall,
     atMs,
   );
   return { answer, verdict: verdictOf(recorded, answer, digest, atMs) };
 }
 
-/** Returns the verdict that the journal records. `standing` is the state before the entry. */
+/** Returns the verdict that an entry records, with the members that its kind has. `standing` is the state before it. */
 export function verdictOfEntry(standing: Standing, entry: JournalEntry): Verdict {
   const { kind, outcome = '', rule, layer, severity, reason, grantId, runs, by, byId, to } = entry;
   if (kind === 'opened') return { answer: 'asked', rule, layer, severity, reason };
@@ -94,9 +94,7 @@ function wasIrreversible({ entry, standing, edit }: RecordedRuling): boolean {
   return standing.open.find(({ requestId }) => requestId === edit.requestId)?.irreversible === 1;
 }
 
-/**
- * Returns the action by which limits apply: an approved edit is allowed, and a call that an advisor approved is not.
- */
+/** Returns the action by which limits apply: an approved edit is allowed, a call that an advisor approved is asked. */
 function actionForLimits(edit: RecordedRuling['edit'], { action, layer }: Case['ruling']): Action {
   if (edit !== undefined) return 'allow';
   return layer === 'advisor' ? 'ask' : action;
@@ -118,6 +116,7 @@ function verdictOnEdit(recorded: RecordedRuling, answer: Case, digest: string, a
   return runs ? { answer: 'runs as edited' } : verdict;
 }
 
+/** Returns the verdict on an open request after a change of policies: an answer, or the reviewers that it has now. */
 function verdictOnReruled({ entry, call, standing }: RecordedRuling, { ruling, terms }: Case, atMs: number): Verdict {
   const { action, rule, reason } = ruling;
   if (!isAsked(action)) return { answer: answers[action], rule, reason };

@@ -63,8 +63,7 @@ export function openRequestOf({ open }: Standing, { requestId }: JournalEntry): 
 
 /** True if an irreversible call was counted before, under the id that it had before its tool or preview changed. */
 export function isCountedBefore({ running }: Standing, { callId = '' }: JournalEntry): boolean {
-  // When the tool of call `TURN.INDEX` changes, the gate asks again about call `TURN.INDEX.2`, and then
-  // `TURN.INDEX.3`.
+  // When the tool of call `TURN.INDEX` changes, the gate asks again about `TURN.INDEX.2`, and then `TURN.INDEX.3`.
   const [turn, index, again = '1'] = callId.split('.');
   const earlier = again === '2' ? `${turn}.${index}` : `${turn}.${index}.${Number(again) - 1}`;
   return running.some((each) => each.callId === earlier);
@@ -78,7 +77,7 @@ export function isEdited(standing: Standing, entry: JournalEntry): boolean {
   return request !== undefined && digest !== request.digest;
 }
 
-/** Counts a call that was decided without a request: its arguments if it runs, and the denial if it was denied. */
+/** Counts a call that was decided without a request: its arguments if it runs, its grant's use, and a denial of it. */
 function afterRuling(standing: Standing, entry: JournalEntry, ruled: Ruled | undefined): Standing {
   const { outcome, callId = '', toolName = '', digest = '', reason, grantId } = entry;
   const isAllowed = outcome === 'allowed';
@@ -113,6 +112,7 @@ function afterOpened(standing: Standing, entry: JournalEntry, ruled: Ruled | und
     ...onlyPeople(standing, entry),
     ...(by === 'edit' && { isEdit: true as const }),
   };
+  // A call that was started before was counted then, and its arguments are in the sums.
   const followsOther = byId != null || wasStarted;
   const more = { calls: followsOther ? 0 : 1, asks: 1, irreversible: isCounted ? 0 : irreversible };
   const withSums = wasStarted ? standing : withShareOf(standing, callId, ruled);
@@ -145,6 +145,7 @@ export function onlyPeople(
   return { ...(peopleOnly && { peopleOnly: true }), ...(mayHaveRun && { mayHaveRun: true }) };
 }
 
+/** Gives an open request the terms of a new ruling. A ruling that cannot be evaluated again changes nothing. */
 function afterReruled(standing: Standing, entry: JournalEntry, ruled: Ruled | undefined): Standing {
   const before = openRequestOf(standing, entry);
   if (before === undefined || ruled === undefined) return standing;
@@ -257,6 +258,7 @@ function afterRevoked(standing: Standing, { grantId, toolName = '' }: JournalEnt
   return { ...standing, grants: standing.grants.filter((each) => each.grantId !== grantId) };
 }
 
+/** Replaces the members that `change` returns in the open request with this id, if there is one. */
 function withRequest(
   standing: Standing,
   requestId: string | undefined,

@@ -178,7 +178,7 @@ export interface Answer {
   inBatch: boolean;
 }
 
-/** Returns the answers of people to a request, in order: the votes, and the answer that settled it. */
+/** Returns the answers of people to a request: the votes, and the one that settled it. Skips those with wrong times. */
 export function answersOf(request: ProjectedRequest): Answer[] {
   const { votes = [], outcome, reviewerId, reviewerName, identity, settledAt = '', viewed } = request;
   const settling = isByPeople(outcome)

@@ -87,9 +87,7 @@ interface SummarizedRuns {
 const mostRows = 200;
 const severe: readonly (string | undefined)[] = ['high', 'critical'] satisfies Severity[];
 
-/**
- * Counts what happened at `sinceMs` or later. Skips malformed entries and cuts names, which anyone may have written.
- */
+/** Counts what happened at `sinceMs` or later. Skips malformed entries and cuts names, as anyone may write them. */
 export function decisionSummary(
   { runs, unread, more }: SummarizedRuns,
   { sinceMs, nowMs }: { sinceMs: number; nowMs: number },
@@ -182,6 +180,7 @@ function iso(ms: number): string {
   return new Date(ms).toISOString();
 }
 
+/** Returns the names of a request, each cut. The agent is that of its entry, which may be another than the run's. */
 function listedRequest(
   run: CountedRun & { workflowId: string },
   { requestId, toolName }: ProjectedRequest,
@@ -284,10 +283,11 @@ function table<Row>(head: readonly string[], rows: readonly Row[], cells: (row: 
   return [...lines, ...moreLine(rows.length, '\n')].join('\n');
 }
 
-function moreLine(count: number, before = ''): string[] {
-  return count <= mostShown ? [] : [`${before}and ${count - mostShown} more`];
+function moreLine(count: number, prefix = ''): string[] {
+  return count <= mostShown ? [] : [`${prefix}and ${count - mostShown} more`];
 }
 
+/** Lists the first severe approvals below a title with the number of all; empty without one. */
 function severeLines({ severe: rows, severeCount }: DecisionSummary): string {
   if (severeCount === 0) return '';
   const lines = rows.slice(0, mostShown).map((row) => {
@@ -314,7 +314,7 @@ function sourceLines({ runs, unread, more, agents }: DecisionSummary): string[] 
   ];
 }
 
-/** Writes the costs of all agents, as one amount for each currency; empty without a known cost. */
+/** Writes one amount for each currency: `at least` if the cost of a run is unknown. Empty without a known cost. */
 function costText(agents: readonly AgentUsage[]): string {
   const sums = new Map<string, number>();
   for (const { currency, amount } of agents.flatMap(({ costs }) => costs)) {

@@ -121,11 +121,13 @@ class Verifier {
     this.#gap ??= `${what}, and it may depend on that`;
   }
 
+  /** Remembers an edit about which the policies ask again: the request that follows is ruled on as of the edit. */
   #noteEdit(standing: Standing, { kind, by, byId, at, requestId = '' }: JournalEntry): void {
     if (kind !== 'settled' || by !== 'edit' || byId == null) return;
     this.#edit = { standing, atMs: instantMs(at) ?? NaN, requestId, successor: byId };
   }
 
+  /** Rules on an entry again, if its inputs are found. Returns `why` if they are missing, malformed or too old. */
   #rule(now: Standing, entry: AuditedEntry): Outcome {
     const evidence = this.#rulings.get(entry.seq);
     if (evidence === undefined) return { why: this.#missing.get(entry.seq) ?? 'the evidence has nothing about it' };
@@ -160,15 +162,14 @@ class Verifier {
     const grants = standing.grants.filter(({ tool }) => tool === call.tool);
     const vague = grants.find(({ grantId }) => standing.vague.includes(grantId));
     if (vague !== undefined) return { why: `the journal does not say all about ${vague.grantId}`, ruled };
-    // A grant does not answer calls of a run that its author started. So if the caller is unknown, the grant may not
-    // apply.
+    // A grant does not answer calls of a run that its author started. The unknown caller may be that author.
     if (grants.length > 0 && context.unknown?.includes('caller') === true) {
       return { why: `the history does not keep the caller, and ${grants[0]!.grantId} may not be theirs`, ruled };
     }
     return { differs: difference, ruled };
   }
 
-  /** Finds all inputs of a ruling, and checks them against the digests that name them. */
+  /** Finds all inputs of a ruling, and checks them against their digests and against what the journal named last. */
   #found(
     now: Standing,
     entry: AuditedEntry,
@@ -189,6 +190,7 @@ class Verifier {
       return { differs: 'the agent is not the one that the journal names' };
     }
     const named = this.#named;
+    // Another agent has other policies than those that the journal named last.
     const isNamed = named !== undefined && (entry.agent === undefined || (named.agent ?? agent) === entry.agent);
     if (isNamed && named.digest !== policyDigest(rules.policies)) {
       return { differs: 'the policies are not those of the digest that the journal names' };
@@ -225,6 +227,7 @@ export class KeptResults {
   readonly #admitted = new Map<string, string>();
   readonly #ran = new Map<string, string | undefined>();
 
+  /** Remembers which call ran. With a `code`, its result was withheld from the model, and answers no later call. */
   take({ kind, callId, digest, ran, code }: JournalEntry): void {
     if (callId === undefined) return;
     if (kind === 'ran' && ran === 'yes' && code === undefined) this.#ran.set(callId, this.#admitted.get(callId));

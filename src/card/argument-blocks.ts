@@ -67,6 +67,7 @@ function isIndex(part: string | undefined): boolean {
 /** Lays out the members of a value: a list of short values, a table of flat objects, or a group of anything else. */
 function groupOf(fields: readonly CardField[], name: string, depth: number): ArgumentBlock {
   const isList = fields.every((field) => isIndex(pathOf(field)[depth]));
+  // `levels`: how many parts of each field's path follow those of the groups around it.
   const areShort = (levels: number): boolean =>
     fields.every((field) => pathOf(field).length === depth + levels && isShort(field));
   if (isList && areShort(1)) return { kind: 'list', name, fields: [...fields] };

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../core/base/tool-call.ts';
 import { nameWords } from '../assess/finding.ts';
 import { type CardField, isCut, type FieldFormat } from './card.ts';
 import { type CardBounds, cutInline, cutJson, cutLine, cutLines } from './cut-text.ts';
-import { type Beside, fieldReading } from './field-reading.ts';
+import { fieldReading, type Siblings } from './field-reading.ts';
 import { jsonText, memberSchema, schemaText } from './member-schema.ts';
 
 /** The most characters of a name, of a title and of a description. */
@@ -43,7 +43,7 @@ interface Place {
 function addMembers(value: JsonObject, place: Place, bounds: CardBounds, result: ArgumentFields): void {
   const keys = Object.keys(value);
   warnOfLookAlikes(keys, place.name, result);
-  const beside = currencyBeside(value);
+  const siblings = currencyAmong(value);
   for (const key of keys) {
     // The names of thousands of members may begin with this key, so cut it then even on a card without bounds.
     const isPrefix = isOpened(value[key]!, place.depth, bounds);
@@ -52,12 +52,12 @@ function addMembers(value: JsonObject, place: Place, bounds: CardBounds, result:
     result.isNameCut ||= key.length > longest && isCut(cutLine(key, longest));
     const name = place.name === '' ? part : `${place.name}.${part}`;
     const schema = memberSchema(place.schema, key, place.root);
-    addValue(value[key]!, { ...place, name, path: [...place.path, part], key, schema }, beside, bounds, result);
+    addValue(value[key]!, { ...place, name, path: [...place.path, part], key, schema }, siblings, bounds, result);
   }
 }
 
 /** Adds to `result` the field of a value or, down to `bounds.depth`, the fields of its members. */
-function addValue(value: Json, place: Place, beside: Beside, bounds: CardBounds, result: ArgumentFields): void {
+function addValue(value: Json, place: Place, siblings: Siblings, bounds: CardBounds, result: ArgumentFields): void {
   if (result.fields.length >= bounds.fields) {
     result.left += 1;
     return;
@@ -69,12 +69,12 @@ function addValue(value: Json, place: Place, beside: Beside, bounds: CardBounds,
       const part = `[${index}]`;
       const schema = memberSchema(place.schema, index, place.root);
       const elementPlace = { ...inner, name: place.name + part, path: [...place.path, part], schema };
-      addValue(element, elementPlace, beside, bounds, result);
+      addValue(element, elementPlace, siblings, bounds, result);
     }
     return;
   }
   if (hasMembers(value)) result.isDeep = true;
-  result.fields.push(fieldOf(value, place, beside, bounds));
+  result.fields.push(fieldOf(value, place, siblings, bounds));
 }
 
 function hasMembers(value: Json): value is Json[] | JsonObject {
@@ -85,11 +85,12 @@ function isOpened(value: Json, depth: number, bounds: CardBounds): value is Json
   return depth < bounds.depth && hasMembers(value);
 }
 
-function fieldOf(value: Json, { name, path, key, schema }: Place, beside: Beside, bounds: CardBounds): CardField {
+/** Builds the field of a value, which is shown as JSON unless it is a text. Fields at the top level need no path. */
+function fieldOf(value: Json, { name, path, key, schema }: Place, siblings: Siblings, bounds: CardBounds): CardField {
   const title = schemaText(schema, 'title');
   const description = schemaText(schema, 'description');
   const format = fieldFormat(key, schema, value);
-  const reading = fieldReading(key, format, value, beside);
+  const reading = fieldReading(key, format, value, siblings);
   return {
     name,
     ...(title !== undefined && { title: cutInline(title, longestWords) }),
@@ -132,7 +133,8 @@ function warnOfLookAlikes(keys: readonly string[], place: string, result: Argume
   }
 }
 
-function currencyBeside(value: JsonObject): Beside {
+/** Returns the currency that a member of the object names. */
+function currencyAmong(value: JsonObject): Siblings {
   const found = Object.keys(value).filter((key) => nameWords(key).includes('currency'));
   // If there are several currencies, it is unknown which one an amount has.
   const currency = found.length === 1 ? value[found[0]!] : undefined;
@@ -181,7 +183,7 @@ const textFormats: readonly (readonly [ReadonlySet<string>, FieldFormat])[] = [
 
 const ambiguousAddressWords = words('to cc bcc');
 
-/** Returns the format of a value, by its schema, or else by its name and form. An element has the list's name. */
+/** Returns the format of a value, by its schema, or else by its name (an element's is the list's) and its form. */
 export function fieldFormat(name: string, schema: JsonObject, value: Json): FieldFormat {
   if (typeof value === 'boolean') return 'flag';
   if (value === null) return 'text';

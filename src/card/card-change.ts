@@ -112,7 +112,7 @@ type Rows = (Change & { kind: 'table' })['rows'];
 
 const mostDecimals = 6;
 
-/** Counts the added, changed and removed rows, and adds up columns of numbers, also in rows that the card hides. */
+/** Counts rows by kind, also those that the card hides. From two rows on, also adds up columns of numbers. */
 export function tableTotals(columns: readonly string[], rows: Rows): string[] {
   const kinds = rows.map(({ before, after }) => {
     if (before === null) return 'added';

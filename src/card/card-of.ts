@@ -88,6 +88,7 @@ function previewOf(preview: CallPreview, bounds: CardBounds): NonNullable<Card['
   return { state: 'ready', changes: preview.changes.map((change) => cardChange(change, bounds)) };
 }
 
+/** Returns the times of a request. The time left is there if the request is open, and the card knows the time. */
 function timeOf({ requestedAt, deadline, settled }: CardRequest, nowMs: number | undefined): Card['time'] {
   const deadlineMs = instantMs(deadline);
   const isCountdown = settled === undefined && nowMs !== undefined && deadlineMs !== undefined;
@@ -164,6 +165,7 @@ function userMessagesWarning({ userMessages }: CardRequest): string[] {
 
 const longestChange = 200;
 
+/** Warns of a failed preview, and of one that changed after the approval. A single short change is quoted. */
 function previewWarning({ replaces, preview }: CardRequest): string[] {
   if (preview?.state === 'failed') return ['What would change is not known: the preview of the tool failed.'];
   if (replaces?.by !== 'preview') return [];
@@ -209,7 +211,7 @@ function defaultGrant(risk: Risk): 'call' | 'unknown' {
 
 /**
  * Lists the answers with their effects. `always` is the widest grant of the answer "always"; undefined if it is
- * unknown. If `offersAlways` is false, the list lacks that answer.
+ * unknown. If `offersAlways` is false, the list lacks that answer. It lacks `edit` if arguments are hidden.
  */
 function cardAnswers(request: CardRequest, always: OfferedAlways | undefined, offersAlways: boolean): CardAnswer[] {
   const { toolName, riskLevel, shown, replaces } = request;
@@ -341,11 +343,12 @@ const mostParts = 3;
 function cutNotice(
   { sentence, arguments: fields, preview }: Pick<Card, 'sentence' | 'arguments' | 'preview'>,
   { left, isNameCut }: ArgumentFields,
-  { shown, preview: given }: CardRequest,
+  { shown, preview: wholePreview }: CardRequest,
   bounds: CardBounds,
 ): string | undefined {
   const changes = preview?.state === 'ready' ? preview.changes : [];
-  const hasCutName = given?.state === 'ready' && given.changes.some((change) => isChangeNameCut(change, bounds));
+  const hasCutName =
+    wholePreview?.state === 'ready' && wholePreview.changes.some((change) => isChangeNameCut(change, bounds));
   const parts = [
     ...(isCut(sentence) ? [`${charactersShown(sentence)} of the sentence`] : []),
     ...fields.flatMap(({ name, value }) => (isCut(value) ? [`${charactersShown(value)} of '${name}'`] : [])),
@@ -354,7 +357,7 @@ function cutNotice(
     ...(isNameCut || hasCutName ? ['parts of long names'] : []),
   ];
   if (parts.length > 0) return `Only ${listed(parts)} are shown.`;
-  const isWithheld = shown !== 'all' || (given?.state === 'ready' && given.cut !== undefined);
+  const isWithheld = shown !== 'all' || (wholePreview?.state === 'ready' && wholePreview.cut !== undefined);
   return isWithheld ? 'Part of this request is hidden.' : undefined;
 }
 

@@ -72,6 +72,7 @@ function deniedRow({ at, reviewerId, reason }: NonNullable<CardRequest['deniedBe
   return { label: 'Denied before', texts: [{ text: '', at: visibleText(at) }, cutLine(why, bounds.value)] };
 }
 
+/** Names the request that this one follows, and why another was needed; empty if it has no id. */
 function replaced({ requestId, by }: NonNullable<CardRequest['replaces']>): string {
   const ways = {
     edit: 'as a reviewer edited it',
@@ -92,6 +93,7 @@ export function whoRows(request: CardRequest, bounds: CardBounds): CardRow[] {
   });
   const place = rulePlace === undefined ? '' : ` (${rulePlace})`;
   const seats = delegations.map(({ from, to }) => `${person(to)} in the place of ${person(from)}`);
+  // A request that needs one approval, and has none, says nothing by its count.
   const isVote = approvals !== undefined && (approvals.need > 1 || votes.length > 0);
   return [
     ...rows('Tool', [request.toolName], bounds),

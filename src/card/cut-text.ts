@@ -116,6 +116,7 @@ export function wrapText(
   columnsOf: (text: string) => number,
   { keepsSpaces = false }: { keepsSpaces?: boolean } = {},
 ): string[] {
+  // Labels and margins may leave no column of a narrow terminal.
   const most = Math.max(10, columns);
   if (columnsOf(text) <= most) return [text];
   if (keepsSpaces) return wholeLines(text, most, columnsOf);

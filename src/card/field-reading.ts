@@ -6,41 +6,33 @@ import { visibleText } from '../text/visible-text.ts';
 import type { FieldFormat } from './card.ts';
 import { grouped } from './cut-text.ts';
 
-/** What the members beside a value say about it: the currency, if they name exactly one. */
-export interface Beside {
+/** What the other members of its object say about a value: the currency, if they name exactly one. */
+export interface Siblings {
   currency?: string;
 }
 
 const longestText = 2_000;
 
 /** The reading of a value; undefined if the value itself is readable enough. */
-export function fieldReading(name: string, format: FieldFormat, value: Json, beside: Beside): string | undefined {
-  if (typeof value === 'number') return readNumber(nameWords(name), format, value, beside);
+export function fieldReading(name: string, format: FieldFormat, value: Json, { currency }: Siblings) {
+  if (typeof value === 'number') return readNumber(nameWords(name), format, value, currency);
   if (typeof value !== 'string') return undefined;
   if (format === 'url') return readUrl(value.slice(0, longestText));
-  // A longer text is no address or amount. A path is read as a whole or not at all, because its end may lead
-  // elsewhere.
+  // A longer text is no address or amount. The end of a path may lead elsewhere, so a cut path is not read.
   if (value.length > longestText) return undefined;
   if (format === 'address') return readAddress(value);
   if (format === 'path') return readPath(value);
   if (format === 'duration') return readIsoDuration(value);
-  if (format === 'money' && beside.currency !== undefined && /^\d+(?:\.\d+)?$/.test(value)) {
-    return `${grouped(value)} ${beside.currency}`;
-  }
-  return undefined;
+  if (format !== 'money' || currency === undefined || !/^\d+(?:\.\d+)?$/.test(value)) return undefined;
+  return `${grouped(value)} ${currency}`;
 }
 
 /** Reads a number by its format. Money has a reading if its currency is known, if it is in cents, or from 1,000 on. */
-function readNumber(
-  words: readonly string[],
-  format: FieldFormat,
-  value: number,
-  { currency }: Beside,
-): string | undefined {
+function readNumber(words: readonly string[], format: FieldFormat, value: number, currency: string | undefined) {
   if (format === 'bytes') return readBytes(value);
   if (format === 'duration') return readDuration(words, value);
   if (format === 'date') return readEpoch(words, value);
-  if (format !== 'money' || Math.abs(value) >= 1e15) return undefined;
+  if (format !== 'money' || Math.abs(value) >= 1e15) return undefined; // a larger double does not keep cents
   // The argument's name may say that the amount is in cents.
   const isInCents = words.some((word) => word === 'cents' || word === 'cent' || word === 'minor');
   const amount = isInCents ? value / 100 : value;
@@ -100,7 +92,7 @@ const authority = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i;
 /** Matches texts that browsers also read as URLs, although slashes are missing or ignored characters are inserted. */
 const isLoose = /^\s|[\t\n\r]|^(?:https?|wss?|ftp):(?!\/\/[^/\\])|^[/\\]{2}/i;
 
-/** Names the host of a URL, because other parts of a URL can look like one. */
+/** Names the host of a URL, because other parts of a URL can look like one; or says that programs read several. */
 function readUrl(text: string): string | undefined {
   const found = authority.exec(text)?.[1];
   if (isLoose.test(text) || found?.includes('\\') === true) return 'programs do not agree on the host of this address';

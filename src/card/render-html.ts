@@ -54,6 +54,7 @@ function fieldsHtml({ arguments: fields, notShown }: Card): string {
   return `<dl>${fields.map(fieldHtml).join('')}${hidden}</dl>`;
 }
 
+/** Renders a field, its reading and its description. A text of several lines is a block. */
 function fieldHtml(field: CardField): string {
   const { value: text, description, format } = field;
   const isBlock = text.text.includes('\n') || text.end?.includes('\n') === true;
@@ -83,6 +84,7 @@ function textHtml(text: CardText): string {
   return `${marked(text.text)}<span class="cut">${escapeHtml(note)}</span>${marked(text.end ?? '')}`;
 }
 
+/** Renders the changes of a preview, or the note in their place; empty without a preview. */
 function changesHtml(card: Card): string {
   const note = cardWords.previewNote(card);
   if (note !== undefined) {

@@ -51,6 +51,7 @@ function separator(before: string, after: string): string {
   return before.includes('\n') || after.includes('\n') || !after.startsWith('- ') ? '\n\n' : '\n';
 }
 
+/** Renders a field, its reading and its description. A text of several lines is in a fence. */
 function fieldBlock(field: CardField): string {
   const { name, title, value, description } = field;
   const label = cardWords.saysName(title, name)
@@ -72,6 +73,7 @@ function codeText(text: CardText): string {
   return `${codeSpan(text.text)} … ${note} … ${codeSpan(text.end ?? '')}`;
 }
 
+/** Renders the changes of a preview, or the note in their place; none without a preview. */
 function changeBlocks(card: Card): string[] {
   const note = cardWords.previewNote(card);
   if (note !== undefined) return [note.text, ...(note.message === undefined ? [] : [fence(note.message)])];

@@ -82,6 +82,7 @@ function argumentRows(card: Card): RichElement[] {
   ];
 }
 
+/** Renders a field, its reading and its description. A text of several lines is a block. */
 function fieldElements(field: CardField): RichElement[] {
   const { value, description } = field;
   const notes = [cardWords.fieldNote(field), description ?? ''].filter((each) => each !== '').join('; ');
@@ -115,6 +116,7 @@ function wholeText(value: CardText): string {
   return value.hidden === undefined ? value.text : `${value.text}\n… ${hiddenNote(value)} …\n${value.end ?? ''}`;
 }
 
+/** Renders the changes of a preview, or the note in their place; none without a preview. */
 function changeElements(card: Card): RichElement[] {
   const note = cardWords.previewNote(card);
   if (note !== undefined) {
@@ -277,6 +279,7 @@ function fittingElements(element: RichElement): RichElement[] {
   if (textLength([element]) < longestText) return [element];
   return element.elements.flatMap((each): RichElement[] => {
     if (each.type === 'date') return [{ ...element, elements: [each] }];
+    // `textLength` counts one more for each element, so leave some room.
     return slices(each.text, longestText - 10).map((text) => ({ ...element, elements: [{ ...each, text }] }));
   });
 }

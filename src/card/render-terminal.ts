@@ -86,6 +86,7 @@ function jsonEscapes(text: string): string {
   return escapeJson(text).slice(1, -1);
 }
 
+/** Renders the fields, and the names of the hidden ones, beside one column of labels. */
 function fieldLines(terminal: Terminal, { arguments: fields, notShown }: Card): string[] {
   const hidden =
     notShown.length === 0 ? [] : [{ label: cardWords.headings.notShown, texts: [{ text: notShown.join(', ') }] }];
@@ -106,7 +107,7 @@ function linesOfField(terminal: Terminal, field: CardField, width: number): stri
   const noteLines = notes.flatMap((text) =>
     indented({ ...terminal, width: room }, noteMark, text).map((line) => terminal.style('dim', line)),
   );
-  const lines = beside(terminal, cardWords.fieldLabel(field), [...shown, ...noteLines], width);
+  const lines = besideLabel(terminal, cardWords.fieldLabel(field), [...shown, ...noteLines], width);
   return isBlock ? [...lines, ...blockLines(terminal, value)] : lines;
 }
 
@@ -125,30 +126,30 @@ function rowLines(terminal: Terminal, rows: readonly CardRow[]): string[] {
 function linesOfRow(terminal: Terminal, { label, texts }: CardRow, width: number): string[] {
   const room = terminal.width - width - gap.length;
   const lines = texts.flatMap((text) => textLines(terminal, text, room));
-  return beside(terminal, label, lines, width);
+  return besideLabel(terminal, label, lines, width);
 }
 
-/** Returns the width of the column of labels: that of the widest label, but at most a third of the terminal. */
+/** Returns the width of the column of labels: that of the widest label, but at most a third of the terminal or 8. */
 function labelWidth({ width, columnsOf }: Terminal, labels: readonly string[]): number {
   const widest = labels.reduce((most, label) => Math.max(most, columnsOf(label)), 0);
   return width === Infinity ? widest : Math.min(widest, Math.max(8, Math.floor(width / 3)));
 }
 
-/** Puts lines beside a label, or below it if the label is too wide. */
-function beside(
-  { columnsOf, style, width: columns }: Terminal,
+/** Puts lines beside a label, or below it if it is wider than its column. Without lines, returns only the label. */
+function besideLabel(
+  { columnsOf, style, width }: Terminal,
   label: string,
   lines: string[],
-  width: number,
+  labelColumns: number,
 ): string[] {
-  const margin = ' '.repeat(width) + gap;
-  const isTooWide = columnsOf(label) > width;
+  const margin = ' '.repeat(labelColumns) + gap;
+  const isTooWide = columnsOf(label) > labelColumns;
   if (isTooWide || lines.length === 0) {
-    const labelLines = isTooWide ? wrapText(label, columns, columnsOf) : [label];
+    const labelLines = isTooWide ? wrapText(label, width, columnsOf) : [label];
     const styled = labelLines.map((line) => style('dim', lines.length === 0 ? line.trimEnd() : line));
     return [...styled, ...lines.map((line) => margin + line)];
   }
-  const padded = style('dim', label + ' '.repeat(width - columnsOf(label)));
+  const padded = style('dim', label + ' '.repeat(labelColumns - columnsOf(label)));
   return lines.map((line, index) => (index === 0 ? padded + gap : margin) + line);
 }
 
@@ -179,6 +180,7 @@ function blockLines(terminal: Terminal, text: CardText): string[] {
   return [...start, style('yellow', `… ${hiddenNote(text).slice(1, -1)}; ${seeAll}`), ...end];
 }
 
+/** Breaks a line of a value at the terminal's width, with a bar before each part: another one before later parts. */
 function gutterLines(terminal: Terminal, line: string, style: (text: string) => string = (text) => text): string[] {
   const { columnsOf, width } = terminal;
   const parts = wrapText(withoutTabs(line), width - gutter.length, columnsOf, { keepsSpaces: true });
@@ -193,6 +195,7 @@ function withoutTabs(line: string): string {
   return line.split('\t').reduce((text, part) => text + ' '.repeat(4 - (text.length % 4)) + part);
 }
 
+/** Renders the changes of a preview, or the note in their place; none without a preview. */
 function changeLines(terminal: Terminal, card: Card): string[] {
   const note = cardWords.previewNote(card);
   if (note !== undefined) {

@@ -39,10 +39,7 @@ export interface ApprovalQueue {
    * the user has written since the request was shown; then `next` returns the request again.
    */
   respond(requestId: string, answer: ChannelAnswer | boolean): Promise<Receipt>;
-  /**
-   * Approves the open requests that `pending` or `next` has returned and `respond` has not answered; never a newer one.
-   * Returns a receipt for each.
-   */
+  /** Approves the requests that `pending` or `next` returned and `respond` did not answer. Returns their receipts. */
   approveAll(reason?: string): Promise<Receipt[]>;
   /** Denies all requests that are open now, shown or not. Returns a receipt for each. */
   denyAll(reason?: string): Promise<Receipt[]>;

@@ -7,7 +7,7 @@ import { jsonDigest } from '../core/base/digest.ts';
 import { severityRank } from '../core/assess/assessment.ts';
 import type { Json, Severity } from '../core/base/tool-call.ts';
 
-/** Converts an answer to a decision without a request id. Its `viewed` records what the channel showed. */
+/** Converts an answer to a decision without a request id. Its `viewed` records the channel, and what that showed. */
 export function answerDecision(
   { userMessages, ...answer }: ChannelAnswer,
   channel?: string,

@@ -10,7 +10,7 @@ export function policyInvalid(message: string): ProblemError {
   return new ProblemError({ code: 'policy_invalid', message });
 }
 
-/** The schema of a duration such as `30s`, of at most `longest`, which it converts to milliseconds. */
+/** The schema of a duration such as `30s`, of at most `longest` and not `never`, which it converts to milliseconds. */
 export function durationShape(longest: string): z.ZodType<number, string> {
   const sentence = durationSentence.replace(', or never', '');
   return durationShapeBy((durationMs) =>

@@ -158,10 +158,7 @@ export interface SettledContext {
   sent?: Json;
   /** All requests of the channel's message in their present state, including the settled one. */
   requests: readonly ChannelRequest[];
-  /**
-   * The requests that were settled since the last call, including the first argument. Absent if that is the only one,
-   * as always without `batch`.
-   */
+  /** With `batch`, all requests that were settled since the last call, if there are others than the first argument. */
   settled?: readonly ChannelRequest[];
   /** Stores data in the worker's namespace. Absent where no worker calls `settled`, as in a test of the channel. */
   records?: Records;

@@ -57,10 +57,10 @@ export function consoleChannel(options: ConsoleOptions = {}): Channel {
   };
 }
 
-/** Asks for the answer to one request; undefined once the input has ended. */
+/** Asks until a line answers the request; undefined once the input has ended. */
 async function ask(asking: Asking, request: ChannelRequest): Promise<ChannelAnswer | undefined> {
   const shown = whatWasShown(request);
-  const isShown = request.shown === 'all';
+  const hasAllArguments = request.shown === 'all';
   const nowMs = Date.now();
   const { card, always } = lineCard(request, nowMs);
   asking.print(
@@ -76,7 +76,7 @@ async function ask(asking: Asking, request: ChannelRequest): Promise<ChannelAnsw
     if (answer === 'skip') return { approved: false, reason: 'skipped', ...shown };
     if (answer === 'deny') return { approved: false, ...shown };
     if (answer === undefined) asking.print(`Not an answer: ${consoleLineHelp}.`);
-    else if (!isShown) asking.print('Not all arguments are shown here, so it cannot be approved here.');
+    else if (!hasAllArguments) asking.print('Not all arguments are shown here, so it cannot be approved here.');
     else if (answer === 'approve') return { approved: true, ...shown };
     else if (always === undefined) asking.print(noAlways(request));
     else return { approved: true, ...shown, always };

@@ -119,9 +119,7 @@ export class LineTerminal {
     return input.isTTY === true && output.isTTY === true && !input.readableEnded && !input.destroyed;
   }
 
-  /**
-   * Drops typed input until `armingMs` pass without any; true if it dropped some. Raw mode drops lines without Enter.
-   */
+  /** Drops typed input until `armingMs` pass without any; true if it dropped some, in raw mode also without Enter. */
   #untilQuiet(signal: AbortSignal): Promise<boolean> {
     const input = this.#input;
     signal.throwIfAborted();

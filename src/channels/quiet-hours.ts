@@ -28,7 +28,7 @@ const minuteMs = 60_000;
 const minutesOfDay = 1_440;
 const mostHolidays = 400;
 
-/** Returns how long a notification waits for the end of quiet hours, in milliseconds; 0 if `endsAtMs` is sooner. */
+/** Returns how long a notification waits for the end of quiet hours, in milliseconds; 0 if severe or due sooner. */
 export function quietForMs(
   hours: QuietHours,
   { severity, endsAtMs }: { severity: Severity; endsAtMs: number | null },

@@ -114,6 +114,7 @@ export async function readEntries(
   return { entries, problems };
 }
 
+/** Returns the message about a kind that no file can have. For two known names, it says what to use instead. */
 function unknownKind(name: string, kinds: Readonly<Record<string, ChannelKind>>): string {
   if (name === 'callback') {
     return `a callback is a function, which no file can hold: give it to createWorker as channels: { NAME: function }`;
@@ -213,8 +214,9 @@ async function setUpOf(
   if (problems.length > 0) throw shapeError(placed, problems);
   // By default, a channel to which another refers gets no requests of its own.
   const needed = builder.needed();
-  const own = Object.entries(channels).flatMap(([name, { quiet_hours: hours }]): [string, QuietHours | false][] =>
-    hours === undefined ? [] : [[name, hours && quietHoursOf(hours)]],
+  const ownQuietHours = Object.entries(channels).flatMap(
+    ([name, { quiet_hours: hours }]): [string, QuietHours | false][] =>
+      hours === undefined ? [] : [[name, hours && quietHoursOf(hours)]],
   );
   return {
     channels: Object.fromEntries(made),
@@ -224,7 +226,7 @@ async function setUpOf(
       ...(routes?.requests !== undefined && { requests: routes.requests.map(routeOf) }),
     },
     ...(quiet !== undefined && { quietHours: quietHoursOf(quiet) }),
-    ...(own.length > 0 && { quietHoursOf: Object.fromEntries(own) }),
+    ...(ownQuietHours.length > 0 && { quietHoursOf: Object.fromEntries(ownQuietHours) }),
     ...(batch !== undefined && { batchMs: batch }),
   };
 }

@@ -113,7 +113,7 @@ export async function pastCalls(session: Session, workflowId: string, tool: stri
   const hidden = hiddenIn(executions);
   const hidesAll = !hidden.isKnown || hidden.hidesArguments;
   const { entries, outcomes } = projectRun(executions);
-  // The first entry about a call is its ruling.
+  // The first entry about a call is its ruling. A map keeps the last value of a key, so put this one last.
   const newestFirst = entries.toReversed();
   const ruledAt = new Map(newestFirst.map(({ callId, at }) => [callId, at]));
   return outcomes.flatMap(({ callId, toolName, outcome }) => {

@@ -116,8 +116,7 @@ export function createChannelCalls(
         );
         const records = recordsOf(session());
         let { sent } = call;
-        // With `batch`, call once for all requests. Otherwise call for each, with the `sent` that the last call
-        // returned.
+        // With `batch`, call once for all requests. Otherwise call for each, with the `sent` of the call before.
         for (const settled of channel.batch === true ? [news] : news.map((each) => [each])) {
           const [request] = settled;
           if (request === undefined) continue;
@@ -131,9 +130,7 @@ export function createChannelCalls(
       }),
   };
 
-  /**
-   * Calls `act` with the channel and its requests, and heartbeats meanwhile. Converts errors to Temporal's failures.
-   */
+  /** Calls `act` with the channel and its requests, and heartbeats meanwhile. Turns errors into Temporal's failures. */
   async function calling<Result>(
     { channel: name, workflowId, requestIds }: ChannelCall,
     act: (

@@ -111,18 +111,18 @@ function argumentNamesOf({ arguments: args, notShown = [], argumentNames = [] }:
   return [...names].filter(({ length }) => length <= longestName).slice(0, mostNames);
 }
 
-/** Returns what a channel can do for a request, with a second entry if it notifies the caller. */
+/** Returns what a channel can do for a request, with another entry if it notifies the caller; none if it is unknown. */
 function factsOfChannel(
   set: ChannelSet | undefined,
   name: string,
   request: ApprovalDetails,
-  about: { severity: Severity; endsAtMs: number | null },
+  urgency: { severity: Severity; endsAtMs: number | null },
 ): LookedChannel[] {
   const channel = set?.channels.get(name);
   if (set === undefined || channel === undefined) return [];
   const batch = channel.batch === true;
   const hours = set.quietHoursOf(name);
-  const quietMs = hours === undefined ? 0 : quietForMs(hours, about, Date.now());
+  const quietMs = hours === undefined ? 0 : quietForMs(hours, urgency, Date.now());
   const toCaller = {
     name: name + ofCallers,
     notifies: true,
@@ -151,7 +151,7 @@ function isForCallers(channel: Channel | undefined): boolean {
   return channel?.caller !== undefined && channel.notify === undefined && channel.resolve === undefined;
 }
 
-/** False for a caller who is also a reviewer of the request, because that person already gets the channel's message. */
+/** True if the channel can reach the caller, who is no reviewer of the request: a reviewer gets its message anyway. */
 function notifiesCaller({ caller }: Channel, request: ApprovalDetails): boolean {
   if (caller === undefined || request.callerUserId === null || asksCaller(request)) return false;
   return orFalse(() => caller.knows?.(request) !== false);
@@ -245,8 +245,7 @@ async function queryRequests(
     }
     return found;
   } catch (error) {
-    // A run that ended before its first task has no requests. An open run may cause the same error, which is then
-    // thrown.
+    // A run that ended before its first task has no requests. The same error of an open run is thrown.
     if (isProblemError(error) && error.code === 'run_closed' && status.name !== 'RUNNING') return [];
     throw error;
   }

@@ -54,10 +54,7 @@ interface ChannelsOfRun {
   run: string;
 }
 
-/**
- * Reads the run's id from a row. Undefined if the memo is unreadable, or its run has other channels: anyone may write
- * a memo.
- */
+/** Reads the run's id from a memo, which anyone may write: undefined if unreadable, or if that run has others. */
 async function channelsOf(session: Session, { execution, memo }: Listed): Promise<ChannelsOfRun | undefined> {
   const channelsId = execution?.workflowId ?? '';
   if (!channelsId.startsWith(prefix)) return undefined;

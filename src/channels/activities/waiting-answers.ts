@@ -43,6 +43,7 @@ export class WaitingAnswers {
       () => true,
     );
     if (await Promise.race([isOver, sleep(quickMs, false)])) return answer;
+    // With this reason, the earlier call reports nothing, because the server does not wait for its attempt.
     this.#waiting.get(key)?.stop.abort(new ActivityNotFoundError('asked again'));
     const over = report({ taskToken: info.taskToken, server: getClient().activity, answer, stop });
     const entry = { stop, over };
@@ -78,10 +79,10 @@ async function report({ taskToken, server, answer, stop }: Waiting): Promise<voi
 async function reportFailure(server: AsyncCompletionClient, taskToken: Uint8Array, failed: unknown): Promise<void> {
   if (!(failed instanceof AbortSignal)) return server.fail(taskToken, failureOf(failed));
   const { reason } = failed;
-  // The server does not know this attempt any more, or a later attempt has taken its place: there is nothing to report.
+  // The server does not know this attempt any more, or a later one has taken its place: there is nothing to report.
   if (reason instanceof ActivityNotFoundError) return undefined;
   if (reason instanceof ActivityCancelledError) return server.reportCancellation(taskToken);
-  // The worker shuts down, or the activity was paused or reset.
+  // The worker shuts down, or the activity was paused or reset: another attempt follows a retryable failure.
   return server.fail(taskToken, workerShutDown());
 }
 
@@ -97,8 +98,8 @@ async function heartbeatUntil(
     try {
       await server.heartbeat(taskToken);
     } catch (error) {
-      // An `ActivityCompletionError` says that this heartbeat failed, mostly without a connection: the call goes on. After
-      // a long outage the activity times out, and the server retries it.
+      // An `ActivityCompletionError` says that this heartbeat failed, mostly without a connection: the call goes on.
+      // After a long outage the activity times out, and the server retries it.
       if (!(error instanceof ActivityCompletionError)) return stop.abort(error);
     }
     const beatMs = Math.min(longestBeatMs, Math.max(firstBeatMs, (Date.now() - sinceMs) / waitedPerBeat));

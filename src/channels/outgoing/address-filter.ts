@@ -131,7 +131,7 @@ export function filteredAgents({ filter, lookup = systemLookup, proxy, tls }: Ag
   const allowed: string[] = [];
   const allow = (address: string): void => {
     if (!filter.isAllowed(address) || allowed.includes(address)) return;
-    if (allowed.length === mostKept) allowed.shift();
+    if (allowed.length === mostKept) allowed.shift(); // its next look-up adds it again
     allowed.push(address);
   };
   const options = { ...common, allowIPAddressList: allowed, lookup: checkedLookup(lookup, filter, allow) };

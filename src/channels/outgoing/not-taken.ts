@@ -51,9 +51,7 @@ export function readRetryAfter(header: string | undefined, nowMs: number): numbe
   return waitMs > 0 ? waitMs : undefined;
 }
 
-/**
- * Sends a message in full, and then in its short form if the receiver refuses the content. A second refusal is final.
- */
+/** Sends a message in full and, if the receiver refuses its content, in its short form. A second refusal is final. */
 export async function inFullOrShort<Result>(send: (isShort: boolean) => Promise<Result>): Promise<Result> {
   try {
     return await send(false);

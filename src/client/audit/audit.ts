@@ -178,7 +178,7 @@ export class RunLines {
     if (this.#tree === undefined) yield this.#first(run);
     this.#tree ??= emptyTree;
     const saltOf = secret === undefined ? undefined : saltsOf(secret);
-    const tag = runTag(run);
+    const tagOfRun = runTag(run);
     const contextOf = contexts(run);
     for (const placed of run.entries) {
       const { entry, place } = placed;
@@ -194,7 +194,7 @@ export class RunLines {
         saltOf,
         withheld: this.#withheld,
       });
-      if (saltOf !== undefined) this.#tree = withLeaf(this.#tree, committedLeaf(entry, tag, saltOf));
+      if (saltOf !== undefined) this.#tree = withLeaf(this.#tree, committedLeaf(entry, tagOfRun, saltOf));
       this.#lastSeq = entry.seq;
     }
     yield* this.#ran(run, isLast);
@@ -207,6 +207,7 @@ export class RunLines {
     yield this.#head(run);
   }
 
+  /** Makes the line that begins the run, without withheld members. */
   #first(run: AuditedRun): AuditLine {
     const { workflowId, firstRunId, workflowType, startedAt, agent, caller, tree } = run;
     const showsCaller = caller !== undefined && !this.#withheld.has('caller');
@@ -248,6 +249,7 @@ export class RunLines {
     }
   }
 
+  /** Makes the line that ends the run, with the head over all of its exported entries. */
   #head({ status, closedAt, executions, tree, unread }: AuditedRun): AuditLine {
     return {
       line: 'head',
@@ -269,16 +271,16 @@ const decided: readonly string[] = ['approved', 'denied', 'responded'];
 type Entry = PlacedEntry['entry'];
 type EventPlace = PlacedEntry['place'];
 
-/** Returns a function that finds the facts of the history about an entry. */
+/** Returns a function that finds facts of the history about an entry: policies, the time it was open, its message. */
 function contexts({
   entries,
   messages,
-  said,
+  userMessages,
   tree,
   executions,
 }: AuditedRun): (entry: Entry, place: EventPlace) => Partial<EntryContext> {
-  const decisions = Map.groupBy(messages, ({ requestId }): string | undefined => requestId);
-  const userMessages = Map.groupBy(said, ({ digest }): string | undefined => digest);
+  const decisionsByRequest = Map.groupBy(messages, ({ requestId }): string | undefined => requestId);
+  const messagesByDigest = Map.groupBy(userMessages, ({ digest }): string | undefined => digest);
   const openedAt = new Map<string | undefined, string>();
   const policyDigests = new Map<number, string>();
   const order = new Map(executions.map(({ runId }, index) => [runId, index]));
@@ -296,8 +298,8 @@ function contexts({
     const isAnswer = kind === 'vote' || kind === 'settled';
     const isDecided = kind === 'vote' || decided.includes(outcome ?? '');
     // Only an earlier message can have caused the entry. So every later export has the same message.
-    const sent = (isDecided ? decisions.get(requestId) : undefined) ?? [];
-    const written = (kind === 'message' ? userMessages.get(digest) : undefined) ?? [];
+    const sent = (isDecided ? decisionsByRequest.get(requestId) : undefined) ?? [];
+    const written = (kind === 'message' ? messagesByDigest.get(digest) : undefined) ?? [];
     const message =
       causeOf(
         entry,
@@ -318,9 +320,9 @@ function causeOf({ decisionId }: Entry, sent: AuditedRun['messages']): MessagePl
 }
 
 /** Returns the only message of the user; undefined if there are several. A message and its retries count as one. */
-function onlyMessage(said: AuditedRun['said']): MessagePlace | undefined {
-  const [first, another] = said.filter(({ messageId }, index) => {
-    return messageId === undefined || said.findIndex((each) => each.messageId === messageId) === index;
+function onlyMessage(written: AuditedRun['userMessages']): MessagePlace | undefined {
+  const [first, another] = written.filter(({ messageId }, index) => {
+    return messageId === undefined || written.findIndex((each) => each.messageId === messageId) === index;
   });
   return another === undefined ? first?.place : undefined;
 }

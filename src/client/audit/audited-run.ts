@@ -30,7 +30,7 @@ export interface AuditedRun extends CommittedRun {
   /** The decisions that people sent to the run, with the place of each message. */
   messages: { requestId: string; decisionId?: string; place: MessagePlace }[];
   /** The messages of the run's user, by the digest of their content; a retry has the same `messageId`. */
-  said: { digest: string; messageId?: string; place: MessagePlace }[];
+  userMessages: { digest: string; messageId?: string; place: MessagePlace }[];
   activities: Omit<ActivityLine, 'line' | 'run'>[];
   /** The data with which a verifier can rule again. */
   evidence: Pick<EvidenceLine, 'part' | 'key' | 'value'>[];
@@ -79,7 +79,7 @@ export function auditedRun(
     entries: placedEntries(executions),
     tree: recordedTree(executions, policies),
     messages: sent.flatMap(decisionsIn),
-    said: sent.flatMap(saidIn),
+    userMessages: sent.flatMap(userMessagesIn),
     activities: executions.flatMap((execution) => activitiesOf(execution, nestedRunId(workflowId, ''))),
     evidence: evidenceParts(evidenceOf(executions, policies).evidence),
     unread,
@@ -124,7 +124,7 @@ function decisionsIn({ message: { name, value }, place }: Sent): AuditedRun['mes
   });
 }
 
-function saidIn({ message: { name, value }, place }: Sent): AuditedRun['said'] {
+function userMessagesIn({ message: { name, value }, place }: Sent): AuditedRun['userMessages'] {
   const read = name === 'message' ? readUserMessage(value) : undefined;
   if (read === undefined || 'problem' in read) return [];
   const { content = '', messageId } = read.message;
@@ -132,15 +132,19 @@ function saidIn({ message: { name, value }, place }: Sent): AuditedRun['said'] {
   return [{ digest: userMessageDigest(read.message), ...(messageId !== undefined && { messageId }), place }];
 }
 
-/** Reads the tree's secret and heads from the executions of a run, oldest first. */
+/**
+ * Collects what a run recorded about its tree: its first config (`first`) has the secret and the policies' digest, the
+ * state that its oldest kept execution took over (`carried`) has the tree before, and the largest head is the newest.
+ * Leaves out values of another form, because any client of the namespace can write a history.
+ */
 export function recordedTree(
   executions: readonly ReadExecution[],
   { first, carried }: Pick<RecordedPolicies, 'first' | 'carried'>,
 ): RecordedTree {
   let head: RecordedHead | undefined;
   for (const { runId, events } of executions) {
-    for (const { eventId, head: found } of events) {
-      if (found !== undefined && found.size >= (head?.size ?? 0)) head = { ...found, runId, eventId };
+    for (const { eventId, head: written } of events) {
+      if (written !== undefined && written.size >= (head?.size ?? 0)) head = { ...written, runId, eventId };
     }
   }
   const { auditSalt, policyDigest } = first ?? {};

@@ -113,6 +113,7 @@ export class EvidenceCalls {
     return call;
   }
 
+  /** Finds the call of a new request: as a reviewer edited it or as the gate got it, else as it was carried over. */
   #opened(entry: JournalEntry, tools: readonly ToolDefinition[]): EvidenceCall | undefined {
     const { by, byId, digest = '', requestId = '' } = entry;
     const before = by === 'edit' ? this.#asked.get(byId ?? '') : undefined;
@@ -135,7 +136,7 @@ export class EvidenceCalls {
     return newest === undefined ? undefined : callOf(newest, {});
   }
 
-  /** Returns every definition of a tool up to a time, the newest first. */
+  /** Returns every definition of a tool up to a time, the newest first. A changed one keeps the greater risk. */
   #definitions(name: string, tools: readonly ToolDefinition[], atMs: number): ToolDefinition[] {
     const known = tools.filter((tool) => tool.name === name);
     for (const { atMs: sinceMs, permit, change } of this.#changes) {
@@ -190,7 +191,7 @@ export class EvidenceCalls {
     });
   }
 
-  /** Returns a call with the arguments of a reviewer's edit, as an activity validated them. */
+  /** Returns a call with the arguments of a reviewer's edit, as an activity validated them; undefined without any. */
   #edited(before: EvidenceCall, digest: string): EvidenceCall | undefined {
     const { tool, definition, subject, shell: splitBefore } = before;
     const edit = this.#edits.find((each) => {

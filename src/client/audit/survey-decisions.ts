@@ -89,7 +89,7 @@ async function newestRuns(
   return { found, more: false };
 }
 
-/** Reads the decisions of one run; undefined if its history cannot be read in time. */
+/** Reads the decisions of one run; undefined if they cannot be read in time. Throws if the server is unreachable. */
 async function surveyedRun(
   session: Session,
   { workflowId, runId }: ExecutionId,

@@ -157,7 +157,7 @@ function clockOutcome(serverMs: number, beforeMs: number, afterMs: number): Chec
   );
 }
 
-/** Checks that this client can decode the memos of waiting runs. */
+/** Checks that this client can decode the memos of waiting runs and, if it has a codec, that workers encode them. */
 async function checkCodec(session: Session): Promise<CheckOutcome> {
   const memos = await memosOf(session);
   if (memos.length === 0) return fine('No run asks anything now, so no codec could be tried.');

@@ -32,6 +32,7 @@ export async function checkWorkers(session: Session, taskQueue: string, isClockR
     const { engine: own } = await import('../../core/policy/ruling.ts');
     return compareEngines(own, taskQueue, identities);
   });
+  // The server still lists a worker that has stopped, but its policy binds no new run.
   const living = pollers.filter((poller) => isLiving(poller, isClockRight)).map(({ identity }) => identity);
   return [worker, engine, await runCheck('policy', () => comparePolicies(taskQueue, living))];
 }
@@ -105,7 +106,7 @@ function versionGone(
   );
 }
 
-/** Returns the workers that the server lists for a task queue, each with the age of its last poll. */
+/** Returns the workers that the server lists for a task queue, each with the age of its last poll; 0 if unknown. */
 async function pollersOf({ connection, namespace, ...session }: Session, taskQueue: string): Promise<Poller[]> {
   const answer = await callServer({ connection, namespace, ...session }, () =>
     connection.workflowService.describeTaskQueue({ namespace, taskQueue: { name: taskQueue } }),
@@ -117,9 +118,7 @@ async function pollersOf({ connection, namespace, ...session }: Session, taskQue
   }));
 }
 
-/**
- * Compares the operator's policies that workers have, because a new run gets the policy of the worker that starts it.
- */
+/** Compares the operator's policies of workers, because a new run gets the policy of the worker that starts it. */
 function comparePolicies(taskQueue: string, identities: readonly string[]): CheckOutcome {
   const known = identities.flatMap((identity) => {
     const policy = workerFacts(identity)?.policy;

@@ -207,7 +207,7 @@ export async function findExecutions(session: Session, workflowId: string): Prom
   return { executions: executions.map(({ runId }) => runId), missing };
 }
 
-/** Reads a run's executions from the last one back. `read` gets undefined for the last one, and then each run id. */
+/** Calls `read` with undefined for the last execution of a run, and with each run id before it until one is missing. */
 async function walkBack<Execution extends { events: readonly Event[] }>(
   read: (runId: string | undefined) => Promise<Execution | undefined>,
 ): Promise<{ executions: Execution[]; missing?: string }> {

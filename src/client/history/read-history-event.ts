@@ -39,6 +39,7 @@ export class HistoryReader {
     this.#payloads = new EventPayloads(read);
   }
 
+  /** Returns the facts in the next event: what happened, and what the gate wrote into it. */
   read(event: Event): HistoryEvent {
     const what = this.#fact(event);
     const open = this.#open(event);
@@ -104,6 +105,7 @@ export class HistoryReader {
     return found ?? (this.#isAgentRun ? null : undefined);
   }
 
+  /** Returns the activity or nested workflow that an event schedules; undefined for every other event. */
   #begunIn(event: Event): Activity | undefined {
     const scheduled = event.activityTaskScheduledEventAttributes;
     const nested = event.startChildWorkflowExecutionInitiatedEventAttributes;
@@ -129,9 +131,9 @@ export class HistoryReader {
   /** Reads the permit of a tool's activity: its first argument, or metadata of the first argument if guarded. */
   #tool(name: string, payloads: readonly MaybePayload[]): Scheduled {
     const values = payloads.map((payload) => this.#payloads.value(payload));
-    const beside = permitIn(payloads[0]?.metadata);
-    const isArgument = beside === undefined && this.#isAgentRun;
-    const { callId, digest, definition, reconciles } = objectIn(isArgument ? values[0] : beside);
+    const guardedPermit = permitIn(payloads[0]?.metadata);
+    const isArgument = guardedPermit === undefined && this.#isAgentRun;
+    const { callId, digest, definition, reconciles } = objectIn(isArgument ? values[0] : guardedPermit);
     if (typeof callId !== 'string') return { kind: 'other' };
     const permit = { callId, digest, definition, ...(reconciles === true && { reconciles: true as const }) };
     return { kind: 'tool', name, permit, values: values.slice(isArgument ? 1 : 0) };
@@ -200,6 +202,7 @@ export class HistoryReader {
     return event.workflowExecutionCanceledEventAttributes == null ? undefined : { kind: 'cancelled' };
   }
 
+  /** Returns the open requests that an event writes into the memo; undefined if it writes none. */
   #open(event: Event): ApprovalSummary[] | undefined {
     const memo = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields?.[memoName];
     const { open } = objectIn(this.#payloads.value(memo));

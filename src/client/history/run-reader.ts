@@ -87,7 +87,7 @@ export class RunReader {
     return this.#projection.pendingModelCall;
   }
 
-  /** True if `one` comes after `other`; both must be in executions that were read. */
+  /** True if `one` comes after `other`, in executions that were read; for one read again, its last reading counts. */
   isAfter(one: EventPlace, other: EventPlace): boolean {
     const [at, from] = [this.executions.lastIndexOf(one.runId), this.executions.lastIndexOf(other.runId)];
     return at === from ? isAfter(one, other) : from !== -1 && at > from;
@@ -105,13 +105,14 @@ export class RunReader {
     // A separate reader reads this event, because `#history` must read each event only once, below.
     const { what: end } = last === undefined ? {} : new HistoryReader(this.#values).read(last);
     const resetRunId = end?.kind === 'terminated' ? await this.#resetOf(runId) : undefined;
-    const before = this.redactor?.policyVersion;
+    const versionBefore = this.redactor?.policyVersion;
+    // For the run, the termination by a reset is no event.
     const taken = resetRunId === undefined ? fresh : fresh.slice(0, -1);
     const events = taken.flatMap((event) => this.#project(this.#history.read(event)));
-    const stays = taken.findLast((event) => !mayBeWithdrawn(event));
-    if (stays !== undefined) this.#place = { runId, eventId: Number(stays.eventId) };
+    const lastFinal = taken.findLast((event) => !mayBeWithdrawn(event));
+    if (lastFinal !== undefined) this.#place = { runId, eventId: Number(lastFinal.eventId) };
     // A new policy in these events may hide arguments of earlier calls, so redact the events again by that policy.
-    if (this.redactor?.policyVersion !== before) this.redactor?.note(events);
+    if (this.redactor?.policyVersion !== versionBefore) this.redactor?.note(events);
     const follower = resetRunId ?? (end !== undefined && 'next' in end ? end.next : undefined);
     this.#next = page.next;
     this.#isAtEnd = page.next === undefined && follower === undefined;
@@ -213,7 +214,7 @@ function foreign(workflowId: string, id: string, why: string): ProblemError {
   return new ProblemError({ code: 'invalid_message', message });
 }
 
-/** Finds the place in the execution after a reset, which repeats the events before the reset under its own run id. */
+/** Finds the place in the execution after a reset, which repeats the events before it; none if it does not name it. */
 async function afterReset(
   session: Session,
   workflowId: string,

@@ -49,8 +49,7 @@ export async function undeliveredRequests(session: Session): Promise<ReadonlySet
       () => connection.workflowService.listWorkflowExecutions({ namespace, query, pageSize: largestPage }),
       { timeoutMs },
     );
-    // Any workflow can have such a tag. So the key has the workflow's id, which must be that of the channels of the
-    // run.
+    // Any workflow can have such a tag. So the key has the workflow's id, to compare with that of the run's channels.
     const keys = executions.flatMap((row) =>
       undeliveredIn(session, row).map((requestId) => deliveryKey(row.execution?.workflowId ?? '', requestId)),
     );

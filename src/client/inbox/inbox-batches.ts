@@ -40,6 +40,7 @@ async function* datedBatches(
   }
   let fromMs = after?.dueMs;
   let start = begin;
+  // Who reads on gets ever larger batches, because each costs some counts.
   for (let wanted = size; ; wanted = Math.min(wanted * 2, largestPage / 2)) {
     const since = fromMs === undefined ? '' : `${due} > ${justAfter(fromMs - 1)} AND `;
     const where = (upToMs: number): string => `${since}${due} < ${justAfter(upToMs)}`;
@@ -59,13 +60,14 @@ async function* datedBatches(
     yield { runs, from: { spanMs }, isLast: false };
     if (upToMs === undefined) return;
     fromMs = upToMs + 1;
+    // Twice as many runs are likely to span twice as long.
     start = { firstMs: fromMs + 2 * spanMs, stepMs: 2 * spanMs + 1_000 };
   }
 }
 
 /**
- * Returns where to search for the end of the first batch: behind the page before, or where the last search ended. Before
- * the first search, one page in the server's order is a sample of the deadlines, or it has all runs.
+ * Returns where to search for the end of the first batch: behind the page before, or where this session's last search
+ * ended. Without either, reads one page in the server's order: its deadlines are a sample, unless it has all runs.
  */
 async function searchStart(
   session: Session,
@@ -143,8 +145,9 @@ const mostCounts = 60;
 const growth = 8;
 
 /**
- * Finds an instant up to which `least` to `most` runs are due, or more at one millisecond; else undefined. Steps until
- * one instant has too few and another too many, then narrows the range between them.
+ * Finds an instant up to which `least` to `most` runs are due: steps until one instant has too few and another too
+ * many, then narrows the range between them. The instant has more runs if they are due at the same millisecond, or
+ * after `mostCounts` counts. Undefined if the last instant has too few, or if none with enough was counted.
  */
 export async function findDue(search: DueSearch): Promise<number | undefined> {
   const { count, least, most, perRunMs } = search;
@@ -179,15 +182,19 @@ export async function findDue(search: DueSearch): Promise<number | undefined> {
       }
       mayEstimate = false;
     } else {
-      const rangeMs = high.ms - low.ms;
-      if (rangeMs <= 1) return high.ms;
-      // Interpolate while that at least halves the range, as with evenly spread deadlines. Otherwise halve the range.
-      const mayInterpolate = rangeBeforeMs === undefined || rangeMs <= rangeBeforeMs / 2;
-      const share = mayInterpolate ? (wanted - low.count) / (high.count - low.count) : 0.5;
-      ms = Math.min(high.ms - 1, Math.max(low.ms + 1, Math.round(low.ms + rangeMs * share)));
+      if (high.ms - low.ms <= 1) return high.ms;
+      ms = instantBetween(low, high, wanted, rangeBeforeMs);
     }
   }
   return high?.ms;
+}
+
+/** Interpolates while that at least halves the range, as with evenly spread deadlines. Otherwise halves the range. */
+function instantBetween(low: Point, high: Point, wanted: number, rangeBeforeMs: number | undefined): number {
+  const rangeMs = high.ms - low.ms;
+  const mayInterpolate = rangeBeforeMs === undefined || rangeMs <= rangeBeforeMs / 2;
+  const share = mayInterpolate ? (wanted - low.count) / (high.count - low.count) : 0.5;
+  return Math.min(high.ms - 1, Math.max(low.ms + 1, Math.round(low.ms + rangeMs * share)));
 }
 
 /** The place where a page of the inbox ended: after this request of this run. */
@@ -200,19 +207,20 @@ export function writeCursor(cursor: InboxCursor): string {
   return Buffer.from(JSON.stringify(cursor)).toString('base64url');
 }
 
-/** Reads a cursor, which only names a place: any caller may have written it. Throws `invalid_message`. */
+/** Reads a cursor, of which it checks the form: any caller may write one, and it only names a place in the list. */
 export function readCursor(text: string): InboxCursor {
   const cursor = parseCursor(text);
   const { run, request, dueMs, spanMs, token } = cursor;
-  // A cursor has either a deadline with its span, or a token.
-  const isDated = isInstant(dueMs) && isInstant(spanMs);
-  if (typeof run === 'string' && typeof request === 'string' && isDated !== (typeof token === 'string')) {
+  const isDated = isMilliseconds(dueMs) && isMilliseconds(spanMs);
+  const isUndated = typeof token === 'string';
+  if (typeof run === 'string' && typeof request === 'string' && isDated !== isUndated) {
     return cursor as unknown as InboxCursor;
   }
   const message = `'${text.slice(0, 40)}' is not where a page ended: give the \`next\` of the page before, as it is.`;
   throw new ProblemError({ code: 'invalid_message', message });
 }
 
+/** Decodes a cursor; empty for a text that none can have. */
 function parseCursor(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
@@ -222,6 +230,6 @@ function parseCursor(text: string): Record<string, unknown> {
   }
 }
 
-function isInstant(value: unknown): boolean {
+function isMilliseconds(value: unknown): boolean {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= lastInstantMs;
 }

@@ -31,10 +31,7 @@ export interface UnreadRun {
   message: string;
 }
 
-/**
- * A page of the inbox. Runs come by their earliest deadline, and rows by their own. Those without a deadline come
- * last.
- */
+/** A page of the inbox. Runs come by their earliest deadline, rows by their own, and those without one last. */
 export interface ApprovalList {
   approvals: ApprovalSummary[];
   /** The number of open requests beyond the limit, or that only a worker can read. With `next` there may be others. */
@@ -93,7 +90,7 @@ function fits(filter: ApprovalFilter): (row: ApprovalSummary) => boolean {
     (filter.tool === undefined || row.toolName === filter.tool) && (agent === undefined || row.agentName === agent);
 }
 
-/** Returns the runs of a batch from the run of a cursor on, because the page before may have shown a part of that run. */
+/** Returns the runs of a batch from the run of a cursor on, because the page before may have shown a part of it. */
 function runsFrom(runs: WaitingRun[], after: InboxCursor | undefined): WaitingRun[] {
   if (after === undefined) return runs;
   if ('dueMs' in after) {
@@ -101,14 +98,16 @@ function runsFrom(runs: WaitingRun[], after: InboxCursor | undefined): WaitingRu
       return dueMs === null || dueMs > after.dueMs || (dueMs === after.dueMs && workflowId >= after.run);
     });
   }
+  // In the server's order; all of them if the run of the cursor has gone.
   const undated = runs.filter(({ dueMs }) => dueMs === null);
   const index = undated.findIndex(({ workflowId }) => workflowId === after.run);
   return undated.slice(Math.max(0, index));
 }
 
-/** Returns the rows of a run after a place; all rows if the request at that place has gone. */
+/** Returns the rows of a run after a place: all if the place is in another run, or if the request there has gone. */
 function rowsAfter(rows: ApprovalSummary[], run: WaitingRun, after: InboxCursor | undefined): ApprovalSummary[] {
   if (after === undefined || run.workflowId !== after.run) return rows;
+  // A place without a request is after the whole run.
   return after.request === '' ? [] : rows.slice(rows.findIndex(({ requestId }) => requestId === after.request) + 1);
 }
 

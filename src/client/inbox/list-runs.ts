@@ -138,8 +138,8 @@ export async function startOf(
   const known = knownStarts.get(session) ?? new Map<string, RunStart>();
   knownStarts.set(session, known);
   const key = execution.runId === undefined ? undefined : `${execution.runId} ${redacted}`;
-  const before = key === undefined ? undefined : known.get(key);
-  if (before !== undefined) return before;
+  const knownStart = key === undefined ? undefined : known.get(key);
+  if (knownStart !== undefined) return knownStart;
   const { start, isFinal } = (await readStart(session, execution, redacted)) ?? {};
   if (start === undefined) return {};
   // Do not keep a start that may still change, or one whose name is so long that many would fill the memory.
@@ -149,7 +149,7 @@ export async function startOf(
   return start;
 }
 
-/** Reads the start from history. `isFinal` is false while the run has not recorded its policies. */
+/** Reads the start from history, if it can be read. `isFinal` is false while the run has not recorded its policies. */
 async function readStart(
   session: Session,
   execution: { workflowId: string; runId?: string },
@@ -204,7 +204,7 @@ function taskOf(input: unknown, redact = (text: string): string => text): string
   return shortened(words, longestTask);
 }
 
-/** The most runs in which a prefix of an id is searched. */
+/** The most ids that a prefix finds. From two on, they are an error, which names ten. */
 const mostNamed = 100;
 
 /**
@@ -229,7 +229,7 @@ export async function runNamed(session: Session, named: string): Promise<string>
 /** The texts that may be in a query: the server does not find quoted ids with `"` or `\`. */
 const namePattern = /^[\w.:-]{4,200}(?:\/[\w.:/-]{1,200})?$/;
 
-/** Finds ids that begin as `named` does. In the id of a nested run, only the root's part may be shortened. */
+/** Finds up to 100 ids that begin as `named` does. In the id of a nested run, only the root's part may be shortened. */
 async function idsNamed(session: Session, named: string): Promise<string[]> {
   const [start, rest] = headAndRest(named);
   const query = `${gatedRunsQuery(session)} AND WorkflowId STARTS_WITH "${start}"`;

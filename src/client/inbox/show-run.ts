@@ -185,8 +185,8 @@ interface ResultOptions {
 }
 
 /**
- * Waits for a run to end; an ended run needs no worker. Throws the failure of the run, `run_not_found`, the reason of
- * an aborted `signal`, and `server_unreachable` if the server stays away. The run then continues: ask again.
+ * Waits for a run to end; an ended run needs no worker. A cancelled run has an empty result. Throws the failure of the
+ * run, `run_not_found`, the reason of an aborted `signal`, and `server_unreachable`: then the run continues, ask again.
  */
 export async function runResult(session: Session, workflowId: string, options: ResultOptions = {}): Promise<RunResult> {
   const ending = await endOfWorkflow(session, workflowId, options);

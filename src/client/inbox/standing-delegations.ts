@@ -158,7 +158,7 @@ async function listStanding(session: Session, by: string | undefined): Promise<S
   return found;
 }
 
-/** Reads a workflow's delegation; undefined if it has ended, is unreadable, or is another person's than its id says. */
+/** Reads the delegation of a workflow that is in force; undefined if the workflow has ended or does not delegate. */
 async function standingOf(session: Session, workflowId: string): Promise<StandingDelegation | undefined> {
   const { connection, namespace } = session;
   const describe = () => connection.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } });
@@ -170,7 +170,7 @@ async function standingOf(session: Session, workflowId: string): Promise<Standin
     if (isUndecodable(argument)) return undefined;
     const startedMs = Number(info.startTime?.seconds ?? 0) * 1_000;
     const input = readStanding(argument, startedMs);
-    // Everyone who can start workflows can write an input: the id must be that of the person in it.
+    // Anyone may start one that claims another person. It delegates nothing, because its activity checks this, too.
     if (standingDelegationId(input.by) !== workflowId) return undefined;
     const pending = pendingActivities.find(({ activityType }) => activityType?.name === activityNames.delegateOpen);
     const details = pending?.heartbeatDetails?.payloads?.[0];
@@ -208,6 +208,7 @@ export const mostLeft = 100;
 /** The most characters of a message in `left`. */
 export const longestLeft = 500;
 
+/** Reads the progress from details that anyone who runs workers may write. What is malformed counts as absent. */
 export function readProgress(details: unknown): StandingProgress {
   const { delegated, tried, left } = isObject(details) ? (details as Partial<StandingProgress>) : {};
   return {

@@ -123,6 +123,7 @@ async function sendControl(
   return deliverControl(session, workflowId, name, message, { timeoutMs });
 }
 
+/** Delivers a message and throws its refusal. Without an answer to the update, `look` finds the receipt by its id. */
 async function deliverControl(
   session: Session,
   workflowId: string,
@@ -166,7 +167,7 @@ async function glanceAtReceipt(
   }
 }
 
-/** Returns the message, with an id if it has none. A signed message stays unchanged: its signature identifies it. */
+/** Returns what was read of `given`. An unsigned message without an id gets one. Throws the problem that was read. */
 function withMessageId<Message extends { messageId?: string; signature?: unknown }>(
   read: { message: Message } | { problem: Problem },
   given: object,

@@ -151,7 +151,7 @@ async function repeatUnknown<One extends { requestId: string }>(
   const receipts = await send(decisions);
   await lookUp(async () => {
     const unknown = decisions.filter((_decision, index) => receipts[index]?.code === 'unknown_request');
-    if (unknown.length === 0) return 'none';
+    if (unknown.length === 0) return 'none'; // any value ends the look-up
     const open = await openRequestIds(session, workflowId);
     const again = unknown.filter(({ requestId }) => open.has(requestId));
     const answers = again.length === 0 ? [] : await send(again, true);
@@ -194,9 +194,7 @@ export interface CommonDecision extends Pick<
 
 const runsAtOnce = 8;
 
-/**
- * Gives the same answer to exactly these requests, in one update for each run. Never throws: a receipt has the error.
- */
+/** Gives the same answer to exactly these requests, in one update for each run. Errors are in the receipts. */
 export async function decideAll(
   session: Session,
   reviewed: readonly ReviewedRequest[],

@@ -122,9 +122,8 @@ async function record<Message extends { requestId?: string }>(
       receipts.push(refusedReceipt(message, unknownRequest(workflowId, requestId)));
       continue;
     }
-    // The run may have an answer: a closed run still reports its answers, so a retry gets the first receipt. Wait
-    // longer for a closed run, because no later answer can come. After one query without an answer, do not ask an
-    // open run again.
+    // A closed run still reports its answers, so a retry gets the first receipt. Wait longer for it, because no later
+    // answer can come. After one query without an answer, do not ask an open run again.
     const lookMs = isOpen ? session.limits.glanceTimeoutMs : timeoutMs;
     const known = isSilent ? undefined : await look(session, workflowId, message, lookMs);
     isSilent ||= known === undefined && isOpen;
@@ -307,7 +306,7 @@ export async function recordBySignal(session: Session, { workflowId, name, paylo
         return true;
       } catch (error) {
         if (!(error instanceof WorkflowNotFoundError)) throw error;
-        await handle.describe();
+        await handle.describe(); // throws if there is no such run
         return false;
       }
     },

@@ -42,7 +42,7 @@ export async function findRequest(session: Session, requestId: string): Promise<
   return owners[0]!;
 }
 
-/** The error for a request that no run is known to have. `others` list its id. A silent one may yet have the request. */
+/** The error for a request that no run is known to have. `others` list its id; a silent one may yet have the request. */
 function notFound(requestId: string, others: readonly Judged[]): ProblemError {
   const silent = others.filter(({ isSilent }) => isSilent);
   if (silent.length > 0) {
@@ -55,7 +55,7 @@ function notFound(requestId: string, others: readonly Judged[]): ProblemError {
   return new ProblemError({ code: 'unknown_request', message });
 }
 
-/** Returns the error for a text that cannot be a request id; undefined for any other text. */
+/** Returns the error for a text that is no request id; undefined for any other text. */
 export function malformedRequestId(requestId: string): ProblemError | undefined {
   if (requestIdShape.test(requestId)) return undefined;
   const message = `'${requestId.slice(0, 80)}' is not a request id: it has 32 hex characters, as \`countersign approvals --json\` shows them.`;
@@ -81,8 +81,7 @@ async function judge(session: Session, requestId: string, claims: readonly Claim
     claims.slice(0, mostQueried).map(async ({ workflowId, memo, isSettled }) => {
       const answer = await knowsRequest(session, workflowId, requestId);
       const isSilent = answer === 'silent';
-      // Without an answer, trust the memo. A settled request is in no memo any more, so trust the tag of the row
-      // then.
+      // Without an answer, trust the memo, or the row's tag for a settled request, which is in no memo any more.
       return { workflowId, holds: answer === 'yes' || (isSilent && (memo !== 'carries' || isSettled)), isSilent };
     }),
   );

@@ -29,7 +29,7 @@ export async function requireGated(session: Session, workflowId: string): Promis
     const payload = run?.memo?.fields?.[name];
     if (payload == null) continue;
     const value = await readPayload(session, payload);
-    // Only a journal in the memo counts, because a memo of another purpose may have the same name.
+    // A memo of another purpose may have the same name, so it must have a journal. An unreadable one may have it.
     if ((isUndecodable(value) && value.unread) || (isObject(value) && Array.isArray(value['journal']))) return;
   }
   throw runNotFound(workflowId, namespace);

@@ -11,7 +11,10 @@ export interface TimeLimitOptions {
   glanceTimeoutMs?: number;
   /** The time limit of a receipt, before `recorded`. Default: `COUNTERSIGN_RECEIPT_TIMEOUT`, else 5,000. */
   receiptTimeoutMs?: number;
-  /** The time limit to find a new request. Default: `COUNTERSIGN_LOOK_UP_TIMEOUT`, else 3,000. */
+  /**
+   * How long a request is searched before `unknown_request`: the server's index lists a new one only after a while.
+   * Default: `COUNTERSIGN_LOOK_UP_TIMEOUT`, else 3,000.
+   */
   lookUpTimeoutMs?: number;
 }
 

@@ -116,10 +116,10 @@ export class RunFeed {
       this.#reader = await RunReader.open(this.#session, this.#workflowId, { redacted: this.#redacted });
       while (!signal.aborted && !this.#reader.isComplete) {
         const { redactor } = this.#reader;
-        const before = redactor?.policyVersion;
+        const versionBefore = redactor?.policyVersion;
         const events = await readPatiently(this.#reader, { wait: true, signal });
         for (const event of events) this.#add(event);
-        if (redactor?.policyVersion !== before) redactor?.note(this.#events.map(({ event }) => event));
+        if (redactor?.policyVersion !== versionBefore) redactor?.note(this.#events.map(({ event }) => event));
         this.isComplete = this.#reader.isComplete;
         if (this.tail?.turn !== this.#reader.pendingModelCall?.turn) this.tail = undefined;
         this.#changed();
