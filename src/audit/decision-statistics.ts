@@ -78,6 +78,7 @@ export function decisionStatistics(runs: readonly CountedRun[], sinceMs: number)
     const rulesThatAsk = askingRules(entries);
     for (const request of projectJournal(entries, run.ended).requests) {
       if (!isInTime(request.openedAt)) continue;
+      // A request whose opening is malformed counts for the default.
       countRequest(tallyOf(run, rulesThatAsk.get(request.requestId) ?? {}), request);
       for (const answer of answersOf(request)) reviewers.add(run.directory, answer);
     }

@@ -139,6 +139,7 @@ function verbOf({ kind, approved, outcome }: EntryLine['entry']): string {
   return approved === true ? 'approved' : 'denied';
 }
 
+/** Says what a channel reports about the card that the person saw: its digest, where, how long, in which batch. */
 function viewedText(viewed: Json | undefined): string {
   if (viewed === undefined) return 'not recorded';
   const { channel, card, durationMs, batch } = (viewed ?? {}) as Record<string, Json>;

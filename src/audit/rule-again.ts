@@ -63,6 +63,7 @@ export function verdictOfEntry(standing: Standing, entry: JournalEntry): Verdict
   return by === 'grant' ? { answer, grantId: byId ?? undefined, reason } : { answer, rule: byId, reason };
 }
 
+/** Returns the verdict to which `answer`, the case ruled on again, leads for an entry of this kind. */
 function verdictOf(recorded: RecordedRuling, answer: Case, digest: string, atMs: number): Verdict {
   const { entry, standing } = recorded;
   if (entry.kind === 'reruled') return verdictOnReruled(recorded, answer, atMs);

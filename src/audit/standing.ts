@@ -112,7 +112,7 @@ function afterOpened(standing: Standing, entry: JournalEntry, ruled: Ruled | und
     ...onlyPeople(standing, entry),
     ...(by === 'edit' && { isEdit: true as const }),
   };
-  // A call that was started before was counted then, and its arguments are in the sums.
+  // `byId` is the request that this one follows. A call that was started before was counted then, with its arguments.
   const followsOther = byId != null || wasStarted;
   const more = { calls: followsOther ? 0 : 1, asks: 1, irreversible: isCounted ? 0 : irreversible };
   const withSums = wasStarted ? standing : withShareOf(standing, callId, ruled);

@@ -304,6 +304,7 @@ function endOf(ran: Ran | undefined): string {
   return ran === 'pending' ? '; it has not ended' : '';
 }
 
+/** Returns sentences about the runs that were counted: what they used, and which are left out. */
 function sourceLines({ runs, unread, more, agents }: DecisionSummary): string[] {
   const tokens = agents.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0);
   const used = tokens === 0 ? '' : ` Those that ended used ${countedNoun(tokens, 'token')}${costText(agents)}.`;

@@ -322,6 +322,7 @@ export class NamedEvidence {
     return found;
   }
 
+  /** Compiles the policies with these digests, if all are there and are what their digests name. */
   #compiled({ ceiling, parents, run }: EvidencePolicies): RunRules | Unusable {
     const all = this.#evidence.policies;
     const keys = [ceiling, ...(parents ?? []), run].filter((key) => key !== undefined);

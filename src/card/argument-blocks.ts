@@ -38,7 +38,7 @@ function blocksAt(fields: readonly CardField[], depth: number): ArgumentBlock[] 
     const end = endOfGroup(fields, from, name, depth);
     if (end === from) blocks.push({ kind: 'field', name, field });
     else blocks.push(groupOf(fields.slice(from, end), name, depth + 1));
-    from = Math.max(end, from + 1);
+    from = Math.max(end, from + 1); // at least past this field, which may be in no group
   }
   return blocks;
 }

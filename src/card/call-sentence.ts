@@ -8,7 +8,7 @@ const longestValue = 60;
 
 const mostValues = 3;
 
-/** Returns the tool's sentence, or one such as `Refund: order o-17`. `left`: how many values have no field. */
+/** Returns the tool's sentence, or one such as `Refund: order o-17`. `left`: the number of values without a field, if known. */
 export function cardSentence(
   { sentence, toolName }: Pick<CardRequest, 'toolName' | 'sentence'>,
   fields: readonly CardField[],

@@ -22,6 +22,7 @@ import { lookAlikes, looksLike } from '../text/look-alikes.ts';
 export interface CardOptions {
   /** The current time, in milliseconds since 1970. Without it, the card does not show the time left. */
   nowMs?: number;
+  /** True: nothing is cut. */
   all?: boolean;
   /** The widest grant that the answer "always" can make. Default: that of the request, or else the default of rules. */
   always?: OfferedAlways;
@@ -138,6 +139,7 @@ function criticalReason({ assessment: { severity, reasons }, riskLevel }: CardRe
   return severity !== 'critical' || first === undefined ? [] : [`Critical: ${cutInline(first, longestChange)}.`];
 }
 
+/** Warns that an equal call ran or was started before: after a settled request, or allowed without one. */
 function ranBeforeWarning({ ranBefore }: CardRequest): string[] {
   if (ranBefore === undefined) return [];
   const { at, requestId, ran } = ranBefore;

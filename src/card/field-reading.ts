@@ -28,13 +28,13 @@ export function fieldReading(name: string, format: FieldFormat, value: Json, { c
 }
 
 /** Reads a number by its format. Money has a reading if its currency is known, if it is in cents, or from 1,000 on. */
-function readNumber(words: readonly string[], format: FieldFormat, value: number, currency: string | undefined) {
+function readNumber(wordsOfName: readonly string[], format: FieldFormat, value: number, currency: string | undefined) {
   if (format === 'bytes') return readBytes(value);
-  if (format === 'duration') return readDuration(words, value);
-  if (format === 'date') return readEpoch(words, value);
+  if (format === 'duration') return readDuration(wordsOfName, value);
+  if (format === 'date') return readEpoch(wordsOfName, value);
   if (format !== 'money' || Math.abs(value) >= 1e15) return undefined; // a larger double does not keep cents
   // The argument's name may say that the amount is in cents.
-  const isInCents = words.some((word) => word === 'cents' || word === 'cent' || word === 'minor');
+  const isInCents = wordsOfName.some((word) => word === 'cents' || word === 'cent' || word === 'minor');
   const amount = isInCents ? value / 100 : value;
   const digits = String(amount);
   if (!/^-?\d+(?:\.\d+)?$/.test(digits)) return undefined;
@@ -63,8 +63,8 @@ const unitMs: Readonly<Record<string, number>> = {
   days: 86_400_000,
 };
 
-function readDuration(words: readonly string[], value: number): string | undefined {
-  const unit = words.find((word) => Object.hasOwn(unitMs, word));
+function readDuration(wordsOfName: readonly string[], value: number): string | undefined {
+  const unit = wordsOfName.find((word) => Object.hasOwn(unitMs, word));
   if (unit === undefined || !(value > 0) || value > 1e12) return undefined;
   const reading = formatDuration(value * unitMs[unit]!);
   // A reading with the same number says nothing new, because the argument's name contains the unit.
@@ -81,9 +81,9 @@ function readIsoDuration(text: string): string | undefined {
   return read === undefined || read.length === 0 ? undefined : read.join(', ');
 }
 
-function readEpoch(words: readonly string[], value: number): string | undefined {
+function readEpoch(wordsOfName: readonly string[], value: number): string | undefined {
   if (!Number.isInteger(value) || value < 1e8 || value > 1e14) return undefined;
-  const atMs = value < 1e11 && !words.includes('ms') ? value * 1_000 : value;
+  const atMs = value < 1e11 && !wordsOfName.includes('ms') ? value * 1_000 : value;
   // oxlint-disable-next-line no-restricted-globals -- formats a given time; reads no clock
   return new Date(atMs).toISOString();
 }

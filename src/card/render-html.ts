@@ -107,6 +107,7 @@ function linesHtml({ lines }: CardChange & { kind: 'text' }): string {
   return `<pre>\n${shown.join('')}</pre>`;
 }
 
+/** Renders the table of a change. A changed cell has the value before, struck out, and the value after. */
 function tableHtml({ columns, rows }: CardChange & { kind: 'table' }): string {
   const cell = (text: string | null): string => `<bdi>${marked(text ?? 'nothing')}</bdi>`;
   const shown = rows.map(({ kind, cells }) => {

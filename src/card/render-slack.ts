@@ -73,6 +73,7 @@ function headed(heading: string, elements: RichElement[]): RichElement[] {
   return elements.length === 0 ? [] : [section([{ text: heading, bold: true }]), ...elements];
 }
 
+/** Renders the fields, or the note in their place, and the names of hidden arguments. */
 function argumentRows(card: Card): RichElement[] {
   const note = cardWords.argumentsNote(card);
   const hidden = card.notShown.map((name) => ({ text: name }));

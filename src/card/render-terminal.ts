@@ -98,16 +98,16 @@ function fieldLines(terminal: Terminal, { arguments: fields, notShown }: Card): 
 }
 
 /** Puts a value and its notes beside the field's label. A value of several lines comes below, as a block. */
-function linesOfField(terminal: Terminal, field: CardField, width: number): string[] {
+function linesOfField(terminal: Terminal, field: CardField, labelColumns: number): string[] {
   const { value, description } = field;
   const notes = [cardWords.fieldNote(field), description ?? ''].filter((text) => text !== '');
   const isBlock = value.text.includes('\n') || value.end?.includes('\n') === true;
-  const room = terminal.width - width - gap.length;
+  const room = terminal.width - labelColumns - gap.length;
   const shown = isBlock ? [] : valueLines(terminal, value, room);
   const noteLines = notes.flatMap((text) =>
     indented({ ...terminal, width: room }, noteMark, text).map((line) => terminal.style('dim', line)),
   );
-  const lines = besideLabel(terminal, cardWords.fieldLabel(field), [...shown, ...noteLines], width);
+  const lines = besideLabel(terminal, cardWords.fieldLabel(field), [...shown, ...noteLines], labelColumns);
   return isBlock ? [...lines, ...blockLines(terminal, value)] : lines;
 }
 
@@ -123,10 +123,10 @@ function rowLines(terminal: Terminal, rows: readonly CardRow[]): string[] {
   return rows.flatMap((each) => linesOfRow(terminal, each, width));
 }
 
-function linesOfRow(terminal: Terminal, { label, texts }: CardRow, width: number): string[] {
-  const room = terminal.width - width - gap.length;
+function linesOfRow(terminal: Terminal, { label, texts }: CardRow, labelColumns: number): string[] {
+  const room = terminal.width - labelColumns - gap.length;
   const lines = texts.flatMap((text) => textLines(terminal, text, room));
-  return besideLabel(terminal, label, lines, width);
+  return besideLabel(terminal, label, lines, labelColumns);
 }
 
 /** Returns the width of the column of labels: that of the widest label, but at most a third of the terminal or 8. */

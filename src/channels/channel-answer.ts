@@ -13,7 +13,7 @@ export function answerDecision(
   channel?: string,
 ): Omit<Decision, 'requestId'> {
   const viewed = {
-    ...(channel !== undefined && { channel: channel.slice(0, 40) }),
+    ...(channel !== undefined && { channel: channel.slice(0, 40) }), // a name may be longer than `viewed` admits
     ...(userMessages !== undefined && { userMessages }),
   };
   return { ...answer, ...(Object.keys(viewed).length > 0 && { viewed }) };

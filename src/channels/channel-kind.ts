@@ -132,6 +132,7 @@ export class ChannelBuilder {
     return new Set([...this.#needs.values()].flatMap((names) => [...names]));
   }
 
+  /** Makes a channel. When its kind asks for another one, notes the reference, and refuses a cycle. */
   async #makeNew(name: string, { kind, members }: ChannelEntry): Promise<Channel> {
     return kind.make(members, {
       name,

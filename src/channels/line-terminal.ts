@@ -67,12 +67,12 @@ export class LineTerminal {
     const stop = (): void => stopped.reject(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
     // Wait for the calls before this one, and let later calls wait for this one.
-    const before = this.#last;
+    const callsBefore = this.#last;
     const done = Promise.withResolvers<void>();
-    this.#last = before.then(() => done.promise);
+    this.#last = callsBefore.then(() => done.promise);
     const over = new AbortController();
     try {
-      await Promise.race([before, stopped.promise]);
+      await Promise.race([callsBefore, stopped.promise]);
       signal.throwIfAborted();
       if (!this.#isOpen()) return undefined;
       return await Promise.race([ask(this.#askingUntil(over.signal)), stopped.promise]);

@@ -5,10 +5,7 @@ export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as con
 /** A day of the week. */
 export type Weekday = (typeof weekdays)[number];
 
-/**
- * The hours and days in which people get notifications only of urgent requests. At least one of `from` with `to`,
- * `workdays` and `holidays` is set.
- */
+/** When people get notifications only of urgent requests: at least one of `from` with `to`, `workdays`, `holidays`. */
 export interface QuietHours {
   /** A time of day, such as `22:00`. */
   from?: string;

@@ -191,7 +191,7 @@ const optionNames = {
   check: { longestWaitMs: true } satisfies OptionNames<CheckOptions>,
 };
 
-/** Returns the options. Throws `arguments_invalid` for an option that the method does not have. */
+/** Returns the options. Throws `arguments_invalid` for an unknown one, also in the options `sign` and `caller`. */
 function checked<Options extends object>(
   method: Exclude<keyof typeof optionNames, 'createClient'>,
   options: Options | undefined,

@@ -3,10 +3,7 @@ import { msToNumber } from '@temporalio/common/lib/time.js';
 import { thrownByChannel } from '../../core/base/tool-call.ts';
 import { errorText, NotTaken, retryAfterOf } from '../outgoing/not-taken.ts';
 
-/**
- * Failure types of the activities themselves. Older workflows tell an activity's failure from a channel's error by the
- * type, so a channel's error never gets one of these.
- */
+/** Failure types of the activities themselves. Older workflows know them by these, so a channel's error has none. */
 const reservedTypes: readonly string[] = ['NotCalled', 'WorkerShutdown'];
 
 export function workerShutDown(): ApplicationFailure {

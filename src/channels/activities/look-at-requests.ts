@@ -88,7 +88,7 @@ function lookedRequest(set: ChannelSet | undefined, details: ApprovalDetails, ta
   const { toolName, agentName, riskLevel, rule, requestedAt, digest } = details;
   const facts = { toolName, agentName, riskLevel, rule, requestedAt, deadline, digest };
   const forReviewers = channels.filter((name) => !isForCallers(set?.channels.get(name)));
-  const names = forReviewers.length > 0 ? forReviewers : channels;
+  const names = forReviewers.length > 0 ? forReviewers : channels; // of all, if each notifies only callers
   const deadlineMs = deadline === null ? null : Date.parse(deadline);
   const known = channels.flatMap((name) => factsOfChannel(set, name, details, { severity, endsAtMs: deadlineMs }));
   return {

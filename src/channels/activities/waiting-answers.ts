@@ -21,10 +21,7 @@ interface Waiting {
   stop: AbortController;
 }
 
-/**
- * The calls of `resolve` that wait in this worker. Such a call occupies no activity slot: it completes the activity
- * later, by its task token (docs/decisions/0055).
- */
+/** The calls of `resolve` that wait without an activity slot, and complete their activities later (decision 55). */
 export class WaitingAnswers {
   readonly #waiting = new Map<string, { stop: AbortController; over: Promise<void> }>();
 

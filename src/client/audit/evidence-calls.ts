@@ -45,6 +45,7 @@ export class EvidenceCalls {
   /** The requests that an execution took over from the one before, by id. */
   readonly #carried = new Map<string, RequestRecord>();
 
+  /** `pasts` are the states that executions took over. Of their requests, only those with all arguments are of use. */
   constructor(executions: readonly ReadExecution[], pasts: readonly CarriedPast[]) {
     for (const event of executions.flatMap(({ events }) => events)) this.#take(event);
     for (const { gate } of pasts) {
@@ -233,6 +234,7 @@ function callOf(tool: ToolDefinition, { args, shell, assessment: assessed }: Evi
   return withoutUndefined({ tool: name, args, risk, definition, subject, shell: split, beside, assessed });
 }
 
+/** Returns the digest of a call; undefined without arguments, or if they have no canonical JSON. */
 function digestOf(tool: string, args: JsonObject | undefined, definition: string): string | undefined {
   if (args === undefined) return undefined;
   try {

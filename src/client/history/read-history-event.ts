@@ -92,7 +92,7 @@ export class HistoryReader {
 
   /**
    * Finds the argument that names the previous execution as its writer. In a custom workflow it may be any argument, or
-   * a member of one; other arguments may be undecodable.
+   * a member of one, if it is there at all. An agent run must have it: null says that it has none.
    */
   #carried(payloads: readonly MaybePayload[], before: string): unknown {
     const values = this.#isAgentRun

@@ -149,6 +149,7 @@ async function rowsOf(session: Session, run: WaitingRun): Promise<RunRows> {
 /** Returns the people of a request as the run would write them into a row. */
 function peopleIn(request: ApprovalDetails): RowPeople {
   const { reviewers, delegations = [], approvers, escalated, cannotBeApproved, callerUserId, people = {} } = request;
+  // A row has only names, so groups and keys may be empty.
   const named = Object.entries(people).map(([id, person]) => [id, { ...person, groups: [], keys: [] }]);
   const directory: Directory = { people: Object.fromEntries(named) as Directory['people'] };
   const keyOf = personKeyIn(directory);

@@ -107,6 +107,7 @@ type OpenRequests = Pick<RunView, 'more' | 'unread'> & { rows: ApprovalSummary[]
 
 type Report = Pick<RunView, 'run' | 'note'>;
 
+/** Asks a worker for the state of a run. A `note` says why none answers. */
 async function reportOf(session: Session, workflowId: string): Promise<Report> {
   try {
     return { run: await queryRun<RunStatus>(session, workflowId, queryNames.run) };

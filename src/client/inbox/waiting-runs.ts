@@ -46,6 +46,7 @@ export async function waitingRuns(
   );
 }
 
+/** Returns all running workflows with open requests for which `where` is true, page by page. */
 export async function allWaitingRuns(session: Session, where?: string): Promise<WaitingRun[]> {
   const all: WaitingRun[] = [];
   let token: Uint8Array | undefined;

@@ -1,4 +1,7 @@
-/** Sends messages other than decisions to an open run. Each call returns a receipt or throws a `ProblemError`. */
+/**
+ * Sends messages other than decisions to an open run. Each call checks the form of a message, gives it an id, so that
+ * the run applies it once, and returns a receipt or throws a `ProblemError`.
+ */
 import { randomUUID } from 'node:crypto';
 import type {
   CloseMessage,

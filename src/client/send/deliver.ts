@@ -73,7 +73,7 @@ export function acceptedReceipt(receipt: Receipt | undefined): Receipt {
   throw new ProblemError({ code: receipt.code, message: receipt.message });
 }
 
-/** Sends one update, or a signal without an answer in time. Returns a refusal as a receipt for each message. */
+/** Sends one update and, if no answer comes in time, a signal. Returns a receipt for each message, also of a refusal. */
 async function send<Message extends { requestId?: string }>(
   session: Session,
   workflowId: string,
@@ -286,6 +286,7 @@ function receiptsIn({ cause }: WorkflowUpdateFailedError, count: number): Receip
   return isWhole ? (details as Receipt[]) : undefined;
 }
 
+/** Returns the refusal of a run as a problem; `internal` if its failure has no code of Countersign. */
 function refusedByRun(workflowId: string, error: WorkflowUpdateFailedError): ProblemError {
   const { cause } = error;
   if (cause instanceof ApplicationFailure && isProblemCode(cause.type)) {

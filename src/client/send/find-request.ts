@@ -42,7 +42,7 @@ export async function findRequest(session: Session, requestId: string): Promise<
   return owners[0]!;
 }
 
-/** The error for a request that no run is known to have. `others` list its id; a silent one may yet have the request. */
+/** The error for a request that no run is known to have. `others` list its id; a silent one may still have it. */
 function notFound(requestId: string, others: readonly Judged[]): ProblemError {
   const silent = others.filter(({ isSilent }) => isSilent);
   if (silent.length > 0) {
@@ -116,7 +116,7 @@ function rank({ status }: Row): number {
   return Number(status) === statusRunning ? 0 : 1;
 }
 
-/** Returns what a row and the memo of its workflow say about the request. */
+/** Returns what a row and the memo of its workflow say about the request, in the words of `Claim`. */
 function claimOf(session: Session, row: Row, run: WithMemo, requestId: string): Claim {
   const { rows, more, unread } = memoRows(run);
   const isListed = rows.some((summary) => summary.requestId === requestId);

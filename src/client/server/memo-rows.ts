@@ -20,10 +20,7 @@ export interface MemoRows {
   unread?: string;
 }
 
-/**
- * Returns the valid rows of a memo, which everyone who can start workflows can write. A row that names another
- * workflow was copied from there, and is left out.
- */
+/** Returns the valid rows of a memo, which anyone may write. Leaves out a row that was copied from another workflow. */
 export function memoRows({ memo, workflowId }: WithMemo): MemoRows {
   const approvals = memo?.[memoName];
   if (isUndecodable(approvals) && approvals.unread) return { rows: [], more: 0, unread: approvals.why };

@@ -198,6 +198,7 @@ export class RunFeed {
   }
 }
 
+/** True if no text has come between two readings. */
 function isSame(one: NonNullable<RunFeed['tail']>, other: RunFeed['tail']): boolean {
   return (
     one.turn === other?.turn &&
