@@ -31,7 +31,7 @@ export interface AgentUsage extends Usage {
   unpriced: number;
 }
 
-/** Returns a row for each agent, by tokens. A nested run has none, because its usage is in that of the calling run. */
+/** Returns a row for each agent, the most tokens first. Leaves out nested runs: their usage is in the calling runs'. */
 export function agentUsage(runs: readonly UsingRun[]): AgentUsage[] {
   const rows = new Map<string, AgentUsage>();
   for (const { agent, used, isNested = false } of runs) {

@@ -38,19 +38,20 @@ export class RunCheck {
     return this.run.committed && this.#isWhole ? { size: this.#lastSeq, root: rootOf(this.#tree) } : undefined;
   }
 
-  /** Checks a gap: a finding, or else a note. The tree goes on only after retention, from the tree in the run line. */
+  /** Checks a gap. A finding if it is out of order, or if the older export has its entries; otherwise a note. */
   gap({ first, last, why }: GapLine): RunFinding | undefined {
     const wrong = this.#outOfOrder(first);
     if (wrong !== undefined || last < first)
       return wrong ?? { kind: 'unreadable', message: 'the gap ends before it begins' };
     const { before } = this.run;
     this.#lastSeq = last;
-    const known = this.#older?.size ?? 0;
-    if (why === 'missing' && first <= known) {
+    const sizeOfOlder = this.#older?.size ?? 0;
+    if (why === 'missing' && first <= sizeOfOlder) {
       this.#isWhole = false;
-      const message = `entries ${first} to ${Math.min(last, known)} are missing, and the older export has them`;
+      const message = `entries ${first} to ${Math.min(last, sizeOfOlder)} are missing, and the older export has them`;
       return { kind: 'deleted', message, seq: first };
     }
+    // The run's line has the tree over the entries that retention has removed, so the next entries are added to it.
     if (why === 'retention' && before?.size === last && first === 1) {
       this.#tree = before;
       this.#roots[last] = rootOf(before);

@@ -109,7 +109,7 @@ function askingRules(entries: readonly JournalEntry[]): Map<string | undefined, 
   return rules;
 }
 
-/** Adds a request to the figures of the rule that asked about it, and the time until people settled the request. */
+/** Adds a request to the figures of its rule. Only times until people settled it count, not all of them as reading. */
 function countRequest({ counts, times, readingTimes }: Tally, request: ProjectedRequest): void {
   const { outcome = 'open', openedAt, settledAt = '', viewed } = request;
   counts.asked += 1;

@@ -271,6 +271,7 @@ function withRequest(
 /** Returns the parts of a ledger that later rulings depend on. `callOf` returns the digest of a request's call. */
 export function standingOf(ledger: Ledger, callOf: (record: RequestRecord) => string | undefined): Standing {
   const { seq, engine, counts, sums, denied, grants, open, settled } = ledger;
+  // As in `afterSettled`, an edited call is not kept.
   const running = settled.filter(({ settlement, request }) => {
     return settlement.runs && settlement.edited === undefined && irreversibleCount(request.assessment) > 0;
   });

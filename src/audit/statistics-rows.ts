@@ -95,7 +95,7 @@ export function placeOf(
   return { rule: name, layer, ...(agent !== undefined && { agent: shortened(agent, longestRowName) }) };
 }
 
-/** Returns the figures of a rule. People settled the requests of the approval rate; the expired share is of all settled. */
+/** Returns the figures of a rule. Approvals are a share of what people settled, expired requests of all that is. */
 export function ruleRow({ place, counts, times, readingTimes }: Tally): RuleStatistics {
   return {
     ...place,

@@ -86,14 +86,14 @@ class Verifier {
   next(entry: AuditedEntry): Outcome | undefined {
     const standing = { ...(this.#standing ?? emptyStanding(entry.engine)), engine: entry.engine };
     const { seq, policyDigest: digest, agent } = entry;
-    const isOfPolicies = isRuling(standing, entry);
+    const hasRuling = isRuling(standing, entry);
     if (seq <= standing.seq) {
-      return isOfPolicies ? { why: 'it is older than the first execution whose history is kept' } : undefined;
+      return hasRuling ? { why: 'it is older than the first execution whose history is kept' } : undefined;
     }
     if (seq > standing.seq + 1) this.#noteGap(`entries ${standing.seq + 1} to ${seq - 1} are missing`);
     if (digest !== undefined) this.#named = { digest, agent: agent ?? this.#named?.agent };
     this.#noteEdit(standing, entry);
-    const outcome = isOfPolicies ? this.#rule(standing, entry) : undefined;
+    const outcome = hasRuling ? this.#rule(standing, entry) : undefined;
     this.#results?.take(entry);
     this.#standing = this.#after(standing, entry, outcome?.ruled);
     return outcome;

@@ -56,7 +56,7 @@ function addMembers(value: JsonObject, place: Place, bounds: CardBounds, result:
   }
 }
 
-/** Adds to `result` the field of a value or, down to `bounds.depth`, the fields of its members. */
+/** Adds to `result` the field of a value or, down to `bounds.depth`, its members' fields. Counts what is too much. */
 function addValue(value: Json, place: Place, siblings: Siblings, bounds: CardBounds, result: ArgumentFields): void {
   if (result.fields.length >= bounds.fields) {
     result.left += 1;

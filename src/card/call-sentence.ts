@@ -8,7 +8,7 @@ const longestValue = 60;
 
 const mostValues = 3;
 
-/** Returns the tool's sentence, or one such as `Refund: order o-17`. `left`: the number of values without a field, if known. */
+/** Returns the tool's sentence, or one such as `Refund: order o-17`. `left`: how many values lack a field, if known. */
 export function cardSentence(
   { sentence, toolName }: Pick<CardRequest, 'toolName' | 'sentence'>,
   fields: readonly CardField[],
@@ -39,7 +39,7 @@ interface NamedValue {
   depth: number;
 }
 
-/** Names each field's value. A list at the top level is one value: `to ann@example.com and 2 more`. */
+/** Names each field's value. A list at the top level (`depth` 0) is one value: `to ann@example.com and 2 more`. */
 function namedValues(fields: readonly CardField[]): NamedValue[] {
   const isElement = ({ path = [] }: CardField): boolean => path.length === 2 && /^\[\d+\]$/.test(path[1]!);
   const lists = Map.groupBy(fields.filter(isElement), ({ path = [] }) => path[0]!);

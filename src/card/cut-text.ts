@@ -42,7 +42,7 @@ export function cutJson(json: string, most: number): CardText {
 export function cutLines(text: string, { value, lines }: Pick<CardBounds, 'value' | 'lines'>): CardText {
   const shown = visibleText(text, { lines: true });
   const all = shown.split('\n');
-  const mostCharacters = value * 4;
+  const mostCharacters = value * 4; // by `cardBounds`, as many as 40 lines of 120 characters
   if (all.length <= lines) return cut(shown, mostCharacters);
   const endLines = Math.floor(lines * endShare);
   const [start, end] = [all.slice(0, lines - endLines).join('\n'), all.slice(all.length - endLines).join('\n')];
@@ -107,8 +107,8 @@ export function grouped(digits: string): string {
 }
 
 /**
- * Breaks a text into lines of at most `columns`: between words, or within a longer word, but never within an escape.
- * With `keepsSpaces`, the lines joined together are exactly the text.
+ * Breaks a text into lines of at most `columns`, which `columnsOf` counts: between words, or within a longer word, but
+ * never within an escape. With `keepsSpaces`, the lines joined together are exactly the text.
  */
 export function wrapText(
   text: string,

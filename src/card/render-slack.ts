@@ -100,7 +100,7 @@ function rowElement({ label, texts }: CardRow): RichElement {
   return section([{ text: `${label}: ` }, ...values]);
 }
 
-/** Converts a text to parts of a paragraph. A note stands for the hidden middle of a cut text. */
+/** Converts a text to parts of a paragraph. A cut text has a note in its middle, and no instant after it. */
 function text(value: CardText, code = false): Parameters<typeof section>[0] {
   const { text: start, hidden, end = '', at } = value;
   const instant = at === undefined ? [] : [{ text: start === '' ? '' : ', ', at }];

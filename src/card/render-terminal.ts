@@ -180,7 +180,7 @@ function blockLines(terminal: Terminal, text: CardText): string[] {
   return [...start, style('yellow', `… ${hiddenNote(text).slice(1, -1)}; ${seeAll}`), ...end];
 }
 
-/** Breaks a line of a value at the terminal's width, with a bar before each part: another one before later parts. */
+/** Breaks a line of a value, which has this style, at the terminal's width. Each part has a bar, later ones another. */
 function gutterLines(terminal: Terminal, line: string, style: (text: string) => string = (text) => text): string[] {
   const { columnsOf, width } = terminal;
   const parts = wrapText(withoutTabs(line), width - gutter.length, columnsOf, { keepsSpaces: true });

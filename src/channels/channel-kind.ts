@@ -51,7 +51,7 @@ export function readPem(path: string, member: string): string {
   }
 }
 
-/** Throws `policy_invalid` unless an optional package is installed. The first message loads the package. */
+/** Throws `policy_invalid` unless the package that `what` needs is installed. Only the first message loads it. */
 export function requirePackage(name: string, what: string): void {
   try {
     import.meta.resolve(name);

@@ -49,7 +49,7 @@ export function consoleChannel(options: ConsoleOptions = {}): Channel {
         return ask(asking, request);
       });
       const answer = await asked.catch((error: unknown) => {
-        if (signal.aborted && isAsked) output.write(`${unneeded}\n`);
+        if (signal.aborted && isAsked) output.write(`${unneeded}\n`); // the question is still on the screen
         throw error;
       });
       return answer ?? aborted(signal);

@@ -72,7 +72,7 @@ export async function coveredCalls(
   return { covers: scopeCovers(scope, asked, args), matched: matched.slice(0, mostMatched), looked: calls.length };
 }
 
-/** Returns the ids of the newest other runs of an agent. */
+/** Returns the ids of the newest runs of an agent other than `own`: at most 20, among the newest 100 runs. */
 async function otherRuns(client: CountersignClient, agent: string, own: string): Promise<string[]> {
   const found: string[] = [];
   for await (const run of client.runs({ limit: runsListed })) {

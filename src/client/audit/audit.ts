@@ -90,7 +90,7 @@ interface Exporting {
   skipsUngated: boolean;
 }
 
-/** Yields the new lines of a run. Adds the run to `runs`, or updates it there. */
+/** Yields the lines of a run that are new since the last poll, if it has grown. Keeps its state in `runs`. */
 async function* newLines(
   session: Session,
   { workflowId, runId }: ExecutionId,

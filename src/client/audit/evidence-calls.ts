@@ -93,7 +93,7 @@ export class EvidenceCalls {
     if (kind === 'opened') {
       const found = continueCall(entry, limits) ?? this.#opened(entry, tools);
       if (found === undefined || digest === undefined) return undefined;
-      // If an edited call was not assessed, the assessment of the first arguments stays.
+      // For later entries: if an edited call was not assessed, the assessment of the first arguments stays.
       const before = entry.by === 'edit' ? this.#asked.get(entry.byId ?? '')?.call.assessed : undefined;
       const later = found.assessed === undefined && before !== undefined ? { ...found, assessed: before } : found;
       this.#asked.set(requestId, { call: later, digest });
@@ -149,7 +149,7 @@ export class EvidenceCalls {
     return known.toReversed();
   }
 
-  /** Returns the arguments that a call may have. N in `TURN.INDEX.N` counts how often the gate asked about the call. */
+  /** Returns the arguments that a call may have. `TURN.INDEX.N` is the id of call `TURN.INDEX` in its Nth request. */
   #given({ callId = '', by, at }: JournalEntry, definition: ToolDefinition): EvidenceArguments[] {
     if (!this.#isAgentRun) return this.#passed(callId, definition);
     if (by === 'unknown') return this.#sent(callId).map((sent) => this.#lookedAt(definition, sent, Date.parse(at)));

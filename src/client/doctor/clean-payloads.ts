@@ -63,7 +63,7 @@ export async function cleanPayloads(session: Session, options: CleanOptions = {}
   return { ...(await cleanFolder(folder.path, (name) => named.has(name), { beforeMs, dryRun })), runs };
 }
 
-/** Returns the names of all payload files that a history refers to; none if it was removed meanwhile. */
+/** Returns the names of all files of the folder to which a history refers; none if it was removed meanwhile. */
 async function namesIn(session: Session, { key }: PayloadFolder, execution: ExecutionId): Promise<string[]> {
   const { workflowService } = session.connection;
   const names: string[] = [];

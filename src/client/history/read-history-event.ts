@@ -310,7 +310,7 @@ class EventPayloads {
     if (application != null) {
       const type = application.type ?? '';
       const isChange = type === definitionChangedType || type === previewChangedType;
-      const payloads = isChange ? application.details?.payloads : undefined;
+      const payloads = isChange ? application.details?.payloads : undefined; // no other details are read
       return { kind: 'application', type, message, details: payloads?.map((payload) => this.glance(payload)) };
     }
     // 2 is `TIMEOUT_TYPE_SCHEDULE_TO_START` of Temporal's API.

@@ -214,7 +214,7 @@ function foreign(workflowId: string, id: string, why: string): ProblemError {
   return new ProblemError({ code: 'invalid_message', message });
 }
 
-/** Finds the place in the execution after a reset, which repeats the events before it; none if it does not name it. */
+/** Finds the place in the execution after a reset, which repeats earlier events; none if it has no such reset. */
 async function afterReset(
   session: Session,
   workflowId: string,

@@ -47,7 +47,7 @@ async function* datedBatches(
     const upToMs = await findDue({
       count: (ms) => countWaitingRuns(session, where(ms)),
       least: wanted,
-      most: wanted + Math.max(20, Math.ceil(wanted / 2)),
+      most: wanted + Math.max(20, Math.ceil(wanted / 2)), // the wider the aim, the fewer the counts
       lowMs: fromMs ?? Math.min(Date.now(), start.firstMs - 1),
       ...start,
     });
@@ -207,7 +207,7 @@ export function writeCursor(cursor: InboxCursor): string {
   return Buffer.from(JSON.stringify(cursor)).toString('base64url');
 }
 
-/** Reads a cursor, of which it checks the form: any caller may write one, and it only names a place in the list. */
+/** Reads a cursor. Throws for another form. Any caller may write one, which is harmless: it only names a place. */
 export function readCursor(text: string): InboxCursor {
   const cursor = parseCursor(text);
   const { run, request, dueMs, spanMs, token } = cursor;

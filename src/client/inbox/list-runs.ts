@@ -67,7 +67,7 @@ const byStatus: Readonly<Record<ListedStatus, (ids: string) => string>> = {
   cancelled: () => 'ExecutionStatus = "Canceled"',
 };
 
-/** Lists runs from visibility, which lags by seconds, newest first. Reads the agent from a run's first event. */
+/** Lists runs from visibility, which lags by seconds, newest first. Filters by agent, which a run's first event has. */
 export async function* listRuns(session: Session, filter: RunFilter = {}): AsyncGenerator<ListedRun, void, undefined> {
   const { status, limit = Infinity, redacted = false } = filter;
   const agent = nfc(filter.agent);
@@ -192,7 +192,7 @@ function shownTask(input: unknown, policies: HiddenByPolicies): string {
   return texts.hidesAll ? '' : taskOf(input, (text) => texts.text(text));
 }
 
-/** Returns the first words of the first user message, with placeholders for secrets and personal data. */
+/** Returns the first words of the first user message, after `redact` and without secrets; empty without a message. */
 function taskOf(input: unknown, redact = (text: string): string => text): string {
   const messages: unknown[] = Array.isArray(input) ? input : [{ role: 'user', content: input }];
   const first = messages.find((each) => isObject(each) && each['role'] === 'user');

@@ -170,7 +170,7 @@ async function standingOf(session: Session, workflowId: string): Promise<Standin
     if (isUndecodable(argument)) return undefined;
     const startedMs = Number(info.startTime?.seconds ?? 0) * 1_000;
     const input = readStanding(argument, startedMs);
-    // Anyone may start one that claims another person. It delegates nothing, because its activity checks this, too.
+    // Anyone may start one whose input names another person. It delegates nothing: its activity checks this, too.
     if (standingDelegationId(input.by) !== workflowId) return undefined;
     const pending = pendingActivities.find(({ activityType }) => activityType?.name === activityNames.delegateOpen);
     const details = pending?.heartbeatDetails?.payloads?.[0];

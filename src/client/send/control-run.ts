@@ -47,6 +47,7 @@ export interface RequestOptions extends SendOptions {
   workflowId?: string;
 }
 
+/** Extends a request of the run `options.workflowId`; by default, of the run that is found to have it. */
 export async function extendRequest(
   session: Session,
   message: ExtendMessage,
@@ -57,6 +58,7 @@ export async function extendRequest(
   return sendControl(session, workflowId, messageNames.extend, extension, options);
 }
 
+/** Delegates a request of the run `options.workflowId`; by default, of the run that is found to have it. */
 export async function delegateRequest(
   session: Session,
   message: DelegateMessage,
@@ -126,7 +128,7 @@ async function sendControl(
   return deliverControl(session, workflowId, name, message, { timeoutMs });
 }
 
-/** Delivers a message and throws its refusal. Without an answer to the update, `look` finds the receipt by its id. */
+/** Delivers a message and throws its refusal. `look` asks for its receipt, with the arguments of this function. */
 async function deliverControl(
   session: Session,
   workflowId: string,
@@ -151,7 +153,7 @@ const nouns = {
   message: 'message',
 } as const;
 
-/** Asks for the receipt of a message that was sent before; undefined if there is none, or no answer. */
+/** Asks for the receipt of a message that was sent before; undefined without a receipt, an answer or a message id. */
 async function glanceAtReceipt(
   session: Session,
   workflowId: string,

@@ -286,7 +286,7 @@ export function recordedBefore(unapplied: readonly RecordedDecision[], decision:
   return earlier.filter((each) => each.decision.requestId === decision.requestId);
 }
 
-/** Reads the events after the last completed workflow task, newest first. */
+/** Reads the events after the last completed workflow task, newest first, as far as `pagesRead` pages go. */
 async function eventsSinceTask(session: Session, workflowId: string): Promise<HistoryEvent[]> {
   const { connection, namespace } = session;
   const reader = new HistoryReader(valueReader(session));

@@ -73,7 +73,7 @@ export function acceptedReceipt(receipt: Receipt | undefined): Receipt {
   throw new ProblemError({ code: receipt.code, message: receipt.message });
 }
 
-/** Sends one update and, if no answer comes in time, a signal. Returns a receipt for each message, also of a refusal. */
+/** Sends one update and, if no answer comes in time, a signal. Returns a receipt for each message, even if refused. */
 async function send<Message extends { requestId?: string }>(
   session: Session,
   workflowId: string,
@@ -220,7 +220,7 @@ const worthRecording: (number | undefined)[] = [
 /** The run has accepted the message, and this client cannot decode its answer. */
 type UnreadReply = { unread: string };
 
-/** Sends a message by update, and waits at most `timeoutMs` for the answer. Throws the run's refusal. */
+/** Sends a message by update, and waits at most `timeoutMs`. Throws a refusal. Without an answer, returns why. */
 export async function sendByUpdate(
   session: Session,
   { workflowId, name, payload, isAgain = false }: UpdateRequest,

@@ -44,6 +44,7 @@ export interface Records {
   remove(name: RecordName): Promise<void>;
 }
 
+/** Returns the records of the session's namespace. */
 export function recordsOf(session: Session): Records {
   return {
     namespace: session.namespace,

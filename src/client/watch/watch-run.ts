@@ -130,6 +130,7 @@ async function* followRun(
   const unwatch = tokens ? feed.watchTokens() : () => undefined;
   const cursor = new TokenCursor();
   let place = from;
+  // The number of the next event in the feed. Undefined: the feed has to find it by `place`.
   let ordinal: number | undefined;
   try {
     while (!signal.aborted) {
