@@ -119,10 +119,8 @@ function requireValidName(principal: Principal | undefined): Principal | undefin
   if (principal === undefined || principal.via === 'local') return principal;
   const { name, problem } = personName(principal.id);
   if (name !== undefined) return { ...principal, id: name };
-  throw new ProblemError({
-    code: 'unauthenticated',
-    message: `The credential identifies no person here: its name ${problem}.`,
-  });
+  const message = `The credential identifies no person here: its name ${problem}.`;
+  throw new ProblemError({ code: 'unauthenticated', message });
 }
 
 interface Route {
@@ -132,15 +130,13 @@ interface Route {
 
 /** The response if no route matches: 404 for an unknown path; 405, with the allowed methods, for a known path. */
 export function noSuchRoute(routes: readonly Route[], path: string): Response {
+  // Middleware is listed under `ALL`. Below, HEAD is allowed with GET, because Hono answers it by the same route.
   const methods = new Set(
     routes.filter((route) => route.method !== 'ALL' && isPath(route.path, path)).map(({ method }) => method),
   );
   if (methods.size === 0) {
-    return responses.httpProblem({
-      status: 404,
-      title: 'Not Found',
-      detail: 'There is no such path: /openapi.json lists all.',
-    });
+    const detail = 'There is no such path: /openapi.json lists all.';
+    return responses.httpProblem({ status: 404, title: 'Not Found', detail });
   }
   const allow = [...(methods.has('GET') ? [...methods, 'HEAD'] : methods)].join(', ');
   const detail = `This path takes ${allow}.`;

@@ -49,6 +49,7 @@ async function sendAllAs<Message>(
   return receipts.map((receipt, index) => {
     const second = unsignedReceipts[refusedAt.indexOf(index)];
     if (second === undefined) return receipt;
+    // The second receipt is the answer if the message now counts, or if its refusal says more.
     return second.code === undefined || saysMore(second.code, receipt.code) ? second : receipt;
   });
 }
@@ -57,7 +58,7 @@ function mayGoUnsigned(code: string | undefined): boolean {
   return code === unverified || maybeSentUnsigned.includes(code);
 }
 
-/** True if the refusal of the unsigned message says more than the first one, that the run does not know the key. */
+/** True if the first refusal says only that the run does not know the key, and the second one gives another reason. */
 function saysMore(second: string | undefined, first: string | undefined): boolean {
   return first === unverified && second !== unverified;
 }
@@ -91,8 +92,8 @@ export async function decideAllAs(
   requests: readonly ReviewedRequest[],
   decision: CommonDecision,
 ): Promise<Receipt[]> {
-  const receipts = await sendAllAs(gateway, person, requests, (some, sign) =>
-    gateway.client.decideAll(some, withReviewerName(decision, person), { sign }),
+  const receipts = await sendAllAs(gateway, person, requests, (toSend, sign) =>
+    gateway.client.decideAll(toSend, withReviewerName(decision, person), { sign }),
   );
   for (const { requestId, code } of receipts) logEnded(gateway, person.id, { ...decision, requestId }, code);
   return receipts;

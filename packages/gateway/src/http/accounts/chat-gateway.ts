@@ -16,7 +16,7 @@ export interface Chat {
   identity: IdentityService;
 }
 
-/** Makes the functions that a chat app calls. A chat user answers as the person who linked the chat account. */
+/** The functions that a chat app calls, with which a chat user answers as the person who linked the account. */
 function chatGateway(gateway: GatewayContext, accounts: LinkedAccounts, linkPage: string): ChatGateway {
   const { client, log } = gateway;
   return {
@@ -35,7 +35,7 @@ function chatGateway(gateway: GatewayContext, accounts: LinkedAccounts, linkPage
   };
 }
 
-/** Sends the decision that a person made in the chat to the run. Throws `forbidden` unless they are a reviewer. */
+/** Sends the run the decision that a person made in the chat. Throws `forbidden` unless they are a reviewer. */
 async function answerAs(
   gateway: GatewayContext,
   person: Principal,
@@ -46,6 +46,7 @@ async function answerAs(
     throw new ProblemError({ code: 'forbidden', message: `${person.id} does not have the role reviewer.` });
   }
   await requireGated(gateway.client.session, workflowId);
+  // A chat sends no header `Idempotency-Key`, so only its `decisionId` makes a repeated answer count once.
   const decision = { ...answer, reviewerId: person.id, decisionId: idempotencyKeyOf(person, undefined, decisionId) };
   return decideAs(gateway, person, decision, workflowId);
 }
@@ -79,7 +80,7 @@ function linkedAccounts(
   const nameOf = ({ team, user }: AccountKey) => ({ kind: `${service}-user`, owner: `${team}:${user}` });
   const kindOfList = `${service}-accounts`;
 
-  /** Decrypts a record. Returns undefined if the record is forged, or the person's credential is no longer valid. */
+  /** Decrypts a record. Returns undefined if it is absent or forged, or the person's credential is no longer valid. */
   async function opened(
     record: JsonObject | undefined,
   ): Promise<{ account: ChatAccount; person: Principal } | undefined> {
@@ -108,7 +109,7 @@ function linkedAccounts(
         'This link is not valid here, or it has expired: press a button in the chat again for another one.';
       throw new ProblemError({ code: 'forbidden', message });
     },
-    /** Links an account to the person who signed in with the credential. Replaces an earlier link. */
+    /** Links an account to the holder of a credential, in place of an earlier link. Throws if it is not valid now. */
     link: async ({ team, user, name }: ChatAccount, credential: Credential): Promise<void> => {
       const account = { team, user, name };
       const content = { service, account, ...credential };
@@ -132,6 +133,7 @@ function linkedAccounts(
     unlink: async (account: AccountKey, person: Principal): Promise<boolean> => {
       const holder = await personOf(account);
       if (holder?.id !== person.id) return false;
+      // Removed in the opposite order, so that the list never lacks an account that answers as the person.
       await removeRecord(session, nameOf(account));
       await removeRecord(session, { kind: kindOfList, owner: person.id, id: nameOf(account).owner });
       return true;

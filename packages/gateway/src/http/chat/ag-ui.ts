@@ -62,11 +62,11 @@ export function agUiTexts({ messages }: RunAgentInput): string[] {
   return messages.filter(({ role }) => role === 'user').map(({ content }) => messageText(content));
 }
 
-/** The user's messages after the assistant's last message. Throws `invalid_message` for a file without type or URL. */
+/** The user's messages after the last one of an assistant or tool. Throws `invalid_message` for an incomplete file. */
 export function agUiFresh({ messages }: RunAgentInput): SaidMessage[] {
-  const answered = messages.findLastIndex(({ role }) => role === 'assistant' || role === 'tool');
+  const lastOfAgent = messages.findLastIndex(({ role }) => role === 'assistant' || role === 'tool');
   return messages
-    .slice(answered + 1)
+    .slice(lastOfAgent + 1)
     .filter(({ role }) => role === 'user')
     .map(({ id, content }) =>
       saidMessage(
@@ -77,14 +77,15 @@ export function agUiFresh({ messages }: RunAgentInput): SaidMessage[] {
 }
 
 /** The text or file of a part. AG-UI has two forms of files: parts with a `source`, and parts of type `binary`. */
-function saidPart({ type, text = '', source: given, filename, ...binary }: ContentPart): SaidPart {
+function saidPart({ type, text = '', source: fileSource, filename, ...binary }: ContentPart): SaidPart {
   if (type === 'text') return { text };
-  if (given === undefined) {
+  if (fileSource === undefined) {
+    // `saidMessage` refuses a part that has no media type or no URL here.
     const { mimeType: mediaType, data, url = dataUrl(mediaType, data) } = binary;
     return { file: { mediaType, url, filename } };
   }
-  const { mimeType: mediaType, value } = given;
-  return { file: { mediaType, url: given.type === 'data' ? dataUrl(mediaType, value) : value, filename } };
+  const { mimeType: mediaType, value } = fileSource;
+  return { file: { mediaType, url: fileSource.type === 'data' ? dataUrl(mediaType, value) : value, filename } };
 }
 
 function dataUrl(mediaType: string | undefined, data: string | undefined): string | undefined {
@@ -99,6 +100,7 @@ export function agUiItems({ messages }: RunAgentInput): SeenItems {
     results: new Set(
       messages.flatMap(({ role, toolCallId }) => (role === 'tool' && toolCallId !== undefined ? [toolCallId] : [])),
     ),
+    // A message may have calls, but no text yet: then the stream still sends its text.
     texts: new Set(assistant.filter(({ content }) => messageText(content) !== '').map(({ id }) => id)),
     answers: new Set(),
   };
@@ -109,6 +111,7 @@ export function answerOf({ interruptId: answerId, status, payload, metadata }: R
   if (status === 'cancelled') return { answerId, approved: false, reason: 'The question was dismissed.' };
   const parsed = payloadShape.safeParse(payload);
   if (!parsed.success) return { answerId, problem: unreadable };
+  // A front end may return the digest in the `metadata` of the interrupt, as it got it from `interruptOf`.
   const { approved, reason, editedArgs, digest = metadata?.['digest'] } = parsed.data;
   return {
     answerId,
@@ -182,7 +185,7 @@ class SnapshotMessages {
 
 type AgUiEvent = { type: string } & Record<string, unknown>;
 
-/** Translates the steps of a run to events of AG-UI. An error becomes the last event, as the HTTP status is sent. */
+/** The AG-UI events for the steps of a run. An error goes to `failed`, and is the last event: the status was sent. */
 export async function* agUiEvents(
   steps: AsyncIterable<ChatStep>,
   input: RunAgentInput,
@@ -212,7 +215,7 @@ export async function* agUiEvents(
   }
 }
 
-/** The AG-UI events for a step. A step `asked` has none, because the last event of the stream lists all requests. */
+/** The events for a step. `asked` has none, as the last event lists all requests. `ended`: the run did not complete. */
 function eventsOf(step: Exclude<ChatStep, { type: 'waiting' }>): AgUiEvent[] {
   switch (step.type) {
     case 'receipts':
@@ -284,7 +287,7 @@ function interruptOf(request: AskedRequest): object {
   };
 }
 
-/** The state of the front end with the open requests added as `countersign`. */
+/** The front end's own state, with the open requests as `countersign`. A state that is no object counts as empty. */
 function stateOf(state: unknown, requests: readonly AskedRequest[]): object {
   const own = typeof state === 'object' && state !== null && !Array.isArray(state) ? state : {};
   const open = requests.map(({ answerId, callId, toolName, digest }) => ({

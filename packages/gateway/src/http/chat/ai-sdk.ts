@@ -25,7 +25,7 @@ const part = z.looseObject({
   providerMetadata: z.unknown().optional(),
 });
 
-const toldText = z.looseObject({ countersign: z.looseObject({ textId: z.string() }) });
+const sentTextShape = z.looseObject({ countersign: z.looseObject({ textId: z.string() }) });
 
 /** The members of a body of the AI SDK's `DefaultChatTransport` that the gateway reads. It ignores other members. */
 export const chatRequest = z
@@ -45,10 +45,10 @@ export function aiSdkTexts({ messages }: AiSdkRequest): string[] {
   return messages.filter(({ role }) => role === 'user').map(messageText);
 }
 
-/** The user's messages after the assistant's last message. Throws `invalid_message` for a file without type or URL. */
+/** The user's messages after the assistant's last one: texts and files. Throws `invalid_message` for a bad file. */
 export function aiSdkFresh({ messages }: AiSdkRequest): SaidMessage[] {
-  const fresh = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1);
-  return fresh
+  return messages
+    .slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1)
     .filter(({ role }) => role === 'user')
     .map(({ id, parts }) =>
       saidMessage(
@@ -62,7 +62,7 @@ export function aiSdkFresh({ messages }: AiSdkRequest): SaidMessage[] {
 
 /**
  * Returns the id of the assistant's message that the stream continues. If the user answered a request in a message, the
- * body names that message. Otherwise the stream continues the last message, unless the user wrote it.
+ * body names that message. Otherwise the stream continues the last message. Undefined if the user wrote that message.
  */
 export function continuedMessage({ messages, messageId }: AiSdkRequest): string | undefined {
   const named = messages.find(({ id }) => id === messageId) ?? messages.at(-1);
@@ -78,7 +78,7 @@ export function aiSdkItems(request: AiSdkRequest): SeenItems {
   const continued = continuedMessage(request);
   const parts = toolParts(request);
   const partsOfContinued = toolParts({ messages: request.messages.filter(({ id }) => id === continued) });
-  const callIds = (some: readonly Part[]): Set<string> => new Set(some.map(({ toolCallId }) => toolCallId!));
+  const callIds = (ofParts: readonly Part[]): Set<string> => new Set(ofParts.map(({ toolCallId }) => toolCallId!));
   const calls = callIds(parts);
   const callsOfContinued = callIds(partsOfContinued);
   return {
@@ -94,12 +94,12 @@ export function aiSdkItems(request: AiSdkRequest): SeenItems {
 function shownTexts({ role, parts }: AiSdkRequest['messages'][number]): string[] {
   if (role !== 'assistant') return [];
   return parts.flatMap(({ providerMetadata }) => {
-    const parsed = toldText.safeParse(providerMetadata);
+    const parsed = sentTextShape.safeParse(providerMetadata);
     return parsed.success ? [parsed.data.countersign.textId] : [];
   });
 }
 
-/** The answers to calls that have no result yet. A front end may repeat an answer, which then counts once. */
+/** The answers to calls that have no result yet. The `signature` of an answer is the digest that `#asks` sent. */
 export function givenAnswers(request: AiSdkRequest): (ChatAnswer | UnreadAnswer)[] {
   return toolParts(request).flatMap(({ state, approval }): (ChatAnswer | UnreadAnswer)[] => {
     if (state !== 'approval-responded' || approval == null) return [];
@@ -123,11 +123,13 @@ type UiChunk = { type: string } & Record<string, unknown>;
 interface ChunkOptions {
   messageId: string;
   seen: SeenItems;
+  /** True: the stream continues a message that the front end has. False: it begins a new message. */
   continues: boolean;
+  /** Gets the error that ends the stream early. */
   failed: (error: unknown) => void;
 }
 
-/** Translates a run's steps to chunks of a UI message. An error becomes the last chunk, as the HTTP status is sent. */
+/** Translates a run's steps to chunks of a UI message. An error becomes the last chunk: the HTTP status was sent. */
 export async function* uiChunks(
   steps: AsyncIterable<ChatStep>,
   options: ChunkOptions,
@@ -144,10 +146,12 @@ export async function* uiChunks(
 
 /** Translates steps to chunks. It leaves out what the front end has, and chunks that the AI SDK would refuse. */
 class ChunkTranslator {
+  /** The answer ids of the requests that the page has. */
   readonly #asked: Set<string>;
   /** The calls of the message that the stream writes. The front end throws for a chunk about any other call. */
   readonly #calls: Set<string>;
   readonly #denied = new Set<string>();
+  /** The id of the model's message to which the present step belongs. */
   #step: string | undefined;
   #hasBegunStep = false;
 
@@ -195,6 +199,7 @@ class ChunkTranslator {
         if (!this.#denied.has(step.callId)) yield resultChunk(step);
         return;
       case 'waiting':
+        // A request whose answer was refused is asked again, with the reason for the refusal.
         for (const request of step.requests) {
           if (request.refused !== undefined || !this.#asked.has(request.answerId)) yield* this.#asks(request);
         }
@@ -220,10 +225,7 @@ class ChunkTranslator {
       reason: questionText(request),
       // The front end sends the signature with its answer. The digest in it ties the answer to exactly this call.
       signature: digest,
-      approvalDescriptor: {
-        ...(deadline !== null && { deadline }),
-        ...factsOf(request),
-      },
+      approvalDescriptor: { ...(deadline !== null && { deadline }), ...factsOf(request) },
     };
   }
 

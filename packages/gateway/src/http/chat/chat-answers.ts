@@ -16,7 +16,7 @@ export interface ChatAnswer {
 
 export type UnreadAnswer = { answerId: string; problem: Problem };
 
-/** Sends all answers to their runs. A refused answer does not stop other answers. A repeated answer counts once. */
+/** Sends all answers to their runs. A refused or unreadable one gets a receipt with a code. A repeat counts once. */
 export async function recordAnswers(
   thread: ChatThread,
   answers: readonly (ChatAnswer | UnreadAnswer)[],
@@ -24,15 +24,15 @@ export async function recordAnswers(
 ): Promise<Receipt[]> {
   return Promise.all(
     answers.map(async (answer): Promise<Receipt> => {
-      const place = parseAnswerId(answer.answerId);
-      if (place === undefined) {
+      const named = parseAnswerId(answer.answerId);
+      if (named === undefined) {
         const message = 'No request has this id: answer with the id that the request came with.';
         return refusalReceipt('', { code: 'unknown_request', message });
       }
-      if ('problem' in answer) return refusalReceipt(place.requestId, answer.problem);
+      if ('problem' in answer) return refusalReceipt(named.requestId, answer.problem);
       // The workflow id contains a hash of the principal, so a person cannot answer in another person's chat.
-      const workflowId = workflowOf(thread, place.run);
-      const decision = decisionOf(thread, answer, place.requestId, channel);
+      const workflowId = workflowOf(thread, named.run);
+      const decision = decisionOf(thread, answer, named.requestId, channel);
       return record(gateway, thread.principal, { workflowId, decision });
     }),
   );
@@ -58,7 +58,7 @@ function decisionOf(
   };
 }
 
-/** Sends a decision to its run. A refusal becomes a receipt. Throws if the Temporal server is unreachable. */
+/** Sends a decision to its run. A refusal becomes a receipt. Throws any other error, such as `server_unreachable`. */
 async function record(
   gateway: GatewayContext,
   principal: Principal,

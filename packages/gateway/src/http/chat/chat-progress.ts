@@ -28,7 +28,7 @@ class TurnState {
     this.#receipts = new Map(receipts.map((receipt) => [receipt.requestId, receipt]));
   }
 
-  /** The requests that the chat's user can answer now, without those whose answer the gateway has just accepted. */
+  /** The requests that the user can answer now, without those just answered. `refused`: why an answer did not count. */
   get open(): AskedRequest[] {
     return [...this.asked.values()].flatMap((request) => {
       // `details` may show that a request is settled before the event of its settlement arrives.
@@ -68,6 +68,7 @@ export class ChatProgress {
   readonly #prefix: string;
   readonly #text: ChatText;
   readonly #state: TurnState;
+  /** The arguments of each call, as the model wrote them. */
   readonly #arguments = new Map<string, Json>();
   /** The ids of the calls that this stream has sent. */
   readonly #sentCalls = new Set<string>();
@@ -128,6 +129,7 @@ export class ChatProgress {
         const more = { ...(finish !== undefined && { finish }), ...(failure !== undefined && { failure }) };
         return yield { type: 'ended', status, output, ...more };
       }
+      // The events of a gap are missing, so there are no steps for them.
       case 'gap':
     }
   }
@@ -195,9 +197,9 @@ export class ChatProgress {
     const { requestId, callId, decision, ran } = event;
     const id = this.#idOf(callId);
     this.#state.asked.delete(requestId);
+    // With `pending`, the call runs now. After an edit, it waits for the answer to another request.
     if (ran !== 'pending' && event.by !== 'edit') this.#state.running.delete(id);
     this.#decisions.set(id, event);
-    // An edit settles this request and opens another one about the same call.
     if (this.#seen.results.has(id) || event.by === 'edit') return;
     const answerId = answerIdOf(requestId, this.#run);
     const reason = await decisionText(event, this.#thread);
@@ -219,6 +221,7 @@ export class ChatProgress {
       return;
     }
     this.#sentCalls.add(id);
+    // The id of a call in its run begins with the number of the model's turn, as in `2.0`.
     yield { type: 'call', messageId: this.#text.idOf(Number(call.callId.split('.')[0])), ...call, callId: id };
   }
 
@@ -265,7 +268,7 @@ async function askedRequest(
   };
 }
 
-/** Says who decided a request, and why. The person who decided it gets only their own reason, or null. */
+/** Says how a request was settled, by which person, and why. That person gets only their own reason, or null. */
 export async function decisionText(
   event: ApprovalResultEvent,
   { client, principal }: Pick<ChatThread, 'client' | 'principal'>,
@@ -303,8 +306,10 @@ async function waited({ requestId, workflowId }: ApprovalResultEvent, client: Ch
 class ChatText {
   readonly #prefix: string;
   #turn = 0;
+  /** The beginning of the turn's text that the stream has sent. */
   #sent = '';
   #isOpen = false;
+  /** True: a part of the turn's text was missing, hidden or repeated. */
   #isBroken = false;
 
   constructor(prefix: string) {
@@ -315,7 +320,7 @@ class ChatText {
     return `${this.#prefix}-${turn}`;
   }
 
-  /** The steps for a part of the text. After a missing, hidden or repeated part, only `complete` sends the rest. */
+  /** The steps for a part of the text. After a missing, hidden or repeated part: none, as `complete` sends the rest. */
   add({ turn, offset, delta, hidden }: RawResponseEvent): ChatStep[] {
     const steps = turn === this.#turn ? [] : this.end();
     if (turn !== this.#turn) this.#begin(turn);

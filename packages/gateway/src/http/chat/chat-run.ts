@@ -27,18 +27,18 @@ export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, 
   // If the front end sends the message of a failed turn again, the user wants a retry of the model call.
   const isFailed = run.said !== undefined && endOfTurn(turn.at(-1))?.failure !== undefined;
   if (isFailed) await retryTurn(thread, workflowId);
-  const told = isFailed ? turn.slice(0, -1) : turn;
-  const isAwaited = run.said !== undefined && told.length === 0;
+  const toSend = isFailed ? turn.slice(0, -1) : turn;
+  const isAwaited = run.said !== undefined && toSend.length === 0;
   if (isAwaited && past.some(isStop) && (await awaitsUser(run))) return yield stoppedStep;
   const missed = missedIn(past, turn, run);
-  progress.expect([...missed, ...told]);
+  progress.expect([...missed, ...toSend]);
   const waits = new ChatWaits(thread, workflowId, { isFirst: run.seen.calls.size === 0 });
-  const take = async function* (event: RunEvent): AsyncGenerator<ChatStep, void, undefined> {
+  const stepsOf = async function* (event: RunEvent): AsyncGenerator<ChatStep, void, undefined> {
     // The waits end before the last step, because a protocol accepts nothing after its last step.
     if (event.type === 'RunCompleteEvent' || endOfTurn(event) !== undefined) yield* waits.end();
     yield* progress.add(event);
   };
-  for (const event of [...missed, ...told]) yield* take(event);
+  for (const event of [...missed, ...toSend]) yield* stepsOf(event);
 
   const stop = new AbortController();
   const after = past.at(-1)?.id;
@@ -70,7 +70,7 @@ export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, 
         yield* waits.end();
         return yield stoppedStep;
       }
-      if (!isBefore) yield* take(event);
+      if (!isBefore) yield* stepsOf(event);
     }
   } finally {
     stop.abort();
@@ -109,7 +109,7 @@ function messageOfTurn(past: readonly RecordedEvent[], chat: ChatRun): number {
   return before.findLastIndex((event) => isOfUser(event));
 }
 
-/** The events up to the model's first answer. A failure counts only at the end: before that, a retry followed it. */
+/** The events up to the model's first answer. Only the last failure is kept, because a retry followed earlier ones. */
 function untilAnswer(events: readonly RecordedEvent[]): RecordedEvent[] {
   const ends = events.map(endOfTurn);
   const answer = ends.findIndex((end) => end !== undefined && end.failure === undefined);
@@ -126,6 +126,7 @@ function missedIn(past: readonly RecordedEvent[], turn: readonly RecordedEvent[]
   if (chat.said === undefined) return [];
   const before = turn.length === 0 ? past : past.slice(0, past.indexOf(turn[0]!));
   const ends = before.flatMap((event, index) => (endOfTurn(event) === undefined ? [] : [index]));
+  // The last turn of `before` begins after the end of the turn before it.
   const begin = before.findIndex((event, index) => index > (ends.at(-2) ?? -1) && isMissing(event, chat));
   return begin === -1 ? [] : before.slice(begin).filter((event) => endOfTurn(event) === undefined);
 }
@@ -194,6 +195,7 @@ function late(milliseconds: number, signal: AbortSignal): Promise<'late'> {
 
 /** The pause before the gateway checks what a quiet run waits for, in milliseconds. It doubles up to `longest`. */
 const pauseMs = { first: 1_000, longest: 30_000 };
+/** The most nested runs of one run that are queried. The list of waits lacks the requests of all others. */
 const mostNested = 20;
 const mostNames = 5;
 
@@ -203,16 +205,16 @@ class ChatWaits {
   readonly #workflowId: string;
   #pauseMs = pauseMs.first;
   #found: readonly ChatWait[] = [];
-  #told: string | undefined;
+  #reported: string | undefined;
 
   constructor(thread: Pick<ChatThread, 'client' | 'inbox'>, workflowId: string, { isFirst }: { isFirst: boolean }) {
     this.#thread = thread;
     this.#workflowId = workflowId;
     // The first stream of a chat does not report an empty list of waits, because the front end shows none yet.
-    if (isFirst) this.#told = JSON.stringify([]);
+    if (isFirst) this.#reported = JSON.stringify([]);
   }
 
-  /** After a pause, finds what the run waits for besides its own requests. Rejects when `signal` aborts. */
+  /** After a pause, finds what the run waits for besides its own requests, if it can. Rejects when `signal` aborts. */
   async look(signal: AbortSignal): Promise<'looked'> {
     await sleep(this.#pauseMs, undefined, { signal });
     this.#pauseMs = Math.min(this.#pauseMs * 2, pauseMs.longest);
@@ -240,8 +242,8 @@ class ChatWaits {
   *tell(others: readonly AskedRequest[]): Generator<ChatStep> {
     const waits = [...others.map((each) => waitOf(this.#thread, each)), ...this.#found];
     const text = JSON.stringify(waits);
-    if (text === this.#told) return;
-    this.#told = text;
+    if (text === this.#reported) return;
+    this.#reported = text;
     yield { type: 'waits', waits };
   }
 }
@@ -290,6 +292,7 @@ async function reasonsOf(
   const name = agent === undefined ? 'The agent' : `The agent ${visibleText(agent)}`;
   const ofAgent = agent === undefined ? {} : { agent };
   const silence = `${name} does not answer: it goes on when its worker runs.`;
+  // `note` says why there is no `run`: no worker has answered the query.
   const worker: ChatWait[] = note === undefined ? [] : [{ kind: 'worker', message: silence, ...ofAgent }];
   const failures = retrying.map(retryText);
   const retries = failures.map((text): ChatWait => ({ kind: 'retry', message: `${name}: ${text}`, ...ofAgent }));

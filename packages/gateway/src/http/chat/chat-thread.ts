@@ -68,6 +68,7 @@ export function hashOf(texts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(texts)).digest('hex');
 }
 
+/** The ids of what the front end has: calls, results of calls, texts of the model, and answers to requests. */
 export interface SeenItems {
   calls: ReadonlySet<string>;
   results: ReadonlySet<string>;
@@ -88,5 +89,6 @@ export interface ChatRun {
   seen: SeenItems;
   receipts: readonly Receipt[];
   signal: AbortSignal;
+  /** How long a stream with open requests waits for other events before it ends, in milliseconds. */
   waitMs: number;
 }

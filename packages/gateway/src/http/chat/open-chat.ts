@@ -21,9 +21,11 @@ export interface ChatMessage {
   threadId: string;
   /** The user's messages after the assistant's last message. Empty if the front end sends only answers to requests. */
   fresh: readonly SaidMessage[];
+  /** All texts of the user, by which `olderRun` finds a run of an older gateway. */
   texts: readonly string[];
   /** True: the user asks for another answer to the last message. */
   again?: boolean;
+  /** The id of the assistant's message that the stream continues. Absent: it writes a new message. */
   continues?: string;
   answers: readonly (ChatAnswer | UnreadAnswer)[];
   seen: SeenItems;
@@ -49,10 +51,8 @@ export async function openChat(gateway: GatewayContext, principal: Principal, me
     throw new ProblemError({ code: 'forbidden', message: 'Answering a request needs the role reviewer.' });
   }
   if (answers.length > mostAnswers) {
-    throw new ProblemError({
-      code: 'invalid_message',
-      message: `A chat answers at most ${mostAnswers} requests at once.`,
-    });
+    const problem = `A chat answers at most ${mostAnswers} requests at once.`;
+    throw new ProblemError({ code: 'invalid_message', message: problem });
   }
   const thread: ChatThread = { client, principal, agent, threadId, inbox: inboxUrl(site) };
   // The answers go first, because the user gave them before writing the new messages.
@@ -76,7 +76,7 @@ async function findRun(thread: ChatThread, message: ChatMessage): Promise<Said> 
   return say(thread, { fresh, texts, again, mayStart: answers.length === 0, newest });
 }
 
-/** Finds the run of a chat without new messages: the run of the first answer, else the newest run of the thread. */
+/** The run of a chat without new messages: that of the first answer, else the thread's newest, else `olderRun`. */
 async function existingRun(thread: ChatThread, message: ChatMessage, newest: number): Promise<Said> {
   const { texts, answers, continues } = message;
   if (texts.length === 0 && answers.length === 0 && continues === undefined) {

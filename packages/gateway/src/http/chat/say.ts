@@ -20,6 +20,7 @@ export interface SaidMessages {
   again: boolean;
   /** False if the messages came with answers to requests: then the session of these requests must exist already. */
   mayStart: boolean;
+  /** The number of the newest session that the front end knows. */
   newest: number;
 }
 
@@ -128,7 +129,8 @@ async function start(thread: ChatThread, run: number, input: Message[]): Promise
 
 /**
  * Asks for another answer to the last message: retries a failed turn, else sends the message again, and returns its id.
- * The new id contains the number of the turn, so that a repeated HTTP request sends the message only once.
+ * The new id contains the number of the turn, so that a repeated HTTP request sends the message only once. While a turn
+ * runs, sends nothing, because that turn answers the message.
  */
 async function askAgain(
   thread: ChatThread,
@@ -191,6 +193,7 @@ export async function olderRun(thread: ChatThread, texts: readonly string[]): Pr
 /** The newest messages that fit into `mostKeptBytes`. The first one is a message of the user. */
 function newestOf(past: readonly Message[]): Message[] {
   let bytes = 0;
+  // Adds up the sizes from the last message on, each with a comma, to the message that no longer fits.
   const first =
     past.findLastIndex((each) => (bytes += Buffer.byteLength(JSON.stringify(each)) + 1) > mostKeptBytes) + 1;
   const from = past.findIndex(({ role }, index) => index >= first && role === 'user');

@@ -12,9 +12,10 @@ export interface NamedPerson {
 }
 
 type Claims = Record<string, unknown>;
+/** How many values of a list are read. The others are ignored. */
 const mostValues = 200;
 
-/** Makes a person of verified claims. `sources`: the claims of a JWT; or those of an ID token, and then of UserInfo. */
+/** The person of verified claims: those of a JWT; or of an ID token, then UserInfo. Throws if they name no person. */
 export function personOfClaims(settings: OpenIdSettings, sources: readonly Claims[]): NamedPerson {
   const { idClaim, groupsClaim, rolesClaim } = settings;
   const idSource = sources.find((claims) => claimOf(claims, idClaim) !== undefined) ?? {};
@@ -63,6 +64,7 @@ function displayNameOf(sources: readonly Claims[], id: string): string | undefin
   const values = nameClaims.flatMap((claim) => sources.map((claims) => claims[claim]));
   const name = values.find((value) => typeof value === 'string' && value.trim() !== '');
   if (typeof name !== 'string' || name === id) return undefined;
+  // `shortened` adds one character, an ellipsis.
   return shortened(name.trim(), longestName - 1).toWellFormed();
 }
 

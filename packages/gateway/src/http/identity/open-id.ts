@@ -123,6 +123,7 @@ export function openId(
     throw invalidToken(`'${visibleText(person.id)}' ${how} the id of a bearer token of this gateway`);
   }
 
+  /** The claims of the provider's UserInfo; empty if the provider has no such endpoint. */
   async function userInfo(configuration: openid.Configuration, token: string, sub: string): Promise<JWTPayload> {
     if (configuration.serverMetadata().userinfo_endpoint === undefined) return {};
     return openid.fetchUserInfo(configuration, token, sub).then(
@@ -145,7 +146,7 @@ function isOfToken(error: unknown): error is errors.JOSEError {
   return error instanceof errors.JOSEError && !codesOfRequest.includes(error.code);
 }
 
-/** True if the provider cannot be reached, or does not answer as a provider does; false if it refuses a sign-in. */
+/** True if the provider is not reached (a `TypeError` of `fetch`) or answers wrongly; false if it refuses a sign-in. */
 function isNetwork(error: unknown): boolean {
   const { code, name } = error as { code?: string; name?: string };
   return code === 'OAUTH_TIMEOUT' || name === 'TypeError' || code === 'OAUTH_RESPONSE_IS_NOT_CONFORM';

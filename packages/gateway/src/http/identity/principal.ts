@@ -121,7 +121,7 @@ export async function requireUserOf(client: CountersignClient, person: Principal
   throw new ProblemError({ code: 'forbidden', message });
 }
 
-/** True if this person may send messages to the run: the run is a session, and this person is its user. */
+/** True if this person may send messages to the run: a starter who is the user of the run, which is a session. */
 export async function isUserOf(client: CountersignClient, principal: Principal, workflowId: string): Promise<boolean> {
   if (!principal.roles.includes('starter')) return false;
   try {

@@ -64,22 +64,22 @@ export class InboxFeed {
     this.#enter();
     try {
       let seen: State | undefined;
-      let told: Problem | undefined;
+      let sent: Problem | undefined;
       let wholeAtMs = 0;
       while (!signal.aborted) {
         const changed = this.#change.promise;
         const [state, trouble] = [this.#state, this.#trouble];
-        if (trouble !== undefined && trouble.message !== told?.message) yield { event: 'trouble', data: trouble };
-        told = trouble;
-        let mayWaitMs: number | undefined;
+        if (trouble !== undefined && trouble.message !== sent?.message) yield { event: 'trouble', data: trouble };
+        sent = trouble;
+        let waitForAllMs: number | undefined;
         if (state !== undefined && trouble === undefined && state !== seen) {
-          const isPart = Math.max(state.rows.size, seen?.rows.size ?? 0) > mostStreamed;
-          const isOther = seen === undefined || isPart || state.more !== seen.more || state.unread !== seen.unread;
+          const isCut = Math.max(state.rows.size, seen?.rows.size ?? 0) > mostStreamed;
+          const needsAll = seen === undefined || isCut || state.more !== seen.more || state.unread !== seen.unread;
           const waitMs = seen === undefined ? 0 : wholeAtMs + wholeEveryMs - performance.now();
-          if (!isOther) {
+          if (!needsAll) {
             yield* this.#changes(seen!, state, principal);
             seen = state;
-          } else if (waitMs > 0) mayWaitMs = waitMs;
+          } else if (waitMs > 0) waitForAllMs = waitMs;
           else {
             yield { event: 'snapshot', data: this.#pageOf(state, principal) };
             wholeAtMs = performance.now();
@@ -88,14 +88,14 @@ export class InboxFeed {
         }
         // If the state has changed again while the viewer took these events, there is no need to wait.
         if (changed !== this.#change.promise) continue;
-        await changedOrAborted(changed, signal, mayWaitMs);
+        await changedOrAborted(changed, signal, waitForAllMs);
       }
     } finally {
       this.#leave();
     }
   }
 
-  /** Searches all open requests. Throws a `ProblemError` if Temporal cannot be read. */
+  /** Searches all open requests, after the first read. Throws a `ProblemError` if Temporal cannot be read. */
   async search(principal: Principal, query: OpenQuery, limit: number, signal: AbortSignal): Promise<FoundRequests> {
     this.#keepForSearches();
     while (this.#state === undefined && this.#trouble === undefined && !signal.aborted) {
@@ -126,6 +126,7 @@ export class InboxFeed {
     if (this.#viewers === 0) this.#idle.abort();
   }
 
+  /** The events that lead a viewer from the state `seen` to `state`. */
   *#changes(seen: State, state: State, principal: Principal): Generator<InboxEvent> {
     for (const [key, { row, version }] of state.rows) {
       if (seen.rows.get(key)?.version !== version) yield { event: 'changed', data: readBy(row, principal) };

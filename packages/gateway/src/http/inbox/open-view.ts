@@ -116,9 +116,9 @@ const bySeverity: Order = (one, other) => rankOf(one) - rankOf(other) || byDeadl
 
 const orders: Readonly<Record<Sort, (nowMs: number) => Order>> = {
   urgency: (nowMs) => (one, other) => {
-    const [isFirst, isSecond] = [one, other].map(({ requestedAt, deadline }) => isUrgent(requestedAt, deadline, nowMs));
-    if (isFirst !== isSecond) return isFirst === true ? -1 : 1;
-    return isFirst === true ? byDeadline(one, other) : bySeverity(one, other);
+    const [isOneUrgent, isOtherUrgent] = [one, other].map((row) => isUrgent(row.requestedAt, row.deadline, nowMs));
+    if (isOneUrgent !== isOtherUrgent) return isOneUrgent === true ? -1 : 1;
+    return isOneUrgent === true ? byDeadline(one, other) : bySeverity(one, other);
   },
   severity: () => bySeverity,
   age: () => (one, other) => byText(one.requestedAt, other.requestedAt) || byDeadline(one, other),

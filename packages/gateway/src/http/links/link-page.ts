@@ -16,6 +16,7 @@ export function questionPage(request: ApprovalDetails, link: string, reviewer: s
     ? `\n<button class="plain" name="answer" value="approve">Approve this one call</button>`
     : '';
   const why = canApprove ? '' : ' You started this run, so another reviewer has to approve.';
+  // The hidden fields say what the page has shown. The run refuses an approval if the user has written since.
   const form = `<form class="card" method="post" action="/links/${encodeURIComponent(link)}">
 <input type="hidden" name="card" value="${cardDigest(card)}">
 <input type="hidden" name="userMessages" value="${request.userMessages?.count ?? 0}">
@@ -69,7 +70,7 @@ function visibleHtml(text: string): string {
   return escapeHtml(visibleText(text));
 }
 
-/** Calls `answerWith`. If it throws a `ProblemError` to a browser, the response is a page that shows the problem. */
+/** Calls `answerWith`. If it throws a `ProblemError`, a browser gets a page that shows it. Other errors are thrown. */
 export async function asPage(
   request: Request,
   answerWith: () => Promise<Response>,

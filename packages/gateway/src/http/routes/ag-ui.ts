@@ -11,10 +11,7 @@ const agentName = z.object({ agent: z.string().min(1).max(200) });
 
 const chat = defineRoute('POST /ag-ui/{agent}', {
   summary: 'Chat with an agent by AG-UI: open requests are interrupts, and `resume` answers them.',
-  request: {
-    params: agentName,
-    ...inputs.body(runAgentInput),
-  },
+  request: { params: agentName, ...inputs.body(runAgentInput) },
   responses: { 200: answers.text('text/event-stream', 'Events of AG-UI') },
 });
 

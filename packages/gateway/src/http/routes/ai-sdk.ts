@@ -19,10 +19,7 @@ import * as answers from '../shapes/response-shapes.ts';
 
 const chat = defineRoute('POST /ai-sdk/{agent}', {
   summary: 'Chat with an agent by the UI message stream of the AI SDK: open requests are tool approvals.',
-  request: {
-    params: z.object({ agent: z.string().min(1).max(200) }),
-    ...inputs.body(chatRequest),
-  },
+  request: { params: z.object({ agent: z.string().min(1).max(200) }), ...inputs.body(chatRequest) },
   responses: { 200: answers.text('text/event-stream', 'Chunks of a UI message') },
 });
 

@@ -67,7 +67,7 @@ export function approvalRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv>
     });
 }
 
-/** Whether channels have delivered an open request. Empty if the workflow of the channels does not answer at once. */
+/** Whether channels failed to deliver an open request, or delay it. Empty if their workflow does not answer at once. */
 async function onChannels(
   session: Session,
   { requestId, workflowId, settled, channels }: ApprovalDetails,
@@ -78,7 +78,7 @@ async function onChannels(
   return { ...(undelivered && { undelivered }), ...(heldUntil !== undefined && { heldUntil }) };
 }
 
-/** The scopes for approving later calls, too. None if values are hidden: reviewers must see what they approve. */
+/** The scopes for approving later calls, too, if any. None with hidden values: reviewers must see what they approve. */
 function scopesOf({ toolName: tool, arguments: args, always: terms, redacted }: ApprovalDetails) {
   return terms === undefined || redacted !== undefined ? {} : { scopes: scopeSteps({ tool, args, terms }) };
 }

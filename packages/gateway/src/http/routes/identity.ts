@@ -107,6 +107,7 @@ export function identityRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
         throw new ProblemError({ code: 'arguments_invalid', message: `The body must be { "token": "…" }.` });
       }
       const to = localPath(body.data.to);
+      // For the form, a wrong token is no error: the page comes once more. `then` also catches what `tokenOf` throws.
       const session = await Promise.resolve()
         .then(() => sessions.ofToken(tokenOf(body.data.token.trim())))
         .catch((error: unknown) => {
@@ -126,7 +127,7 @@ export function identityRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
 function meOf(gateway: GatewayContext, context: Context<HttpEnv>): Me {
   const principal = context.get('principal')!;
   const { temporalUi, undoMs, client, push } = gateway;
-  const subscribes = principal.via === 'session' && isPermitted(permissions['POST /push/subscribe'], principal.roles);
+  const maySubscribe = principal.via === 'session' && isPermitted(permissions['POST /push/subscribe'], principal.roles);
   return {
     id: principal.id,
     ...(principal.name !== undefined && { name: principal.name }),
@@ -136,7 +137,7 @@ function meOf(gateway: GatewayContext, context: Context<HttpEnv>): Me {
     sessionKey: sessionKeyOf(gateway, context),
     signs: signerFor(gateway, principal) !== undefined,
     undoMs,
-    ...(push !== undefined && subscribes && { pushKey: push.publicKey }),
+    ...(push !== undefined && maySubscribe && { pushKey: push.publicKey }),
     ...(temporalUi !== undefined && {
       temporalUi: `${temporalUi.replace(/\/$/, '')}/namespaces/${encodeURIComponent(client.session.namespace)}`,
     }),
@@ -145,10 +146,10 @@ function meOf(gateway: GatewayContext, context: Context<HttpEnv>): Me {
 
 /** The `sessionKey` of `Me`. Whatever changes the rows that a person sees, such as their groups, changes the key. */
 function sessionKeyOf({ identity }: GatewayContext, context: Context<HttpEnv>): string {
-  const { key, via, roles: held, groups } = context.get('principal')!;
+  const { key, via, roles: ownRoles, groups } = context.get('principal')!;
   const cookie = via === 'session' ? identity?.cookies.read(context.req.raw, 'session') : undefined;
   return createHash('sha256')
-    .update(JSON.stringify([key, via, held, groups, cookie]))
+    .update(JSON.stringify([key, via, ownRoles, groups, cookie]))
     .digest('base64url');
 }
 
@@ -158,7 +159,7 @@ function signInOf(identity: IdentityService | undefined): IdentityService {
   throw new ProblemError({ code: 'forbidden', message });
 }
 
-/** Ends a sign-in at the identity provider. Returns the `Set-Cookie` of the session, and the path to go to. */
+/** Ends a sign-in: the session's `Set-Cookie`, and the path to go to. Throws `unauthenticated` if it has failed. */
 async function finish(
   { cookies, seals, sessions, openId }: IdentityService,
   request: Request,
@@ -184,6 +185,7 @@ export const homePath = '/inbox/';
 /** Returns `to` if it is a path of this gateway, such as `/inbox/?tool=pay`, else the path of the inbox. */
 export function localPath(to: string | undefined): string {
   const base = 'http://gateway.invalid';
+  // Browsers read `//host` and `/\host` as another site, and a path of `/login` would begin the sign-in again.
   if (to === undefined || !/^\/(?![/\\])[ -[\]-~]*$/.test(to) || !URL.canParse(to, base)) return homePath;
   const url = new URL(to, base);
   const isOurs = url.origin === base && !url.pathname.startsWith('//') && !url.pathname.startsWith('/login');

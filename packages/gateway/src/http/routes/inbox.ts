@@ -84,7 +84,7 @@ export function inboxFiles({ log }: GatewayContext): OpenAPIHono<HttpEnv> {
 }
 
 /** The response with a file, compressed if the browser accepts that; 304 if the browser has the file already. */
-function respond(asset: InboxAsset, asked: Headers): Response {
+function respond(asset: InboxAsset, requestHeaders: Headers): Response {
   const headers: Record<string, string> = {
     'content-type': asset.type,
     'cache-control': asset.isHashed ? 'public, max-age=31536000, immutable' : 'no-cache',
@@ -92,8 +92,8 @@ function respond(asset: InboxAsset, asked: Headers): Response {
     vary: 'accept-encoding',
     'x-content-type-options': 'nosniff',
   };
-  if (asked.get('if-none-match') === asset.etag) return new Response(null, { status: 304, headers });
-  const encoding = encodingOf(asked.get('accept-encoding') ?? '');
+  if (requestHeaders.get('if-none-match') === asset.etag) return new Response(null, { status: 304, headers });
+  const encoding = encodingOf(requestHeaders.get('accept-encoding') ?? '');
   if (encoding === undefined) return new Response(asset.plain, { headers });
   return new Response(asset[encoding], { headers: { ...headers, 'content-encoding': encoding } });
 }

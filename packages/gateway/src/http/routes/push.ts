@@ -37,10 +37,8 @@ export function pushRoutes({ client, push }: GatewayContext): OpenAPIHono<HttpEn
 /** Throws `forbidden` unless the sender has a session of a browser, because a subscription belongs to a browser. */
 function inBrowser(principal: Principal): Principal {
   if (principal.via === 'session') return principal;
-  throw new ProblemError({
-    code: 'forbidden',
-    message: 'Only a browser in which a person is signed in can subscribe.',
-  });
+  const message = 'Only a browser in which a person is signed in can subscribe.';
+  throw new ProblemError({ code: 'forbidden', message });
 }
 
 function requirePush(push: PushApp | undefined): PushApp {

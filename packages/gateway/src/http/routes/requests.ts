@@ -46,14 +46,14 @@ const match = defineRoute('POST /approvals/{requestId}/matches', {
 /** The routes about one request, other than decisions: more time, other reviewers, and what an "always" would cover. */
 export function requestRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { client } = gateway;
-  const send = async (
+  const delegateAs = async (
     principal: Principal,
     delegation: Pick<DelegateMessage, 'requestId' | 'to' | 'from' | 'reason'>,
     workflowId: string | undefined,
-    key: string | undefined,
+    idempotencyKey: string | undefined,
   ): Promise<Receipt> => {
     if (workflowId !== undefined) await requireGated(client.session, workflowId);
-    const whole = { ...delegation, by: principal.id, messageId: inputs.idempotencyKeyOf(principal, key) };
+    const whole = { ...delegation, by: principal.id, messageId: inputs.idempotencyKeyOf(principal, idempotencyKey) };
     return sendAs(gateway, principal, (sign) => client.delegate(whole, { workflowId, sign }));
   };
   return new OpenAPIHono<HttpEnv>()
@@ -71,14 +71,14 @@ export function requestRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       const { requestId } = context.req.valid('param');
       const { workflowId } = context.req.valid('query');
       const key = context.req.valid('header')['idempotency-key'];
-      return context.json(await send(principal, { ...context.req.valid('json'), requestId }, workflowId, key));
+      return context.json(await delegateAs(principal, { ...context.req.valid('json'), requestId }, workflowId, key));
     })
     .openapi(move, async (context) => {
       const principal = requirePrincipal(context.var);
       const { requestId } = context.req.valid('param');
       const { workflowId } = context.req.valid('query');
       const key = context.req.valid('header')['idempotency-key'];
-      return context.json(await send(principal, { ...context.req.valid('json'), requestId }, workflowId, key));
+      return context.json(await delegateAs(principal, { ...context.req.valid('json'), requestId }, workflowId, key));
     })
     .openapi(people, async (context) => {
       const { requestId } = context.req.valid('param');
@@ -103,7 +103,8 @@ type Known = RequestPeople['people'][number];
 
 /**
  * The people who can become reviewers of a run's requests: those in the directories of its policies, and the reviewers
- * of the identity file. The list is incomplete if an identity provider may know more, or if the run does not answer.
+ * of the identity file. The list is incomplete if an identity provider may know more, if the run does not answer, if
+ * more than `mostPeople` are known, or if none is.
  */
 async function requestPeople(
   { client, identity }: Pick<GatewayContext, 'client' | 'identity'>,

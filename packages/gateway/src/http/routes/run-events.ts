@@ -50,6 +50,7 @@ export function runEventRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     const { id } = context.req.valid('param');
     const { after, tokens, follow, limit = mostListed } = context.req.valid('query');
     // A browser that reconnects repeats its first address, so the header, which has its last event, wins.
+    // One character more than an id has: a cut id must not look like another one.
     const seen = context.req.header('last-event-id')?.slice(0, longestId + 1) ?? '';
     const from = { ...(seen !== '' ? { after: seen } : after !== undefined && { after }), redacted: true };
     // The viewer leaves after a list, after an error, or at the end of the stream.

@@ -147,7 +147,7 @@ function checkAgent(named: string, known: readonly string[] | undefined): void {
   throw new ProblemError({ code: 'agent_unknown', message: visibleText(message).slice(0, longestDetail) });
 }
 
-/** The caller of a new run. That is the sender, unless the sender may name another person. */
+/** The caller of a new run: the sender, unless they may name another person. Throws `forbidden` if they may not. */
 function callerOf(principal: Principal, named: { userId: string; groups?: string[] | undefined } | undefined) {
   if (named === undefined) {
     // Without authentication, all senders are one person. As the caller, that person could not approve the run's calls.

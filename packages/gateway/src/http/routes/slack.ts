@@ -102,10 +102,10 @@ function asLinkPage(request: Request, answerWith: () => Promise<Response>): Prom
   return asPage(request, answerWith, 'Nothing was changed');
 }
 
-/** The page that asks a signed-in person whether a Slack account is theirs. Opening the page links nothing. */
-function confirmPage(account: ChatAccount, person: Principal, invitation: string, before?: Principal): Response {
+/** The page that asks a signed-in person whether a Slack account is theirs, and names who has linked it so far. */
+function confirmPage(account: ChatAccount, person: Principal, invitation: string, linker?: Principal): Response {
   const earlier =
-    before === undefined || before.id === person.id ? '' : `<p>So far it answers as ${isolatedHtml(before.id)}.</p>\n`;
+    linker === undefined || linker.id === person.id ? '' : `<p>So far it answers as ${isolatedHtml(linker.id)}.</p>\n`;
   const body = `<main class="card"><h1>Answer requests in Slack?</h1>
 <p>You are signed in as ${isolatedHtml(person.id)}. From now on, for ${linkDays} days, what the Slack account
 ${accountText(account)} answers counts as your answer.</p>

@@ -124,7 +124,7 @@ export function statisticsRoutes({ client, stopping, worker }: GatewayContext): 
 
 type Present = Pick<PresentPolicy, 'present' | 'others' | 'withoutPolicy'>;
 
-/** Puts the policy of the gateway's own worker first: new runs are bound by this policy before any has recorded it. */
+/** Puts the policy of the gateway's own worker, if it has one, first: it binds new runs before any has recorded it. */
 function withWorkersPolicy(recorded: PolicyInForce, worker: KnownWorker | undefined): Present {
   if (worker?.policy === undefined) return recorded;
   const declared = placedPolicy(worker.policy, worker.ruleLines);

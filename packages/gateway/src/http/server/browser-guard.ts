@@ -142,10 +142,7 @@ const always = {
 };
 
 /** The headers that a response may replace, as pages with a style and files that browsers may cache do. */
-const byDefault = {
-  'content-security-policy': contentSecurityPolicy,
-  'cache-control': 'no-store',
-};
+const byDefault = { 'content-security-policy': contentSecurityPolicy, 'cache-control': 'no-store' };
 
 /** Adds the security headers to every response. Those of `byDefault` do not replace headers of the response. */
 export function securityHeaders({ publicUrl, cors }: Site): MiddlewareHandler<HttpEnv> {

@@ -22,6 +22,7 @@ export function createHttpServer(
     hostname,
     errorHandler: () => httpProblem({ status: 400, title: STATUS_CODES[400]!, detail: unreadable }),
   });
+  // Node would answer a missing Host without the body of a problem, so `refuse` answers.
   const server = createServer(
     { ...options, connectionsCheckingInterval, requireHostHeader: false },
     (incoming, outgoing) => {

@@ -93,10 +93,8 @@ const jsonType = /^application\/json\s*(;|$)/i;
 export const strictJson: MiddlewareHandler<HttpEnv> = async ({ req }, next) => {
   const bytes = new Uint8Array(await req.arrayBuffer());
   if (bytes.length > 0 && !jsonType.test(req.header('content-type') ?? '')) {
-    return problemResponse({
-      code: 'undecodable',
-      message: `The body must be JSON, sent as 'content-type: application/json'.`,
-    });
+    const message = `The body must be JSON, sent as 'content-type: application/json'.`;
+    return problemResponse({ code: 'undecodable', message });
   }
   const text = readText(bytes);
   if (text === undefined) return problemResponse({ code: 'undecodable', message: 'The body is not UTF-8.' });
@@ -154,7 +152,7 @@ function issueSentence(issue: Issue, root: string, path: PropertyKey[] = []): st
     const [key = ''] = issue.keys ?? [];
     return `${jsonPlace(root, [...place, key])}: there is no such member`;
   }
-  // For a union, this reports the alternative whose mistake is deepest in the input.
+  // For a union, this reports the alternative whose mistake is deepest in the input, or what all alternatives expect.
   const alternatives = (issue.errors ?? []).flatMap(([first]) => (first === undefined ? [] : [first]));
   const deepest = alternatives.toSorted((one, other) => depthOf(other) - depthOf(one))[0];
   if (deepest !== undefined && depthOf(deepest) > 0) return issueSentence(deepest, root, place);

@@ -183,8 +183,8 @@ export const messageBody = z
   .openapi('MessageBody');
 
 /**
- * The idempotency key of a request: the header `Idempotency-Key`, or the id in the body. It begins with a hash of the
- * person, so that keys of different people never collide. Undefined if the request has no key.
+ * The idempotency key of a request: the header, or the id in the body; undefined without both. It begins with a hash of
+ * the person, so that keys of different people never collide. Throws `invalid_message` if header and body differ.
  */
 export function idempotencyKeyOf(person: Principal, header: string | undefined, inBody?: string): string | undefined {
   if (header !== undefined && inBody !== undefined && header !== inBody) {

@@ -53,6 +53,7 @@ export class SseStream {
   readonly #heartbeat: Uint8Array;
   readonly #cut: () => void;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  /** The piece that `send` has for the connection. It waits until the connection accepts bytes. */
   #waiting: { piece: Uint8Array; sinceMs: number; taken: () => void } | undefined;
   /** Resolves the pending `pull` of `body`. Undefined while the connection accepts no more bytes. */
   #wants: (() => void) | undefined;
@@ -129,6 +130,7 @@ export class SseStream {
     wants();
   }
 
+  /** Sends a heartbeat, unless the connection accepts no bytes or is about to get a piece. */
   #beat(): void {
     if (this.#wants !== undefined && this.#waiting === undefined) this.#give(this.#heartbeat);
   }
@@ -204,10 +206,8 @@ function countStream(
   const own = person === undefined ? 0 : (open.byPerson.get(person) ?? 0);
   if (open.all >= limits.most || own >= limits.mostOfOne) {
     const whose = open.all >= limits.most ? 'This gateway has' : 'You have';
-    throw new ProblemError({
-      code: 'rate_limited',
-      message: `${whose} too many open streams: close some, or try again.`,
-    });
+    const message = `${whose} too many open streams: close some, or try again.`;
+    throw new ProblemError({ code: 'rate_limited', message });
   }
   open.all += 1;
   if (person !== undefined) open.byPerson.set(person, own + 1);

@@ -13,7 +13,7 @@ interface StreamOptions {
 /** A stream that is silent for this time is lost: a heartbeat should arrive every 15 seconds. */
 const silentMs = 40_000;
 const checkMs = 5_000;
-const [firstAgainMs, mostAgainMs] = [500, 15_000];
+const [firstRetryMs, mostRetryMs] = [500, 15_000];
 
 /**
  * Follows an event stream of the gateway until a call of the returned function. A stream that breaks or is silent for
@@ -22,22 +22,22 @@ const [firstAgainMs, mostAgainMs] = [500, 15_000];
 export function openStream({ path, on, onState = () => undefined }: StreamOptions): () => void {
   let source: EventSource | undefined;
   let isClosed = false;
-  let againMs = firstAgainMs;
+  let retryMs = firstRetryMs;
   let heardAtMs = 0;
-  let again: ReturnType<typeof setTimeout> | undefined;
+  let retryTimer: ReturnType<typeof setTimeout> | undefined;
 
   const lost = (): void => {
     if (isClosed) return;
     source?.close();
     source = undefined;
     onState('lost');
-    clearTimeout(again);
-    again = setTimeout(open, againMs);
-    againMs = Math.min(mostAgainMs, againMs * 2);
+    clearTimeout(retryTimer);
+    retryTimer = setTimeout(open, retryMs);
+    retryMs = Math.min(mostRetryMs, retryMs * 2);
   };
   const heard = (): void => {
     heardAtMs = Date.now();
-    againMs = firstAgainMs;
+    retryMs = firstRetryMs;
     onState('live');
   };
   function open(): void {
@@ -60,7 +60,7 @@ export function openStream({ path, on, onState = () => undefined }: StreamOption
   // After a change of the network, or after sleep, the stream reconnects at once instead of waiting for `silentMs`.
   const reopen = (): void => {
     if (source !== undefined && Date.now() - heardAtMs < checkMs) return;
-    againMs = firstAgainMs;
+    retryMs = firstRetryMs;
     lost();
   };
   window.addEventListener('offline', lost);
@@ -71,7 +71,7 @@ export function openStream({ path, on, onState = () => undefined }: StreamOption
     window.removeEventListener('online', reopen);
     isClosed = true;
     clearInterval(watch);
-    clearTimeout(again);
+    clearTimeout(retryTimer);
     source?.close();
   };
 }
@@ -200,6 +200,7 @@ function share({ name, path, on, onState, present }: SharedStreamOptions): () =>
   const tell = (message: Message): void => channel.postMessage(message);
   let leader: string | undefined;
   let state: StreamState = 'connecting';
+  /** When the tab with the stream counts as silent, unless a message of it arrives before. */
   let silentAtMs = 0;
   const follow = (): void => {
     leader = undefined;

@@ -61,7 +61,7 @@ export function apiPath(parts: TemplateStringsArray, ...values: string[]): strin
   return parts.reduce((path, part, index) => path + part + encodeURIComponent(values[index] ?? ''), '');
 }
 
-/** The address of a request in the API. `rest` names a part of it, such as `/people`. */
+/** The address of a request in the API. `rest`: a part of it, such as `/people`. `route`: `approve` for a decision. */
 export function requestPath({ requestId, workflowId }: RequestIds, rest = '', route = 'approvals'): string {
   return `/${route}${apiPath`/${requestId}`}${rest}?workflowId=${encodeURIComponent(workflowId)}`;
 }
@@ -107,6 +107,7 @@ export const clockOffset = createStore(0);
 export function noteServerTime(date: string | null): void {
   const serverMs = date === null ? Number.NaN : Date.parse(date);
   if (Number.isNaN(serverMs)) return;
+  // On average, the header is half a second behind the clock.
   const offset = serverMs + 500 - Date.now();
   if (Math.abs(offset - clockOffset.get()) >= 1_000) clockOffset.set(Math.abs(offset) < 1_000 ? 0 : offset);
 }
