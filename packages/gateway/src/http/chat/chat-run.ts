@@ -204,6 +204,7 @@ class ChatWaits {
   readonly #thread: Pick<ChatThread, 'client' | 'inbox'>;
   readonly #workflowId: string;
   #pauseMs = pauseMs.first;
+  /** What the last `look` has found, without what later events have disproved. */
   #found: readonly ChatWait[] = [];
   #reported: string | undefined;
 

@@ -298,6 +298,7 @@ export function controlRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     .openapi(cancel, async (context) => {
       const principal = requirePrincipal(context.var);
       const { id } = context.req.valid('param');
+      // A reason of a sender has at most 900 characters, and with the id, it must not exceed 1,000.
       const { reason: why = '' } = context.req.valid('json');
       await requireGated(client.session, id);
       await client.cancel(id, { reason: `by ${principal.id.slice(0, 90)}${why === '' ? '' : `: ${why}`}` });

@@ -18,6 +18,7 @@ export interface FormMember {
   isRequired: boolean;
 }
 
+/** The limits of a form. The user edits a larger or deeper value as JSON text. */
 const most = { depth: 5, members: 60, items: 100 };
 
 /** Makes the form of a value. `root`: the schema of all arguments, in which references are resolved. */
@@ -37,10 +38,10 @@ export function formOf(value: Json, schema: JsonObject, root: JsonObject, depth 
   return { kind: 'json', text: JSON.stringify(value, null, 2), schema };
 }
 
-/** Makes the form of a new value: the default or the first option of its schema, else an empty value of its type. */
+/** Makes the form of a new value: the default or first option of its schema, else an empty one of its type, or JSON. */
 export function emptyForm(schema: JsonObject, root: JsonObject, depth = 0): FormNode {
-  const { default: given, enum: options } = schema;
-  if (given !== undefined) return formOf(given, schema, root, depth);
+  const { default: defaultValue, enum: options } = schema;
+  if (defaultValue !== undefined) return formOf(defaultValue, schema, root, depth);
   if (Array.isArray(options) && options.length > 0) return formOf(options[0]!, schema, root, depth);
   switch (typeOf(schema)) {
     case 'string':
@@ -73,6 +74,7 @@ export function typeOf({ type }: JsonObject): string | undefined {
   return names.find((name): name is string => typeof name === 'string' && name !== 'null');
 }
 
+/** The choice among the options of a schema; undefined if it offers no choice, or if the value is none of them. */
 function choiceOf(schema: JsonObject, value: Json): FormNode | undefined {
   const options = schema['enum'];
   if (!Array.isArray(options) || options.length < 2 || options.length > most.items) return undefined;

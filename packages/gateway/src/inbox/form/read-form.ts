@@ -63,7 +63,7 @@ export interface ChangedValue {
   after?: Json;
 }
 
-/** The changed values. Objects and arrays are compared member by member if both sides have them. */
+/** The changed values. Two objects, or two arrays, are compared member by member. `path`: the place of both values. */
 export function changedValues(before: Json, after: Json, path: readonly PropertyKey[] = []): ChangedValue[] {
   if (isContainer(before) && isContainer(after) && Array.isArray(before) === Array.isArray(after)) {
     const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];

@@ -8,6 +8,7 @@ import { type FormNode, nextItem, nextMember, typeOf } from './form-node.ts';
 import { type FormProblems, formRoot } from './read-form.ts';
 import { Button, wrongIf } from '../parts/controls.tsx';
 
+/** `path`: the place of the node. `root`: the schema of all arguments. `problems`: the sentences by place. */
 interface NodeProps {
   node: FormNode;
   path: readonly (string | number)[];
@@ -149,6 +150,7 @@ interface ControlProps {
   change: (node: FormNode) => void;
 }
 
+/** The control for a single value; null for an object or a list, which `SchemaForm` shows. */
 function Control({ node, marks, change }: ControlProps) {
   switch (node.kind) {
     case 'flag':

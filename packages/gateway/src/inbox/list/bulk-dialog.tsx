@@ -160,6 +160,7 @@ function BulkResults({ requests, receipts, onClose }: BulkResultsProps) {
   );
 }
 
+/** What became of one answer: why it does not count, how many votes there are, or the outcome. */
 function Result({ receipt }: { receipt: Receipt }) {
   const { accepted, outcome, votes, recorded, code, settledBy, message } = receipt;
   if (!accepted) {

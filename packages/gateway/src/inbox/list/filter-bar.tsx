@@ -41,11 +41,7 @@ export function Tabs({ query, view, isDecided = false }: TabsProps) {
   );
 }
 
-const sortWords: Readonly<Record<Sort, string>> = {
-  urgency: 'Urgency',
-  severity: 'Severity',
-  age: 'Age',
-};
+const sortWords: Readonly<Record<Sort, string>> = { urgency: 'Urgency', severity: 'Severity', age: 'Age' };
 
 interface FilterBarProps {
   query: OpenQuery;

@@ -27,6 +27,7 @@ export function MedianCell({ ms }: { ms: number | null }) {
   return <td class="figure">{ms === null ? '–' : medianText(ms)}</td>;
 }
 
+/** Warns that answers were often too quick, with the first share that shows it. Empty if none of `shares` does. */
 export function QuickNote({ shares }: { shares: readonly Share[] }) {
   const quick = shares.find(isHasty);
   if (quick === undefined) return null;

@@ -5,6 +5,7 @@ import { meOf, session } from '../state/me.ts';
 import { useStore } from '../state/store.ts';
 import { Foreign } from './shown-text.tsx';
 
+/** Shows how to start a run, as long as there is none. */
 export function FirstSteps() {
   const me = meOf(useStore(session));
   const { value: list } = useJson<RunList>('/runs?limit=1');

@@ -57,6 +57,7 @@ export function Header() {
   );
 }
 
+/** Sets the title of the browser's tab: the number of open requests, and the title of the view. */
 export function PageTitle({ title }: { title: string }) {
   const { open } = useStore(openRequests);
   const shown = useStore(viewTitle) ?? title;

@@ -15,10 +15,10 @@ export function Modal({ title, hidesTitle = false, onClose, children }: ModalPro
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
-    const before = document.activeElement;
+    const formerFocus = document.activeElement;
     dialog.current?.showModal();
     return () => {
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
+      if (formerFocus instanceof HTMLElement && formerFocus.isConnected) formerFocus.focus();
     };
   }, []);
   return (
@@ -56,6 +56,7 @@ export function CloseButton({ onClose }: { onClose: () => void }) {
 interface ConfirmDialogProps {
   title: string;
   children?: ComponentChildren;
+  /** The label of the button that confirms. */
   act: string;
   /** The label of the button that closes the dialog and does nothing. It has the focus at first. */
   keep: string;

@@ -3,6 +3,7 @@ import { leftText } from '../state/texts.ts';
 import { useEffect, useState } from 'preact/hooks';
 import { serverNowMs } from '../api/fetch-json.ts';
 
+/** A time in the zone of the reader: with seconds for today, else with the date; `unknown` if `at` is no time. */
 export function LocalTime({ at, before }: { at: string; before?: string }) {
   const ms = Date.parse(at);
   if (Number.isNaN(ms)) return <span>{before}unknown</span>;

@@ -131,6 +131,7 @@ export function RespondForm({ isBusy, cancel, send }: AnswerFormProps) {
   const [problem, setProblem] = useState('');
   const submit = (): void => {
     if (text.trim() === '') return setProblem('Write what the model receives as the result.');
+    // A response is no approval: the tool does not run.
     if (!isJson) return send({ approved: false, response: text });
     const read = readJson(text, { root: 'the answer' });
     if ('problem' in read) setProblem(`Write JSON: ${read.problem}.`);

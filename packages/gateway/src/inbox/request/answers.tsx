@@ -106,10 +106,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
   const canMove = !isPart && me?.roles.includes('operator') === true && request.reviewers.length > 0;
   const canAlways = scopes !== undefined && scopes.length > 0;
   const actions: AnswerActions = {
-    ...(mayAnswer && {
-      deny: open('deny'),
-      approve: focusApprove,
-    }),
+    ...(mayAnswer && { deny: open('deny'), approve: focusApprove }),
     ...(mayAnswer &&
       !isPart && {
         comment: open('comment'),
@@ -319,7 +316,7 @@ interface NotYoursProps {
   foot: ComponentChildren;
 }
 
-/** Replaces the answers for people whose answer the gateway would refuse. */
+/** Replaces the answers for people whose answer would be refused. If anyone may answer, they voted or gave it away. */
 export function NotYours({ request, me, reload, isReviewer, parent, foot, children }: NotYoursProps) {
   const who = whoCanAnswer(request);
   return (

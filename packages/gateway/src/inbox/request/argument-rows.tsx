@@ -132,6 +132,7 @@ function isBlock({ text }: CardField['value']): boolean {
   return text.includes('\n') || text.length > longestInline;
 }
 
+/** The value of a field. A long text has its own scroll bar, and is drawn in steps unless its middle is hidden. */
 function Value({ field: { name, value, format } }: { field: CardField }) {
   if (isBlock(value) && value.hidden === undefined) return <LongText text={value.text} label={name} />;
   if (isBlock(value)) {

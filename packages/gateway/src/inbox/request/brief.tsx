@@ -116,6 +116,7 @@ function AccountNote({ account: { argument, before }, request: { workflowId, peo
   );
 }
 
+/** A message, folded if it is long. A short line counts as 60 characters, because it takes up a line of the page. */
 function Quote({ text }: { text: string }) {
   return (
     <Folded length={Math.max(text.length, text.split('\n').length * 60)}>

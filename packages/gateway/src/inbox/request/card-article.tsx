@@ -64,13 +64,13 @@ export function CardArticle({ card, warning, unfold, brief }: CardArticleProps) 
   );
 }
 
-/** Lists the warnings of a card. If an argument shows its own warnings, the list only names the argument. */
+/** Lists the warnings of a card, after the warning `first`. If an argument shows its own, the list only names it. */
 export function CardWarnings({ card, first }: { card: Card; first?: string | undefined }) {
-  const odd = card.arguments.filter(({ warnings = [] }) => warnings.length > 0);
-  const beside = new Set(odd.flatMap(({ warnings = [] }) => warnings));
-  const others = card.warnings.filter((each) => !beside.has(each));
+  const misleading = card.arguments.filter(({ warnings = [] }) => warnings.length > 0);
+  const shownBelow = new Set(misleading.flatMap(({ warnings = [] }) => warnings));
+  const others = card.warnings.filter((each) => !shownBelow.has(each));
   const warnings = first === undefined ? others : [visibleText(first), ...others];
-  if (warnings.length + odd.length === 0) return null;
+  if (warnings.length + misleading.length === 0) return null;
   return (
     <ul class="warnings" aria-label="Warnings">
       {warnings.map((warning) => (
@@ -78,20 +78,19 @@ export function CardWarnings({ card, first }: { card: Card; first?: string | und
           <Marked text={warning} />
         </li>
       ))}
-      {odd.length > 0 && (
+      {misleading.length > 0 && (
         <li>
-          Text that may mislead, explained below: <Marked text={oddNames(odd)} />
+          Text that may mislead, explained below: <Marked text={namesOf(misleading)} />
         </li>
       )}
     </ul>
   );
 }
 
-const mostOdd = 3;
-
-function oddNames(odd: readonly CardField[]): string {
-  const names = odd.slice(0, mostOdd).map(({ name }) => name);
-  return [...names, ...(odd.length > mostOdd ? [`${odd.length - mostOdd} more`] : [])].join(', ');
+const mostNames = 3;
+function namesOf(fields: readonly CardField[]): string {
+  const names = fields.slice(0, mostNames).map(({ name }) => name);
+  return [...names, ...(fields.length > mostNames ? [`${fields.length - mostNames} more`] : [])].join(', ');
 }
 
 /** The sentence about the call. If it was built from the arguments, it has parts, and the values are in bold. */
@@ -115,6 +114,7 @@ function separator(kind: string, index: number): string {
   return kind === 'value' ? ' ' : ', ';
 }
 
+/** The folded end of the card: facts about the call, what it replaces, what each answer does, and the call as JSON. */
 function Details({ card: { who, why, answers, raw } }: { card: Card }) {
   return (
     <details class="details">

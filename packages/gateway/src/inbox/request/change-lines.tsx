@@ -67,6 +67,7 @@ export function ChangeTable({ change: { columns, rows } }: { change: CardChange 
   );
 }
 
+/** A cell of a changed table: the old value is struck out, and the new one marked. An unchanged value has no mark. */
 function Cell({ kind, before, after }: { kind: string; before: string | null; after: string | null }) {
   const was = <Marked text={before ?? 'nothing'} />;
   const is = <Marked text={after ?? 'nothing'} />;

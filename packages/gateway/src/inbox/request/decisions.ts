@@ -23,6 +23,7 @@ export type DecisionState =
   | { kind: 'dropped'; why: string }
   | { kind: 'done'; receipt: Receipt; approved: boolean; decisionId: string };
 
+/** The request of an answer, as it was shown. Other views show its `sentence` beside what became of the answer. */
 interface About extends RequestIds {
   digest: string;
   viewed: Viewed;
@@ -132,7 +133,7 @@ async function sendAttempt(attempt: Attempt, about: About): Promise<void> {
   }
 }
 
-/** Says why an approval must not be sent: the request is settled or has changed. Undefined if it can be sent. */
+/** Says why an approval must not be sent: the request is settled or has changed. Undefined if neither is known. */
 async function whyNotSent(ids: RequestIds, seen: Seen): Promise<string | undefined> {
   try {
     const { request } = await api.getJson<ApprovalView>(api.requestPath(ids));
@@ -142,10 +143,10 @@ async function whyNotSent(ids: RequestIds, seen: Seen): Promise<string | undefin
       : decidingTexts(request) === decidingTexts(seen.request);
     return isSame ? undefined : 'the request has changed. Look at it again';
   } catch {
+    // If the request cannot be read, as without a worker, the run decides by the digest of the answer.
     return undefined;
   }
 }
-
 /** The state of the answer to a request. Calls `then` when the answer was accepted, refused, lost or dropped. */
 export function useDecision(ids: RequestIds, then: () => void): DecisionState {
   const state = useStore(decisions).get(requestKey(ids))?.state ?? { kind: 'idle' };

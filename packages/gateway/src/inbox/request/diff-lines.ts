@@ -18,6 +18,7 @@ export function drawnLines({ lines }: CardChange & { kind: 'text' }): DrawnLine[
     if (removed === added) {
       for (let at = from; at < from + removed; at += 1) markWords(drawn[at]!, drawn[at + removed]!);
     }
+    // At a kept line, both counts are 0, and the loop goes on with the next line.
     from += Math.max(1, removed + added);
   }
   return drawn;

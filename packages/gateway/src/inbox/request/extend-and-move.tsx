@@ -46,6 +46,7 @@ function deadlineAfter(deadline: string | null, duration: string): string | unde
   return Number.isNaN(until.getTime()) ? undefined : until.toISOString();
 }
 
+/** The form with which an operator moves the seat of one reviewer to another. An only approver is filled in. */
 export function MoveForm({ request, isBusy, cancel, then }: FormProps & { then: () => void }) {
   const { approvers = [], people } = request;
   const [from, setFrom] = useState(approvers.length === 1 ? approvers[0]! : '');

@@ -79,6 +79,7 @@ function idOf(text: string, people: RequestPeople['people']): string | undefined
 /** Tells a person who has handed a request over who answers now, with a button that takes the request back. */
 export function TakeBack({ request, me, then }: { request: ApprovalDetails; me: { id: string }; then: () => void }) {
   const { isSending, problem, send } = useMessage(then);
+  // `by` is present unless the person gave the seat away. Only a person who gave it is offered it back.
   const given = request.delegations?.find(({ from, by }) => from === me.id && by === undefined);
   if (given === undefined) return null;
   const take = (): void => {

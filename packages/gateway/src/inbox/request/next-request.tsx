@@ -7,6 +7,7 @@ import { isSameRequest, type RequestIds } from '../state/paths.ts';
 import { useStore } from '../state/store.ts';
 import { decisions, isAnswered } from './decisions.ts';
 
+/** A link to the next request that waits for the reviewer; empty if there is none. */
 export function NextRequest({ class: look, ...shown }: RequestIds & { class?: string }) {
   useStore(decisions);
   useStore(currentLocation);
@@ -29,7 +30,7 @@ function rowsOfAddress(): readonly InboxRow[] {
   return listedRows(openRequests.get().open, readQuery(currentLocation.get().query));
 }
 
-/** The next request of the list that waits for the reviewer. After the end of the list, this goes on at its top. */
+/** The next request of the list that waits for the reviewer: after `shown`, then from the top of the list on. */
 function nextRequest(rows: readonly InboxRow[], shown: RequestIds): InboxRow | undefined {
   const at = rows.findIndex((row) => isSameRequest(row, shown));
   return [...rows.slice(at + 1), ...rows.slice(0, Math.max(0, at))].find(

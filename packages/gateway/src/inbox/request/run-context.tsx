@@ -47,22 +47,22 @@ export function useRunReading(request: ApprovalDetails | undefined): RunReading 
 function useRunEvents(workflowId: string | undefined, settledAt: string | undefined) {
   const [read, setRead] = useState<EventsSoFar>();
   const [problem, setProblem] = useState('');
-  const latest = useRef<{ workflowId: string; so: EventsSoFar }>(undefined);
+  const latest = useRef<{ workflowId: string; soFar: EventsSoFar }>(undefined);
   useEffect(() => {
     if (workflowId === undefined) return undefined;
     let isOver = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const follow = async (): Promise<void> => {
-      const before = latest.current?.workflowId === workflowId ? latest.current.so : undefined;
+      const before = latest.current?.workflowId === workflowId ? latest.current.soFar : undefined;
       try {
         if (document.visibilityState === 'visible')
-          latest.current = { workflowId, so: await readRunEvents(workflowId, before) };
-        if (!isOver) setRead(latest.current?.so);
+          latest.current = { workflowId, soFar: await readRunEvents(workflowId, before) };
+        if (!isOver) setRead(latest.current?.soFar);
         setProblem('');
       } catch (error) {
         setProblem(problemText(error));
       }
-      const hasEnded = latest.current?.so.events.at(-1)?.type === 'RunCompleteEvent';
+      const hasEnded = latest.current?.soFar.events.at(-1)?.type === 'RunCompleteEvent';
       if (!isOver && !hasEnded) timer = setTimeout(() => void follow(), againMs);
     };
     void follow();

@@ -25,6 +25,7 @@ export function pastOf(events: readonly RecordedEvent[], requestId: string): Run
   const decisions = new Map<string, string>();
   const calls: PastCall[] = [];
   for (const event of before) {
+    // Of an approved call, the result says what became of it.
     if (event.type === 'ApprovalResultEvent' && !['approved', 'approved_always'].includes(event.decision)) {
       const { decision, reviewerId, reviewerName } = event;
       const who = reviewerId === null ? '' : ` by ${shownPerson(reviewerId, reviewerName)}`;
@@ -65,6 +66,7 @@ export function callsText(calls: readonly PastCall[], isPart = false): string {
     if (count === 1) return text;
     return count === 2 ? `${text} twice` : `${text} ${count} times`;
   });
+  // The last calls are the nearest to the request. The words `and 1 more` would be no shorter than the call.
   const shown =
     named.length > mostNamed + 1 ? [...named.slice(-mostNamed), `and ${named.length - mostNamed} more`] : named;
   const count = calls.length === 1 ? '1 call' : `${calls.length.toLocaleString('en')} calls`;

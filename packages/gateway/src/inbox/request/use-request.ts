@@ -153,6 +153,7 @@ async function rowOf(ids: RequestIds): Promise<InboxRow | undefined> {
 /** The request as far as its row has it. What only the run knows, such as the whole arguments, is empty. */
 function requestOf(row: InboxRow): ApprovalDetails {
   const { severity, callerName, argumentNames, notShown = argumentNames, reviewers = [], lineage = [] } = row;
+  // These members are of the list. The `sentence` of a request is the tool's own, and that of a row may be another.
   const { sentence: _, waitsFor: __, undelivered: ___, ...facts } = row;
   return {
     ...facts,

@@ -16,7 +16,7 @@ const parts: readonly [name: string, read: (request: ApprovalDetails) => unknown
   ['what is hidden from you', ({ shown, redacted }) => [shown, redacted]],
 ];
 
-/** Lists what has changed, such as `amount 6 → 600, what the user wrote`. Escapes show invisible characters. */
+/** Lists what has changed, such as `amount 6 → 600, what the user wrote`; otherwise, the tool's definition has. */
 export function whatChanged(before: ApprovalDetails, after: ApprovalDetails): string {
   const values = valueChanges(before.arguments, after.arguments);
   const [from, to] = [whoCanAnswer(before), whoCanAnswer(after)];

@@ -5,7 +5,7 @@ type Asked = Pick<ApprovalDetails, 'approvers' | 'reviewers' | 'people'>;
 
 const mostNames = 5;
 
-/** Names the people who can answer now, such as `Bob Lee (bob) or dora (finance)`; undefined if none are known. */
+/** Names who can answer now: people, such as `Bob Lee (bob) or dora (finance)`, else groups; undefined if not known. */
 export function whoCanAnswer({ approvers, reviewers, people }: Asked): string | undefined {
   const groups = reviewers.flatMap((name) => (name.startsWith(groupPrefix) ? [name.slice(groupPrefix.length)] : []));
   if (approvers === undefined) {

@@ -8,7 +8,7 @@ export interface CallState {
   tone: 'plain' | 'asks' | 'good' | 'bad';
 }
 
-/** Says how each request about a call was settled, and how the call ended or what it waits for. */
+/** Says how each request about a call was settled, and how the call ended or what it waits for. `isOver`: the run. */
 export function callState({ requests, result }: Call, isOver: boolean): CallState {
   const { request, result: last } = requests.at(-1) ?? {};
   const settled = requests.flatMap(({ result: each }) => {
@@ -25,6 +25,7 @@ export function callState({ requests, result }: Call, isOver: boolean): CallStat
   return { text: [...settled, ...(end === '' ? [] : [end])].join(' · '), tone: endTone(result, last?.decision) };
 }
 
+/** The tone of a call that no longer waits: bad if it was not approved, is withheld or failed, and good if it ran. */
 function endTone(result: Call['result'], decision: string | undefined): CallState['tone'] {
   if (decision === 'denied' || decision === 'expired' || decision === 'cancelled') return 'bad';
   if (result?.withheld === true) return 'bad';

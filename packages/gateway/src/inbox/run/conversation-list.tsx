@@ -110,6 +110,7 @@ interface MessageProps {
   children: ComponentChildren;
 }
 
+/** A message below the name of its author. Without `at`, the model is still writing it. */
 export function Message({ by, tone, at, children }: MessageProps) {
   return (
     <li class={`message ${tone}`} aria-busy={at === undefined ? 'true' : undefined}>
@@ -234,15 +235,15 @@ function CallSentence({ call }: { call: Call }) {
   return request === undefined ? sentence : <a href={requestHref(request)}>{sentence}</a>;
 }
 
-/** The most characters of a value that are read for the sentence, which shortens values anyway. */
-const longestValue = 400;
+/** The most characters of a value, and the most values, that are read for a sentence, which shortens both anyway. */
+const [longestValue, mostValues] = [400, 20];
 
-/** One sentence about a call: the tool's own, else one built from the call. Escapes show invisible characters. */
+/** One sentence about a call: that of its last request, else one made of its arguments, with escapes. */
 function sentenceOf({ toolName, arguments: args, requests }: Call): string {
   const sentence = requests.at(-1)?.request.sentence;
   const entries = Object.entries(typeof args === 'object' && args !== null ? args : {});
   const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
-  const shown = entries.slice(0, mostRead).map(([name, value]) => [name, firstLine(textOf(value))] as const);
+  const shown = entries.slice(0, mostValues).map(([name, value]) => [name, firstLine(textOf(value))] as const);
   return rowSentence({
     toolName,
     ...(sentence !== undefined && { sentence }),
@@ -250,8 +251,6 @@ function sentenceOf({ toolName, arguments: args, requests }: Call): string {
     argumentNames: entries.map(([name]) => name),
   });
 }
-
-const mostRead = 20;
 
 function firstLine(text: string): string {
   const [line = '', ...more] = text.slice(0, longestValue).trimStart().split(/\r?\n/, 2);
@@ -279,6 +278,7 @@ function Finish({ of: { finish } }: { of: Pick<RunCompleteEvent, 'finish'> }) {
   return finish === undefined ? null : <p class="soft">{unfinishedText(finish)}</p>;
 }
 
+/** Says that a call ran with other arguments, and which values a reviewer changed, if the former ones are known. */
 function Edited({ before, after }: { before: Json | undefined; after: Json }) {
   const changes = before === undefined ? [] : valueChanges(before, after);
   return (
@@ -323,6 +323,7 @@ function isHidden(text: string): boolean {
   return /^\s*(?:\[[A-Z_]+\]\s*)*$/.test(text);
 }
 
+/** Why a run or a turn failed, or its output if it did not. For a hidden message, a sentence by the code. */
 function failureText({ failure, output = '' }: Partial<Pick<RunCompleteEvent, 'failure' | 'output'>>): string {
   if (failure === undefined) return output;
   const sentence = sentences[failure.code ?? ''];

@@ -75,7 +75,7 @@ function scopeText({ tool, scope, denials }: Pick<Grant, 'tool' | 'scope' | 'den
   return `calls of ${tool} where ${globs.join(' and ')}`;
 }
 
-/** Names a grant and the reviewers who made it, and says how often and how long it still counts. */
+/** Names a grant and the reviewers who made it, and says for how many more calls and until when it counts. */
 function usesText({ grantId, by = [], usesLeft, expiresAtMs, denials }: Grant): string {
   const names = by.map(({ reviewerId = null, ...named }) =>
     reviewerId === null ? 'an unnamed reviewer' : reviewerText({ ...named, reviewerId }),

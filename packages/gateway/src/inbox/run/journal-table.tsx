@@ -44,6 +44,7 @@ export function JournalTable({ workflowId, version }: { workflowId: string; vers
   );
 }
 
+/** The members of an entry that have no column of their own, as one text. Absent and empty ones are left out. */
 function detailsOf(entry: JournalEntry): string {
   const { outcome, approved, ran, rule, layer, reviewerId, to, code, grantId, deadline, reason } = entry;
   const parts = [

@@ -18,14 +18,14 @@ export function ReplyBox({ workflowId, lastTurn }: { workflowId: string; lastTur
     setContent(text);
     setProblem('');
   };
-  const post = async (body: object, idempotencyKey: string, taken: string): Promise<boolean> => {
+  const post = async (body: object, idempotencyKey: string, acceptedText: string): Promise<boolean> => {
     if (isBusy) return false;
     setBusy(true);
     setProblem('');
     try {
       const headers = { 'idempotency-key': idempotencyKey };
       const receipt = await sendJson<Receipt>('POST', apiPath`/runs/${workflowId}/messages`, body, headers);
-      announceText(receipt.recorded === true ? receipt.message : taken, 'good');
+      announceText(receipt.recorded === true ? receipt.message : acceptedText, 'good');
       return true;
     } catch (error) {
       setProblem(problemText(error));

@@ -38,11 +38,11 @@ export function stopSteps(
   // For each tool of a run, the denial of one request is enough to deny later calls.
   const byTool = new Map(deniable.map((each) => [JSON.stringify([each.workflowId, each.toolName]), each]));
   const forLater = deniesLater ? [...byTool.values()] : [];
-  const alone = deniable.filter((each) => !forLater.includes(each));
+  const deniedOnce = deniable.filter((each) => !forLater.includes(each));
   const viewed = { channel: 'inbox' };
   const steps: Omit<StopStep, 'key'>[] = [];
-  if (alone.length > 0) {
-    const batch = alone.map(({ requestId, workflowId, digest }) => ({ requestId, workflowId, digest }));
+  if (deniedOnce.length > 0) {
+    const batch = deniedOnce.map(({ requestId, workflowId, digest }) => ({ requestId, workflowId, digest }));
     steps.push({
       kind: 'deny',
       path: '/approvals/decide',
@@ -83,9 +83,9 @@ export function stopResult({ kind, about }: StopStep, receipts: readonly Receipt
     case 'deny': {
       const recorded = receipts.some((each) => each.recorded === true);
       const denied = receipts.length - refused.length;
-      const first = refused[0] === undefined ? '' : ` Not denied: ${refused.length} (${refused[0].message}).`;
+      const refusals = refused[0] === undefined ? '' : ` Not denied: ${refused.length} (${refused[0].message}).`;
       const how = recorded ? ' Recorded: the next worker applies it.' : '';
-      return { isGood: refused.length === 0, text: `${denied} denied.${how}${first}` };
+      return { isGood: refused.length === 0, text: `${denied} denied.${how}${refusals}` };
     }
     case 'deny_later': {
       const [{ accepted, recorded, grantId, message, votes }] = receipts as [Receipt];

@@ -55,13 +55,7 @@ export function withEvents(timeline: Timeline, arrived: readonly RunEvent[]): Ti
     if (endsTurn(event)) writing = undefined;
   }
   const over = Math.max(0, events.length - mostEvents);
-  return {
-    events: over === 0 ? events : events.slice(over),
-    dropped: timeline.dropped + over,
-    lastId,
-    writing,
-    end,
-  };
+  return { events: over === 0 ? events : events.slice(over), dropped: timeline.dropped + over, lastId, writing, end };
 }
 
 /** Removes the unfinished text, because a new stream does not repeat the parts that the lost stream has missed. */
@@ -94,6 +88,7 @@ export interface LastTurn {
   canStop: boolean;
 }
 
+/** The last turn of a session; undefined before the first one, and once the run has ended. */
 export function lastTurnOf(events: readonly RecordedEvent[]): LastTurn | undefined {
   const last = events.findLast((event) => endsTurn(event) || isOfUser(event));
   if (last?.type !== 'RunItemEvent') return undefined;

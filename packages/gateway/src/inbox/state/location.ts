@@ -23,6 +23,7 @@ export function inListHref(ids?: RequestIds, more: Record<string, string> = {}):
   const { path, query } = currentLocation.get();
   const isDesk = path === '/' || requestParams(path) !== undefined;
   const kept = new URLSearchParams(isDesk ? query : '');
+  // This parameter prepares an answer to the request of the present address, not to the next one.
   kept.delete('answer');
   for (const [name, value] of Object.entries(more)) kept.set(name, value);
   return `${ids === undefined ? hrefOf('/') : requestHref(ids)}${queryText(kept)}`;

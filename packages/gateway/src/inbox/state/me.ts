@@ -21,15 +21,15 @@ let lastId: string | undefined;
 /** Reads the session now, and after a sign-in or sign-out in another tab, because all tabs share the cookie. */
 export function followSession(): void {
   const tabs = 'BroadcastChannel' in globalThis ? new BroadcastChannel('countersign session') : undefined;
-  let key: string | undefined;
+  let sentKey: string | undefined;
   session.subscribe(() => {
     const now = session.get();
-    if (now.state === 'unknown' || stateKey(now) === key) return;
-    key = stateKey(now);
-    tabs?.postMessage(key);
+    if (now.state === 'unknown' || stateKey(now) === sentKey) return;
+    sentKey = stateKey(now);
+    tabs?.postMessage(sentKey);
   });
   tabs?.addEventListener('message', ({ data }) => {
-    if (data !== key) void loadMe();
+    if (data !== sentKey) void loadMe();
   });
   void loadMe();
 }

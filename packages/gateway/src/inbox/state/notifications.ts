@@ -74,6 +74,7 @@ export function notifyOfRequests(): () => void {
     known = now;
     for (const [tag, close] of shown) {
       const isOpen = open.rows.some(({ requestId }) => tag === `countersign-${requestId}`);
+      // A notification about several requests stays, because some of them may still be open.
       if (isOpen || tag === 'countersign-many') continue;
       close();
       shown.delete(tag);

@@ -19,6 +19,7 @@ export function switchShortcuts(on: boolean): void {
 /** The action of each key, by `KeyboardEvent.key`. If an action returns false, the key keeps its other effects. */
 export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => unknown>>;
 
+/** The keys that act again and again while they are pressed. */
 const repeating = ['j', 'k', 'ArrowDown', 'ArrowUp'];
 
 /** Handles single keys while the component is shown, unless the user is typing or a dialog is open. */

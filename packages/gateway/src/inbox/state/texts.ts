@@ -3,7 +3,7 @@ import type { InboxRow } from '../../http/inbox/api.ts';
 
 const minuteMs = 60_000;
 
-/** The time until a deadline, with seconds in the last ten minutes. `passed` after it; empty without a deadline. */
+/** The time until a deadline, with seconds in the last ten minutes. `passed` after it; empty without a valid one. */
 export function leftText(deadline: string | null, nowMs: number): string {
   if (deadline === null) return '';
   const leftMs = Date.parse(deadline) - nowMs;
@@ -13,7 +13,7 @@ export function leftText(deadline: string | null, nowMs: number): string {
   return formatDuration(Math.floor(leftMs / minuteMs) * minuteMs);
 }
 
-/** The time since an instant in one unit, such as `now`, `5m`, `3h` or `2d`. */
+/** The time since an instant in one unit, such as `now`, `5m`, `3h` or `2d`; empty if `at` is no time. */
 export function ageText(at: string, nowMs: number): string {
   const ageMs = nowMs - Date.parse(at);
   if (Number.isNaN(ageMs)) return '';
@@ -33,7 +33,7 @@ export interface NotificationTexts {
 
 const mostApart = 3;
 
-/** The notifications for new requests. They name no arguments, because others may see the lock screen of a phone. */
+/** The notifications for new requests, or one for many. They name no arguments: others may see a phone's screen. */
 export function notificationsOf(rows: readonly InboxRow[]): NotificationTexts[] {
   const own = rows.filter(({ waitsFor }) => waitsFor !== 'others');
   if (own.length > mostApart) {

@@ -263,11 +263,12 @@ interface GroupProps {
   answer?: (answer: 'approve' | 'deny') => void;
 }
 
+/** The requests of one run as one row, with the worst severity and the earliest deadline. A button unfolds them. */
 export function GroupRow({ group: { workflowId, rows }, isUnfolded, unfold, isSelected, toggle, answer }: GroupProps) {
-  const [mostUrgent] = rows.toSorted(inboxOrder);
+  const [earliest] = rows.toSorted(inboxOrder);
   const tools = new Set(rows.map(({ toolName }) => toolName));
   const what = tools.size === 1 ? visibleText(rows[0]!.toolName).slice(0, 100) : `Calls of ${tools.size} tools`;
-  const { requestedAt, deadline, agentName } = mostUrgent!;
+  const { requestedAt, deadline, agentName } = earliest!;
   return (
     <li class={isSelected ? 'group selected' : 'group'} data-run={workflowId}>
       {toggle !== undefined && (

@@ -32,12 +32,7 @@ export function RequestPage({ params: { workflowId, requestId } }: { params: Req
   const now = useNow();
   const { shown, problem } = live;
   const { whole, unfold } = useWholeCard(shown);
-  useShortcuts({
-    v: unfold,
-    u: toList,
-    Escape: toList,
-    n: () => goToNext({ workflowId, requestId }),
-  });
+  useShortcuts({ v: unfold, u: toList, Escape: toList, n: () => goToNext({ workflowId, requestId }) });
   const reading = useRunReading(shown?.view.request);
   const standing = shown === undefined ? undefined : requestStanding(shown.view.request, now);
   // True once the request was open on this page, so that `StandingNote` announces its settlement.
