@@ -276,14 +276,7 @@ function interruptOf(request: AskedRequest): object {
       required: ['approved'],
     },
     ...(deadline !== null && { expiresAt: deadline }),
-    metadata: {
-      requestId,
-      workflowId,
-      toolName,
-      arguments: request.arguments,
-      digest,
-      ...factsOf(request),
-    },
+    metadata: { requestId, workflowId, toolName, arguments: request.arguments, digest, ...factsOf(request) },
   };
 }
 

@@ -164,6 +164,7 @@ class ChunkTranslator {
     if (continues && last !== undefined) this.#step = last.slice(0, last.lastIndexOf('.'));
   }
 
+  /** The chunks for a step; none if the page lacks the call that the step is about, or has the denial of that call. */
   *chunks(step: ChatStep): Generator<UiChunk, void, undefined> {
     switch (step.type) {
       case 'receipts':

@@ -330,6 +330,7 @@ function retryText({ activity, type }: Retry): string {
   return `${isStep ? 'a step' : `'${visibleText(activity)}'`} has failed, and is tried again.`;
 }
 
+/** Names the people who can answer, up to `mostNames`; `a reviewer` if every reviewer can. */
 function namesOf(reviewers: readonly string[], people: ApprovalDetails['people']): string {
   if (reviewers.length === 0) return 'a reviewer';
   const shown = personsShown(people);

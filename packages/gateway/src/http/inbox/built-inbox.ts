@@ -114,6 +114,7 @@ export async function readAssets(folder: string): Promise<ReadonlyMap<string, In
   return assets;
 }
 
+/** A file as it is and in two compressed forms, made once for all browsers. `name`: its path in the folder. */
 async function readAsset(path: string, name: string): Promise<InboxAsset> {
   const plain = new Uint8Array(await readFile(path));
   const [zipped, brotli] = await Promise.all([asGzip(plain), asBrotli(plain)]);

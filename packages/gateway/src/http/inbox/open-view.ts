@@ -90,6 +90,7 @@ interface Searched {
 /** Caches the searchable texts of each row, because making them is slow. */
 const searched = new WeakMap<SharedRow, Searched>();
 
+/** True if each word occurs in the text of a row, or begins one of its ids. */
 function hasWords(row: SharedRow, words: readonly string[]): boolean {
   if (words.length === 0) return true;
   let known = searched.get(row);

@@ -38,6 +38,7 @@ export function approvalRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv>
   return new OpenAPIHono<HttpEnv>()
     .openapi(list, async (context) => {
       const query = context.req.valid('query');
+      // The sender chooses this id, so it may name any workflow of the namespace.
       if (query.workflowId !== undefined) await requireGated(client.session, query.workflowId);
       const { approvals, more, next, unread } = await client.approvals.list(query);
       const principal = requirePrincipal(context.var);

@@ -143,12 +143,7 @@ export const pushSubscription = z
 /** The files of a message. The run checks media types and addresses. */
 const files = z
   .array(
-    z.strictObject({
-      mediaType: z.string(),
-      url: z.string(),
-      filename: z.string().optional(),
-      at: z.int().optional(),
-    }),
+    z.strictObject({ mediaType: z.string(), url: z.string(), filename: z.string().optional(), at: z.int().optional() }),
   )
   .min(1)
   .max(20);

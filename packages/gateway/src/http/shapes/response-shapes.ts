@@ -174,13 +174,7 @@ export const requestPeople = shapeOf<RequestPeople>()({
 export const matchList = shapeOf<Matches>()({
   covers: z.boolean(),
   matched: z.array(
-    z.object({
-      workflowId: z.string(),
-      callId: z.string(),
-      toolName: z.string(),
-      at: z.string(),
-      outcome: z.string(),
-    }),
+    z.object({ workflowId: z.string(), callId: z.string(), toolName: z.string(), at: z.string(), outcome: z.string() }),
   ),
   looked: z.int(),
 }).openapi('Matches');

@@ -84,6 +84,7 @@ async function answerOf<T>(path: string, init: RequestInit): Promise<T> {
   throw new ApiProblem(code, detail, response.status, body);
 }
 
+/** The members of a refusal's body; empty if the body is no JSON object, such as the page of a proxy. */
 function readBody(text: string): Record<string, unknown> {
   try {
     const value: unknown = parseJson(text);

@@ -140,6 +140,7 @@ export function BulkDialog({ approved, requests, stop, onClose }: BulkDialogProp
   );
 }
 
+/** The dialog with the result of each request. The receipts are in the order of the requests. */
 function BulkResults({ requests, receipts, onClose }: BulkResultsProps) {
   return (
     <Modal title="Results" onClose={onClose}>

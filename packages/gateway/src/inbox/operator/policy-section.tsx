@@ -75,6 +75,7 @@ export function PolicySection({ answer }: { answer: PresentPolicy }) {
   );
 }
 
+/** What a call must have for a rule to apply, one condition in each line. */
 function conditionsOf({ pattern, agent, args = {}, when }: Rule): string {
   return [
     pattern,

@@ -5,6 +5,7 @@ import { columnHeads, TableFrame } from '../parts/tables.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { isHasty, MedianCell, QuickNote, ShareCell, ruleFigureHeads, RuleFigures } from './figures.tsx';
 
+/** The figures of reviewers, agents and rules. `present`: the digest of the present policy. */
 export function StatisticsSection({ answer, present }: { answer: Statistics; present: string | undefined }) {
   // `PolicySection` shows the figures of the rules of the present policy.
   const others = answer.rules.filter(({ layer, policy }) => layer !== 'ceiling' || policy !== present);

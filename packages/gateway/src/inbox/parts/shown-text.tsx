@@ -86,6 +86,7 @@ interface FailureNoteProps {
   isAlert?: boolean;
 }
 
+/** A note with an untrusted message after trusted `words`; empty without a message. */
 export function FailureNote({ message, words = '', isAlert = false }: FailureNoteProps) {
   if (message === undefined) return null;
   return (

@@ -22,6 +22,7 @@ export function LocalTime({ at, before }: { at: string; before?: string }) {
   );
 }
 
+/** The time left to a deadline, marked as urgent when little is left of the whole time. */
 export function TimeLeft({ requestedAt, deadline }: { requestedAt: string; deadline: string | null }) {
   const now = useNow();
   if (deadline === null) return <span class="soft">no deadline</span>;

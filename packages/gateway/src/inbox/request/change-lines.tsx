@@ -19,6 +19,7 @@ export function ChangeLines({ change }: { change: CardChange & { kind: 'text' } 
   );
 }
 
+/** A line of a diff with its number in both texts. Of a replaced line, only the words that differ are marked. */
 function Line({ kind, text, before, after, words }: DrawnLine) {
   return (
     <span class={`line ${kind}`}>

@@ -122,6 +122,7 @@ function readText(text: string): { value: Json } | { problems: Readonly<Record<s
     : { problems: { [formRoot]: 'The arguments must be a JSON object with all of them.' } };
 }
 
+/** The changes so far. `isReadable`: false while a field or the JSON has no valid value, so that they are not known. */
 function Changes({ changes, isReadable }: { changes: readonly ChangedValue[]; isReadable: boolean }) {
   if (!isReadable) return <p class="soft">Correct what is marked first.</p>;
   if (changes.length === 0) return <p class="soft">Nothing so far.</p>;

@@ -99,6 +99,7 @@ function useCallingRuns(root?: string, parent?: string, workflowId?: string, unt
   return above;
 }
 
+/** The run of a request below the card: links to the run and to those that called it, and the conversation so far. */
 export function RunContext({ request, reading }: { request: ApprovalDetails; reading: RunReading }) {
   const { workflowId, lineage, callerUserId, people } = request;
   const { read, problem, callingAgent } = reading;

@@ -41,6 +41,7 @@ interface ConversationProps {
   writing?: ComponentChildren;
 }
 
+/** The last `most` messages of a run, a button that shows more, and the message that the model is `writing`. */
 export function Conversation({ events, caller, agent, most = Infinity, showMore, writing }: ConversationProps) {
   const entries = conversationOf(events, agent);
   const hidden = Math.max(0, entries.length - most);

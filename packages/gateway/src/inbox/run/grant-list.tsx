@@ -16,6 +16,7 @@ interface GrantListProps {
   mayRevoke: boolean;
 }
 
+/** The grants that are in force in a run. A new `version` reads them again. */
 export function GrantList({ workflowId, version, mayRevoke }: GrantListProps) {
   const path = apiPath`/runs/${workflowId}/grants`;
   const { value, problem, reload } = useJson<Grants>(path, version);

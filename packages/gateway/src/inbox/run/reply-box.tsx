@@ -18,6 +18,7 @@ export function ReplyBox({ workflowId, lastTurn }: { workflowId: string; lastTur
     setContent(text);
     setProblem('');
   };
+  /** Sends a message to the run, unless another one is under way. Resolves with true if the gateway has accepted it. */
   const post = async (body: object, idempotencyKey: string, acceptedText: string): Promise<boolean> => {
     if (isBusy) return false;
     setBusy(true);

@@ -101,6 +101,7 @@ function isOfUser(event: RecordedEvent): boolean {
   return event.type === 'RunItemEvent' && event.item.type === 'message' && event.item.role === 'user';
 }
 
+/** Adds a part to the text that the model is writing. Of a long text, the last `mostWriting` characters are kept. */
 function withDelta(writing: Writing | undefined, { turn, offset, delta }: RawResponseEvent): Writing {
   const end = writing === undefined ? -1 : writing.before + writing.text.length;
   // A part that does not follow `writing` directly begins a new text: after a retry, in another turn, or after a loss.

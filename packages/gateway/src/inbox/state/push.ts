@@ -138,6 +138,7 @@ function readSubscribed(): Subscribed | undefined {
   }
 }
 
+/** Keeps in the browser, for the next visit, which person has subscribed and when. Undefined: removes that. */
 function write(subscribed: Subscribed | undefined): void {
   try {
     if (subscribed === undefined) localStorage.removeItem(storageKey);

@@ -106,6 +106,7 @@ function DecidedRow({ request }: { request: DecidedList['requests'][number] }) {
   );
 }
 
+/** Says what the list lacks: further requests, runs that were not read, or runs that cannot be read. */
 function Coverage({ list: { covered, requests, matching } }: { list: DecidedList }) {
   const parts = [
     ...(matching > requests.length ? [`The last ${requests.length} of ${matching}; the export has all.`] : []),
