@@ -34,7 +34,7 @@ export function answeredPage(heading: string, sentence: string, request?: Approv
 
 export const tooLate = 409;
 
-/** The page for a link that was used, or whose request is settled; undefined if the request can still be answered. */
+/** The page for a link that was used, or, as `tooLate`, whose request others settled; undefined if neither is so. */
 export function earlierPage(request: ApprovalDetails, reviewer: string, decisionId: string): Response | undefined {
   const vote = request.votes?.find((each) => each.decisionId === decisionId);
   const { settled } = request;

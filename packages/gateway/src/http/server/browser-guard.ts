@@ -48,7 +48,8 @@ function refusal(site: Site, request: Request, path: string): Problem | undefine
   }
   if (safeMethods.includes(method)) return undefined;
   // A page of another origin can send a bearer token only after a preflight, which only configured origins pass.
-  // `Authorization: Basic` proves nothing, because browsers add it to the requests of every page.
+  // `Authorization: Basic` proves nothing, because browsers add it to the requests of every page. A gateway without
+  // authentication checks no credential, so there, none of these three proves anything.
   if (!site.isLocal && /^bearer /i.test(headers.get('authorization') ?? '')) return undefined;
   // The path contains the link, a credential that no other page has.
   if (!site.isLocal && path.startsWith('/links/')) return undefined;

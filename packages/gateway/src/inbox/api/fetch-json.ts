@@ -66,7 +66,7 @@ export function requestPath({ requestId, workflowId }: RequestIds, rest = '', ro
   return `/${route}${apiPath`/${requestId}`}${rest}?workflowId=${encodeURIComponent(workflowId)}`;
 }
 
-/** Fetches JSON. Notes the gateway's time, and whether the session has ended. Refusals become `ApiProblem`s. */
+/** Fetches JSON; undefined for an empty body. Notes the gateway's time and a sign-out. Refusals throw `ApiProblem`s. */
 async function answerOf<T>(path: string, init: RequestInit): Promise<T> {
   const response = await fetch(path, { ...init, credentials: 'same-origin', cache: 'no-store' }).catch(
     (error: unknown) => {

@@ -316,7 +316,7 @@ interface NotYoursProps {
   foot: ComponentChildren;
 }
 
-/** Replaces the answers for people whose answer would be refused. If anyone may answer, they voted or gave it away. */
+/** Replaces the answers for people who may not answer now. If anyone could, they have voted or passed on their seat. */
 export function NotYours({ request, me, reload, isReviewer, parent, foot, children }: NotYoursProps) {
   const who = whoCanAnswer(request);
   return (

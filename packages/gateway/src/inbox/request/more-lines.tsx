@@ -20,6 +20,7 @@ interface CardTableProps<Row> {
   draw: (row: Row, index: number) => VNode;
 }
 
+/** A table with `mostLines` rows at first, and a button for more. `draw`: makes the element of a row. */
 export function CardTable<Row>({ label, head, rows, draw }: CardTableProps<Row>) {
   const [shown, setShown] = useState(mostLines);
   return (

@@ -7,7 +7,7 @@ import { isSameRequest, type RequestIds } from '../state/paths.ts';
 import { useStore } from '../state/store.ts';
 import { decisions, isAnswered } from './decisions.ts';
 
-/** A link to the next request that waits for the reviewer; empty if there is none. */
+/** A link to the next request that waits for the reviewer, by the list as it is now; empty if there is none. */
 export function NextRequest({ class: look, ...shown }: RequestIds & { class?: string }) {
   useStore(decisions);
   useStore(currentLocation);

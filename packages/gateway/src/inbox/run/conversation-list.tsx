@@ -63,6 +63,7 @@ export function Conversation({ events, caller, agent, most = Infinity, showMore,
   );
 }
 
+/** An entry of a conversation. It repeats neither the name of a reviewer, nor an output that is the last message. */
 function Item({ entry, caller, isOver }: { entry: Entry; caller: Speaker; isOver: boolean }) {
   switch (entry.kind) {
     case 'user':

@@ -113,6 +113,7 @@ async function showNotification(notification: PlainNotification): Promise<(() =>
   }
 }
 
+/** Does the same by the service worker; undefined if this browser has none, or the worker cannot show it. */
 async function showByWorker({ title, body, tag, href }: PlainNotification): Promise<(() => void) | undefined> {
   if (!('serviceWorker' in navigator)) return undefined;
   try {
