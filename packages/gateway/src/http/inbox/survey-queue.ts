@@ -28,7 +28,7 @@ export class SurveyQueue<Answer> {
     this.#now = now;
   }
 
-  /** The answer for a key: a kept one, one under way, or one of `compute`. Rejects with `rate_limited` if too many wait. */
+  /** The answer for a key: kept, under way, or made by `compute`. Rejects with `rate_limited` if too many wait. */
   ask(key: string, compute: () => Promise<Answer>): Promise<Answer> {
     for (const [each, { endedMs }] of this.#kept) {
       if (endedMs !== undefined && endedMs + this.#keepMs <= this.#now()) this.#kept.delete(each);

@@ -124,6 +124,7 @@ function changedPage(heading: string, sentenceHtml: string, status = 200): Respo
   return htmlResponse(heading, body, status);
 }
 
+/** The page with the accounts that answer as a person, each with a button that unlinks it. */
 function accountsPage(accounts: readonly ChatAccount[], person: Principal): Response {
   const rows = accounts.map(
     (account) => `<form method="post" action="/slack/unlink">

@@ -45,6 +45,7 @@ function Block({ block }: { block: ArgumentBlock }) {
   }
 }
 
+/** A list of objects as a table, with a column for each member. `none`: the object of a row lacks the member. */
 function ArgumentTable({ name, columns, rows }: ArgumentBlock & { kind: 'table' }) {
   return (
     <CardTable

@@ -195,6 +195,7 @@ function Words({ of }: { of: Extract<RunItem, { type: 'message' }> }) {
   );
 }
 
+/** A call, what became of it, its arguments and its result, which is folded if it only says that nothing ran. */
 function CallBlock({ call, isOver }: { call: Call; isOver: boolean }) {
   const { arguments: args, result, requests, toolName } = call;
   const { text, tone } = callState(call, isOver);
