@@ -94,6 +94,7 @@ export function joinAssessments(all: readonly Assessment[]): Assessment {
     assessmentBounds.recommendations,
   );
   const writtenByWorkers = new Set(sorted.flatMap((each) => each.fromWorker ?? []).map(boundText));
+  // The marks stay on the texts that are left, because a policy that hides arguments hides what workers wrote, too.
   const fromWorker = [...new Set([...reasons, ...recommendations])].filter((text) => writtenByWorkers.has(text));
   return {
     severity: sorted[0]?.severity ?? 'safe',
@@ -116,6 +117,7 @@ function boundTexts(texts: readonly string[], most: number): string[] {
   return [...distinct.slice(0, most - 1), `and ${distinct.length - most + 1} more`];
 }
 
+/** The text, cut to the bound. Half a surrogate pair, also one that the cut makes, becomes U+FFFD. */
 function boundText(text: string): string {
   const most = assessmentBounds.characters;
   const cut = text.length > most ? `${text.slice(0, most - 1)}…` : text;
@@ -133,7 +135,7 @@ export interface AssessedCall {
   tool: string;
   args: JsonObject;
   risk: Risk;
-  /** The argument that `name:args` patterns match. */
+  /** The name of the argument whose value `name:args` patterns match. */
   subject?: string;
   shell?: ShellSplit;
   /** For a shell command: the other arguments that the tool declares harmless. Default: none. */

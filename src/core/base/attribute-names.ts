@@ -26,16 +26,16 @@ export const defaultAttributeNames: AttributeNames = { ids: 'ApprovalIds', tags:
 /** Names that a query accepts without quotes. Temporal reserves those that begin with `Temporal`. */
 const nameShape = /^(?!Temporal)[A-Za-z][A-Za-z0-9_]{0,63}$/;
 
-/** The names with defaults filled in, or a problem as text, before which the caller writes the setting. */
+/** The names with defaults, and null for `tags: false`; or a problem, before which the caller writes the setting. */
 export function attributeNames(requested: AttributeNameOptions): AttributeNames | string {
   const unknown = Object.keys(requested).find((key) => !Object.hasOwn(defaultAttributeNames, key));
   if (unknown !== undefined) return `'${unknown}' is none of ids, tags, due`;
   const { ids, tags, due } = { ...defaultAttributeNames, ...requested };
-  const given = [ids, due, ...(tags === false || tags === null ? [] : [tags])];
-  const bad = given.find((name) => typeof name !== 'string' || !nameShape.test(name));
+  const names = [ids, due, ...(tags === false || tags === null ? [] : [tags])];
+  const bad = names.find((name) => typeof name !== 'string' || !nameShape.test(name));
   if (bad !== undefined)
     return `'${bad}' is not a name: letters, digits and _, at most 64, not beginning with Temporal`;
-  if (new Set(given).size < given.length) return 'each attribute needs a name of its own';
+  if (new Set(names).size < names.length) return 'each attribute needs a name of its own';
   return { ids, tags: tags === false ? null : tags, due };
 }
 

@@ -25,11 +25,11 @@ const longestName = 200;
 const longestFact = 80;
 const mostDifferences = 10;
 
-/** Makes the facts that an approval binds: the digest of `counting`, and `facts` as short texts for people. */
-export function boundFacts(counting: Json, facts: Readonly<Record<string, Json>>): BoundFacts {
+/** The facts that an approval binds: the digest of all of `bound`, and up to 20 `facts` as short texts for people. */
+export function boundFacts(bound: Json, facts: Readonly<Record<string, Json>>): BoundFacts {
   const named = Object.entries(facts).filter(([name]) => name.length <= longestName);
   const inWords = named.slice(0, mostFacts).map(([name, fact]) => [name, textOf(fact)]);
-  return { digest: jsonDigest(counting), facts: Object.fromEntries(inWords) as Record<string, string> };
+  return { digest: jsonDigest(bound), facts: Object.fromEntries(inWords) as Record<string, string> };
 }
 
 /** True for facts as `boundFacts` makes them. A run checks them, because any process can send facts. */
@@ -44,7 +44,10 @@ export function isBoundFacts(value: unknown): value is BoundFacts {
   );
 }
 
-/** What has changed, one text for each fact, such as `rows: 60 → 90`. Empty if the facts are the same. */
+/**
+ * What has changed, one text for each fact, such as `rows: 60 → 90`; the first ten, then how many are left out. Empty
+ * if nothing has. One sentence if only the digests differ, which also cover what the facts do not show.
+ */
 export function factsChanged(before: BoundFacts, now: BoundFacts): string[] {
   if (before.digest === now.digest) return [];
   const names = [...new Set([...Object.keys(before.facts), ...Object.keys(now.facts)])];

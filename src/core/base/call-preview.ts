@@ -93,6 +93,7 @@ function readTable(place: string, name: string, { columns, rows }: Record<string
   return { value: { kind: 'table', name, columns, rows: changedRows } };
 }
 
+/** Reads a row, whose `before` and `after` each have `columnCount` JSON values; one of the two may be null. */
 function readRow(place: string, row: unknown, columnCount: number): Read<ChangedRow> {
   if (!isObject(row)) return { problem: `${place}: expected an object, not ${kindOf(row)}` };
   const { before, after } = row;

@@ -67,7 +67,7 @@ export function isTooDeep(value: unknown, limit: number = maxCanonicalDepth): bo
   return false;
 }
 
-/** Yields the value, then its members, then theirs, and so on. A container is in a level once: levels stay small. */
+/** Yields the value, then its members, then theirs, and so on. A level opens each container once, so it stays small. */
 function* levelsOf(value: unknown): Generator<unknown[]> {
   for (let level = [value]; level.length > 0;) {
     yield level;

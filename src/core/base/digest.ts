@@ -25,9 +25,9 @@ export function definitionDigest(tool: {
 }): string {
   const { name, description = '', schema = {}, pinned } = tool;
   // The names are in the order of canonical JSON, which is written here without sorting.
-  const more = pinned === undefined ? '' : `"pinned":${canonicalJson(pinned)},`;
+  const pins = pinned === undefined ? '' : `"pinned":${canonicalJson(pinned)},`;
   return sha256Hex(
-    `{"description":${canonicalJson(description)},"name":${canonicalJson(name)},${more}"schema":${canonicalJson(schema)}}`,
+    `{"description":${canonicalJson(description)},"name":${canonicalJson(name)},${pins}"schema":${canonicalJson(schema)}}`,
   );
 }
 
@@ -56,21 +56,22 @@ export function bytesFromBase64(text: string): Uint8Array | undefined {
   const padding = Number(text.endsWith('=')) + Number(text.endsWith('=='));
   const length = text.length - padding;
   const bytes = new Uint8Array(Math.floor((length * 6) / 8));
-  let bits = 0;
+  let unusedBits = 0;
   let buffer = 0;
   let at = 0;
   // A regular expression that repeats groups would overflow the stack on a text of some megabytes.
   for (let index = 0; index < length; index++) {
     const digit = alphabet.indexOf(text[index]!);
     if (digit < 0) return undefined;
+    // At most six unused bits and six new ones.
     buffer = ((buffer << 6) | digit) & 0xfff;
-    bits += 6;
-    if (bits < 8) continue;
-    bits -= 8;
-    bytes[at] = (buffer >> bits) & 0xff;
+    unusedBits += 6;
+    if (unusedBits < 8) continue;
+    unusedBits -= 8;
+    bytes[at] = (buffer >> unusedBits) & 0xff;
     at += 1;
   }
-  return (buffer & ((1 << bits) - 1)) === 0 ? bytes : undefined;
+  return (buffer & ((1 << unusedBits) - 1)) === 0 ? bytes : undefined;
 }
 
 // Ed25519. The first check takes 20 to 30 ms to build a table of 1.3 MB, so a worker loads this module once for all

@@ -22,7 +22,7 @@ const unitsMs: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_0
 export const durationSentence = 'must be a whole number and a unit, such as 30s, 5m, 1h or 1d, or never';
 const longestMs = 3_650 * 86_400_000;
 
-/** Milliseconds of `500ms`, `30s`, `5m`, `1h` or `1d`, at most 3,650 days and more than 0; null for `never`. */
+/** Milliseconds of `500ms`, `30s`, `5m`, `1h` or `1d`, up to 3,650 days; null for `never`. A problem for 0, too. */
 export function parseDuration(text: string): { durationMs: number | null } | { problem: string } {
   if (text === 'never') return { durationMs: null };
   const [, count, unit] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text) ?? [];

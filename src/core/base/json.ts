@@ -15,6 +15,7 @@ export function kindOf(value: unknown): string {
 export function jsonPlace(root: string, path: readonly PropertyKey[]): string {
   const steps = path.map((step) => {
     if (typeof step === 'number') return `[${step}]`;
+    // A model chooses the names, and may choose long ones.
     const name = String(step).slice(0, 64);
     return /^[A-Za-z_$][\w$]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
   });
@@ -87,6 +88,7 @@ function parseByToken(text: string): unknown {
   return whole[0];
 }
 
+/** Adds a value at the end of the list, or under the key that was read last. */
 function addValue(level: Level, value: unknown): void {
   if (Array.isArray(level.value)) {
     level.value.push(value);
@@ -118,8 +120,8 @@ interface OpenLevel {
 }
 
 /**
- * The first problem of a JSON text that a parser would not report: a duplicate key, a number that a double does not
- * hold as written, half a surrogate pair, nesting deeper than `maxDepth`. Malformed text is left to the parser.
+ * The first problem of a JSON text that a parser would not report: a duplicate or refused key, a number that a double
+ * does not hold as written, half a surrogate pair, nesting deeper than `maxDepth`. A parser reports malformed text.
  */
 export function strictJsonProblem(
   text: string,
@@ -209,6 +211,7 @@ function unescaped(quoted: string): string | undefined {
 function isExact(number: number, text: string, isInteger: boolean): boolean {
   if (!Number.isFinite(number)) return false;
   if (isInteger && BigInt(number) !== BigInt(text)) return false;
+  // A number such as 1e-999 has become 0.
   if (number === 0) return !/[1-9]/.test(text.split(/[eE]/, 1)[0]!);
   return Number.isSafeInteger(number) || !Number.isInteger(number) || normalForm(text) === normalForm(String(number));
 }

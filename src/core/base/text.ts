@@ -22,7 +22,7 @@ export function shortened(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most).replace(/\p{Surrogate}/gu, '')}…`;
 }
 
-/** As many values from the beginning of a list as fit into `bytes` bytes of JSON. */
+/** As many values from the beginning of a list as fit into `bytes` bytes of JSON, with brackets and commas. */
 export function fitting<T>(values: readonly T[], bytes: number): T[] {
   let used = 2;
   const end = values.findIndex((value) => {
@@ -177,6 +177,7 @@ export class TextSearch {
     const beginning = word.slice(0, shortWordLength);
     let at = text.indexOf(beginning, from);
     while (at !== -1 && at < text.length) {
+      // Reads on while some beginning of the word is matched: a mismatch may leave a shorter one.
       for (let length = 0; at < text.length; at++) {
         length = this.#extendedMatch(length, text.charCodeAt(at));
         if (length === word.length) return at + 1 - length;

@@ -32,7 +32,7 @@ export interface ToolDefinition {
   /** JSON Schema of the arguments. */
   schema: JsonObject;
   risk: Risk;
-  /** The argument that `name:args` patterns match. Default: the canonical JSON of all arguments. */
+  /** The name of the argument that `name:args` patterns match. Default: they match the JSON of all arguments. */
   subject?: string;
   /** True: the subject is shell text, and the call carries its split (`splitShell`). */
   shellSubject?: true;

@@ -93,7 +93,7 @@ function isName(value: unknown): boolean {
   return typeof value === 'string' && value !== '' && value.length <= longestName && isWellFormed(value);
 }
 
-/** Why an agent does not take these files. `fileBytes`: how much the run accepts in one message. */
+/** Why an agent does not take these files. `taken`: what it takes, if any. `fileBytes`: the limit of one message. */
 export function filesProblem(
   files: readonly UserFile[],
   agent: string,
@@ -115,6 +115,7 @@ export function filesProblem(
   return sum > fileBytes ? tooLarge(`the files of one message have ${sizeText(sum)}`, fileBytes).problem : undefined;
 }
 
+/** Why an agent does not take one file: because of its type, its size, or for an address its host. */
 function fileProblem({ mediaType, url }: UserFile, agent: string, taken: TakenFiles): Problem | undefined {
   const { types, maxBytes, hosts } = taken;
   if (!types.includes(mediaType)) {
@@ -138,7 +139,7 @@ function isTakenHost(host: string, hosts: readonly string[]): boolean {
   return hosts.some((each) => each === '*' || each === host || (each.startsWith('*.') && host.endsWith(each.slice(1))));
 }
 
-/** What people see of a file. Accepts any value: the sender is not trusted. */
+/** What people see of a file. Leaves out members of the wrong form, because the sender is not trusted. */
 export function shownFile(value: unknown): ShownFile {
   const { mediaType, url, filename } = isObject(value) ? value : {};
   const type = isMediaType(mediaType) ? mediaType : 'unknown type';
@@ -152,7 +153,7 @@ export function shownFile(value: unknown): ShownFile {
   };
 }
 
-/** The files in one line, such as `1 picture (image/png, 34 kB, "cat.png")`; empty without files. */
+/** The files in a line, such as `1 picture (image/png, 34 kB, "cat.png")`; empty without files. Omits a size of 0. */
 export function filesText(files: readonly ShownFile[]): string {
   if (files.length === 0) return '';
   const noun = files.every(({ mediaType }) => mediaType.startsWith('image/')) ? 'picture' : 'file';

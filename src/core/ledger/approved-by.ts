@@ -7,7 +7,7 @@ import { personKeyOfRun, senderOf } from './panel.ts';
 /** One id of a person who approved. A person with several ids has several entries. */
 export type Approver = Pick<Partial<Voter>, 'reviewerId' | 'keyId'>;
 
-/** The reviewers who approved or answered a request, and the people whose seats they used; none for others. */
+/** The reviewers who approved or answered a request, and the people whose seats they used; empty if no reviewer did. */
 export function approversOf(found: RequestRecord | SettledRequest, directories: Directories): Approver[] {
   if (!('settlement' in found)) return [];
   const voters = votersOf(found);

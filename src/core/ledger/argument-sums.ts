@@ -22,7 +22,7 @@ const none: ArgumentSums = { tools: [], held: [] };
 /** The most argument names that are summed for one tool: a model may invent names. */
 const mostArguments = 50;
 
-/** A ledger, or the part of one that an audit knows. */
+/** What the functions need of a ledger: an audit knows only a part of one. `sums` is absent before the first call. */
 interface Summing {
   sums?: ArgumentSums;
 }
@@ -42,7 +42,7 @@ export function withShare<L extends Summing>(ledger: L, callId: string, tool: st
   return { ...ledger, sums: { tools: afterShare(before.tools, share, 1), held: [...before.held, share] } };
 }
 
-/** The ledger without the numbers of a call that does not run. */
+/** The ledger without the numbers of a call that does not run; unchanged if it has none, or they count for good. */
 export function withoutShare<L extends Summing>(ledger: L, callId: string): L {
   const { tools, held } = ledger.sums ?? none;
   const share = held.find((each) => each.callId === callId);
@@ -57,7 +57,7 @@ export function withShareSpent<L extends Summing>(ledger: L, callId: string): L 
   return { ...ledger, sums: { ...sums, held: sums.held.filter((each) => each.callId !== callId) } };
 }
 
-/** A copy of the ledger for a ruling on a waiting call: its sums leave out this call and later requests. */
+/** The ledger for a ruling on a call. If the call waits, the sums leave out its numbers and those of later requests. */
 export function admittedBefore<L extends Summing & { open: readonly { callId: string }[] }>(
   ledger: L,
   callId: string | undefined,
@@ -67,7 +67,7 @@ export function admittedBefore<L extends Summing & { open: readonly { callId: st
   return ledger.open.slice(index).reduce((before, each) => withoutShare(before, each.callId), ledger);
 }
 
-/** The sum as a double; undefined if a call of the tool has no number of at least 0 in the argument. */
+/** The sum as a double, 0 without calls; undefined if a call of the tool has no number from 0 on in the argument. */
 export function sumOf({ tools }: ArgumentSums = none, tool: string, argument: string): number | undefined {
   const found = tools.find((each) => each.tool === tool);
   if (found === undefined) return 0;

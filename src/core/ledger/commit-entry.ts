@@ -42,11 +42,12 @@ export interface CommittedRun {
   firstRunId: string;
 }
 
+/** The text that stands for a run in each of its leaves. */
 export function runTag({ namespace, workflowId, firstRunId }: CommittedRun): string {
   return jsonDigest([namespace, workflowId, firstRunId].map(wellFormed));
 }
 
-/** Returns a function that makes the salt of each member of each entry. No salt reveals another, or the secret. */
+/** Returns the salt of each member of each entry. No salt reveals another, or the secret (hex digits). */
 export function saltsOf(secret: string): (seq: number, member: string) => string {
   const keyed = hmac.create(sha256, hexToBytes(secret));
   return (seq, member) => {
@@ -63,13 +64,13 @@ export function saltedHash(salt: string, value: Json): string {
   return bytesToHex(sha256(concatBytes(hexToBytes(salt), utf8ToBytes(canonicalJson(committable(value))))));
 }
 
-/** The leaf of an entry, given its plain members and the hashes of the others. */
+/** The leaf of an entry, given its plain members and the hashes of the others. `tag`: the run's, by `runTag`. */
 export function leafOf(tag: string, plain: Record<string, Json>, salted: Record<string, string>): string {
   const shown = Object.fromEntries(Object.entries(plain).map(([name, value]) => [name, committable(value)]));
   return leafHash(canonicalJson({ plain: shown, run: tag, salted }));
 }
 
-/** The leaf of an entry as the run writes it. Never throws, so that no message can stop the run. */
+/** The leaf of an entry as the run with this `runTag` writes it. Never throws, so that no message can stop the run. */
 export function committedLeaf(entry: JournalEntry, tag: string, saltOf: ReturnType<typeof saltsOf>): string {
   const plain: Record<string, Json> = {};
   const salted: Record<string, string> = {};

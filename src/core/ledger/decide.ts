@@ -72,7 +72,7 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
   const problem = unfitProblem(record, decision, atMs) ?? entitlement(panel, voter, approves);
   if (problem !== undefined) return refusalOf(ledger, requestId, problem.code, problem.message);
   const [earlier] = ownVotes;
-  // Under one decision id, such as that of an answer link, a person answers once.
+  // A person may turn an approval into a denial, but not under the same decision id, such as that of an answer link.
   const isSameId = earlier !== undefined && earlier === retried;
   if (earlier !== undefined && (approved || !earlier.approved || isSameId)) {
     const message = `${nfc(voter.reviewerId) ?? 'an unnamed reviewer'} has answered request ${requestId} already`;
@@ -134,7 +134,10 @@ function countVote(
   return refusalOf(ledger, requestId, 'rate_limited', message);
 }
 
-/** Applies an approval with edited arguments: the edited call runs now, or a new request asks about it. */
+/**
+ * Applies an approval with edited arguments. The edited call runs now if the policy does not ask about it, or if it
+ * asks for the same approvals and this one suffices, as earlier votes were about other arguments; else a request asks.
+ */
 function decideEdited(
   ledger: Ledger,
   record: RequestRecord,

@@ -28,7 +28,7 @@ export interface EarlierDenial {
   reviewerId?: string;
   /** When the call was last denied, in ISO 8601. */
   at: string;
-  /** How often reviewers were asked about the call and denied it. */
+  /** The number of times that reviewers were asked about the call and denied it. */
   times: number;
 }
 
@@ -95,12 +95,12 @@ export function earlierDenialOf({ calls }: Denials, digest: string): EarlierDeni
   return at === undefined ? undefined : { reason, reviewerId, at, times };
 }
 
-/** How often the tool was denied, if that is final: reviewers are no longer asked about its calls. Else undefined. */
+/** The denials of a tool, if so many that reviewers are no longer asked about its calls; else undefined. */
 export function finalDenials({ byTool, heardAt = {} }: Denials, tool: string, limits: Holding): number | undefined {
   const ended = limits.denialsHoldFor === 'run' ? 0 : numberOf(heardAt, tool);
-  const attempts = numberOf(byTool, tool) - ended;
-  // Without retries, the first denial is final.
-  return attempts >= Math.max(1, limits.maxRetriesAfterDeny) ? attempts : undefined;
+  const denials = numberOf(byTool, tool) - ended;
+  // The setting is a number of denials, whatever its name says. At 0, as at 1, the first denial is final.
+  return denials >= Math.max(1, limits.maxRetriesAfterDeny) ? denials : undefined;
 }
 
 /** The tools that are denied for good, in the form of grants, for query `grants`. Message `revoke` takes their ids. */

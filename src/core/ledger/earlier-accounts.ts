@@ -30,6 +30,7 @@ const mostAccounts = 10;
 export function earlierAccountsOf(ledger: Ledger, asked: RequestRecord): EarlierAccount[] {
   const accounts = accountsIn(asked.request.arguments, asked.redaction).slice(0, mostAccounts);
   if (accounts.length === 0) return [];
+  // A request that an edit replaced is left out, because its call did not run, and the edited call has its own.
   const earlier = ledger.settled.filter(
     ({ settlement: { settledAt, by } }) => settledAt <= asked.request.requestedAt && by !== 'edit',
   );
@@ -94,7 +95,7 @@ function plainAccount(text: string): string {
   return /^[A-Z]{2}\d{2}[A-Z\d]{11,30}$/.test(plain) ? plain : text;
 }
 
-/** True if the ledger has the arguments of each earlier request, and each call of the tool had a request. */
+/** True if the ledger lacks no earlier arguments (`kept` drops long ones), and each call of the tool had a request. */
 function knowsAll({ past, outcomes }: Ledger, toolName: string, earlier: readonly SettledRequest[]): boolean {
   const isTrimmed = ({ request, settlement: { edited } }: SettledRequest): boolean =>
     Object.keys((edited ?? request).arguments).length === 0;

@@ -86,8 +86,8 @@ export function delegate(ledger: Ledger, command: DelegateCommand, directories: 
   const problem = seatProblem(found, command, { panel, giver, isTakenBack }, directories);
   if (problem !== undefined) return refusalOf(ledger, requestId, problem.code, problem.message);
   // The name is spelled as in the delegation that ends, so that the journal shows which delegation it is.
-  const more = isTakenBack ? { from: given.from, to: given.from } : { from, to, ...sentBy(command) };
-  const delegated: RequestRecord = { ...found, delegations: withDelegation(delegations, more, keyOf) };
+  const delegation = isTakenBack ? { from: given.from, to: given.from } : { from, to, ...sentBy(command) };
+  const delegated: RequestRecord = { ...found, delegations: withDelegation(delegations, delegation, keyOf) };
   const why = newShortage(found, delegated, directories);
   if (why !== undefined) return refusalOf(ledger, requestId, 'invalid_message', why);
   const decides = isTakenBack ? `'${from}' decides again` : `'${to}' decides in the place of '${from}'`;
@@ -98,9 +98,9 @@ export function delegate(ledger: Ledger, command: DelegateCommand, directories: 
     requestId,
     toolName: request.toolName,
     reason,
-    to: [more.to],
+    to: [delegation.to],
     ...senderIn(command.voter),
-    reviewerId: more.from,
+    reviewerId: delegation.from,
     ...(command.from !== undefined && { by: 'operator' as const, byId: command.voter.reviewerId }),
   });
 }
@@ -155,6 +155,7 @@ function giverOf({ voter, from, operator, reason = '' }: DelegateCommand, panel:
     return { code: 'unverified_reviewer', message };
   }
   if (reason.trim() === '') return invalid(`who moves a request must say why: give a 'reason'`);
+  // Verified, so that the checks of the seat do not ask its holder for a signature.
   return { reviewerId: from, identity: 'verified' };
 }
 

@@ -45,7 +45,7 @@ export function hideInSettlement(settlement: Settlement): Settlement {
   return edited === undefined ? settlement : { ...settlement, edited: { ...edited, arguments: {} } };
 }
 
-/** A grant as reviewers see it. `showsArguments`: whether the active policies show arguments. */
+/** A grant as reviewers see it, without its own marks of what to hide. `showsArguments`: by the active policies. */
 export function shownGrant({ hidden, redacted, ...grant }: Grant, showsArguments: boolean): Grant {
   const isShown = showsArguments && hidden === undefined;
   return { ...grant, scope: isShown ? hideGlobs(grant.scope, redacted ?? []) : hideInScope(grant.scope) };
@@ -104,11 +104,11 @@ export function redactInRequest<Request extends ApprovalRequest>(request: Reques
   };
 }
 
-/** The settlement as reviewers see it. `edited`: what is hidden of the arguments that a reviewer wrote. */
-export function redactInSettlement(settlement: Settlement, edited: Redaction | undefined): Settlement {
-  const { edited: ran } = settlement;
-  if (ran === undefined || edited === undefined) return settlement;
-  return { ...settlement, edited: { ...ran, arguments: redactedArguments(ran.arguments, edited.values) } };
+/** The settlement as reviewers see it. `redaction`: what is hidden of the arguments that a reviewer wrote. */
+export function redactInSettlement(settlement: Settlement, redaction: Redaction | undefined): Settlement {
+  const { edited } = settlement;
+  if (edited === undefined || redaction === undefined) return settlement;
+  return { ...settlement, edited: { ...edited, arguments: redactedArguments(edited.arguments, redaction.values) } };
 }
 
 export function redactInVote<Vote extends { always?: boolean | RequestedScope }>(vote: Vote, names: string[]): Vote {
@@ -158,7 +158,7 @@ export function shownParts(found: RequestRecord | SettledRequest, hides: boolean
   };
 }
 
-/** The preview without the hidden parts of the arguments, and without other texts that look like them. */
+/** The preview without hidden parts of arguments and texts of their kinds; a failed one if that takes too long. */
 export function shownPreview(
   { request, redaction }: Pick<RequestRecord, 'request' | 'redaction'>,
   preview: CallPreview | undefined,

@@ -178,6 +178,7 @@ export function withOutcome({ outcomes }: Pick<Ledger, 'outcomes'>, call: CallOu
   return outcomes.map((each) => (each === before ? { ...call, ran: ranSince(before, call.ran) } : each));
 }
 
+/** The ledger's counts with the numbers in `more` added, of which a negative one takes calls off again. */
 export function counted({ counts }: Pick<Ledger, 'counts'>, more: Partial<Ledger['counts']>): Ledger['counts'] {
   const { calls = 0, asks = 0, denials = 0, irreversible = 0 } = more;
   return {

@@ -158,7 +158,7 @@ export function reduce(ledger: Ledger, command: LedgerCommand, directories: Dire
   }
 }
 
-/** Records how a call without a request was answered: counts it, uses up its grant, keeps a denial. */
+/** Records how a call without a request was answered: counts it, takes one use of its grant, keeps a denial. */
 function rule(ledger: Ledger, command: RuleCommand): Reduction {
   const { atMs, callId, toolName, outcome, ruling, digest, reason, grantId, resultOf, advice } = command;
   const { reversible = true } = command;
@@ -258,7 +258,10 @@ function show(ledger: Ledger, { requestId, shown, hidden, redaction }: ShowComma
   return unchanged(withRequest(ledger, { ...record, request, hidden, redaction }));
 }
 
-/** Records the facts of a preview. Neither of two different previews binds: reviewers may have seen either. */
+/**
+ * Records the facts of a preview, if the request has one that binds and shows it. Neither of two different previews
+ * binds, because reviewers may have seen either.
+ */
 function bind(ledger: Ledger, { requestId, bound }: Extract<LedgerCommand, { kind: 'bind' }>): Reduction {
   const record = findOpen(ledger, requestId);
   if (record?.bound === undefined || record.bound === 'hidden') return unchanged(ledger);

@@ -35,8 +35,8 @@ export function makeGrant(
 ): Granted {
   const nothing = { reduction, settled: [] };
   const requested = votes.map(({ always }) => always);
-  if (requested.every((wish) => wish === undefined || wish === false)) return { ...nothing, note: '' };
-  if (!requested.every((wish) => wish !== undefined && wish !== false)) {
+  if (requested.every((each) => each === undefined || each === false)) return { ...nothing, note: '' };
+  if (!requested.every((each) => each !== undefined && each !== false)) {
     return { ...nothing, note: '; no grant: not every approving reviewer asked for one' };
   }
   const approved = votes[0]!.approved;
@@ -109,7 +109,7 @@ export type GrantableRequest = Asked & {
   ruled: Pick<RequestRecord['ruled'], 'definition' | 'subject' | 'shell' | 'beside' | 'peopleOnly'>;
 };
 
-/** The grant or standing denial that answers an open request; undefined if none does. A denial comes first. */
+/** The standing denial that answers an open request, else the grant, unless only people may answer (`peopleOnly`). */
 export function grantOver(
   ledger: Pick<Ledger, 'grants'>,
   record: GrantableRequest,
@@ -210,13 +210,15 @@ function scopeOf(
   const widest = terms.always;
   if (widest === false) return 'the rule that asked admits none';
   const usual: GrantKind = defaultAlways({ risk, shell: ruled.shell });
-  const kinds = requested.map((wish) => (typeof wish === 'object' ? wish.kind : usual));
+  const kinds = requested.map((each) => (typeof each === 'object' ? each.kind : usual));
   const requestedKind = grantKinds.find((kind) => kinds.includes(kind))!;
   const narrowed = grantKinds.indexOf(requestedKind) > grantKinds.indexOf(widest);
+  // A grant that is too wide is narrowed to `call`, because there may be no globs for kind `arguments`.
   if (narrowed || requestedKind === 'call') return { scope: { kind: 'call', digest }, narrowed };
   if (requestedKind === 'tool') return { scope: { kind: 'tool' }, narrowed };
-  const globs = requested.flatMap((wish) => (typeof wish === 'object' && wish.match !== undefined ? [wish.match] : []));
+  const globs = requested.flatMap((each) => (typeof each === 'object' && each.match !== undefined ? [each.match] : []));
   const match = Object.assign({}, ...globs) as Record<string, string>;
+  // Two different globs on one argument cannot be one grant.
   const isMerged = globs.every((each) => Object.entries(each).every(([name, glob]) => match[name] === glob));
   const problem = globsProblem(match, record);
   if (problem !== undefined) return problem;
@@ -240,7 +242,7 @@ function globsProblem(match: Record<string, string>, record: RequestRecord): str
 
 /** The expiry and the uses of the new grant: the shortest time and the fewest uses in any vote. */
 function limitsOf(requested: readonly unknown[], atMs: number): Pick<Grant, 'expiresAtMs' | 'usesLeft'> {
-  const scopes = requested.filter((wish): wish is RequestedScope => typeof wish === 'object' && wish !== null);
+  const scopes = requested.filter((each): each is RequestedScope => typeof each === 'object' && each !== null);
   const durations = scopes.flatMap(({ expiresIn }) => {
     const parsed = expiresIn === undefined ? undefined : parseDuration(expiresIn);
     return parsed !== undefined && 'durationMs' in parsed && parsed.durationMs !== null ? [parsed.durationMs] : [];
@@ -269,7 +271,7 @@ export function alwaysTermsOf({ terms, ruled }: Pick<RequestRecord, 'terms' | 'r
   return { widest, command: { argument: subject, beside: [...beside] } };
 }
 
-/** Which "always" a card offers: `chosen` if a second step lets the reviewer choose the scope; false for none. */
+/** Which "always" a card offers: `chosen`, in a second step, if rules admit all kinds; else the widest; false: none. */
 export function chosenScope(terms: AlwaysTerms | undefined): GrantKind | 'chosen' | false {
   if (terms === undefined) return false;
   return terms.widest === 'tool' ? 'chosen' : terms.widest;

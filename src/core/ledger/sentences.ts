@@ -68,8 +68,8 @@ export function editedSentence(asked: JsonObject, ran: JsonObject): string {
 const longestReasons = 2_000;
 
 /**
- * Quotes the reasons of approvals before a tool's result, in the order of the votes. A reason is JSON without invisible
- * characters, so it can neither end its line nor pass for the result.
+ * Quotes the reasons of approvals before a tool's result, in the order of the votes; undefined if there are none. A
+ * reason is JSON without invisible characters, so it can neither end its line nor pass for the result.
  */
 export function approvedSentence(votes: readonly Pick<ReviewerVote, 'reviewerId' | 'reason'>[]): string | undefined {
   const written = votes.flatMap(({ reviewerId = '', reason = '' }) => {
@@ -77,12 +77,12 @@ export function approvedSentence(votes: readonly Pick<ReviewerVote, 'reviewerId'
     return words === '' ? [] : [{ reviewerId, words }];
   });
   if (written.length === 0) return undefined;
-  const share = Math.floor(longestReasons / written.length);
+  const longestReason = Math.floor(longestReasons / written.length);
   return written
     .map(({ reviewerId, words }) => {
       const isChannel = reviewerId.startsWith(byChannel);
       const who = isChannel ? `Channel ${escapeJson(reviewerId.slice(byChannel.length))}` : 'A reviewer';
-      return `${who} approved this call and wrote: ${escapeJson(shortened(words, share))}.`;
+      return `${who} approved this call and wrote: ${escapeJson(shortened(words, longestReason))}.`;
     })
     .join(' ');
 }

@@ -99,7 +99,7 @@ export function notOpenReceipt(
 
 const settledCodes: Partial<Record<OutcomeName, ProblemCode>> = { expired: 'expired', cancelled: 'run_closed' };
 
-/** The receipt for a message about a settled request: the outcome, and who settled the request (I3). */
+/** The receipt for a message about a settled request: the outcome, and who settled it (I3), written by `nameOf`. */
 export function settledReceipt(
   requestId: string,
   { outcome, reviewerId: settledBy, reviewerName }: Pick<Settlement, 'outcome' | 'reviewerId' | 'reviewerName'>,

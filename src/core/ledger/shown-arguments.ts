@@ -18,7 +18,7 @@ const notShownBytes = 1_000;
 /** The longest name that is shown. Even with every character escaped, it has room in a list of names. */
 export const longestName = 160;
 
-/** The arguments `names` as lists show them; undefined if the call has none. `hidden`: what reviewers do not see. */
+/** The arguments `names` as lists show them, while there is room; undefined if none is. `hidden`: parts not to show. */
 export function shownArguments(
   original: JsonObject,
   names: readonly string[],

@@ -28,7 +28,7 @@ export interface CompiledPattern {
 
 /** A call prepared for many patterns. The text of the arguments is made on first use. */
 export interface CallSubjects {
-  /** The argument that `name:args` patterns see; undefined: all of them. */
+  /** The name of the argument that `name:args` patterns match; undefined: they match the JSON of all arguments. */
   subject: string | undefined;
   name: GlobSubject;
   args: () => GlobSubject;
@@ -109,15 +109,18 @@ export function metered(
   return readingMatches(glob, subject, reading);
 }
 
-/** A copy of the subjects in which the first use of the arguments' text pays for patterns of `argsLength` in all. */
-export function boundedSubjects(subjects: CallSubjects, argsLength: number): CallSubjects {
+/**
+ * A copy of the subjects whose first use of the arguments' text pays for the matches of all patterns with that text.
+ * `patternsLength`: the sum of the patterns' lengths. If the budget does not cover that, the text becomes a problem.
+ */
+export function boundedSubjects(subjects: CallSubjects, patternsLength: number): CallSubjects {
   let bounded: GlobSubject | undefined;
   return {
     ...subjects,
     args: () => {
       if (bounded !== undefined) return bounded;
       const text = subjects.args();
-      const work = argsLength * lengthOf(text);
+      const work = patternsLength * lengthOf(text);
       return (bounded = subjects.afford(work) ? text : { problem: 'the arguments are too long for so many rules' });
     },
   };
@@ -133,7 +136,7 @@ export function withSubject(subjects: CallSubjects, subject: string | undefined,
   return { ...subjects, args: () => part, field: (name) => (name === subject ? part : subjects.field(name)) };
 }
 
-/** Prepares a call for one ruling. `subject`: the argument that patterns see. Matches add their work to `meter`. */
+/** Prepares a call for one ruling. Each text is prepared on first use. Matches add their work to `meter`. */
 export function callSubjects(
   call: { tool: string; args: JsonObject; subject?: string },
   meter: RulingMeter = { work: 0 },

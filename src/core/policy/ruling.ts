@@ -56,7 +56,7 @@ export interface RuledCall {
   tool: string;
   args: JsonObject;
   risk: Risk;
-  /** The argument that `name:args` patterns match. Default: the canonical JSON of all arguments. */
+  /** The name of the argument that `name:args` patterns match. Default: they match the JSON of all arguments. */
   subject?: string;
   /** Present if the subject is a shell command, even if it could not be split. */
   shell?: ShellSplit;
