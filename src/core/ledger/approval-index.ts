@@ -96,7 +96,7 @@ const peopleBytes = 800;
 /** The most bytes of a sentence in a row: room for 300 characters of any script. */
 const sentenceBytes = 1_000;
 
-/** A run's search attributes: its open request ids, tags, and the earliest deadline, within the server's limits. */
+/** A run's search attributes: its open requests' ids, tags (long ones are left out), and their earliest deadline. */
 export function approvalIndex(ledger: Ledger): Omit<ApprovalIndex, 'memo'> {
   const { open, settled } = ledger;
   const dues = open.flatMap(({ deadlineMs }) => (deadlineMs === null ? [] : [deadlineMs]));
@@ -184,14 +184,10 @@ function peopleOf(record: RequestRecord, { directories, nowMs }: People): RowPeo
 }
 
 /** The members about people that a row has room for. `approvers` holds all ids of each person. */
-export function rowPeople({
-  reviewers,
-  delegations,
-  approvers,
-  escalated = [],
-  cannotBeApproved: why,
-  callerName,
-}: RowPeople & { reviewers: readonly string[]; delegations: readonly Delegation[] }): RowPeople {
+export function rowPeople(
+  people: RowPeople & { reviewers: readonly string[]; delegations: readonly Delegation[] },
+): RowPeople {
+  const { reviewers, delegations, approvers, escalated = [], cannotBeApproved: why, callerName } = people;
   const hasRoom = (names: readonly unknown[]): boolean => byteLength(JSON.stringify(names)) <= peopleBytes;
   // Without reviewers anyone may answer, also after a delegation, so no delegate is named.
   const asked = reviewers.length === 0 ? [] : withDelegates(reviewers, delegations);

@@ -64,14 +64,8 @@ export function settle(ledger: Ledger, record: RequestRecord, settlement: Settle
 }
 
 /** The fields of a vote that its journal entry and its settlement record. */
-export function votedFields({
-  reason,
-  reviewerId,
-  reviewerName,
-  identity,
-  decisionId,
-  viewed,
-}: ReviewerVote): Partial<Settlement> {
+export function votedFields(vote: ReviewerVote): Partial<Settlement> {
+  const { identity, reason, reviewerId, reviewerName, decisionId, viewed } = vote;
   return { identity, reason, reviewerId, reviewerName, decisionId, viewed };
 }
 

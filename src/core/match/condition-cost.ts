@@ -25,7 +25,7 @@ function pay(steps: number, budget: ConditionBudget): void {
   if (budget.left < 0) throw new Error('too costly');
 }
 
-/** The price of a call beside that of computing `values`: at least 0.1 for most functions. */
+/** The price of a call beside that of `values`, mostly 0.1 or more. `length / 14`: 14 characters cost one step. */
 function costOfCall(name: string, values: readonly CelValue[], budget: ConditionBudget): number {
   const total = (cost: (value: CelValue) => number): number =>
     values.reduce<number>((sum, value) => sum + cost(value), 0.1);
@@ -92,6 +92,7 @@ export function weightOf(expression: Expression | undefined): number {
   return partsOf(expression).reduce((sum, part) => sum + weightOf(part), own);
 }
 
+/** The expressions directly within one; of a map, its keys and values. */
 export function partsOf({ exprKind }: Expression): Expression[] {
   const parts = (): (Expression | undefined)[] => {
     switch (exprKind.case) {

@@ -112,7 +112,7 @@ function withBudget<Result>(given: ConditionBudget, sumOf: SumOf | undefined, ev
   }
 }
 
-/** The problem of the first bad name, as a clause. Makes loops pay for each round, and `has` fail on non-objects. */
+/** The first problem, as a clause. Changes the expression: loops pay for each round, and `has` fails on non-objects. */
 function prepare(expression: Expression, variables: ReadonlySet<string>): string | undefined {
   const { exprKind } = expression;
   const firstProblem = (parts: (Expression | undefined)[], names = variables): string | undefined => {

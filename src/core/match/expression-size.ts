@@ -23,7 +23,7 @@ export function expressionSize(source: string): number {
     if (character === '(') {
       groups.push({ size: 0, last: 0 });
     } else if (character === ')' && groups.length > 1) {
-      // An empty group has an instruction that does nothing.
+      // An empty group has an instruction that does nothing, and any group two for its beginning and end.
       const size = Math.max(groups.pop()!.size, 1) + 2;
       groups.at(-1)!.last = size;
       groups.at(-1)!.size += size;

@@ -151,7 +151,8 @@ export function listSubject(text: string, items: readonly GlobSubject[]): GlobSu
 
 /**
  * How a rule matches a list. `any`, for rules that deny or ask: one element matches, or the text of the whole list.
- * `every`, for rules that allow: each element matches, or the whole list matches a glob without `*`.
+ * `every`, for rules that allow: each element matches, or the whole list matches a glob without `*`, which could stand
+ * for any elements.
  */
 export type ListReading = 'any' | 'every';
 

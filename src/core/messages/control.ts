@@ -94,6 +94,7 @@ const longestPolicy = 400_000;
 const longestContent = 100_000;
 const insteadOfContent = ['retry', 'stop'] as const;
 
+/** Reads an `extend`; else returns the first problem. */
 export function readExtend(value: unknown): Read<ExtendMessage> {
   const fields = readFields(value, 'an extension', ['requestId', 'until']);
   if ('problem' in fields) return fields;
@@ -105,6 +106,7 @@ export function readExtend(value: unknown): Read<ExtendMessage> {
   return { message: { requestId, until: until as string, ...(signed as ControlMessage) } };
 }
 
+/** Reads a `delegate`, with or without `from`; else returns the first problem. */
 export function readDelegate(value: unknown): Read<DelegateMessage> {
   const fields = readFields(value, 'a delegation', ['requestId', 'to', 'from']);
   if ('problem' in fields) return fields;
@@ -120,6 +122,7 @@ function isPerson(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '' && !value.startsWith('group:');
 }
 
+/** Reads a `revoke`; else returns the first problem. The run checks whether it has the grants. */
 export function readRevoke(value: unknown): Read<RevokeMessage> {
   const fields = readFields(value, 'a revocation', ['grants']);
   if ('problem' in fields) return fields;
@@ -202,7 +205,7 @@ function isListOfIds(value: unknown): value is string[] {
   return isBounded && value.every((id) => typeof id === 'string' && id.length <= longestGrantId);
 }
 
-/** The fields that are present, with texts within their limits. Any unknown field is refused, never ignored. */
+/** The fields of a message: those that all kinds have, and `own`. Any other field is refused, never ignored. */
 function readFields(value: unknown, what: string, own: readonly string[]): Read<Record<string, unknown>> {
   if (!isObject(value)) return invalid(`${what} is an object, not ${kindOf(value)}`);
   const message: Record<string, unknown> = {};

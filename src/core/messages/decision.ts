@@ -155,6 +155,7 @@ function jsonProblem(key: keyof typeof longestJson, field: unknown): Problem | u
   return { code: 'too_large', message: `'${key}' is longer than ${longestJson[key]} characters of JSON` };
 }
 
+/** Why an `always` that is not a boolean is refused; undefined if it is accepted. */
 function scopeProblem(scope: unknown): Problem | undefined {
   if (!isObject(scope)) {
     return invalid(`'always' must be true, false or { kind, match, expiresIn, uses }, not ${kindOf(scope)}`).problem;
@@ -186,6 +187,7 @@ function isFiniteDuration(value: unknown): boolean {
   return 'durationMs' in parsed && parsed.durationMs !== null;
 }
 
+/** Why the globs of an `always` are refused, as too many or as invalid; undefined if they are accepted. */
 function matchProblem(match: unknown): Problem | undefined {
   const fields = isObject(match) ? Object.entries(match) : [];
   if (fields.length === 0 || fields.length > maxMatches) {

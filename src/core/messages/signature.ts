@@ -37,7 +37,7 @@ export function signedText({ message, action, namespace, workflowId }: Addressed
 export function verifySignature({ publicKey, ...addressed }: Addressed & { publicKey: string }): boolean {
   try {
     const { signature, ...fields } = addressed.message as { signature?: { value?: unknown } };
-    // Otherwise a field of the message could pass for one of the added fields.
+    // A field of the message with such a name could pass for the added field.
     if (addedFields.some((name) => Object.hasOwn(fields, name))) return false;
     const value = signature?.value;
     const bytes = typeof value === 'string' ? bytesFromBase64(value) : undefined;

@@ -1,6 +1,6 @@
 import { Seats } from './delegation.ts';
 import { membersOf, personKey } from './directory.ts';
-import { shortageIn, type Ballot, type Panel } from './entitlement.ts';
+import { shortageIn, type Ballot, type Panel, type SeatedRequirement } from './entitlement.ts';
 
 /** Why no votes can approve a request, and what to do. `panel` has all reviewers that escalation can add. */
 export function cannotBeApproved(panel: Panel, votes: readonly Ballot[]): string | undefined {
@@ -35,20 +35,13 @@ export function whyNotApproved(panel: Panel, votes: readonly Ballot[]): string |
 }
 
 /** What a requirement needs, in words, such as `2 approvals of 'ann' or 'bob'`. */
-function needOf({
-  reviewers,
-  quorum,
-  oneOfEach,
-}: {
-  reviewers: readonly string[];
-  quorum: number;
-  oneOfEach: readonly string[];
-}): string {
+function needOf({ reviewers, quorum, oneOfEach }: SeatedRequirement): string {
   const each = oneOfEach.length < 2 ? '' : ', each by another person';
   const ofEach = oneOfEach.length === 0 ? [] : [`an approval of ${quoted(oneOfEach)}${each}`];
   const names = reviewers.length > 0 ? reviewers : oneOfEach;
-  const isNeeded = reviewers.length > 0 || quorum > oneOfEach.length;
-  const ofQuorum = isNeeded
+  // Without reviewers, the approvals of `oneOfEach` also make the quorum, unless it is larger.
+  const isOwnDemand = reviewers.length > 0 || quorum > oneOfEach.length;
+  const ofQuorum = isOwnDemand
     ? [`${quorum === 1 ? 'an approval' : `${quorum} approvals`} of ${quoted(names, 'or')}`]
     : [];
   return [...ofQuorum, ...ofEach].join(' and ');

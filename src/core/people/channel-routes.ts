@@ -34,8 +34,8 @@ export interface RoutedRequest {
 }
 
 /**
- * The channels of a request: those of every matching route, or else the default. `asked`: people and groups.
- * `ofRequest`: the result of `requestRoutes`. `chosen`: the channels of a `setPolicy`, which replace all routes.
+ * The channels of a request that the worker has: those of every matching route, or else the default. `asked`: people
+ * and groups. `ofRequest`: by `requestRoutes`. `chosen`: the channels of a `setPolicy`, which replace all routes.
  */
 export function channelsFor(
   routes: ChannelRoutes,
@@ -99,14 +99,14 @@ function globOfTool(pattern: string): Glob | { problem: string } {
     : { problem: `holds a ':': a route matches names of tools, so leave it out with what follows` };
 }
 
-/** How long a request with these channels stays open at most; undefined: only its policy limits that. */
+/** The longest time-out of these channels; undefined, for no limit, if one has none or there are no channels. */
 export function channelTimeoutMs({ channels }: ChannelRoutes, names: readonly string[]): number | undefined {
   const timeouts = names.map((name) => channels[name]?.timeoutMs ?? Infinity);
   const longest = Math.max(...timeouts);
   return names.length === 0 || longest === Infinity ? undefined : longest;
 }
 
-/** The channels of one reviewer. A group without channels of its own has those of its members. */
+/** The channels of one reviewer; empty if none are listed. A group without channels of its own has its members'. */
 function routeOf(
   { reviewers = {} }: ChannelRoutes,
   name: string,

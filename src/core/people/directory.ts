@@ -62,11 +62,11 @@ export function isAmong(
 ): (key: string) => boolean {
   const { people, groups } = peopleAndGroups(names, keyOf);
   const { personOf } = directoryIndex(directory, keyOf);
-  const all = [...groups];
+  const groupKeys = [...groups];
   return (key) => {
     if (people.has(key)) return true;
-    const own = all.length === 0 ? undefined : personOf.get(key)?.groups;
-    return own !== undefined && all.some((group) => own.has(group));
+    const groupsOfPerson = groupKeys.length === 0 ? undefined : personOf.get(key)?.groups;
+    return groupsOfPerson !== undefined && groupKeys.some((group) => groupsOfPerson.has(group));
   };
 }
 
@@ -141,6 +141,7 @@ function directoryIndex(directory: Directory | undefined, keyOf: PersonKey): Dir
   return index;
 }
 
+/** Makes the index of a directory, which `directoryIndex` keeps. */
 function indexOf({ people }: Directory, keyOf: PersonKey): DirectoryIndex {
   const personOf = new Map<string, IndexedPerson>();
   for (const [name, person] of Object.entries(people)) {
@@ -220,7 +221,7 @@ export function allIdsOf(
   return [...new Set([...ids, ...found.flatMap(({ name, person }) => [name, ...idsOf(person)])])];
 }
 
-/** The entries of `people` that these ids name, in any spelling; undefined if there are none. */
+/** The names and further ids of the people that `ids` name, in any spelling; undefined if `people` has none of them. */
 export function namesIn(
   people: Readonly<Record<string, NamedPerson>> | undefined,
   ids: readonly (string | null | undefined)[],
@@ -251,7 +252,7 @@ const longestName = 60;
 
 /**
  * A person as people read it: `Ann Lee (8f3c)`. Only the id identifies: round brackets in a name become square, so that
- * only the id is in round ones. Invisible characters are not escaped yet.
+ * only the id is in round ones. Without a name, the id alone. Invisible characters are not escaped yet.
  */
 export function shownPerson(id: string, name?: string): string {
   const called = shortened(name ?? '', longestName)

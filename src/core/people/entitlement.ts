@@ -80,7 +80,7 @@ function seatsIn({ delegations, keyOf }: Panel): Seats {
   return new Seats(delegations, keyOf);
 }
 
-/** Returns `entitlement` as a function, so that the names of each requirement are read once for many voters. */
+/** Returns `entitlement` as a function, so that the names of each requirement are read once, on their first use. */
 function entitlementOf(panel: Panel, seats: Seats): (voter: Voter, approves: boolean) => Problem | undefined {
   const reviewerTests: ((personId: string) => boolean)[] = [];
   const isReviewer = (index: number, { directory, reviewers, oneOfEach }: SeatedRequirement, ownSeats: Seat[]) => {

@@ -128,7 +128,7 @@ export function raise(assessment: Assessment, raised: Raised | undefined): Asses
   };
 }
 
-/** The stricter of two rulings. If both ask, their terms are joined: the severity of an advisor loosens nothing. */
+/** The stricter of two rulings, with the severity of `after`. If both ask, the terms are joined, to loosen nothing. */
 export function stricterRuling(before: Ruling, after: Ruling): Ruling {
   const { severity } = after;
   // The actions are in the order of their strictness.

@@ -70,7 +70,10 @@ interface AskedCall {
   mayHaveRun?: true | undefined;
 }
 
-/** Merges the terms of an ask. `ruling` is the answer of `evaluate` under the same layers, and must be an ask. */
+/**
+ * Merges the terms of an ask, which `ruling` must be: the answer of `evaluate` under the same layers. Without terms,
+ * one denial settles the request, and the person who started the run may not approve.
+ */
 export function askTermsOf(
   layers: PolicyLayers,
   ruling: Pick<Ruling, 'ask' | 'rule' | 'severity'>,
@@ -83,9 +86,12 @@ export function askTermsOf(
   const reminders = asking.flatMap(({ layer, remindMs = [] }) =>
     typeof remindMs === 'number' && layer !== 'ceiling' ? Math.max(remindMs, leastMs) : remindMs,
   );
+  // A mode or a risk default (`rule: null`) admits any grant, as in ruling.ts.
+  const usualGrant = ruling.rule === null ? 'tool' : defaultAlways(call);
   const runsUnanswered =
     !call.mayHaveRun && mayRunUnanswered(ruling.severity, call.risk) && allowsOnTimeout(layers, asking);
   return {
+    // Before a call runs unanswered, reviewers get the longest time that a layer gives them; else the shortest counts.
     timeoutMs: runsUnanswered ? vetoWindowMs(layers, asking) : limitsOf(layers, ruling).timeoutMs,
     onTimeout: runsUnanswered ? 'allow' : 'deny',
     requirements,
@@ -98,7 +104,7 @@ export function askTermsOf(
     escalate: noticesOf(requirements),
     ...(asking.some(({ whenUserWrites }) => whenUserWrites === 'withdraw') && { whenUserWrites: 'withdraw' as const }),
     ...(call.mayHaveRun && { noChannels: true as const }),
-    always: call.mayHaveRun ? false : (ruling.ask?.always ?? (ruling.rule === null ? 'tool' : defaultAlways(call))),
+    always: call.mayHaveRun ? false : (ruling.ask?.always ?? usualGrant),
   };
 }
 

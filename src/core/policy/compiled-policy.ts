@@ -128,6 +128,7 @@ export function compileLayers({ ceiling, parents, run }: PolicyLayers): Compiled
   };
 }
 
+/** Compiles one rule. An invalid part becomes a problem, which `ruleMatches` reports. */
 function compileRule(rule: RunSideRule, id: string, layer: CompiledRule['layer']): CompiledRule {
   const { action, reason, ask, agent, when, args = {} } = rule;
   let condition: Condition | Problem | undefined;
@@ -145,10 +146,10 @@ function compileRule(rule: RunSideRule, id: string, layer: CompiledRule['layer']
   };
 }
 
-/** The rules whose pattern names the tool or cannot be evaluated. They get an index once that is worth its cost. */
-function candidatesOf(rules: readonly CompiledRule[], { meter: _meter, ...call }: CallSubjects): Candidates {
-  // The meter of the ruling is left out: its cost must not depend on whether names were matched before.
-  const subjects = { ...call, meter: { work: 0 } };
+/** The rules whose pattern names the tool or cannot be evaluated. They get an index at the use `usesBeforeIndex`. */
+function candidatesOf(rules: readonly CompiledRule[], ofCall: CallSubjects): Candidates {
+  // A meter of its own, because the result is cached: a ruling that makes it must not count more than the next one.
+  const subjects = { ...ofCall, meter: { work: 0 } };
   const all = rules.flatMap((rule): Candidate[] => {
     const { pattern } = rule;
     const named = 'problem' in pattern ? pattern : affordable(pattern.name, subjects.name, subjects);

@@ -32,7 +32,7 @@ export function previewChangesTooOften(tool: string): string {
   return `Error: tool '${tool}' was not started: after each of ${mostDefinitionChanges + 1} approvals, it would have changed something else than its reviewers saw`;
 }
 
-/** What has changed between two schemas of arguments, one clause for each argument; empty if nothing has. */
+/** What has changed in a schema, one clause for each argument, or one in all for its other parts; empty if nothing. */
 function argumentChanges(before: JsonObject, after: JsonObject): string[] {
   const [old, now] = [propertiesOf(before), propertiesOf(after)];
   const names = [...new Set([...Object.keys(old), ...Object.keys(now)])];

@@ -93,8 +93,8 @@ export function withGreaterRisk<Definition extends ToolDefinition>(
 }
 
 /**
- * The arguments as one object of JSON values. A single object stands for all arguments only if it has keys and none
- * looks like a position, so that different lists never give the same object.
+ * The arguments as one object of JSON values (`args`), and in their order (`values`). A single object stands for all
+ * arguments only if it has keys and none looks like a position, so that different lists never give the same object.
  */
 export function gatedArguments(
   { name, argumentNames }: Pick<GatedDefinition, 'name' | 'argumentNames'>,

@@ -34,7 +34,7 @@ export interface Grant {
   redacted?: string[];
   /** The digest of the tool definition that the reviewers saw. Absent in grants of older runs. */
   definition?: string;
-  /** Only for a tool that is denied for good: how often. It answers only calls that would be asked about. */
+  /** Only for a tool that is denied for good: its number of denials. Answers only calls that would be asked about. */
   denials?: number;
   /** The request that made the grant, and when: ISO 8601. */
   requestId?: string;

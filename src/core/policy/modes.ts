@@ -85,9 +85,9 @@ export function applyMode(
   const cell = modeTable[mode][by];
   if (cell === 'keep') return { action, decided: false };
   const applied = actionOf(cell, action, facts);
-  // A cell whose action is the rule's own, or the unchanged risk default, has decided nothing.
-  const own = by !== 'none' || (typeof cell === 'object' && ('askBecomes' in cell || 'writeAllow' in cell));
-  return { action: applied, decided: !own || applied !== action };
+  // These cells may keep the action of the rule or the risk default, and then they have decided nothing.
+  const mayKeep = by !== 'none' || (typeof cell === 'object' && ('askBecomes' in cell || 'writeAllow' in cell));
+  return { action: applied, decided: !mayKeep || applied !== action };
 }
 
 /** What a cell of the table makes of `action`, which the rule or the risk default gives: see `Cell`. */
@@ -122,8 +122,9 @@ export function modeReason(mode: Mode, action: Action, tool: string): string | u
   }
 }
 
+/** From the most permissive to the strictest. */
 export const actions = ['allow', 'ask', 'deny'] as const;
-/** A policy's answer to a call, from the most permissive to the least. */
+/** A policy's answer to a call. */
 export type Action = (typeof actions)[number];
 
 /** True if a person decides about a call with this answer. */

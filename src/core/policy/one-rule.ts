@@ -14,7 +14,9 @@ export interface OneRule {
   denies: (call: LayerCall) => boolean | { problem: string };
 }
 
+/** Risk defaults by which only the rule itself can allow or deny. */
 const asks = { read_only: 'ask', write: 'ask', destructive: 'ask' } as const;
+/** The beginning of the reason of a rule with the id '' that cannot be evaluated. */
 const unknown = 'rule  cannot be evaluated: ';
 
 /** Returns functions that apply a rule as an allow rule and as a deny rule. Each compiles the rule on first use. */

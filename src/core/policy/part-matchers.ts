@@ -56,8 +56,8 @@ export function partMatchers({ subject, shell, subjects: unbounded, facts, argsL
     const globs = subjectGlobs(candidate.rule, subject);
     // A rule without a glob on the command matches every part, however uncertain the split is.
     if (globs.length === 0 || uncertain.length === 0) {
-      const spelled = globs.every(({ wildcards }) => wildcards === 0);
-      return textMatch(candidate, spelled ? part.text : allowedText(part));
+      const hasWildcards = globs.some(({ wildcards }) => wildcards > 0);
+      return textMatch(candidate, hasWildcards ? allowedText(part) : part.text);
     }
     if (wrapped === undefined) return false;
     const { subjects: covered, wrappers } = wrapped.coverOf(index, globs);
@@ -150,8 +150,8 @@ class WrappedParts {
   /** What a rule has to match and name to cover one part. `globs`: those of the rule on the command. */
   coverOf(index: number, globs: readonly Glob[]): Cover {
     const chain = this.#chainOf(index);
-    const spelled = globs.every(({ wildcards }) => wildcards === 0);
-    const whole = spelled ? chain.map((each) => globSubject(this.#parts[each]!.text)) : [];
+    const hasWildcards = globs.some(({ wildcards }) => wildcards > 0);
+    const whole = hasWildcards ? [] : chain.map((each) => globSubject(this.#parts[each]!.text));
     const { starts, around } = this.#starts(chain, globs);
     const ends = starts.flatMap((start) => this.#ends(start, globs));
     return {

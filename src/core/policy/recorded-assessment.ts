@@ -86,14 +86,8 @@ function assessmentByRisk(call: AssessedCall, matched: readonly Matched[]): Asse
 
 /** The assessment by a rule that matched. If it cannot be evaluated: high severity, and approval is required. */
 function assessmentOfRule(rule: CompiledAssessRule, match: AssessMatch, args: AssessedCall['args']): Assessment {
-  const {
-    id,
-    severity,
-    affected = [],
-    reversible = true,
-    recommend,
-    requiresApproval = wantsApproval(severity),
-  } = rule;
+  const { id, severity, affected = [], reversible = true, recommend } = rule;
+  const { requiresApproval = wantsApproval(severity) } = rule;
   const shared = { reversible, recommendations: recommend === undefined ? [] : [recommend] };
   if (typeof match === 'object') {
     // If a rule cannot be evaluated, the call is not taken for harmless (I2).

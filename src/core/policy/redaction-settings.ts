@@ -5,17 +5,18 @@ import type { ApprovalSettings, Policy, PolicyLayers, RedactSettings } from './p
 
 /**
  * What is redacted for a run's reviewers (docs/policy-reference.md); undefined if nothing is. The kinds, patterns and
- * names of all layers add up, but only the ceiling, if there is one, can leave out a built-in kind.
+ * names of all layers add up, so only the outermost layer (the ceiling, if any) can leave out a built-in kind.
  */
 export function redactionSettings(layers: PolicyLayers): RedactionSettings | undefined {
   if (!limitsOf(layers).redact) return undefined;
   const { ceiling, parents = [], run } = layers;
-  const first = ceiling ?? parents[0] ?? run;
+  const outermost = ceiling ?? parents[0] ?? run;
   const all = [ceiling, ...parents, run].flatMap((policy) => policy?.redact ?? []);
-  const kinds = new Set([...(first?.redact?.kinds ?? sensitiveKinds), ...all.flatMap((each) => each.kinds ?? [])]);
+  const kinds = new Set([...(outermost?.redact?.kinds ?? sensitiveKinds), ...all.flatMap((each) => each.kinds ?? [])]);
   const patterns = new Map(
-    all.flatMap((each) => each.patterns.map((own) => [JSON.stringify([own.name, own.pattern]), own])),
+    all.flatMap((each) => each.patterns.map((one) => [JSON.stringify([one.name, one.pattern]), one])),
   );
+  // Without repetitions, and kinds in a fixed order, because the run records the digest of the settings.
   return {
     kinds: sensitiveKinds.filter((kind) => kinds.has(kind)),
     patterns: [...patterns.values()],

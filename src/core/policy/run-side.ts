@@ -93,7 +93,7 @@ export function changeRunSide(base: RunSide | undefined, { policy, mode }: Polic
   return { ...merged, rules: [...base.rules, ...changed.rules] };
 }
 
-/** The arguments that lists show without a worker: those the tool declares, then those in `show` of policies. */
+/** The arguments that lists show: the tool's own, then those in `show` of policies; none if a policy forbids that. */
 export function namesToShow(layers: PolicyLayers, tool: string, declared: readonly string[] = []): string[] {
   const settings = [layers.ceiling, layers.parents, layers.run].flat().map((policy) => policy?.approval);
   if (settings.some((each) => each?.show === false || each?.includeArguments === false)) return [];

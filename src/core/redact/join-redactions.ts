@@ -83,7 +83,7 @@ function withoutTexts(text: string, hidden: readonly HiddenText[]): string {
   return hidden.reduce((shown, each) => withPlaceholders(shown, each.spansIn(shown)), text);
 }
 
-/** The most comparisons of `textsIn`. Each ends at the first character that differs. */
+/** The most comparisons of `textsIn`. A hundred characters of a hidden text count as one more. */
 const mostCandidates = 300_000;
 
 /** The hidden texts that occur in `text`, found in one pass; undefined if too many of them begin alike. */

@@ -17,14 +17,17 @@ export interface KeptValue {
 /** The most bytes of JSON that `keptValues` returns: together with the edit, they are the input of one activity. */
 const mostBytes = 700_000;
 
-/** What `restorePlaceholders` needs to undo placeholders in an edit. `names`: of the policies' own patterns. */
+/**
+ * What `restorePlaceholders` needs to undo placeholders in an edit; if that is too much, only their names, by which it
+ * refuses an edit with one. `names`: of the policies' own patterns.
+ */
 export function keptValues(
   args: JsonObject,
   values: readonly RedactedValue[],
   names: readonly string[] = [],
 ): KeptValue[] {
   const shown = redactedArguments(args, values);
-  const known = placeholdersNamed(
+  const anyPlaceholder = placeholdersNamed(
     names,
     values.flatMap(({ spans }) => spans.map(([, , placeholder]) => placeholder)),
   );
@@ -34,7 +37,7 @@ export function keptValues(
     const placeholders: [string, string][] = [];
     // What looks like a placeholder in the call itself stands for itself.
     const addWritten = (from: number, end: number): void => {
-      for (const [written] of text.slice(from, end).matchAll(known)) placeholders.push([written, written]);
+      for (const [written] of text.slice(from, end).matchAll(anyPlaceholder)) placeholders.push([written, written]);
     };
     let shownFrom = 0;
     for (const [start, end, placeholder] of spansAt.get(JSON.stringify(path)) ?? []) {
@@ -47,7 +50,6 @@ export function keptValues(
     const item = itemOf(path);
     return [{ path, placeholders, ...(typeof value === 'number' && { isNumber: true }), ...(item && { item }) }];
   });
-  // Without originals, an edit with a placeholder is refused.
   return byteLength(JSON.stringify(kept)) <= mostBytes ? kept : [namesOnly(kept)];
 }
 
