@@ -6,7 +6,7 @@ const units = [
   ['s', 1_000],
 ] as const;
 
-/** A duration for people: `5m`, `1h30m`, `1.5s`, `0s`; days from two days on. `parseDuration` reads one unit only. */
+/** A duration for people: `5m`, `1h30m`, `1.5s`, `0s` up to 0; from 48h on, in days. `parseDuration` reads one unit. */
 export function formatDuration(durationMs: number): string {
   let restMs = Math.max(0, durationMs);
   let text = '';

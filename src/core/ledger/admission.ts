@@ -76,7 +76,7 @@ export interface EndCommand {
   withheld?: string;
 }
 
-/** Records whether an admitted call ran. The numbers of a call that did not run no longer count in a `sum`. */
+/** Records whether an admitted call ran, and drops a large edit. If it did not run, no `sum` counts its numbers. */
 export function recordEnd(ledger: Ledger, { kind, atMs, callId, ran, withheld }: EndCommand): Reduction {
   const isWithheld = withheld !== undefined;
   const end = { ran, ...(isWithheld && { withheld: true as const }) };

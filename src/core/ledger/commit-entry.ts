@@ -47,7 +47,7 @@ export function runTag({ namespace, workflowId, firstRunId }: CommittedRun): str
   return jsonDigest([namespace, workflowId, firstRunId].map(wellFormed));
 }
 
-/** Returns the salt of each member of each entry. No salt reveals another, or the secret (hex digits). */
+/** Returns a function for the salt (128 bits) of each member of each entry. No salt reveals another, or the secret. */
 export function saltsOf(secret: string): (seq: number, member: string) => string {
   const keyed = hmac.create(sha256, hexToBytes(secret));
   return (seq, member) => {

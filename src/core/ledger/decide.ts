@@ -84,6 +84,7 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
   if (edit !== undefined) return decideEdited(ledger, record, vote, edit, command, directories);
   const voted = { ...record, votes: [...record.votes.filter((each) => each !== earlier), vote] };
   if (response === undefined) return countVote(ledger, record, voted, vote, atMs, directories);
+  // A response settles a request by itself, so it counts only where one denial would, too.
   if (panel.veto) return close(ledger, voted, { outcome: 'responded', runs: false, response }, vote, atMs);
   const message = `request ${requestId} needs several votes: one reviewer cannot answer in the tool's place`;
   return refusalOf(ledger, requestId, 'not_entitled', message);
@@ -135,8 +136,9 @@ function countVote(
 }
 
 /**
- * Applies an approval with edited arguments. The edited call runs now if the policy does not ask about it, or if it
- * asks for the same approvals and this one suffices, as earlier votes were about other arguments; else a request asks.
+ * Applies an approval with edited arguments. The edited call runs now if the policy does not ask about it, or demands
+ * the same of reviewers and this one vote is enough. Else a new request asks about it. Earlier votes are dropped,
+ * because they were about other arguments.
  */
 function decideEdited(
   ledger: Ledger,

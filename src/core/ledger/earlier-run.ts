@@ -22,7 +22,7 @@ export function withAllowed(
   return { ...ledger, allowed: [...(ledger.allowed ?? []), call].slice(-outcomesKept) };
 }
 
-/** The last identical call that ran before. The digest covers the tool, its arguments and its definition. */
+/** The last identical call that ran before, if any did. Identical: the same tool, arguments and definition. */
 export function earlierRunOf(ledger: Ledger, { request: asked }: RequestRecord): EarlierRun | undefined {
   const { outcomes, settled, allowed = [] } = ledger;
   const withoutRequest = allowed

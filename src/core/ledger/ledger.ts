@@ -231,10 +231,10 @@ function updateTerms(ledger: Ledger, command: UpdateTermsCommand, directories: D
   if (record === undefined) return unchanged(ledger);
   const panel = panelOf({ ...record, terms }, directories, atMs);
   const keyOf = personKeyOfRun(directories);
-  const isGone = (vote: ReviewerVote): boolean => revokedOf(directories.revoked, vote, keyOf) !== undefined;
+  const isRevoked = (vote: ReviewerVote): boolean => revokedOf(directories.revoked, vote, keyOf) !== undefined;
   // A vote is dropped if its reviewer may no longer decide, but the denial of a revoked reviewer stays.
   const votes = record.votes.filter(
-    (vote) => entitlement(panel, vote, vote.approved) === undefined || (!vote.approved && isGone(vote)),
+    (vote) => entitlement(panel, vote, vote.approved) === undefined || (!vote.approved && isRevoked(vote)),
   );
   const changed: RequestRecord = { ...record, terms, votes, request: { ...record.request, ...request } };
   const { outcome } = tally(panel, votes);

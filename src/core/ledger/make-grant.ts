@@ -154,12 +154,10 @@ function grantedCall({ request, ruled }: GrantableRequest, atMs: number | undefi
 }
 
 /** The grant of which a ruling takes one use: the one that allowed, or `grantId`, which denied. None if `cached`. */
-export function grantUsedBy({
-  outcome,
-  layer,
-  rule,
-  grantId,
-}: Partial<Pick<JournalEntry, 'outcome' | 'layer' | 'rule' | 'grantId'>>): string | null | undefined {
+export function grantUsedBy(
+  ruled: Partial<Pick<JournalEntry, 'outcome' | 'layer' | 'rule' | 'grantId'>>,
+): string | null | undefined {
+  const { outcome, layer, rule, grantId } = ruled;
   if (outcome === 'cached') return undefined;
   return layer === 'grant' ? rule : grantId;
 }

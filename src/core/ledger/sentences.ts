@@ -41,7 +41,7 @@ export const sentences = {
 /** The reason of a request that was withdrawn because its rule says `when_user_writes: withdraw`. */
 export const userHasWritten = 'the user has written since';
 
-/** Returns the sentence for the model about a request that was settled without running the tool. */
+/** The sentence for the model about a request settled without running the tool. `timeoutMs`: how long it waited. */
 export function settledSentence(settlement: Settlement, timeoutMs: number | null, toolName: string): string {
   const { outcome, reason, response, by } = settlement;
   // A time-out is never reported as a person's denial, nor a denial as a time-out (I15).

@@ -33,7 +33,7 @@ export function whyAsked({ rule, reason }: Ruling, risk: Risk): string {
 /** The reason of a request about a call that was started, and whose outcome is unknown. */
 const mayHaveRun = 'It may have run: it was started, and its tool does not know the outcome. Look before you answer.';
 
-/** The ruling on a call that may have run: a reviewer is asked before it runs again. An ask keeps its own reason. */
+/** The ruling on a call that may have run: a denial stays, else a reviewer is asked first. An ask keeps its reason. */
 export function askedAgain(ruling: Ruling): Ruling {
   if (!mayRun(ruling.action)) return ruling;
   const own = isAsked(ruling.action) ? ruling.reason : undefined;

@@ -283,6 +283,7 @@ export const notSummed = 'no sum of';
 /** Rewords the library's message, which may quote a value of an argument, so that no value shows (I13). */
 export function conditionFailure(message: string, source: string): string {
   const failure = failureWords(message, source);
+  // This failure names what is missing, so the arguments that the condition reads add nothing.
   if (failure.startsWith("'")) return failure;
   const read = argumentsRead(source).slice(0, 3);
   return read.length === 0
@@ -298,6 +299,7 @@ function failureWords(message: string, source: string): string {
   if (summed !== undefined) return `an earlier call has no number of at least 0 in ${summed}`;
   const field = /field not found: (.*)$/s.exec(message)?.[1];
   if (field !== undefined) {
+    // A key that the condition does not contain comes from the arguments, so it may be secret.
     return source.includes(field) ? `'${field}' is missing` : 'something that its condition reads is missing';
   }
   const overload = /no matching overload for '([^']*)' applied to '([^']*)'/.exec(message);

@@ -39,7 +39,7 @@ export interface CallSubjects {
   meter: RulingMeter;
 }
 
-/** Compiles a pattern (docs/policy-reference.md), split at its first colon. A problem is a clause: `is empty`. */
+/** Compiles a pattern, split at its first colon, except `continueTool`. A problem is a clause, such as `is empty`. */
 export function compilePattern(pattern: string): CompiledPattern | { problem: string; args?: undefined } {
   const problem = formProblem(pattern, 'write * to match every tool');
   if (problem !== undefined) return { problem };

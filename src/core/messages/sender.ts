@@ -97,13 +97,10 @@ function signedFor(
 
 /** Returns a function that says whether the person with a key of `keyOf` can sign: personally, or by a gateway. */
 export function canSign(
-  {
-    ceiling: directory,
-    reviewerKeys = {},
-    revoked,
-  }: { ceiling?: Directory; reviewerKeys?: Policy['reviewerKeys']; revoked?: Revoked },
+  directories: { ceiling?: Directory; reviewerKeys?: Policy['reviewerKeys']; revoked?: Revoked },
   keyOf: PersonKey,
 ): (key: string) => boolean {
+  const { ceiling: directory, reviewerKeys = {}, revoked } = directories;
   const valid = Object.entries(reviewerKeys).filter(([id]) => revoked?.keys.includes(id) !== true);
   const signsFor = valid.flatMap(([, key]) => key.signsFor ?? []);
   const personal = new Set(valid.flatMap(([id, key]) => (key.signsFor === undefined ? [id] : [])));

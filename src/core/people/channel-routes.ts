@@ -39,13 +39,7 @@ export interface RoutedRequest {
  */
 export function channelsFor(
   routes: ChannelRoutes,
-  {
-    asked,
-    directories,
-    ofRequest = [],
-    chosen,
-    keyOf = personKey,
-  }: {
+  request: {
     asked: readonly string[];
     directories: readonly Directory[];
     ofRequest?: readonly string[];
@@ -53,6 +47,7 @@ export function channelsFor(
     keyOf?: PersonKey;
   },
 ): string[] {
+  const { asked, directories, ofRequest = [], chosen, keyOf = personKey } = request;
   const routed = chosen ?? [...asked.flatMap((name) => routeOf(routes, name, directories, keyOf)), ...ofRequest];
   const names = routed.length > 0 || chosen !== undefined ? routed : routes.default;
   return [...new Set(names)].filter((name) => Object.hasOwn(routes.channels, name));

@@ -149,13 +149,9 @@ export function stricterRuling(before: Ruling, after: Ruling): Ruling {
 export function adviseRuling(
   ruling: Ruling,
   advice: readonly Advice[],
-  {
-    risk,
-    reversible,
-    wasDenied = false,
-    peopleOnly = false,
-  }: { risk: Risk; reversible: boolean; wasDenied?: boolean; peopleOnly?: boolean },
+  call: { risk: Risk; reversible: boolean; wasDenied?: boolean; peopleOnly?: boolean },
 ): Ruling {
+  const { risk, reversible, wasDenied = false, peopleOnly = false } = call;
   if (!isAsked(ruling.action) || advice.length === 0) return ruling;
   const { severity, engine } = ruling;
   const consulted = advisorsOf(ruling);

@@ -83,7 +83,7 @@ export function gatedDefinition(name: string, declared: GatedActivity): GatedDef
   };
 }
 
-/** Returns `own` with the higher of the two risks. */
+/** Returns `own` with the higher of the two risks, of which `unknown` is the lowest. */
 export function withGreaterRisk<Definition extends ToolDefinition>(
   own: Definition,
   { risk }: Pick<ToolDefinition, 'risk'>,

@@ -173,7 +173,7 @@ class WrappedParts {
     return { starts: this.#commandsBegunBy(chain[at]!, globs), around: chain.slice(at) };
   }
 
-  /** The commands at or within a part that start no further commands. */
+  /** The commands at or within a part that start no further commands, and whose place is known. */
   #ends(start: number, globs: readonly Glob[]): number[] {
     const ends: number[] = [];
     const seen = new Set<number>();
@@ -182,6 +182,7 @@ class WrappedParts {
       seen.add(each);
       const isUnknown = this.#parts[each]!.unknownOption === true;
       const inner = isUnknown ? this.#commandsBegunBy(each, globs) : this.#inner[each]!;
+      // After an unknown option, the wrapper is no command of its own: what the rule takes for its command is.
       const isEnd = inner.length === 0 && !isUnknown && this.#places[each] !== undefined;
       if (isEnd && !(this.#startsNothing(each) && globs.some(namesWordsAfterWildcard))) ends.push(each);
       for (const next of inner) visit(next);
@@ -233,12 +234,14 @@ class WrappedParts {
     let command = 0;
     let isSameProgram = false;
     let from = 0;
+    // From the part outwards, each wrapper adds its own text before and after the command within it.
     for (const [position, outer] of chain.slice(1).entries()) {
       const { at } = this.#parts[chain[position]!]!;
       if (at === undefined) return undefined;
       const text = allowedText(this.#parts[outer]!);
       const [before, there, after] = [text.slice(0, at[0]), text.slice(...at), text.slice(at[1])];
       from += before.length;
+      // The text of such a part begins with the program's name, which is not in its place.
       const isSame = position === 0 && this.#isSameProgram(index, outer);
       texts = [before, ...(isSame ? [there] : texts), after];
       command += 1;

@@ -111,7 +111,7 @@ function assessmentOfRule(rule: CompiledAssessRule, match: AssessMatch, args: As
   };
 }
 
-/** The affected resources in the value of an argument, one for each item of a list. Of an object, only its name. */
+/** The affected resources in an argument, one for each item of a list that is no list. An object becomes `{…}`. */
 function resourcesOf(name: string, value: Json | undefined): string[] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) {

@@ -51,7 +51,7 @@ export function reachedLimit(
   return isUnknown && amount !== undefined ? { measure: 'cost', amount, asks: true, isUnknown } : undefined;
 }
 
-/** An amount in words, such as `20 turns` or `2h`; a cost is a bare number without `prices`. */
+/** An amount in words, such as `20 turns` or `2h`. A cost has at most six decimals, and a currency only by `prices`. */
 export function amountText(measure: RunMeasure, amount: number, prices?: Prices): string {
   if (measure === 'cost') {
     const rounded = Number(amount.toFixed(6));

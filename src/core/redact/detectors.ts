@@ -93,12 +93,12 @@ const ibanLengths = new Map(
 /** The length of the IBAN that `match` begins with, blanks included; 0 for none. `next`: the character after it. */
 export function isIban(match: string, next: string): number {
   const length = ibanLengths.get(match.slice(0, 2)) ?? 0;
-  let [end, found] = [0, ''];
-  for (; end < match.length && found.length < length; end++) if (match[end] !== ' ') found += match[end]!;
-  if (length === 0 || found.length < length || /^[A-Za-z0-9]/.test(match.slice(end) || next)) return 0;
+  let [end, iban] = [0, ''];
+  for (; end < match.length && iban.length < length; end++) if (match[end] !== ' ') iban += match[end]!;
+  if (length === 0 || iban.length < length || /^[A-Za-z0-9]/.test(match.slice(end) || next)) return 0;
   // ISO 7064, mod 97-10: the first four characters last, each letter as a number from 10 to 35.
   let rest = 0;
-  for (const character of found.slice(4) + found.slice(0, 4)) {
+  for (const character of iban.slice(4) + iban.slice(0, 4)) {
     const value = parseInt(character, 36);
     rest = (rest * (value > 9 ? 100 : 10) + value) % 97;
   }
