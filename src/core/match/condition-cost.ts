@@ -32,6 +32,7 @@ function costOfCall(name: string, values: readonly CelValue[], budget: Condition
   switch (name) {
     case 'matches':
       return costOfMatch(values);
+    // `prepare` puts these two into a condition: `@step` with the weight of a round, `@object` for a cheap check.
     case '@step':
       return Math.max(costOfRound, Number(values[0]) * costOfPart);
     case '@object':

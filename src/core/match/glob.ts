@@ -98,6 +98,7 @@ export function globMatches(glob: Glob, subject: GlobSubject): boolean | { probl
   // Most mismatches end here, so that a thousand rules take microseconds.
   if (!holdsLiterals(glob.literals, subject.mapped)) return false;
   if (subject.segments !== undefined) return segmentsMatch(glob.source, subject.segments);
+  // Without wildcards other than `*`, the literals have decided.
   return glob.matches?.(subject.mapped) ?? true;
 }
 

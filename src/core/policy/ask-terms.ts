@@ -83,6 +83,7 @@ export function askTermsOf(
   const asking = withSpacedSteps(ruling.ask?.by ?? [], leastMs);
   const requirements = requirementsOf(asking);
   const warnings = asking.flatMap(({ warnBeforeMs }) => warnBeforeMs ?? []);
+  // Below the ceiling, a policy must not flood reviewers.
   const reminders = asking.flatMap(({ layer, remindMs = [] }) =>
     typeof remindMs === 'number' && layer !== 'ceiling' ? Math.max(remindMs, leastMs) : remindMs,
   );
@@ -162,6 +163,7 @@ function spacedTimes(timesMs: readonly number[], leastMs: number): Map<number, n
     timesMs
       .toSorted((one, other) => one - other)
       .map((afterMs) => {
+        // A step that is due until the last delayed one waits for that one.
         if (afterMs > lastMs) lastMs = Math.max(afterMs, lastMs + leastMs);
         return [afterMs, lastMs];
       }),

@@ -111,7 +111,7 @@ export function unmatched(scope: GrantScope, undeclared: readonly string[]): str
   return scope.kind === 'arguments' ? undeclared.filter((name) => !Object.hasOwn(scope.match, name)) : [];
 }
 
-/** The first standing denial that matches the call; undefined if none does. */
+/** The first standing denial that matches the call, kind `arguments` as a deny rule does; undefined if none does. */
 export function standingDenial(grants: readonly Grant[], call: GrantedCall): Grant | undefined {
   return grants.find(
     (grant) =>

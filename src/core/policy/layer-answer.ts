@@ -86,8 +86,8 @@ function answersOf(policy: CompiledPolicy, call: LayerCall): readonly LayerAnswe
   const parts = partMatchers({ ...call, argsLength });
   const [whole] = parts;
   if (call.shell === undefined && whole !== undefined) {
-    const few = index()?.mayMatch(call.subjects.args());
-    return partAnswers(policy, matchesOfPart(few ?? all, whole, call), call);
+    const likely = index()?.mayMatch(call.subjects.args());
+    return partAnswers(policy, matchesOfPart(likely ?? all, whole, call), call);
   }
   return strictest(parts.flatMap((part) => partAnswers(policy, matchesOfPart(all, part, call), call)));
 }
@@ -180,7 +180,10 @@ function notEvaluated({ rule, problem }: Matched['failed'][number]): string {
   return `rule ${rule.id} cannot be evaluated: ${problem}`;
 }
 
-/** The risk default under the mode, for a call that no rule matches. Unless it allows, it has `reason`. */
+/**
+ * The risk default under the mode, for a call that no rule matches. A part of a command gets an ask instead of an allow,
+ * unless the mode allows anything. `reason`: why a rule did not count, which all answers but an allow repeat.
+ */
 function answerWithoutRule({ mode, riskDefaults }: CompiledPolicy, call: LayerCall, reason?: string): LayerAnswer {
   const standard = riskDefault(riskDefaults, { tool: call.tool, risk: call.mode.risk });
   const { action, decided } = withoutAllow(call, applyMode(mode, 'none', standard, call.mode));
@@ -193,7 +196,7 @@ function answerWithoutRule({ mode, riskDefaults }: CompiledPolicy, call: LayerCa
   return { action, rule: null, layer: 'default', ...(action !== 'allow' && { reason: why }) };
 }
 
-/** A rule that cannot be evaluated denies if its action is `deny`, else asks. A mode may deny instead of the ask. */
+/** A rule that cannot be evaluated denies if its action is `deny`, else asks. A mode may deny instead, never allow. */
 function answerOfFailedRule(
   { mode, advisor }: CompiledPolicy,
   call: LayerCall,
