@@ -151,6 +151,7 @@ export function shownParts(found: RequestRecord | SettledRequest, hides: boolean
   }
   if (redaction === undefined) return { request, votes, settled };
   const names = hiddenNames(found);
+  // Of a request that is itself about an edited call, `redaction` is that of the edit.
   return {
     request: redactInRequest(request, redaction),
     votes: votes.map((vote) => redactInVote(vote, names)),

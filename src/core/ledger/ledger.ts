@@ -193,7 +193,7 @@ function lapse(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'expire' 
   if (kind === 'cancel') return settle(ledger, record, { outcome: 'cancelled', runs: false, reason, settledAt }, atMs);
   const mayRun = record.terms.onTimeout === 'allow';
   const denial = mayRun ? record.votes.findLast(({ approved }) => !approved) : undefined;
-  // A denial settles the request, because the approvals that it still needed can no longer come.
+  // Before a call runs at its deadline, a denial settles it: the approvals that it still needed can no longer come.
   if (denial !== undefined)
     return settle(ledger, record, { outcome: 'denied', runs: false, ...votedFields(denial), settledAt }, atMs);
   // A time-out is never reported as a person's decision, even if it lets the call run (I15).

@@ -57,6 +57,7 @@ function lineOf(name: string, value: Json): { text: string; isWhole: boolean } {
   const searched = written.slice(0, longestSearched);
   const redacted = redactText(searched, secretKinds);
   const kept = redacted.slice(0, longestValue).replace(/\p{Surrogate}$/u, '');
+  // JSON has escaped its backslashes and line ends already.
   const line = isText ? escapeText(kept) : escapeUnseen(kept);
   const left = redacted.length - kept.length + (written.length - searched.length);
   const more = left === 0 ? '' : `… [${left} more characters]`;

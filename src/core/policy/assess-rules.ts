@@ -48,6 +48,7 @@ export function compileAssessRules(layers: {
       raiseOnly,
     }));
   const { ceiling, parents = [], run } = layers;
+  // Without a ceiling, the first parent is the highest layer, and may lower a severity.
   return [
     ...compileAll(ceiling?.assess, 'ceiling', false),
     ...parents.flatMap(({ assess }, index) => compileAll(assess, 'parent', ceiling !== undefined || index > 0)),

@@ -112,6 +112,7 @@ export function compilePolicy(policy: Policy | RunSide, layer: 'ceiling' | 'pare
       let found = byName.get(name.mapped);
       if (found === undefined) {
         if (byName.size === tooManyNames) byName.clear();
+        // Costs the ruling nothing: whether this is cached already must not change an answer.
         found = candidatesOf(rules, { ...subjects, afford: () => true });
         byName.set(name.mapped, found);
       }
@@ -146,7 +147,7 @@ function compileRule(rule: RunSideRule, id: string, layer: CompiledRule['layer']
   };
 }
 
-/** The rules whose pattern names the tool or cannot be evaluated. They get an index at the use `usesBeforeIndex`. */
+/** The rules whose pattern names the tool or cannot be evaluated. They have an index after `usesBeforeIndex` uses. */
 function candidatesOf(rules: readonly CompiledRule[], ofCall: CallSubjects): Candidates {
   // A meter of its own, because the result is cached: a ruling that makes it must not count more than the next one.
   const subjects = { ...ofCall, meter: { work: 0 } };

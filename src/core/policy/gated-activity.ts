@@ -113,7 +113,7 @@ export function gatedArguments(
   return { args: asObject(argumentNames, values), values };
 }
 
-/** The inverse of `gatedArguments`, for edited arguments: returns a list that it would convert to `args`. */
+/** The inverse of `gatedArguments`, for edited arguments: a list that it converts to `args`, or why there is none. */
 export function gatedValues(
   { name, argumentNames }: Pick<GatedDefinition, 'name' | 'argumentNames'>,
   args: JsonObject,

@@ -162,7 +162,7 @@ class WrappedParts {
 
   /**
    * Returns the part itself. But if it is a wrapper with an unknown option, or one of the words after such an option
-   * and the rule begins the command at another word, the rule's commands take its place.
+   * and the rule begins the command at another word, the rule's commands take its place. `around`: what to name.
    */
   #starts(chain: readonly number[], globs: readonly Glob[]): { starts: number[]; around: readonly number[] } {
     const at = chain.findLastIndex((each, position) => {

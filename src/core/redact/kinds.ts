@@ -39,8 +39,8 @@ const longestEnd = 30;
 const credentials = /^(?:basic|bearer|digest|negotiate|token|api-?key)\s{1,4}\S/i;
 
 /** The kind of a value that its form does not show, but the name of its argument does; else undefined. */
-export function namedKind(whole: string, text: string): string | undefined {
-  const name = whole.slice(-longestEnd);
+export function namedKind(argument: string, text: string): string | undefined {
+  const name = argument.slice(-longestEnd);
   if (/authorization$/i.test(name) && credentials.test(text)) return 'PROVIDER_KEY';
   if (/(?:ssn|social_?security(?:_?number)?)$/i.test(name) && /^\d{9}$/.test(text)) return 'SSN';
   return /(?:phone|mobile|fax|(?<![a-z])tel)(?:_?number)?$/i.test(name) && /^\d{7,15}$/.test(text)

@@ -125,6 +125,7 @@ function spansOf({ path, value, text }: Leaf, { settings, findMore, command }: F
   const searched = typeof value === 'string' ? hiddenKinds : hiddenKinds.filter((kind) => kind === 'CARD');
   const found = findSensitive(text, searched, findMore);
   const spans = isNamedByPolicy ? found : shownAccount(path, text, withoutActions(text, found, isStatement(path)));
+  // The digest of the whole is that of its redacted text, which contains nothing hidden.
   return spans.length <= mostSpans ? spans : hideWhole(valuePlaceholder('REDACTED', withPlaceholders(text, spans)));
 }
 
