@@ -9,7 +9,7 @@ export const mostDefinitionChanges = 3;
 const longestText = 80;
 const longestSentence = 350;
 
-/** Describes a changed definition to reviewers: one sentence of bounded length, without a part if none of these differs. */
+/** Describes a changed definition to reviewers: one sentence of bounded length, which names no part if none differs. */
 export function definitionChange(before: ToolDefinition, after: ToolDefinition): string {
   const changes = [
     ...(before.description === after.description
