@@ -19,7 +19,7 @@ export type ShapeOf<Type> = {
   readonly [Name in keyof Type & string as object extends Pick<Type, Name> ? `${Name}?` : Name]?: Shape;
 };
 
-/** True if the value has this shape. An `Undecodable` has none of an object, even if all its members are optional. */
+/** True if the value has this shape. An `Undecodable` fits no object, not even one with only optional members. */
 export function fits(value: unknown, shape: Shape): boolean {
   if (typeof shape === 'function') return shape(value);
   if (shape === 'texts') return fits(value, ['string']);

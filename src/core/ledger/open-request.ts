@@ -26,8 +26,8 @@ export function openRequest(
   const { requestId, toolName, digest, deadline, assessment, replaces, reviewers, advice } = record.request;
   // A call is not counted again if its request is replaced, nor are its numbers if it was started before.
   const wasStarted = replaces?.by === 'unknown';
-  const isCounted = replaces !== undefined && replaces.by !== 'edit' && countsAsIrreversible(ledger, replaces);
-  const irreversible = isCounted ? 0 : irreversibleCount(assessment);
+  const wasCounted = replaces !== undefined && replaces.by !== 'edit' && countsAsIrreversible(ledger, replaces);
+  const irreversible = wasCounted ? 0 : irreversibleCount(assessment);
   const more = { calls: replaces === undefined ? 1 : 0, asks: 1, irreversible };
 
   const counting = wasStarted ? ledger : withShare(ledger, record.callId, toolName, record.request.arguments);

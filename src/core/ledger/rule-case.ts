@@ -110,6 +110,7 @@ export function ruleCase(
   const granted = grants.length > 0 ? ruleWith(grants) : ungranted;
   const wasDenied = isDeniedBefore(ledger.denied, digest);
   const { reversible } = assessment;
+  // Only a person may let such a call start again, so the answers of advisors do not count.
   const advised = mayHaveRun
     ? askedAgain(granted)
     : adviseRuling(granted, advice, { risk: call.risk, reversible, wasDenied, peopleOnly });

@@ -33,8 +33,8 @@ export function settle(ledger: Ledger, record: RequestRecord, settlement: Settle
     dropped === undefined ? [] : [{ requestId: dropped.request.requestId, outcome: dropped.settlement.outcome }];
   const call = { callId, toolName, requestId, outcome, ran: runs ? 'pending' : 'no' } as const;
   // A call that will not run is no longer counted, unless it may have run before. Its next request counts it anew.
-  const isCounted = runs || request.replaces?.by === 'unknown';
-  const irreversible = isCounted ? 0 : -irreversibleCount(request.assessment);
+  const staysCounted = runs || request.replaces?.by === 'unknown';
+  const irreversible = staysCounted ? 0 : -irreversibleCount(request.assessment);
   const closed: Ledger = {
     ...(runs ? ledger : withoutShare(ledger, callId)),
     open: ledger.open.filter((each) => each.request.requestId !== requestId),

@@ -163,7 +163,7 @@ function spacedTimes(timesMs: readonly number[], leastMs: number): Map<number, n
     timesMs
       .toSorted((one, other) => one - other)
       .map((afterMs) => {
-        // A step that is due until the last delayed one waits for that one.
+        // A step that is due before the last delayed one is taken together with it.
         if (afterMs > lastMs) lastMs = Math.max(afterMs, lastMs + leastMs);
         return [afterMs, lastMs];
       }),

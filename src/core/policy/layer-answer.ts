@@ -182,7 +182,7 @@ function notEvaluated({ rule, problem }: Matched['failed'][number]): string {
 
 /**
  * The risk default under the mode, for a call that no rule matches. A part of a command gets an ask, not an allow,
- * unless the mode allows anything. `reason`: why a rule did not count, as all answers of the default but an allow say.
+ * unless the mode allows anything. `reason`: why a rule did not count, which an allow does not repeat.
  */
 function answerWithoutRule({ mode, riskDefaults }: CompiledPolicy, call: LayerCall, reason?: string): LayerAnswer {
   const standard = riskDefault(riskDefaults, { tool: call.tool, risk: call.mode.risk });

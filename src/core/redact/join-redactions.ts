@@ -4,7 +4,7 @@ import { type Span, Taken, withPlaceholders } from './find-sensitive.ts';
 import { mostSpans, tooMuch } from './kinds.ts';
 import { leavesOf, type Leaf, valueAt, type RedactedValue, type Redaction } from './redaction.ts';
 
-/** Joins redactions of the same arguments. Of two spans that overlap, that of `one` counts, and so do its digests. */
+/** Joins redactions of the same arguments. Of spans that overlap, those of `one` count, and so do its digests. */
 export function joinRedactions(one: Redaction, other: Redaction | undefined): Redaction {
   if (other === undefined) return one;
   const byPath = new Map(one.values.map((value) => [JSON.stringify(value.path), value]));
