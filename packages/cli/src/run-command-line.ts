@@ -8,7 +8,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string;
 };
 
-/** Returns the program, which throws instead of exiting. If `words` are given, loads only the command among them. */
+/** Returns the program, which throws instead of exiting. With `words`, loads only their command, to start fast. */
 export async function createProgram(words?: readonly string[]): Promise<Command> {
   const program = new Command('countersign')
     .description('Durable human approval for the tool calls of AI agents, on Temporal.')
@@ -22,10 +22,8 @@ export async function createProgram(words?: readonly string[]): Promise<Command>
     if (words === undefined || command.name() === named) (await load())(command);
   }
   for (const group of program.commands.filter(({ commands }) => commands.length > 0)) {
-    group.addHelpText(
-      'after',
-      `\nEach command has its own flags, and --json: countersign ${group.name()} COMMAND --help`,
-    );
+    const text = `\nEach command has its own flags, and --json: countersign ${group.name()} COMMAND --help`;
+    group.addHelpText('after', text);
   }
   addExamples(program);
   return program.addHelpText('after', exitCodeHelp());

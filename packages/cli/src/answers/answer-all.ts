@@ -20,7 +20,7 @@ export interface AnswerAllOptions extends DecisionOptions {
 
 const limitByDefault = 100;
 
-/** Shows the open requests, asks once, and answers the shown ones. Exit code 1 if one is left out or refused. */
+/** Shows the open requests, asks once, and answers those. Exit code 1 after a no, or if one is left out or refused. */
 export async function answerAll(
   client: CountersignClient,
   output: Output,
@@ -60,16 +60,15 @@ export async function answerAll(
     signerOf(options),
   );
   for (const [index, receipt] of receipts.entries()) {
-    const { row } = requests[index]!;
-    const { toolName } = row;
-    const value = { ...receipt, workflowId: row.workflowId, toolName };
+    const { toolName, workflowId: run } = requests[index]!.row;
+    const value = { ...receipt, workflowId: run, toolName };
     printMarked(output, receipt.accepted, `${toolName}: ${receipt.message}`, value);
   }
 }
 
 interface ChosenRequest extends Required<ReviewedRequest> {
   row: ApprovalSummary;
-  /** The arguments of the request, escaped. */
+  /** The arguments of the request, escaped, and cut if there are many. */
   text: string;
 }
 
@@ -89,13 +88,14 @@ interface ChosenRequests {
 const longestShown = 4_000;
 const readAtOnce = 8;
 
-/** Reads the requests, and leaves out those that cannot be answered. A denial needs only their rows in the list. */
+/** Reads the requests, and leaves out those that cannot be answered or, with `mustBeShown`, not be shown in full. */
 async function chooseRequests(
   client: CountersignClient,
   rows: readonly ApprovalSummary[],
   { mustBeShown, isDenial }: { mustBeShown: boolean; isDenial: boolean },
 ): Promise<ChosenRequests> {
   const chosen: ChosenRequests = { requests: [], leftOut: [] };
+  // A denial needs only the row, so that it works without a worker, too.
   const read = await inParallel(rows, readAtOnce, (row) => (isDenial ? asListed(row) : asRead(client, row)));
   for (const result of read) {
     if ('why' in result) chosen.leftOut.push(result);
@@ -105,18 +105,19 @@ async function chooseRequests(
   return chosen;
 }
 
-/** A request that was read, or is left out. `hidden`: the reason why the list cannot show all of its arguments. */
+/** A request that was read, or is left out. `hidden`: the reason why the user does not see all of its arguments. */
 type Read = (ChosenRequest & { hidden?: string }) | LeftOut;
 
 /** Returns a request with the arguments that its row in the list has, which may not be all. Needs no worker. */
 async function asListed(row: ApprovalSummary): Promise<Read> {
+  // A row without `notShown` shows none of its arguments.
   const { requestId, workflowId, digest, shown, notShown = row.argumentNames } = row;
   const names = notShown.map((name) => `'${name}'`).join(', ');
   const hidden = shown === 'all' ? undefined : `not all of its arguments can be read: ${names}`;
   return { requestId, workflowId, digest, row, text: visibleLine(argumentsText(row)), hidden };
 }
 
-/** Reads a request with all its arguments. Leaves it out if it is settled by now, or if the run cannot be read. */
+/** Reads a request with all its arguments; without a worker, its row. Leaves out a settled or unreadable request. */
 async function asRead(client: CountersignClient, row: ApprovalSummary): Promise<Read> {
   const { requestId, workflowId } = row;
   try {
@@ -152,8 +153,8 @@ function renderChosen(output: Output, { requests, leftOut }: ChosenRequests, now
       ]),
     ].join('\n'),
   );
-  const left = leftOut.map(
+  const reasons = leftOut.map(
     ({ row, why }) => `left out: ${escapeText(`${row.requestId} of '${row.workflowId}', because ${why}`)}`,
   );
-  return [...shown, ...(left.length > 0 ? [left.join('\n')] : [])].join('\n\n');
+  return [...shown, ...(reasons.length > 0 ? [reasons.join('\n')] : [])].join('\n\n');
 }

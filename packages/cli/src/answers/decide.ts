@@ -40,7 +40,7 @@ interface AnswerOptions extends AnswerAllOptions, AlwaysOptions {
   all?: boolean;
 }
 
-/** Adds the options and the action of `approve` or `deny`. `always`: the description of the option `--always`. */
+/** Adds the options and the action of `approve` or `deny`. `always`: how the description of `--always` begins. */
 function addAnswer(command: Command, approved: boolean, always: string): void {
   withAlways(withDecision(command), always)
     .option('--all', 'every request that waits now: shows them, asks, and answers exactly these')
@@ -52,6 +52,7 @@ function addAnswer(command: Command, approved: boolean, always: string): void {
   command.action(async (requestId: string | undefined, options: AnswerOptions) => {
     const { all = false, ...rest } = options;
     refuseMixed(command.name(), requestId, options);
+    // `refuseMixed` has made sure that there is an id unless --all is given, and then this decision is not used.
     const decision = { requestId: requestId ?? '', approved, always: alwaysOf(options) };
     const mustBeShown = approved && options.unseen !== true;
     const { answerAll } = await import('./answer-all.ts');
@@ -99,7 +100,7 @@ export function addEdit(command: Command): void {
         // Without this line, arguments that the policy hides would look as if the edit added them.
         const hiddenNote = request.shown === 'all' ? '' : 'The present arguments are not shown to reviewers.\n';
         output.tell(`${hiddenNote}${changes}`);
-        // With the digest of the compared arguments, the run refuses the edit if the request has changed since then.
+        // Without --digest, the digest is that of the compared call, so that a request that changes is not edited.
         const decided = { digest, ...options, run: workflowId };
         await sendDecision(client, output, decided, { requestId, approved: true, modifiedArguments });
       });
@@ -122,6 +123,7 @@ export function addRespond(command: Command): void {
     });
 }
 
+/** Returns the answer from TEXT or --json-value. Throws a usage error for both, and for neither. */
 function responseOf(text: string | undefined, json: string | undefined): Json {
   if ((text === undefined) === (json === undefined)) {
     throw new UsageError(
@@ -155,7 +157,7 @@ function withAlways(command: Command, what: string): Command {
     .option('--uses <n>', 'with --always: how often', wholeNumber(1, 1_000_000));
 }
 
-/** Returns what --always and its flags ask for; undefined without them. Throws a usage error if they disagree. */
+/** Returns the scope of --always: `true` leaves it to the run; undefined without the flag. Throws if flags disagree. */
 function alwaysOf({ always, match, expires, uses }: AlwaysOptions): boolean | RequestedScope | undefined {
   if (always === undefined) {
     if (match === undefined && expires === undefined && uses === undefined) return undefined;

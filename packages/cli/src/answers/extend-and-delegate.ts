@@ -87,7 +87,7 @@ export function addDelegate(command: Command): void {
 
 type Act = (client: CountersignClient, output: Output) => Promise<void>;
 
-/** Returns what the flags ask for: to list, to stop, or to delegate one or all requests. Throws a usage error. */
+/** Returns what the flags ask for: to list, to stop, or to delegate one or all requests. Throws if they disagree. */
 function actionOf(id: string | undefined, options: DelegateOptions): Act {
   const { to, from, run, all = false, until, list = false, stop = false } = options;
   const named = [id !== undefined, all, list, stop].filter(Boolean);
@@ -97,6 +97,7 @@ function actionOf(id: string | undefined, options: DelegateOptions): Act {
     throw new UsageError('--from and --run are for one request: give its id.');
   }
   if (list) return printStanding;
+  // For one request, `senderOf` names the sender, who may also be anonymous.
   const by = id === undefined ? reviewerOf(options) : undefined;
   if (id === undefined && by === undefined) throw new UsageError('Say whose requests they are: add --reviewer NAME.');
   if (stop) {
@@ -117,7 +118,7 @@ function actionOf(id: string | undefined, options: DelegateOptions): Act {
   return (client, output) => delegateAll(client, output, { by: by!, to, until, options });
 }
 
-/** Delegates all open requests, and prints a line for each. Exit code 1 if one is refused or a run did not answer. */
+/** Delegates the open requests of `by` and, with `until`, new ones. Exit code 1 if a run refuses or does not answer. */
 async function delegateAll(
   client: CountersignClient,
   output: Output,

@@ -15,6 +15,7 @@ interface RevokeOptions extends ClientFlags, ReviewerOptions, SignerOptions {
   all?: boolean;
 }
 
+/** Adds the commands that list and revoke the grants of a run, to the group `grants`. */
 export function addGrants(grants: Command): void {
   refuseMistyped(grants, 'list');
 
@@ -44,7 +45,7 @@ export function addGrants(grants: Command): void {
   );
 }
 
-/** Renders grants as a table, oldest first. A tool that is denied for good has `denials` in place of a scope. */
+/** Renders grants as a table. A tool that is denied for good after many denials has their number as its scope. */
 export function renderGrants(output: Output, grants: Grant[]): string {
   return renderTable(
     output,

@@ -12,6 +12,7 @@ interface MessageOptions extends ClientFlags {
   stop?: true;
 }
 
+/** Adds the command that sends a session a text of its user, or asks it to retry or to stop. */
 export function addMessage(command: Command): void {
   withClientFlags(command)
     .option('--retry', 'instead of TEXT: retry the model call that failed last')
@@ -29,6 +30,7 @@ export function addMessage(command: Command): void {
     });
 }
 
+/** Returns what the run gets: a text, a retry or a stop. Throws a usage error if none of them is asked for. */
 async function messageOf(given: string | undefined, retry: true | undefined, stop: true | undefined) {
   if (stop) return { stop };
   if (retry) return { retry };

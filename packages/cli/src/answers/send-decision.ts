@@ -19,6 +19,7 @@ export interface SendDecisionOptions extends DecisionOptions {
 
 const viewed = { channel: 'cli' };
 
+/** Adds the flags that all commands for one decision have: the run, the reviewer, the signature and the digest. */
 export function withDecision(command: Command): Command {
   const located = withClientFlags(command).option(
     '--run <workflow id>',

@@ -46,6 +46,7 @@ export function addAudit(audit: Command): void {
 async function exportAudit(run: string | undefined, flags: ExportOptions): Promise<void> {
   const { query, html, csv, separator, follow, interval, sign, redact, withhold } = flags;
   if ((run === undefined) === (query === undefined)) {
+    // --json may have taken the run for its value: `parse` in `run-command-line.ts` then tries again.
     const Mistake = query === undefined ? MissingArgumentError : UsageError;
     throw new Mistake('Say what to export: a run, or --query QUERY.');
   }
@@ -114,7 +115,7 @@ function addAuditVerify(audit: Command): void {
     .action(verifyFile);
 }
 
-/** Verifies an export and prints the verdict. --since compares it with an older export, --live with the server. */
+/** Prints the verdict on an export. --since compares it with the `heads` of an older one, --live with the server. */
 async function verifyFile(file: string, flags: VerifyOptions): Promise<void> {
   const { verifyAudit } = await import('countersign/audit');
   const { key, since, live } = flags;
@@ -133,7 +134,7 @@ async function verifyFile(file: string, flags: VerifyOptions): Promise<void> {
   });
 }
 
-/** Prints the verdict. Sets exit code 1 for a bad one. */
+/** Prints the verdict, for people with at most 20 findings. Sets exit code 1 if the export does not verify. */
 function report(output: Output, { heads, ...verdict }: AuditVerdict): void {
   if (!verdict.ok) process.exitCode = 1;
   if (!output.forPeople) return output.json({ ...verdict, heads: Object.fromEntries(heads) });
@@ -144,10 +145,8 @@ function report(output: Output, { heads, ...verdict }: AuditVerdict): void {
   }
   if (verdict.ok) {
     const by = signedBy === undefined ? 'It is not signed.' : `It is signed with the key ${escapeText(signedBy)}.`;
-    output.line(
-      `${output.style('green', 'The export verifies')}: ${lines} lines, ${runs} runs, ${entries} entries, ${rulings.agreed} rulings made again. ${by}`,
-    );
-    return;
+    const counts = `${lines} lines, ${runs} runs, ${entries} entries, ${rulings.agreed} rulings made again`;
+    return output.line(`${output.style('green', 'The export verifies')}: ${counts}. ${by}`);
   }
   output.line(`${output.style('red', 'The export does not verify')}. ${firstFinding(verdict)}`);
   // The first finding is in the line above, so the list begins with the second.

@@ -8,6 +8,7 @@ interface CleanOptions extends ClientFlags {
   dryRun?: boolean;
 }
 
+/** Adds the command that removes unneeded files from the folder of large payloads. */
 export function addPayloads(payloads: Command): void {
   withClientFlags(payloads.command('clean'))
     .description('remove files that no run of the namespace needs, open or closed')

@@ -14,6 +14,7 @@ const weekMs = 7 * 24 * 60 * minuteMs;
 /** The time limit of the survey. It is long, because the survey may read the histories of thousands of runs. */
 const timeoutMs = 15 * minuteMs;
 
+/** Adds the command that summarizes the decisions of the last days, as text or JSON. */
 export function addStatistics(command: Command): void {
   withClientFlags(command, jsonFields.summary)
     .addOption(

@@ -4,7 +4,7 @@ export function canAsk(): boolean {
   return process.stdin.isTTY && process.stdout.isTTY;
 }
 
-/** Calls `ask` with the terminal. Returns `interrupted` after Ctrl-C; undefined if standard input is no terminal. */
+/** Returns the result of `ask`; `interrupted` after Ctrl-C; undefined without a terminal, or if its input has ended. */
 export async function askOnTerminal<Answer>(
   ask: (asking: Asking) => Promise<Answer>,
 ): Promise<Answer | 'interrupted' | undefined> {

@@ -20,13 +20,13 @@ export async function clientOptions(options: ClientSettings & { taskQueue?: stri
   const { codecEndpoint: endpoint = TEMPORAL_CODEC_ENDPOINT, codecAuth: authorization = TEMPORAL_CODEC_AUTH } = options;
   if (endpoint === undefined) return { ...config, address, namespace, taskQueue };
   const { RemoteCodec } = await import('countersign/codec');
-  const { namespace: used } = connectionSettings({ address, namespace });
+  const { namespace: usedNamespace } = connectionSettings({ address, namespace });
   // With a codec server, the codecs of the module are not used.
-  const payloadCodecs = [new RemoteCodec({ endpoint, namespace: used, authorization })];
+  const payloadCodecs = [new RemoteCodec({ endpoint, namespace: usedNamespace, authorization })];
   return { ...config, address, namespace, taskQueue, dataConverter: { ...config.dataConverter, payloadCodecs } };
 }
 
-/** Returns a parser for commander: it converts a duration such as 30s to milliseconds, at least `leastMs`. */
+/** Returns a parser for commander: it converts a duration such as 30s to milliseconds. Refuses less than `leastMs`. */
 export function durationOption(leastMs = 1): (text: string) => number {
   return (text) => {
     const parsed = parseDuration(text);

@@ -18,9 +18,9 @@ export function withCommonOptions(command: Command, fields?: readonly string[]):
 
 /** Adds the options of a command that starts its own server. Its help hides the flags that name another server. */
 export function withServerOptions(command: Command): Command {
-  const connectionOptions = withCommonOptions(command).options.filter(
-    (option) => option.helpGroupHeading !== undefined,
-  );
+  const { options } = withCommonOptions(command);
+  // Only `connectionOption` sets a heading. The flag --namespace names the namespace that the new server gets.
+  const connectionOptions = options.filter((option) => option.helpGroupHeading !== undefined);
   for (const option of connectionOptions) option.hideHelp(option.long !== '--namespace');
   return command;
 }

@@ -2,14 +2,14 @@ import stringWidth from 'string-width';
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** Cuts a text to this many columns, and ends it with `…`. Cuts after a word, unless that would lose half of it. */
+/** Cuts a text to this many columns, with a `…` at the end: after a word, unless less than half would be left. */
 export function truncate(text: string, columns: number): string {
   if (stringWidth(text) <= columns) return text;
   let kept = '';
-  let left = columns - 1;
+  let columnsLeft = columns - 1; // one is for the `…`
   for (const { segment } of graphemes.segment(text)) {
-    left -= stringWidth(segment);
-    if (left < 0) break;
+    columnsLeft -= stringWidth(segment);
+    if (columnsLeft < 0) break;
     kept += segment;
   }
   const lastSpace = text[kept.length] === ' ' ? kept.length : kept.lastIndexOf(' ');

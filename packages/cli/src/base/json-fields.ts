@@ -24,7 +24,7 @@ type Exactly<Member, Line extends string> = [Difference<Member, Words<Line>>] ex
   ? unknown
   : { wrong: Difference<Member, Words<Line>> };
 
-/** Lists all fields of the type `Printed`; the compiler refuses another list. Two calls let it infer `Line`. */
+/** Lists all fields of `Printed`, or does not compile. Two calls, because one with a type argument infers no `Line`. */
 function fields<Printed>() {
   return <Line extends string>(...lines: (Line & Exactly<AnyMember<Printed>, Line>)[]): readonly string[] =>
     lines.flatMap((line) => line.split(' '));

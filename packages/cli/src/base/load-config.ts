@@ -76,7 +76,7 @@ function besideModule<Source>(file: string, source: Source): Source | string {
   return existsSync(besideIt) || isMissingFile ? besideIt : source;
 }
 
-/** Returns the channels of a worker module; undefined without any. Throws as `readChannels` does. */
+/** Returns a worker module's options with its channels, or the options in its channel file; undefined without both. */
 export async function loadChannels(path: string | undefined): Promise<ChannelOptions | undefined> {
   const file = configFile(path);
   const { channels, ...options } = ((file === undefined ? undefined : (await load(file)).default) ??

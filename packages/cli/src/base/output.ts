@@ -111,7 +111,7 @@ export class MissingArgumentError extends UsageError {}
 
 /** Writes an error to standard error, as a sentence or `{ code, message }`. Returns the exit code. */
 export function reportError(error: unknown, options: { json: boolean; debug: boolean }): ExitCode {
-  // In this case, commander has printed the help or the version.
+  // Commander has printed the version or the help; with `commander.help`, because the command is missing.
   if (error instanceof CommanderError && error.exitCode === 0) return 0;
   if (error instanceof CommanderError && error.code === 'commander.help') return usageExitCode;
   const message = errorMessage(error);

@@ -44,6 +44,7 @@ export async function requireShown(
     throw new UsageError(`${(error as Error).message} To approve it without seeing it, add --unseen.`);
   });
   if ('details' in read) return undefined;
+  // A row without `notShown` shows none of its arguments.
   const { shown, argumentNames, notShown = argumentNames, digest } = read.row;
   if (shown === 'all') return digest;
   const names = notShown.length === 0 ? 'its arguments' : notShown.map((name) => `'${name}'`).join(', ');

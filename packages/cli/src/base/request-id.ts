@@ -58,9 +58,8 @@ async function findSettled({ session }: CountersignClient, named: string, run?: 
   if (ids.length === 1) return { requestId: ids[0]! };
   if (ids.length > 1) {
     const list = ids.slice(0, mostListedInError).map(shortIds(ids)).join(', ');
-    throw unknown(
-      `'${named}' is the start of ${ids.length} settled requests: ${list}${ids.length > mostListedInError ? ', …' : ''}.`,
-    );
+    const rest = ids.length > mostListedInError ? ', …' : '';
+    throw unknown(`'${named}' is the start of ${ids.length} settled requests: ${list}${rest}.`);
   }
   throw unknown(`No request that is listed so far starts with '${named}'; one settled long ago needs its whole id.`);
 }

@@ -63,6 +63,7 @@ export function readKeyFile(flag: string, file: string): string {
   try {
     text = readFileSync(file, 'utf8');
   } catch (cause) {
+    // The message of the system has the name, so only its code is passed on.
     const { code = 'it is not a file' } = cause as NodeJS.ErrnoException;
     throw new UsageError(`${flag}: the file of the private key cannot be read: ${readFault({ code, message: code })}.`);
   }

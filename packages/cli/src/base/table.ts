@@ -26,6 +26,7 @@ export function renderTable(
   const room = output.width - gap.length * (head.length - 1);
   const mayBeCut = (column: number): boolean => !whole.includes(head[column]!);
   let widths = natural;
+  // All columns shrink to 8 characters before one gets narrower than that. None gets narrower than 4.
   for (const least of [8, 4]) {
     widths = shrink(widths, least, room, mayBeCut);
     // If the table is still too wide, the columns that users copy shrink, too.
@@ -67,7 +68,7 @@ function shrink(widths: number[], least: number, room: number, mayShrink: (colum
   return shrunk;
 }
 
-/** Renders names and values, a pair per line, broken between words and at line feeds. The caller escapes values. */
+/** Renders the pairs that have a value, each on a line that is broken if it is long. The caller escapes values. */
 export function renderFields(output: Output, fields: [name: string, value: string | undefined][]): string {
   const shown = fields.filter((field): field is [string, string] => field[1] !== undefined && field[1] !== '');
   const width = Math.max(...shown.map(([name]) => name.length));

@@ -63,6 +63,7 @@ export function createAskPerson(output: NodeJS.WriteStream): AskPerson {
       const answer = readConsoleLine(line);
       if (answer === 'approve') return { approved: true };
       if (answer === 'deny') return { approved: false };
+      // A skipped request would be the next one again, so the demo denies it.
       if (answer === 'skip') return { approved: false, reason: 'skipped' };
       if (line.trim() !== '') output.write('  Please answer a (approve) or d (deny).\n');
     }

@@ -10,11 +10,8 @@ import { startStage } from './start-stage.ts';
 import { tellJson, tellPeople } from './tell.ts';
 
 interface DemoOptions {
-  /** True to approve without asking. */
   yes: boolean;
-  /** True for JSON lines instead of sentences. */
   json: boolean;
-  /** True to leave the server and the worker running at the end, until Ctrl-C. */
   keep: boolean;
 }
 
@@ -48,19 +45,19 @@ async function main(): Promise<number> {
   return runDemo(options);
 }
 
-/** Runs the demo, and removes its files and processes however it ends. */
+/** Runs the demo, and removes its files and processes however it ends. Returns the exit code; 1 also for an error. */
 async function runDemo({ yes, json, keep }: DemoOptions): Promise<number> {
   const tell = json ? tellJson : tellPeople;
   const cleanUp = new CleanUp();
   const stop = stopOnSignal();
   const interrupted = once(stop, 'abort').then(() => interruptedExitCode);
-  const ended = Promise.withResolvers<never>();
+  const stageEnded = Promise.withResolvers<never>();
   let isOver = false;
   const playToEnd = async (): Promise<number> => {
     if (!json) process.stdout.write('\nAn agent tidies a folder of real files, and asks before it deletes one.\n\n');
     // A wrong setting of the model throws here, before anything starts.
     const model = modelFromEnvironment(process.env);
-    const stage = await startStage({ cleanUp, onEnd: ended.reject });
+    const stage = await startStage({ cleanUp, onEnd: stageEnded.reject });
     const askPerson = yes ? undefined : createAskPerson(json ? process.stderr : process.stdout);
     const tellUntilStopped: Tell = (event) => {
       stop.throwIfAborted();
@@ -73,10 +70,11 @@ async function runDemo({ yes, json, keep }: DemoOptions): Promise<number> {
   };
   const played = playToEnd();
   // Only the first result counts, so a later rejection is ignored.
-  for (const promise of [played, ended.promise]) promise.catch(() => undefined);
+  for (const promise of [played, stageEnded.promise]) promise.catch(() => undefined);
   try {
-    // With --keep, Ctrl-C ends the demo after its run is over. The run's own status is then the exit code.
-    const exitCode = await Promise.race([played, ended.promise, interrupted.then((code) => (isOver ? played : code))]);
+    // With --keep, Ctrl-C ends the demo after its run is over. The exit code then comes from the status of the run.
+    const byCtrlC = interrupted.then((code) => (isOver ? played : code));
+    const exitCode = await Promise.race([played, stageEnded.promise, byCtrlC]);
     if (exitCode === interruptedExitCode && !json) process.stdout.write('\n');
     await cleanUp.run();
     tell({ event: 'gone' });

@@ -148,7 +148,7 @@ async function tellCounts({ stage, tell }: SettleOptions, { outcomes }: RunResul
   }
 }
 
-/** Returns a function that reports why an activity, such as a call of a real model, is retried. */
+/** Returns a function that reports why an activity, such as a call of a real model, is retried, if that has changed. */
 function troubleTeller({ stage, tell }: SettleOptions, workflowId: string): () => Promise<void> {
   let reported = '';
   return async () => {
@@ -181,6 +181,7 @@ async function readRun(client: CountersignClient, workflowId: string): Promise<S
         const answer = defaultPayloadConverter.fromPayload<CallModelResult>(completed.result!.payloads![0]!);
         run.turns.push(turnOf(answer, run.turns.length + 1));
       }
+      // The ruling on a call that waits for a person is in the entry `opened`.
       for (const entry of journalIn(event)) {
         if (entry.callId !== undefined && (entry.kind === 'ruling' || entry.kind === 'opened')) {
           run.rulings.set(entry.callId, entry);
@@ -191,7 +192,7 @@ async function readRun(client: CountersignClient, workflowId: string): Promise<S
   return run;
 }
 
-/** Returns a turn whose calls have the ids that the run gives them, `TURN.INDEX`. */
+/** Returns a turn whose calls have the ids that the run gives them, `TURN.INDEX`. `raw`: unreadable arguments. */
 function turnOf({ text, calls }: CallModelResult, turn: number): SeenTurn {
   return {
     text,
@@ -210,7 +211,7 @@ interface SettleOptions {
   askPerson: AskPerson | undefined;
 }
 
-/** Shows an open request, asks for the decision and sends it, unless another reviewer decides first. */
+/** Shows an open request, asks for the decision and sends it, unless it is settled first. No answer is a denial. */
 async function settleRequest({ requestId, workflowId }: ApprovalSummary, options: SettleOptions): Promise<void> {
   const { stage, tell, askPerson } = options;
   const { client, address } = stage;

@@ -65,7 +65,7 @@ export async function startStage({ cleanUp, onEnd }: StageOptions): Promise<Stag
   };
 }
 
-/** Starts `countersign dev` and reads its events. Calls `onEnd` if it ends, or if a worker ends by itself. */
+/** Starts `countersign dev` and reads its events. Calls `onEnd` if it or a worker ends, unless by `killWorker`. */
 function startDev(env: NodeJS.ProcessEnv, onEnd: (error: Error) => void) {
   const words = ['packages/cli/src/main.ts', 'dev', 'examples/tidy/agent.ts', '--json'];
   const freePorts = ['--port', '--ui-port', '--gateway-port'].flatMap((port) => [port, '0']);

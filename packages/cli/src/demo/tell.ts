@@ -94,6 +94,7 @@ const marks: Record<Extract<DemoEvent, { event: 'ruling' }>['action'], [label: s
   refused: ['✗ refuse', 'red'],
 };
 
+/** Returns arguments as `name: value` and commas, escaped and cut. A model may give arguments that are no object. */
 function argumentsOf(args: Json): string {
   if (typeof args !== 'object' || args === null || Array.isArray(args))
     return shorten(escapeJson(args), longestArguments);

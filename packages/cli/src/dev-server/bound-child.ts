@@ -25,7 +25,7 @@ export function spawnBound(
     detached: hasGroups,
     stdio: ['ignore', 'pipe', 'pipe', ...(messages ? (['ipc'] as const) : [])],
   }) as BoundChild;
-  if (child.pid === undefined) return child;
+  if (child.pid === undefined) return child; // it did not start, as its event `error` will say
   const release = watch(child.pid);
   if (living.size === 0) process.on('exit', killAll);
   living.add(child);

@@ -86,6 +86,7 @@ export async function downloadTemporal(
 ): Promise<DownloadResult> {
   const from = options.env.COUNTERSIGN_TEMPORAL_DOWNLOAD || officialDownload;
   if (from === 'off') return { downloaded: false, reason: 'the download is switched off' };
+  // The folder is beside the binary, because `rename` does not move a file to another file system.
   const folder = join(pinned.cacheFolder, `downloading-${randomUUID()}`);
   try {
     const archive = await findArchive(`${from}/${temporalVersion}`, options.signal);

@@ -25,7 +25,6 @@ interface StartingServer {
   attributes: readonly string[];
   /** The address of Temporal's UI; null if the server has no UI. */
   ui: { host: string; port: number } | null;
-  /** Resolves when the process has ended. */
   ended: Promise<void>;
 }
 
@@ -138,7 +137,7 @@ type Settings = Required<Pick<DevServerOptions, 'namespace' | 'retentionDays' | 
 
 /**
  * True if the server ended because another process had taken one of its ports. The server then says so, or it panics
- * (temporalio/cli#667).
+ * (temporalio/cli#667). The cause of the error has the output of the server as its message: see `launch`.
  */
 function lostPort({ cause }: Error): boolean {
   const { message: output, cause: error } = cause as Error;
@@ -153,19 +152,20 @@ async function makeFolderOf(dbFile: string): Promise<void> {
   });
 }
 
+/** Returns the asked port, or a free one for 0 and undefined. Throws if it is taken: `flag` names another. */
 async function choosePort(asked: number | undefined, flag: string): Promise<number> {
   if (!asked) return freePort();
   if (await isPortFree(asked)) return asked;
   throw unreachable(`port ${asked} is taken: stop what listens there or choose another with ${flag}.`);
 }
 
-/** Starts the server and waits until it is ready. If it ends before that, throws what it printed last. */
+/** Starts the server and waits until it is ready. If that fails, ends it, and throws an error with its last output. */
 async function launch(binary: string, port: number, uiPort: number | null, settings: Settings): Promise<DevServer> {
   const { namespace, retentionDays, attributes } = settings;
   const ui = uiPort === null ? null : { host: hiddenLoopback(), port: await freePort() };
   const child = spawnBound(binary, serverArguments(port, ui, await freePort(), settings), {});
   let output = '';
-  child.stdout.resume();
+  child.stdout.resume(); // a full pipe would block the server
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     output = (output + text).slice(-keptOutput);
   });

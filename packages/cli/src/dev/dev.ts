@@ -92,6 +92,7 @@ async function develop(
   if (output.forPeople) printReady(output, ready, worker.declared?.agents[0] ?? 'AGENT');
   else output.json(ready);
   await Promise.race([working, server.ended]);
+  // `working` resolves only after `stop`, at the end of the command. Then this rejection is ignored.
   throw new Error('The worker is not followed any more.');
 }
 
@@ -108,7 +109,7 @@ function printReady(output: Output, { url, address, namespace, uiUrl }: ReadyEve
   output.line(output.style('dim', `Temporal listens on ${address}. Ctrl-C stops everything.\n`));
 }
 
-/** Starts the Temporal server, and bundles the workflow code unless the package has it bundled. */
+/** Starts the server, and bundles the workflow code if the package did not. `ended` rejects when the server ends. */
 async function startServer(
   home: string,
   options: DevOptions,
@@ -146,23 +147,24 @@ async function writeBundle(home: string): Promise<string> {
   return path;
 }
 
-/** Starts the gateway, with a client that has the codecs of the module. `beside`: what it shows besides requests. */
+/** Starts the gateway, with a client that has the codecs of the module. Its pages show what `alsoShown` gives, too. */
 async function startInbox(
   module: string,
   options: DevOptions & { address: string },
   cleanUp: { add(step: () => Promise<unknown>): void },
-  beside: Pick<GatewayOptions, 'temporalUi' | 'worker'>,
+  alsoShown: Pick<GatewayOptions, 'temporalUi' | 'worker'>,
 ) {
   const { createClient } = await import('countersign/client');
   const { clientOptions } = await import('../base/client-options.ts');
   const { startGateway } = await import('@countersign/gateway');
   const client = await createClient(await clientOptions({ ...options, config: module }));
   cleanUp.add(() => client.close());
-  const gateway = await startGateway({ client, port: options.gatewayPort, ...beside });
+  const gateway = await startGateway({ client, port: options.gatewayPort, ...alsoShown });
   cleanUp.add(() => gateway.stop());
   return gateway;
 }
 
+/** Prints an event: as JSON for programs; for people as a sentence, on standard error unless a worker has started. */
 function tellWorkerEvent(event: WorkerEvent, output: Output): void {
   if (!output.forPeople) return output.json(event);
   switch (event.event) {

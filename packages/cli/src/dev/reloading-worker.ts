@@ -60,7 +60,7 @@ export class ReloadingWorker {
     clearTimeout(timer);
   }
 
-  /** Starts the next worker, which replaces the present one unless it is broken. Returns the files to watch. */
+  /** Starts a worker, which replaces the present one unless it is broken or outdated. Returns the files to watch. */
   async #replace(): Promise<WatchedFiles> {
     const next = this.#start();
     const { files } = next;
@@ -147,7 +147,6 @@ export interface WorkerChild {
   readonly files: WatchedFiles;
   /** Resolves with the agents and policy once the worker can run, or with the reason why it cannot. */
   readonly loaded: Promise<DeclaredWorker | { failed: string }>;
-  /** Resolves when the process has ended. */
   readonly ended: Promise<WorkerEnd>;
   run(): void;
   /** Asks the worker to accept no more work. Running calls may end first. */

@@ -40,7 +40,7 @@ export function unreadText({ requestIds, message }: UnreadRun): string {
 
 export const linesOfRequest = 2;
 
-/** Renders open requests as a table, earliest deadline first: the sentence of each, and below it the people. */
+/** Renders open requests as a table: the sentence of each, and below it the people; at the left, time and severity. */
 export function renderApprovals(output: Output, rows: ApprovalSummary[], nowMs: number): string {
   const short = shortIds(rows.map(({ requestId }) => requestId));
   return renderTable(
@@ -62,6 +62,7 @@ function severityOf(output: Output, { severity }: ApprovalSummary): string {
   return output.style(style, escapeText(severity));
 }
 
+/** Returns who may answer, who asked the agent, and the agent, escaped. */
 function factsOf(row: ApprovalSummary): string {
   const { agentName, callerUserId, callerName } = row;
   return [
@@ -84,7 +85,7 @@ function waitsFor({ reviewers }: ApprovalSummary): string[] {
   return [`waits for ${[...names, ...(more > 0 ? [`${more} more`] : [])].join(', ')}`];
 }
 
-/** Renders a new request, with the commands that show and answer it, for the output of `run` and `worker`. */
+/** Renders a new request for `run` and `worker`: the call, whether no channel has it, and the commands to answer it. */
 export function renderWaiting(
   output: Output,
   row: Pick<ApprovalSummary, 'requestId' | 'toolName' | 'argumentNames' | 'shownArguments' | 'reason'> & {

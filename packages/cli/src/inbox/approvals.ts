@@ -92,6 +92,7 @@ export function addApprovals(approvals: Command): void {
     });
 }
 
+/** Shows the list and its changes until Ctrl-C. Rejects if the first look fails. */
 async function watchUntilInterrupted(
   list: () => Promise<ApprovalList>,
   output: Output,
@@ -101,5 +102,5 @@ async function watchUntilInterrupted(
   const watching = watchApprovals(list, output, { intervalMs, stop: stop.signal });
   await Promise.race([watching, untilInterrupted()]);
   stop.abort();
-  watching.catch(() => undefined); // the connection closes first
+  watching.catch(() => undefined); // after Ctrl-C the connection closes, so a last poll may fail
 }

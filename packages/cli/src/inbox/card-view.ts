@@ -33,12 +33,12 @@ export function renderCard(
   const { requestId, workflowId, settled } = request;
   const shown = cardOf(request, { nowMs, all, always: request.always?.widest ?? false });
   const card = cardText(output, shown, { nowMs, all, seeAll: '--all shows it' });
-  const left = grants.map(({ grantId, scope }) => `left behind: ${escapeText(grantId)}: ${scopeText(scope)}`);
+  const leftBehind = grants.map(({ grantId, scope }) => `left behind: ${escapeText(grantId)}: ${scopeText(scope)}`);
   const answers = [
     `approve:  ${escapedCommand(options, 'approve', requestId, workflowId)}`,
     `deny:     ${escapedCommand(options, 'deny', requestId, workflowId)}`,
   ];
-  const sections = [left, settled === undefined ? answers : []].filter((lines) => lines.length > 0);
+  const sections = [leftBehind, settled === undefined ? answers : []].filter((lines) => lines.length > 0);
   return [card, ...sections.flatMap((lines) => ['', ...lines])].join('\n');
 }
 
@@ -58,7 +58,7 @@ export function cardText(
   });
 }
 
-/** Renders a request of which only its row in the list is known, with the commands that answer it. */
+/** Renders a request by its row in the list, with the commands that answer it: with --unseen if not all is shown. */
 export function renderRow(output: Output, row: ApprovalSummary, options: CommonOptions, nowMs: number): string {
   const { requestId, workflowId, shown } = row;
   const unseen = shown === 'all' ? [] : ['--unseen'];

@@ -44,7 +44,7 @@ export interface PreviewOptions extends CommonOptions {
 /** Reads a call from standard input, and prints its card as the channel would show it to a reviewer. */
 export async function previewCard({ channel, all, policy: file, json }: PreviewOptions, output: Output): Promise<void> {
   const policy = file === undefined ? undefined : await readSoundPolicy(file, 'run', output);
-  if (file !== undefined && policy === undefined) return;
+  if (file !== undefined && policy === undefined) return; // the problems of the policy are printed
   const call = await previewRequest(await readInput(), Date.now(), policy);
   const { request, options } = asShown(call, policy);
   const card = cardOf(request, { ...options, all });
@@ -52,6 +52,7 @@ export async function previewCard({ channel, all, policy: file, json }: PreviewO
   else output.line(renderForChannel(card, channel, all === true, output));
 }
 
+/** Renders a card as its channel shows it. `all`: with the raw call, which a terminal shows only on demand. */
 function renderForChannel(card: Card, channel: PreviewOptions['channel'], all: boolean, output: Output): string {
   switch (channel) {
     case 'terminal':
@@ -214,6 +215,7 @@ async function readArguments(text: string, input: JsonObject, schema: JsonObject
   });
   if (occurrences.length > 1) problems.push("'args' appears twice");
   if (problems.length > 0) {
+    // The last of several values counts, as for `JSON.parse`.
     const exact = exactValue(occurrences.at(-1)!.value) ?? value;
     return { value: exact, warnings: problems.map(refused), written: text.trim() };
   }
@@ -248,7 +250,7 @@ async function schemaProblem(args: JsonObject, schema: JsonObject): Promise<stri
 
 type Ruled = Pick<CardRequest, 'assessment' | 'rule' | 'reason' | 'rulePlace'>;
 
-/** Returns what the card shows of the policy's ruling on the call. Without a policy, only the call is assessed. */
+/** Returns what the card shows of the ruling. If there is no policy, or `evaluate` throws, `reason` says so. */
 function ruledOn(call: Parameters<ReturnType<typeof trialsOf>>[0], policy: Policy | undefined): Ruled {
   try {
     const trial = trialsOf(policy ?? emptyPolicy(), 'run')(call);
@@ -284,7 +286,7 @@ function isText(value: Json): value is string {
   return typeof value === 'string';
 }
 
-/** Reads the member `preview`: the result of a tool's `preview` function, or the state `pending` or `failed`. */
+/** Reads `preview`: the list of changes that a tool's `preview` returns, or `{ state, message?, changes? }`. */
 function readPreview(value: Json | undefined): { preview: CallPreview } | { problem: string } | { none: true } {
   if (value === undefined) return { none: true };
   const { state, message, changes = null } = isObject(value) ? value : { state: 'ready', changes: value };

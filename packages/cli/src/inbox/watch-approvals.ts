@@ -44,12 +44,13 @@ function screen(output: Output): View {
   };
   return {
     show: (list) => {
-      // Four lines stay free: the head of the table, the number of omitted rows, a problem, and the last line.
+      // Four lines stay free: the head of the table, the number of omitted rows, a problem, and the last line. The
+      // most urgent request is shown even if the terminal is too low for it.
       const fitting = Math.max(1, Math.floor((output.height - list.unread.length - 4) / linesOfRequest));
       const approvals = list.approvals.slice(0, fitting);
-      const left = list.approvals.length - approvals.length + list.more;
+      const omitted = list.approvals.length - approvals.length + list.more;
       inbox = renderInbox(output, { ...list, approvals }, Date.now());
-      if (left > 0) inbox += `\n${left} more are not shown.`;
+      if (omitted > 0) inbox += `\n${omitted} more are not shown.`;
       draw('');
     },
     fail: (problem) => draw(output.style('red', escapeText(problem))),

@@ -23,13 +23,15 @@ export type Sums = ReadonlyMap<string, ReadonlyMap<string, number>>;
 /** The argument that a pattern `TOOL:TEXT` of a rule matches. */
 export interface Subject {
   argument: string;
+  /** True if the argument is a shell command. */
   shell: boolean;
+  /** For a shell command: the other arguments that the tool declares harmless. */
   beside?: string[];
 }
 
 export type Trial = [CompiledLayers, RuledCall, RulingContext];
 
-/** Compiles a policy once. The result gives the parameters of `evaluate` for a call, without custom assessors. */
+/** Compiles a policy once for each mode. The result gives the parameters of `evaluate`, without custom assessors. */
 export function trialsOf(policy: Policy, owner: Owner): (described: DescribedCall) => Trial {
   const isCeiling = owner === 'ceiling';
   const assessRules = compileAssessRules(isCeiling ? { ceiling: policy } : { run: policy });

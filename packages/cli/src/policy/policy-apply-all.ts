@@ -62,7 +62,7 @@ function printDryRun(output: Output, found: readonly PolicyResult[]): void {
   output.tell(summaryOf(found));
 }
 
-/** Shows the runs that would change, and asks whether to change them. If not, sets the exit code. */
+/** Shows the runs that would change, and asks. After a no, or if none would, returns false and sets the exit code. */
 async function confirmRuns(output: Output, found: readonly PolicyResult[]): Promise<boolean> {
   const affected = found.filter(({ outcome }) => outcome === 'would_apply');
   if (found.length > 0) output.tell(renderRuns(output, affected.slice(0, mostNamed)));
@@ -79,7 +79,7 @@ async function confirmRuns(output: Output, found: readonly PolicyResult[]): Prom
   return false;
 }
 
-/** Collects results, and shows the progress. An error after the first result is returned as `failure`, not thrown. */
+/** Collects results, calls `take` with each, and shows progress. Returns an error after the first one as `failure`. */
 async function collect(
   all: Results,
   label: string,
@@ -141,6 +141,7 @@ function renderRuns(output: Output, results: readonly PolicyResult[]): string {
   );
 }
 
+/** Returns 1 if a run refused the change, 6 if one has not applied it; 0 also if runs are closed or have no gate. */
 function exitCodeOf(results: readonly PolicyResult[]): ExitCode {
   const has = (...named: PolicyOutcome[]): boolean => results.some(({ outcome }) => named.includes(outcome));
   if (has('refused')) return 1;

@@ -42,6 +42,7 @@ interface Known {
   channels: KnownChannels | string;
 }
 
+/** Loads what a module declares. If its channels cannot be created, `channels` is the first line of the error. */
 async function knownIn(module: string): Promise<Known> {
   const { agents = [], tools, gated = {} } = await loadConfig(module);
   const names = knownNames(createRegistry({ agents, tools }), checkGated(gated));
@@ -55,7 +56,7 @@ async function knownIn(module: string): Promise<Known> {
   }
 }
 
-/** Returns the warnings, in the order of lines. With `known`, also those about names and channels. */
+/** Returns the warnings by line, those without a line first. With `known`, also those about names and channels. */
 function warningsAbout({ policy, lines = [] }: ParsedPolicy, owner: Owner, known: Known | undefined): Finding[] {
   const names = known === undefined ? [] : lintNames(policy, owner, known.names);
   return [

@@ -77,6 +77,7 @@ type PolicyCase = { id: Json; call: DescribedCall } | { id: Json; error: string 
 const known = ['id', 'tool', 'args', 'risk', 'subject', 'agent', 'sums', 'mode'] as const;
 /** Facts of a ruling that only a run has. A line with one of them is refused, because it would be ignored. */
 const factsOfRun = ['caller', 'metadata', 'counts', 'grants', 'shell'];
+/** The members of a line. `written`: the source text of the value, in which `readJson` also finds duplicate keys. */
 type Fields = Partial<Record<(typeof known)[number], { value: Json; written: string }>>;
 
 /** Reads a line. Ignores unknown members, such as `expect`. Refuses misspelt names and those in `factsOfRun`. */
@@ -109,7 +110,7 @@ function readCall(fields: Fields): DescribedCall | string {
   return { tool, args: args.value, risk: risk ?? 'write', subject: parsedSubject, agent, sums: parsedSums, mode };
 }
 
-/** Returns the known fields of a line, or the problem with it, such as a duplicate key. */
+/** Returns the known fields of a line, or the problem with it, such as a duplicate key or a misspelt name. */
 function readFields(line: string): Fields | string {
   let value: Json;
   try {

@@ -31,6 +31,7 @@ export async function explainPolicy(file: string, options: ExplainOptions, outpu
   output.result(renderExplanation(output, explanation), printable(explanation));
 }
 
+/** Returns what `--json` prints of an explanation. */
 function printable({ ruling, matches }: Explanation): object {
   const { action, rule, reason = null, severity, layer } = ruling;
   return {

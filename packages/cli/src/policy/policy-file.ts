@@ -32,7 +32,7 @@ async function readPolicyBytes(file: string): Promise<Buffer> {
   });
 }
 
-/** Reads the operator's policy that a module names; undefined without one, and if it is unreadable. */
+/** Reads the operator's policy that a module names; undefined without one, and if it is unreadable or invalid. */
 export async function loadCeiling(module: string | undefined): Promise<Policy | undefined> {
   const source = await loadPolicySource(module);
   if (source === undefined) return undefined;
@@ -100,6 +100,7 @@ export function writtenMembers(text: string): Member[] {
     if (kind === '{' || kind === '[') depth += 1;
     else if (kind === '}' || kind === ']') depth -= 1;
     else if (depth === 1 && kind === ':') valueStart = end;
+    // A string is a key unless it follows a colon.
     else if (depth === 1 && kind === '"' && valueStart === undefined)
       key = JSON.parse(text.slice(start, end)) as string;
   }

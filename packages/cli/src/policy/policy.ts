@@ -84,10 +84,8 @@ export function addPolicy(policy: Command): void {
   withSigner(withReviewer(apply, 'why; the audit keeps it')).action(
     async (run: string | undefined, file: string | undefined, options: ApplyOptions) => {
       const { applyPolicy } = await import('./policy-eval.ts');
-      await applyPolicy(
-        [run, file].filter((word) => word !== undefined),
-        options,
-      );
+      const words = [run, file].filter((word) => word !== undefined);
+      await applyPolicy(words, options);
     },
   );
 }

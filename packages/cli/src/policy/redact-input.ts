@@ -21,6 +21,7 @@ export async function redactInput(
   else await write(redactWhole(await readAll(input), settings));
 }
 
+/** Returns the settings in a policy file. Without a file, and for settings that it lacks, the defaults: all kinds. */
 async function settingsOf(file: string | undefined): Promise<Required<Pick<RedactSettings, 'kinds' | 'patterns'>>> {
   const loaded = file === undefined ? undefined : await readPolicyFile(file, 'run');
   if (loaded !== undefined && 'problems' in loaded) {
@@ -34,6 +35,7 @@ type Settings = Awaited<ReturnType<typeof settingsOf>>;
 
 /** Redacts and writes each line as soon as it is complete, with its line feed. */
 async function redactLines(input: AsyncIterable<Buffer | string>, { kinds, patterns }: Settings): Promise<void> {
+  // Each line gets a new search, because a search limits its work.
   const redactor = new LineRedactor(kinds, () => findOwn(patterns));
   let line = '';
   for await (const text of decoded(input)) {
@@ -69,6 +71,7 @@ async function readAll(input: AsyncIterable<Buffer | string>): Promise<string> {
   return pieces.join('');
 }
 
+/** Decodes the input. Keeps its byte order mark, so that only redacted parts change. Throws for other than UTF-8. */
 async function* decoded(input: AsyncIterable<Buffer | string>): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   const decode = (bytes?: Buffer): string => {

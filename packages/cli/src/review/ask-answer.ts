@@ -27,6 +27,7 @@ export interface ShownRequest {
 
 export type ReviewAnswer = Pick<Decision, 'approved' | 'always' | 'reason' | 'response' | 'modifiedArguments'>;
 
+/** Prints the card, or without a worker the row, and notes the card in `shown`: the decision records its digest. */
 export function printRequest(print: Questions['print'], output: Output, shown: ShownRequest): void {
   const { row, request, all } = shown;
   const nowMs = Date.now();
@@ -202,7 +203,7 @@ async function askMore(
   return modifiedArguments && { approved: true, modifiedArguments };
 }
 
-/** Opens the editor, as often as the reviewer wants, and asks if the changes are right. Undefined: they are not. */
+/** Opens the editor, again if wanted, and asks if the changes are right. Undefined if not, or without valid changes. */
 async function askArguments({ questions, output }: Context, before: JsonObject): Promise<JsonObject | undefined> {
   const editor = editorCommand(process.env);
   if (editor === undefined) {
@@ -218,9 +219,8 @@ async function askArguments({ questions, output }: Context, before: JsonObject):
     }
     args = edited.arguments;
     questions.print(renderChanges(output, before, args));
-    const line = (
-      await questions.answer('[y]es, approve with these arguments. [e]dit again. Enter goes back: ')
-    ).trim();
+    const answer = await questions.answer('[y]es, approve with these arguments. [e]dit again. Enter goes back: ');
+    const line = answer.trim();
     if (line === 'y' || line === 'yes') return args;
     if (line !== 'e') return undefined;
   }
@@ -268,7 +268,7 @@ export async function openEditor(
   }
 }
 
-/** Runs the editor by the shell, as git does, because $EDITOR may be a command such as `code --wait`. */
+/** Runs the editor by the shell, as git does, because $EDITOR may be `code --wait`. Returns the problem, if any. */
 function runEditor(command: string, file: string): Promise<string | undefined> {
   const editor =
     process.platform === 'win32'

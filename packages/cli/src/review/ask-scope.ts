@@ -5,7 +5,7 @@ import type { ApprovalDetails } from 'countersign/client';
 import { compileFieldGlob } from 'countersign/policy';
 import type { Context, Questions } from './questions.ts';
 
-/** Asks which later calls an "always" approves, and for how long. Undefined: the reviewer goes back. */
+/** Asks which calls an "always" approves and for how long, until this call is one of them. Undefined: go back. */
 export async function askScope(context: Context, request: ApprovalDetails): Promise<RequestedScope | undefined> {
   const { questions } = context;
   for (;;) {
@@ -23,7 +23,7 @@ export async function askScope(context: Context, request: ApprovalDetails): Prom
   }
 }
 
-/** Asks for the kind of scope. `arguments` comes with patterns of just the present arguments. Undefined after `.`. */
+/** Asks for the kind of scope. `arguments` has patterns that match only the present values. Undefined after `.`. */
 async function askKind({ print, text }: Questions, request: ApprovalDetails): Promise<RequestedScope | undefined> {
   const { toolName, arguments: args, always: terms } = request;
   const steps = scopeSteps({ tool: toolName, args, terms: terms! });
@@ -83,9 +83,10 @@ async function printCovered(
 ): Promise<boolean> {
   const properties = request.schema?.['properties'];
   const names = typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
-  const free = names.filter((name) => !Object.hasOwn(request.arguments, name));
-  if (scope.kind === 'arguments' && free.length > 0) {
-    print(output.style('yellow', `Not limited: ${free.map(escapeText).join(', ')}`));
+  // Patterns were asked for only the arguments that the call has. A later call may also have others.
+  const unlimited = names.filter((name) => !Object.hasOwn(request.arguments, name));
+  if (scope.kind === 'arguments' && unlimited.length > 0) {
+    print(output.style('yellow', `Not limited: ${unlimited.map(escapeText).join(', ')}`));
   }
   try {
     const { covers, matched, looked } = await coveredCalls(client, request, scope);

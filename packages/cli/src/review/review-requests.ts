@@ -32,6 +32,7 @@ const mostSearched = 1_000;
 
 /** The requests that the reviewer has answered or skipped, by id: they are not shown again. */
 type Aside = Map<string, 'answered' | 'skipped'>;
+/** Why the reviewer leaves a request: undefined if the next one follows. */
 type Leave = Search | 'quit' | 'back' | undefined;
 /** What the reviewer sees: requests that are not aside and that contain the search text. An empty text shows all. */
 interface Place {
@@ -65,7 +66,7 @@ interface Listed {
   head: string;
 }
 
-/** Lists the requests, and returns the one to answer next with the line above it; or a sentence if there is none. */
+/** Returns the next request with the line above it; a sentence if there is none, or if the server does not answer. */
 async function look(
   { client, filter, sender, output }: Review,
   { aside, search }: Place,
@@ -79,6 +80,7 @@ async function look(
     );
     const skipped = listed.approvals.filter(({ requestId }) => aside.get(requestId) === 'skipped').length;
     const isCut = listed.next !== undefined;
+    // In a list that is cut, `more` also counts the readable requests beyond its end.
     const count = listed.unread.flatMap(({ requestIds }) => requestIds).length + (isCut ? 0 : listed.more);
     const unread = count === 0 ? [] : [`${count} cannot be read here, and countersign approvals says why`];
     const searched = search === '' ? [] : [`with '${escapeText(search)}' (/ shows all)`];
@@ -114,15 +116,14 @@ function hasText(row: ApprovalSummary, search: string): boolean {
 function waitForMore(review: Review, place: Place, idle: string): Promise<Leave> {
   const { aside } = place;
   const isBackOffered = [...aside.values()].includes('skipped');
+  const question = `What comes is shown here. ${isBackOffered ? '[b]ack to what you skipped ' : ''}[q]uit: `;
   const changeOfList = async (): Promise<Change | undefined> => {
     const next = await look(review, place);
     return 'idle' in next && next.idle === idle ? undefined : new Change();
   };
   return untilChange(review, changeOfList, async ({ answer }) => {
     for (;;) {
-      const line = await answer(
-        `What comes is shown here. ${isBackOffered ? '[b]ack to what you skipped ' : ''}[q]uit: `,
-      );
+      const line = await answer(question);
       const search = searchOf(line);
       if (search !== undefined) return search;
       if (line.trim() === 'q') return 'quit';
@@ -146,8 +147,7 @@ async function reviewOne(review: Review, aside: Aside, { row, head }: Listed): P
   const change = async (): Promise<Change | undefined> => changeOf(await readRequest(client, row), request);
   return untilChange(review, change, async (questions) => {
     const asked = await askAnswer({ questions, client, output }, shown);
-    if (asked === 'skip') aside.set(row.requestId, 'skipped');
-    if (asked === 'skip') return undefined;
+    if (asked === 'skip') return void aside.set(row.requestId, 'skipped');
     if (typeof asked === 'string' || 'search' in asked) return asked;
     const send = (): Promise<SendResult> => {
       if ('untilMs' in asked) return sendExtension(client, row, asked.untilMs, sender);
@@ -161,6 +161,7 @@ async function reviewOne(review: Review, aside: Aside, { row, head }: Listed): P
   });
 }
 
+/** A request, or the error if it cannot be read. */
 type Read = ApprovalDetails | { why: Error & { code: string } };
 
 async function readRequest(client: CountersignClient, { requestId, workflowId }: ApprovalSummary): Promise<Read> {
@@ -227,6 +228,7 @@ function isPast(deadline: string | null): boolean {
   return deadline !== null && Date.parse(deadline) < Date.now();
 }
 
+/** Returns how a request was settled, by which reviewer, or rule, grant or request, and why; escaped. */
 function outcomeText({ outcome, by, byId, reviewerId, reviewerName, identity, reason }: Settlement): string {
   const person =
     reviewerId === undefined
@@ -255,6 +257,7 @@ function sendAnswer(client: CountersignClient, shown: ShownRequest, answer: Revi
     ...(card !== undefined && { card: cardDigest(card) }),
     ...(request !== undefined && { userMessages: request.userMessages?.count ?? 0 }),
     ...(request?.preview?.state === 'ready' && { preview: request.preview.bound?.digest }),
+    // A run refuses a time out of bounds, which a clock that is set meanwhile could give.
     durationMs: Math.min(viewedBounds.durationMs, Math.max(0, Date.now() - shownAtMs)),
   };
   const decision = { requestId, digest, ...answer, reviewerId: reviewerOf(sender), viewed };
@@ -273,7 +276,7 @@ function sendDelegation(client: CountersignClient, row: ApprovalSummary, to: str
   return resultOf(toolName, true, () => client.delegate(message, { workflowId, ...signerOf(sender) }));
 }
 
-/** Sends a message and returns the result. A refusal is a result, too: then the reviewer sees the request again. */
+/** Sends a message. `isDone`: success puts the request aside. After a refusal, the reviewer sees the request again. */
 async function resultOf(toolName: string, isDone: boolean, send: () => Promise<Receipt>): Promise<SendResult> {
   try {
     const { message } = await send();

@@ -11,6 +11,7 @@ interface Options extends ClientFlags, SignerOptions {
   reviewer?: string;
 }
 
+/** Adds the command that shows waiting calls one by one, and asks for an answer to each. Needs a terminal. */
 export function addReview(command: Command): void {
   withClientFlags(command)
     .option('--run <workflow id>', 'only requests of this run')

@@ -146,7 +146,7 @@ export function renderResult(output: Output, result: RunResult): string {
   return [...parts, withFinish(output, result.output, result.finish)].join('\n');
 }
 
-/** Renders a table of the calls of a run and how they ended. `edits`: what reviewers changed, by request id. */
+/** Renders how calls ended, `as ID` with the result of call ID. `edits`: what reviewers changed, by request id. */
 function renderOutcomes(
   output: Output,
   outcomes: CallOutcome[],
@@ -167,7 +167,7 @@ function costText({ amount, currency, unpriced = [] }: NonNullable<RunResult['co
   return `unknown: ${known}, and no price for ${unpriced.map((name) => escapeText(name)).join(', ')}`;
 }
 
-/** Returns how many calls had which outcome, and how many wait: `3 calls · 1 approved · 2 waiting`. */
+/** Returns the numbers of calls, of each outcome, and of refused messages: `3 calls · 1 approved · 2 waiting`. */
 function countsOf({ calls, open, refused }: RunStatus['counts'], outcomes: readonly CallOutcome[]): string {
   const byOutcome = new Map<string, number>();
   for (const { outcome } of outcomes) byOutcome.set(outcome, (byOutcome.get(outcome) ?? 0) + 1);
@@ -240,6 +240,7 @@ export function renderEvent(output: Output, event: RecordedEvent, options: Clien
   }
 }
 
+/** Renders one step of a run. Messages of the user and the model are whole, other texts are cut. */
 function renderItem(output: Output, item: RunItem, options: ClientFlags): string {
   switch (item.type) {
     case 'message': {

@@ -223,7 +223,7 @@ export function addRuns(command: Command): void {
     );
 }
 
-/** Renders runs as a table: the task of each, its user, and its start. */
+/** Renders runs as a table: the status of each, with the number of open requests, its start, its user and its task. */
 export function renderRuns(output: Output, rows: readonly ListedRun[], nowMs: number): string {
   if (rows.length === 0) return 'There are no such runs.';
   const clock = terminalClock(nowMs);

@@ -6,6 +6,7 @@ import { jsonFields } from '../base/json-fields.ts';
 import { loadChannels } from '../base/load-config.ts';
 import { printMarked, processOutput, UsageError, type Output } from '../base/output.ts';
 
+/** Adds the command that sends a test message by one channel of a module. */
 export function addChannels(channels: Command): void {
   withClientFlags(channels.command('test <name>'), jsonFields.testedChannel)
     .description('send a test message; exit code 1, with the reason, if it fails')

@@ -5,7 +5,7 @@ import { type ClientFlags, withClient, withClientFlags } from '../base/command-l
 import { loadChannels } from '../base/load-config.ts';
 import { printMarked, processOutput, exitCodeOf, UsageError, type Output } from '../base/output.ts';
 
-/** Adds the command that checks channels, server and workers. Without an answer of the server, its check fails. */
+/** Adds the command that checks channels, server and workers, and prints a line for each check. */
 export function addDoctor(command: Command): void {
   withClientFlags(command)
     .option('--task-queue <name>', 'where runs start (default: that of the module, else countersign)')
@@ -54,7 +54,7 @@ const serverProblems: readonly ProblemCode[] = ['server_unreachable', 'unauthent
 /** The result of a check: of one by the client, or of the check of channels, which only this command makes. */
 type Checked = Omit<Check, 'check'> & { check: Check['check'] | 'channels' };
 
-/** Creates the channels of the module as a worker does, and sends nothing. Undefined if it has none. */
+/** Creates the channels of the module as a worker does, without sending. Undefined if there are none. */
 async function checkChannels(module: string | undefined): Promise<Checked | undefined> {
   const check = 'channels';
   try {
@@ -67,7 +67,7 @@ async function checkChannels(module: string | undefined): Promise<Checked | unde
     const message = `A worker can start with its channels: ${names.join(', ') || 'none'}.${rest}`;
     return { check, isOk: true, message };
   } catch (error) {
-    if (error instanceof UsageError) throw error;
+    if (error instanceof UsageError) throw error; // the user named a module that does not exist
     return { check, isOk: false, message: error instanceof Error ? error.message : String(error) };
   }
 }

@@ -46,6 +46,7 @@ export function addServer(command: Command): void {
     });
 }
 
+/** Adds the command that registers Countersign's search attributes on a server. It can be repeated. */
 export function addSetup(command: Command): void {
   withClientFlags(command).action((options: ClientFlags) =>
     withClient(options, async (client, output) => {

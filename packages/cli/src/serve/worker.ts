@@ -35,7 +35,8 @@ async function runWorker({ options: config }: WorkerModule, options: WorkerComma
   const { address, namespace, taskQueue } = options;
   const bundle = options.bundle === undefined ? undefined : resolve(options.bundle);
   if (bundle !== undefined && !existsSync(bundle)) throw new UsageError(`There is no file ${bundle}.`);
-  // The command line overrides the module, and the module overrides the environment.
+  // The command line overrides the module, and the module overrides the environment. --bundle also replaces the
+  // workflows of the module.
   const worker = await createWorker({
     logger: new WorkerLog(output, options, config.logLevel),
     ...config,
