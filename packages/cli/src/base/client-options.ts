@@ -38,7 +38,7 @@ export function durationOption(leastMs = 1): (text: string) => number {
   };
 }
 
-/** Refuses a mistyped subcommand, which commander would pass to the default command as an argument. Also adds help. */
+/** Refuses a mistyped subcommand, which commander would pass to the default command. Adds help on the default, too. */
 export function refuseMistyped(group: Command, defaultCommand: string): void {
   const name = group.name();
   group.addHelpText('after', `\n\`${name}\` alone is \`${name} ${defaultCommand}\`, with its arguments and flags.`);

@@ -66,7 +66,7 @@ export interface JsonOption {
   json?: boolean | string;
 }
 
-/** Adds `--json`; `fields` also adds `--json FIELDS`, which selects some of them. */
+/** Adds `--json`. With `fields`, the flag may take some of these names as its value, and any other name is refused. */
 export function withJson(command: Command, fields?: readonly string[]): Command {
   const text = 'print JSON, one value per line, also on a terminal';
   if (fields === undefined) return command.option('--json', text);

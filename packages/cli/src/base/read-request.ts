@@ -24,8 +24,8 @@ export async function readRequest(
 }
 
 /**
- * Throws a usage error that names the hidden arguments, if not all arguments of a call can be read. Returns the digest
- * of the listed call if only the list shows it: with this digest, no other call is approved. Otherwise undefined.
+ * Throws a usage error that names the hidden arguments, if not all arguments of a call can be read. If only the list
+ * shows the call, returns its digest, so that no other call is approved; otherwise undefined.
  */
 export async function requireShown(
   client: CountersignClient,

@@ -4,13 +4,13 @@ import type { CountersignClient } from 'countersign/client';
 
 const wholeId = /^[0-9a-f]{32}$/;
 const startOfId = /^[0-9a-f]{4,31}$/;
-/** The least length of a shortened id: a shorter prefix is soon ambiguous. */
+/** The least length of a shortened id, because a shorter prefix is soon ambiguous. */
 const shortLength = 8;
 const mostListedInError = 10;
 
 export interface NamedRequest {
   requestId: string;
-  /** The digest of the call. Absent if the inbox does not show it. */
+  /** The digest of the call. Absent if the inbox was not read, or does not show it. */
   digest?: string | undefined;
 }
 
@@ -37,17 +37,18 @@ export async function findNamed(client: CountersignClient, named: string, run?: 
     throw unknown(`${more} open requests cannot be read, and '${named}' may be one of them: give the whole id.`);
   }
   const [{ requestId, digest }] = rows as [(typeof rows)[0]];
-  // If several runs claim the id, no digest is given: the client finds out later which run has the request.
+  // If several runs claim the id, no digest is given, because the client finds out later which run has the request.
   return { requestId, digest: rows.length === 1 ? digest : undefined };
 }
 
-/** Returns the open requests whose ids begin with `start`, and how many are unreadable; undefined without any. */
+/** Returns the open requests whose ids begin with `start`, and the number of unknown ids; undefined without any. */
 async function openStartingWith(client: CountersignClient, start: string, run: string | undefined) {
   const { approvals, unread, more } = await client.approvals.list({ workflowId: run, limit: Infinity });
   const known: (NamedRequest & { toolName: string })[] = [
     ...approvals,
     ...unread.flatMap(({ requestIds }) => requestIds.map((requestId) => ({ requestId, toolName: 'unread' }))),
   ];
+  // The starter of a workflow can write any text as an id.
   const rows = known.filter(({ requestId }) => wholeId.test(requestId) && requestId.startsWith(start));
   return rows.length > 0 || more > 0 ? { rows, more } : undefined;
 }

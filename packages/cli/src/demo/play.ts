@@ -125,7 +125,7 @@ async function killWorker({ stage, tell }: SettleOptions, requestId: string): Pr
   const { pid, next } = await stage.killWorker();
   tell({ event: 'killed', pid });
   for (;;) {
-    // The list comes from Temporal's visibility. It needs no worker, and lags by up to a second.
+    // The list comes from Temporal's visibility, which needs no worker, and lags by up to a second.
     const { approvals } = await stage.client.approvals.list();
     const row = approvals.find((each) => each.requestId === requestId);
     if (row !== undefined) {

@@ -42,7 +42,7 @@ export async function startStage({ cleanUp, onEnd }: StageOptions): Promise<Stag
   process.once('exit', () => rmSync(home, { recursive: true, force: true }));
   hideOtherServers(home);
   const folder = join(home, 'folder');
-  cleanUp.check();
+  cleanUp.check(); // a child that starts after the clean-up has begun would never be stopped
   const { child, ready, worker, killWorker } = startDev({ TIDY_FOLDER: folder }, onEnd);
   const gone = new Promise<unknown>((resolve) => child.once('close', resolve));
   cleanUp.add(async () => {

@@ -59,7 +59,7 @@ function watch(pid: number): () => void {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  // If the shell does not start, only `killAll` ends the child, which does not run after `kill -9` of this process.
+  // If the shell does not start, only `killAll` ends the child, and after `kill -9` of this process nothing does.
   watchdog.on('error', () => undefined);
   watchdog.unref();
   (watchdog.stdin as unknown as { unref(): void }).unref();

@@ -102,7 +102,7 @@ export function renderWaiting(
   ].join('\n');
 }
 
-/** Returns a command about a request. To save a look-up, it names the run, unless escaping would change its id. */
+/** Returns a command about a request. To save a look-up, it names the run, unless escaping changes the run's id. */
 export function escapedCommand(options: CommonOptions, verb: string, requestId: string, workflowId: string): string {
   const run = escapeText(workflowId) === workflowId ? ['--run', workflowId] : [];
   return nextCommand(options, verb, escapeText(requestId), ...run);

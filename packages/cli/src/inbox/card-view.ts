@@ -42,7 +42,7 @@ export function renderCard(
   return [card, ...sections.flatMap((lines) => ['', ...lines])].join('\n');
 }
 
-/** Renders only the card. With `all`, adds the raw call; otherwise adds `seeAll`, which says how to see it. */
+/** Renders only the card. With `all`, adds the raw call. `seeAll` says how to see what is cut or left out. */
 export function cardText(
   output: Output,
   card: Card,

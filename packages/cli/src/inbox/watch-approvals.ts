@@ -68,7 +68,7 @@ function changes(output: Output): View {
       for (const row of approvals) now.set(`${row.requestId} ${row.workflowId}`, row);
       for (const [key, item] of known) {
         if (now.has(key)) continue;
-        // A request that is no longer in the list may still be open: its run is unreadable, or the list is cut.
+        // A request that is no longer in the list may still be open, if its run is unreadable or the list is cut.
         const mayBeOpen = more > 0 || ('requestId' in item && now.has(item.workflowId));
         if (mayBeOpen) now.set(key, item);
         else output.json({ change: 'gone', ...item });

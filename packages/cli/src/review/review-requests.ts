@@ -26,11 +26,11 @@ interface Review {
 
 /** The time between two polls. A poll is one query of visibility or of a run, and adds nothing to a history. */
 const lookEveryMs = 2_000;
-/** The most requests in a list: to list all of a large inbox takes seconds. */
+/** The most requests in a list, because a list of all in a large inbox takes seconds. */
 const mostListed = 100;
 const mostSearched = 1_000;
 
-/** The requests that the reviewer has answered or skipped, by id: they are not shown again. */
+/** The requests that the reviewer has answered or skipped, by id. Only `b` shows skipped ones again. */
 type Aside = Map<string, 'answered' | 'skipped'>;
 /** Why the reviewer leaves a request: undefined if the next one follows. */
 type Leave = Search | 'quit' | 'back' | undefined;

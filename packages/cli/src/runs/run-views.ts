@@ -107,12 +107,12 @@ function waitsFor(
   return escapeText(Array.from(names).join(', ')) + until;
 }
 
-/** Returns the last failure of each channel, because each failure begins with `CHANNEL:`. */
+/** Returns the last failure of each channel. A failure begins with `CHANNEL:`. */
 function lastOfEachChannel(failures: readonly string[]): string[] {
   return [...new Map(failures.map((text) => [text.split(':', 1)[0], text])).values()];
 }
 
-/** Returns the channels that got requests, their last failures, and requests that are undelivered or wait. */
+/** Returns the channels that got requests, their last failures, and the requests that no channel has, or has only later. */
 function channelFields(
   output: Output,
   deliveries: readonly Delivered[],
