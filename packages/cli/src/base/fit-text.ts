@@ -12,6 +12,7 @@ export function truncate(text: string, columns: number): string {
     if (columnsLeft < 0) break;
     kept += segment;
   }
+  // If a space follows, the kept text ends with a whole word.
   const lastSpace = text[kept.length] === ' ' ? kept.length : kept.lastIndexOf(' ');
   return `${lastSpace * 2 > kept.length ? kept.slice(0, lastSpace).trimEnd() : kept}…`;
 }

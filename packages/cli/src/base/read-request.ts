@@ -39,7 +39,7 @@ export async function requireShown(
         'No worker answers, and the list does not show the request: start a worker, or add --unseen.',
       );
     }
-    // --unseen is not advised to a client with codecs: it sends nothing to a run that it cannot read.
+    // --unseen is not advised to a client with codecs, because such a client sends nothing to a run it cannot read.
     if (code !== 'undecodable' || client.session.hasCodecs) throw error;
     throw new UsageError(`${(error as Error).message} To approve it without seeing it, add --unseen.`);
   });

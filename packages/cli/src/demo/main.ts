@@ -87,7 +87,7 @@ async function runDemo({ yes, json, keep }: DemoOptions): Promise<number> {
   }
 }
 
-/** Returns an `AbortSignal` for Ctrl-C and the like, and for a closed output. A later Ctrl-C ends the process. */
+/** Returns an `AbortSignal` for Ctrl-C and the like, and for a closed output. A second Ctrl-C ends the process. */
 function stopOnSignal(): AbortSignal {
   const stop = new AbortController();
   let firstAt: number | undefined;

@@ -36,12 +36,12 @@ const keptOutput = 4_000;
 
 /** Starts server, worker and gateway for the demo, in a folder that is removed at the end. */
 export async function startStage({ cleanUp, onEnd }: StageOptions): Promise<Stage> {
-  const home = await mkdtemp(join(tmpdir(), 'countersign-demo-'));
-  cleanUp.add(() => rm(home, { recursive: true, force: true }));
+  const tempFolder = await mkdtemp(join(tmpdir(), 'countersign-demo-'));
+  cleanUp.add(() => rm(tempFolder, { recursive: true, force: true }));
   // If this process ends without the clean-up, the folder is removed as well.
-  process.once('exit', () => rmSync(home, { recursive: true, force: true }));
-  hideOtherServers(home);
-  const folder = join(home, 'folder');
+  process.once('exit', () => rmSync(tempFolder, { recursive: true, force: true }));
+  hideOtherServers(tempFolder);
+  const folder = join(tempFolder, 'folder');
   cleanUp.check(); // a child that starts after the clean-up has begun would never be stopped
   const { child, ready, worker, killWorker } = startDev({ TIDY_FOLDER: folder }, onEnd);
   const gone = new Promise<unknown>((resolve) => child.once('close', resolve));

@@ -126,7 +126,7 @@ export async function startDevServer(options: DevServerOptions = {}): Promise<De
     try {
       return await launch(binary, port, uiPort, settings);
     } catch (error) {
-      // Another process may have taken a free port before the server listened on it: then other ports are tried.
+      // Other ports are tried if another process has taken a free port before the server listened on it.
       if (attempt === freePortTries || !lostPort(error as Error)) throw error;
     }
   }
@@ -236,8 +236,8 @@ function unreachable(why: string, cause?: unknown): ProblemError {
 }
 
 /**
- * Serves Temporal's UI only to requests for a host name of this machine. The UI itself answers to every name, so a web
- * page whose own name leads to this machine (DNS rebinding) could read runs and answer requests.
+ * Serves Temporal's UI only to requests for a host name of this machine, until the returned function is called. The UI
+ * answers to every name, so a web page whose name leads to this machine (DNS rebinding) could read and answer requests.
  */
 async function guardUi(port: number, ui: { host: string; port: number }): Promise<() => void> {
   const hosts = new Set([loopback, 'localhost', '[::1]'].map((name) => `${name}:${port}`));
@@ -317,9 +317,9 @@ export async function findTemporal(options: FindTemporalOptions = {}): Promise<s
     const download = await downloadTemporal(pinned, { env, log, signal });
     if (download.downloaded) return binary;
     const why = `no temporal on PATH that fits, and ${download.reason}`;
-    const unbuilt = build === undefined ? '' : await build(pinned, why);
-    if (unbuilt === undefined) return binary;
-    const message = `No Temporal dev server: ${why}${unbuilt && `; and ${unbuilt}`}. ${remedy}`;
+    const whyUnbuilt = build === undefined ? '' : await build(pinned, why);
+    if (whyUnbuilt === undefined) return binary;
+    const message = `No Temporal dev server: ${why}${whyUnbuilt && `; and ${whyUnbuilt}`}. ${remedy}`;
     throw new ProblemError({ code: 'server_unreachable', message });
   });
 }
@@ -335,7 +335,7 @@ async function namedBinary(path: string, env: NodeJS.ProcessEnv): Promise<string
 export async function findOnPath(name: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const file = process.platform === 'win32' ? `${name}.exe` : name;
   for (const folder of (env.PATH ?? '').split(delimiter)) {
-    if (folder === '') continue;
+    if (folder === '') continue; // it would stand for the current folder
     const path = join(folder, file);
     const isExecutable = await access(path, constants.X_OK).then(
       () => true,

@@ -60,11 +60,11 @@ async function develop(
   cleanUp: { add(step: () => Promise<unknown>): void },
 ): Promise<never> {
   const output = processOutput(options);
-  const home = mkdtempSync(join(tmpdir(), 'countersign-dev-'));
-  cleanUp.add(() => rm(home, { recursive: true, force: true }));
+  const tempFolder = mkdtempSync(join(tmpdir(), 'countersign-dev-'));
+  cleanUp.add(() => rm(tempFolder, { recursive: true, force: true }));
   // If this process ends without the clean-up, the folder is removed as well.
-  process.once('exit', () => rmSync(home, { recursive: true, force: true }));
-  const server = await startServer(home, options, output, cleanUp);
+  process.once('exit', () => rmSync(tempFolder, { recursive: true, force: true }));
+  const server = await startServer(tempFolder, options, output, cleanUp);
   const { address, namespace, uiUrl } = server;
 
   const { ReloadingWorker } = await import('./reloading-worker.ts');
@@ -111,7 +111,7 @@ function printReady(output: Output, { url, address, namespace, uiUrl }: ReadyEve
 
 /** Starts the server, and bundles the workflow code if the package did not. `ended` rejects when the server ends. */
 async function startServer(
-  home: string,
+  tempFolder: string,
   options: DevOptions,
   output: Output,
   cleanUp: { add(step: () => Promise<unknown>): void },
@@ -125,12 +125,12 @@ async function startServer(
   await requireFreePort(port, '--port');
   await requireFreePort(uiPort, '--ui-port');
   const attributes = attributeTypes(attributeNamesOf(undefined));
-  hideOtherServers(home);
+  hideOtherServers(tempFolder);
   if (output.forPeople) output.note('Starting the Temporal server and a worker …');
   const starting = startDevServer({ port, uiPort, dbFile, namespace, attributes, log: (line) => output.note(line) });
   cleanUp.add(async () => (await starting).stop());
   const isBundled = packageBundle('plain', (sentence) => output.note(sentence)) !== undefined;
-  const [server, bundle] = await Promise.all([starting, isBundled ? undefined : writeBundle(home)]);
+  const [server, bundle] = await Promise.all([starting, isBundled ? undefined : writeBundle(tempFolder)]);
   const ended = server.ended.then((): never => {
     throw new Error('The Temporal server ended by itself.');
   });
@@ -138,11 +138,11 @@ async function startServer(
   return { ...server, bundle, ended };
 }
 
-/** Bundles the workflow code once, so that a restarted worker does not wait for it. */
-async function writeBundle(home: string): Promise<string> {
+/** Bundles the workflow code to a file, so that a restarted worker does not wait for that. Returns the path. */
+async function writeBundle(folder: string): Promise<string> {
   const { bundleWorkflows } = await import('countersign/worker');
   const { code } = await bundleWorkflows();
-  const path = join(home, 'workflows.js');
+  const path = join(folder, 'workflows.js');
   await writeFile(path, code);
   return path;
 }

@@ -186,7 +186,7 @@ export function startWorkerChild(words: WorkerArguments, log: (text: string) => 
     files,
     loaded: loaded.promise,
     ended,
-    // The error of `send` is ignored: if the process has just ended, `ended` reports that.
+    // An error of `send` is ignored, because `ended` reports a process that has just ended.
     run: () => child.connected && child.send(runMessage, () => undefined),
     retire: () => signalGroup(child, 'SIGTERM'),
     kill: () => signalGroup(child, 'SIGKILL'),

@@ -88,7 +88,7 @@ async function readInput(): Promise<string> {
 function asShown({ request, options, command }: PreviewedCall, policy: Policy | undefined): PreviewedCall {
   const layers = policy === undefined ? {} : { run: policy };
   if (!limitsOf(layers).includeArguments) {
-    const { written: _, ...others } = options;
+    const { written: _, ...others } = options; // `written` quotes the arguments
     return { request: { ...hideInRequest(request), preview: undefined }, options: others };
   }
   const settings = redactionSettings(layers);

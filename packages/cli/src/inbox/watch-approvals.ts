@@ -10,7 +10,7 @@ interface View {
   fail(problem: string): void;
 }
 
-/** Polls the list until `stop` aborts. Throws the error of the first poll; shows later errors and goes on. */
+/** Polls the list until `stop` aborts. Throws an error of the first poll; shows later problems, and goes on. */
 export async function watchApprovals(
   list: () => Promise<ApprovalList>,
   output: Output,
@@ -57,7 +57,7 @@ function screen(output: Output): View {
   };
 }
 
-/** Returns a view for programs. It prints each request and unreadable run that appeared, changed or is gone. */
+/** Returns a view for programs. It prints what appeared, changed or is gone: requests, and runs that are unreadable. */
 function changes(output: Output): View {
   let known = new Map<string, ApprovalSummary | UnreadRun>();
   let problem = '';
@@ -81,6 +81,7 @@ function changes(output: Output): View {
       known = now;
       problem = '';
     },
+    // A problem that lasts for several polls is printed once.
     fail: (message) => {
       if (message !== problem) output.note(escapeText(message));
       problem = message;

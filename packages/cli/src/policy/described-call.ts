@@ -55,7 +55,7 @@ export function trialsOf(policy: Policy, owner: Owner): (described: DescribedCal
   };
 }
 
-/** Reads a subject, written as in the options of `defineTool`; undefined if it is invalid. */
+/** Reads a subject, written as in the options of `defineTool`; undefined if invalid, as `beside` without `shell` is. */
 export function parseSubject(value: unknown): Subject | undefined {
   if (typeof value === 'string') return { argument: value, shell: false };
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'argument')) return undefined;

@@ -79,7 +79,7 @@ async function confirmRuns(output: Output, found: readonly PolicyResult[]): Prom
   return false;
 }
 
-/** Collects results, calls `take` with each, and shows progress. Returns an error after the first one as `failure`. */
+/** Collects results, and calls `take` with each. Returns an error after the first result as `failure`. */
 async function collect(
   all: Results,
   label: string,

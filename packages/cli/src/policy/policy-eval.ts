@@ -90,7 +90,7 @@ export function readCase(line: string): PolicyCase {
   return typeof call === 'string' ? { id: id.value, error: call } : { id: id.value, call };
 }
 
-/** Returns the call in the fields of a line, or the problem with them. */
+/** Returns the call in the fields of a line, or the problem with them. The default risk is that of `defineTool`. */
 function readCall(fields: Fields): DescribedCall | string {
   const [tool, risk, subject, agent, sums, mode] = (['tool', 'risk', 'subject', 'agent', 'sums', 'mode'] as const).map(
     (name) => fields[name]?.value,

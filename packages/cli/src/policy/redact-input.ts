@@ -35,7 +35,7 @@ type Settings = Awaited<ReturnType<typeof settingsOf>>;
 
 /** Redacts and writes each line as soon as it is complete, with its line feed. */
 async function redactLines(input: AsyncIterable<Buffer | string>, { kinds, patterns }: Settings): Promise<void> {
-  // Each line gets a new search, because a search limits its work.
+  // Each line gets a new search, because the work of one search is limited.
   const redactor = new LineRedactor(kinds, () => findOwn(patterns));
   let line = '';
   for await (const text of decoded(input)) {

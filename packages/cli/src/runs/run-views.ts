@@ -87,7 +87,7 @@ function failedTurn({ failedTurn: failed }: Partial<RunStatus> = {}): string | u
   return failed === undefined ? undefined : `turn ${failed.turn}: ${failed.message}`;
 }
 
-/** Returns who may answer the open requests and until when or, for a session, that its user must write. */
+/** Returns who may answer the open requests and the first deadline or, for a session, that its user must write. */
 function waitsFor(
   { waitingFor: waiting, awaitsMessage, failedTurn: failed }: RunStatus,
   nowMs: number,
@@ -112,7 +112,7 @@ function lastOfEachChannel(failures: readonly string[]): string[] {
   return [...new Map(failures.map((text) => [text.split(':', 1)[0], text])).values()];
 }
 
-/** Returns the channels that got requests, their last failures, and the requests that no channel has, or has only later. */
+/** Returns the channels that got requests, their last failures, and requests that no channel has, or has only later. */
 function channelFields(
   output: Output,
   deliveries: readonly Delivered[],
@@ -342,7 +342,7 @@ export async function editsOf(
   const opened = entries.filter(({ kind }) => kind === 'opened');
   const openedDigests = new Map(opened.map((entry) => [entry.requestId, entry.digest]));
   for (const { kind, outcome, requestId = '', digest } of entries) {
-    // An approval with the digest of the opened request changed nothing: an edited call has another digest.
+    // An approval with the digest of the opened request changed nothing, because an edited call has another digest.
     if (kind !== 'settled' || outcome !== 'approved' || openedDigests.get(requestId) === digest) continue;
     edits.set(requestId, (await editOf(client, { decision: 'approved', requestId, workflowId })) ?? '');
   }
