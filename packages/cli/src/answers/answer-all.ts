@@ -72,7 +72,7 @@ interface ChosenRequest extends Required<ReviewedRequest> {
   text: string;
 }
 
-/** A request that gets no answer; `why` is a part of a sentence. */
+/** A request that gets no answer; `why` is a part of a sentence, without a full stop. */
 interface LeftOut {
   row: Pick<ApprovalSummary, 'requestId' | 'workflowId'> & Partial<ApprovalSummary>;
   why: string;

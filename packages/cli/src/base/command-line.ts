@@ -58,7 +58,7 @@ export async function withClient(
   options: ClientFlags & { taskQueue?: string },
   use: (client: CountersignClient, output: Output) => Promise<void>,
 ): Promise<void> {
-  // These modules are loaded late: they take 0.2 s, for which --help must not wait.
+  // These modules are loaded late, because they take 0.2 s, for which --help must not wait.
   const [{ createClient }, { clientOptions }] = await Promise.all([
     import('countersign/client'),
     import('./client-options.ts'),

@@ -17,7 +17,7 @@ export function truncate(text: string, columns: number): string {
   return `${lastSpace * 2 > kept.length ? kept.slice(0, lastSpace).trimEnd() : kept}…`;
 }
 
-/** Breaks a text between words into lines of this many columns. A longer word stays whole on its own line. */
+/** Breaks a text between words into lines of at most this many columns. A longer word stays whole on its own line. */
 export function wrap(text: string, columns: number): string[] {
   const lines: string[][] = [];
   let used = 0;

@@ -83,7 +83,7 @@ export async function loadChannels(path: string | undefined): Promise<ChannelOpt
     {}) as WorkerOptions;
   if (file === undefined || channels === undefined) return undefined;
   if (typeof channels !== 'string') return { ...options, channels };
-  // This module is loaded late: it is slow, and most worker modules have no channel file.
+  // This module is loaded late, because it is slow, and most worker modules have no channel file.
   const { readChannels } = await import('countersign/channels');
   return readChannels(besideModule<string>(file, channels));
 }

@@ -128,7 +128,7 @@ function errorMessage(error: unknown): string {
   return error instanceof CommanderError ? error.message.replace(/^error: /, '').replaceAll('\n', ' ') : error.message;
 }
 
-/** Escapes a message, with its line breaks. Only a list of problems, `FILE:LINE:COL message`, keeps them. */
+/** Escapes a message and its line breaks. Only a list of problems, `FILE:LINE:COL message`, keeps its line breaks. */
 function escapeMessage(message: string): string {
   const lines = message.split('\n');
   const isList = lines.every((line) => /^[^:]+:\d+:\d+ ./.test(line));
@@ -142,7 +142,7 @@ function stackOf(error: Error): string {
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Signals within this time count as one Ctrl-C: npm forwards a Ctrl-C that this process has received already. */
+/** Signals within this time are one Ctrl-C, because npm forwards a Ctrl-C that this process has received already. */
 const samePressMs = 1_000;
 
 /** Resolves with the first signal that asks this process to end. After a second, another signal ends the process. */

@@ -9,7 +9,7 @@ export async function readText(given: string): Promise<string> {
   return given === '-' ? (await text(process.stdin)).trimEnd() : given;
 }
 
-/** Reads JSON as strictly as a run reads a model's arguments: a duplicate key is an error. Throws a usage error. */
+/** Reads JSON as strictly as a run reads a model's arguments. Throws a usage error, for a duplicate key, too. */
 export function readJsonOption(flag: string, text: string): Json {
   const read = readJson(text, { root: flag });
   if ('problem' in read) throw new UsageError(`${read.problem}.`);

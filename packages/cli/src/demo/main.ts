@@ -25,7 +25,7 @@ OPENAI_API_KEY, OPENAI_BASE_URL and COUNTERSIGN_MODEL name a real model; without
 The demo starts its own Temporal server and ignores your settings for Temporal (TEMPORAL_…).`;
 
 const interruptedExitCode = 130;
-/** Signals within this time count as one Ctrl-C: npm forwards a Ctrl-C that this process has received already. */
+/** Signals within this time are one Ctrl-C, because npm forwards a Ctrl-C that this process has received already. */
 const sameSignalMs = 1_000;
 
 process.exit(await main());

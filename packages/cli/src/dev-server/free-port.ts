@@ -34,7 +34,7 @@ function tryListening(port: number, host = loopback): Promise<number | NodeJS.Er
   });
 }
 
-/** Hides the user's Temporal cluster from this process: deletes its variables, and names an empty configuration. */
+/** Hides the user's Temporal cluster: deletes this process's variables `TEMPORAL_…`, sets an empty configuration. */
 export function hideOtherServers(folder: string): void {
   for (const name of Object.keys(process.env)) if (name.startsWith('TEMPORAL_')) delete process.env[name];
   process.env.TEMPORAL_CONFIG_FILE = join(folder, 'temporal.toml');

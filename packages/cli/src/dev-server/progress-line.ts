@@ -1,7 +1,7 @@
 const terminalIntervalMs = 1_000;
 const plainIntervalMs = 30_000;
 
-/** A line about a long operation. `detail` sets the end of the line; `stop` ends it with a line break. */
+/** A line about a long operation. `detail` sets the last part of the line; `stop` completes the line. */
 export interface ProgressLine {
   detail(text: string): void;
   stop(): void;

@@ -43,7 +43,7 @@ async function whenReady(server: StartingServer): Promise<void> {
   }
 }
 
-/** Sets the retention. Throws while the server, a search attribute or the UI is not ready. */
+/** Sets for how long closed runs are kept. Throws while the server, a search attribute or the UI is not ready. */
 async function prepare({ address, namespace, retentionDays, attributes, ui }: StartingServer): Promise<void> {
   const connection = await Connection.connect({ address, connectTimeout: '1s' });
   try {
@@ -64,7 +64,7 @@ async function prepare({ address, namespace, retentionDays, attributes, ui }: St
   }
 }
 
-/** Headers that a proxy must not pass on: they are about one connection, or Node refuses to send them. */
+/** Headers that a proxy must not pass on, because they are about one connection, or Node refuses to send them. */
 const connectionHeaders = [
   'connection',
   'keep-alive',
@@ -273,7 +273,7 @@ function passOn(incoming: IncomingMessage, response: ServerResponse, ui: { host:
   incoming.pipe(toUi);
 }
 
-/** Returns a random address of this machine, which no web page can guess. Only Linux and Windows have more than one. */
+/** Returns a random loopback address, which no web page can guess; `loopback` where the system has no other. */
 function hiddenLoopback(): string {
   if (process.platform !== 'linux' && process.platform !== 'win32') return loopback;
   return `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`;

@@ -20,7 +20,7 @@ function needs(path: string): void {
   void tell({ file: path, state: fileState(path) });
 }
 
-/** Reports the file of a module. Files of installed packages are not watched: users restart after an installation. */
+/** Reports the file of a module, but not of an installed package, because users restart after an installation. */
 function needsModule(url: string): void {
   if (url.startsWith('file:') && !url.includes('/node_modules/')) needs(fileURLToPath(url));
 }

@@ -6,7 +6,7 @@ import { loadPolicySource } from '../base/load-config.ts';
 import { UsageError, type Output } from '../base/output.ts';
 import { parse } from 'yaml';
 
-/** The owner of a policy file: it determines which keys the file may have, and which warnings apply. */
+/** The owner of a policy file, which determines the keys that the file may have, and the warnings that apply. */
 export type Owner = 'ceiling' | 'agent' | 'run';
 
 /** Reads a file. If it is unreadable, throws a usage error that calls it `what`, such as `history`. */

@@ -15,7 +15,7 @@ import { renderEvent } from '../runs/run-views.ts';
 
 export interface ShownRequest {
   row: ApprovalSummary;
-  /** The request; undefined if its run does not answer: then only the row is shown. */
+  /** The request; undefined if its run does not answer, and then only the row is shown. */
   request: ApprovalDetails | undefined;
   card?: Card;
   /** True if nothing on the card is cut, and the raw call follows. */
@@ -27,7 +27,7 @@ export interface ShownRequest {
 
 export type ReviewAnswer = Pick<Decision, 'approved' | 'always' | 'reason' | 'response' | 'modifiedArguments'>;
 
-/** Prints the card, or without a worker the row, and notes the card in `shown`: the decision records its digest. */
+/** Prints the card, or without a worker the row. Keeps the card in `shown`, because the decision records its digest. */
 export function printRequest(print: Questions['print'], output: Output, shown: ShownRequest): void {
   const { row, request, all } = shown;
   const nowMs = Date.now();

@@ -8,7 +8,7 @@ import type { Output } from '../base/output.ts';
 
 const severities: readonly LogLevel[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'];
 
-/** Returns the notice with its own fields only: Temporal's logger adds others to every line. */
+/** Returns the notice with its own fields only, because Temporal's logger adds others to every line. */
 function withoutLogFields(notice: WaitingNotice & { workflowId: string }) {
   const { requestId, workflowId, toolName, argumentNames, agentName, riskLevel } = notice;
   const { severity, reason, deadline, reviewers, channels } = notice;
