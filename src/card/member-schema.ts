@@ -40,7 +40,9 @@ function branches(schema: JsonObject, root: JsonObject): JsonObject[] {
 function resolved(reference: string, root: JsonObject): Json | undefined {
   if (!reference.startsWith('#/')) return undefined;
   let target: Json | undefined = root;
-  for (const step of reference.slice(2).split('/').slice(0, 20)) {
+  const steps = reference.slice(2).split('/', mostSteps + 1);
+  if (steps.length > mostSteps) return undefined;
+  for (const step of steps) {
     if (!isObject(target)) return undefined;
     target = own(target, step.replaceAll('~1', '/').replaceAll('~0', '~'));
   }

@@ -4,17 +4,29 @@ import { type Span, Taken, withPlaceholders } from './find-sensitive.ts';
 import { mostSpans, tooMuch } from './kinds.ts';
 import { leavesOf, type Leaf, valueAt, type RedactedValue, type Redaction } from './redaction.ts';
 
-/** Joins redactions of the same arguments. Of spans that overlap, those of `one` count, and so do its digests. */
+/** Joins redactions of the same arguments, so that all that either hides stays hidden. The digests are those of `one`. */
 export function joinRedactions(one: Redaction, other: Redaction | undefined): Redaction {
   if (other === undefined) return one;
   const byPath = new Map(one.values.map((value) => [JSON.stringify(value.path), value]));
   for (const { path, spans } of other.values) {
     const key = JSON.stringify(path);
-    const before = byPath.get(key)?.spans ?? [];
-    const added = spans.filter(([start, end]) => before.every(([from, until]) => end <= from || until <= start));
-    byPath.set(key, { path, spans: [...before, ...added].sort(([start], [next]) => start - next) });
+    byPath.set(key, { path, spans: joinedSpans([...(byPath.get(key)?.spans ?? []), ...spans]) });
   }
   return { ...one, kinds: [...new Set([...one.kinds, ...other.kinds])], values: [...byPath.values()] };
+}
+
+/**
+ * The spans in the order of the text. A span within another goes with it, and of equal ones the later. Spans that cross
+ * become one of no kind, because the placeholder of neither stands for what both hide.
+ */
+function joinedSpans(spans: readonly Span[]): Span[] {
+  const joined: Span[] = [];
+  for (const span of spans.toSorted(([start, end], [nextStart, nextEnd]) => start - nextStart || nextEnd - end)) {
+    const last = joined.at(-1);
+    if (last === undefined || last[1] <= span[0]) joined.push(span);
+    else if (last[1] < span[1]) joined[joined.length - 1] = [last[0], span[1], tooMuch];
+  }
+  return joined;
 }
 
 /** A redaction that hides every text and number, for arguments that were not searched. */
