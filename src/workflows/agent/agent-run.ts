@@ -48,7 +48,7 @@ const { [activityNames.loadAgent]: loadAgent } = proxyActivities<{ [activityName
 const runQuery = defineQuery<RunStatus>(queryNames.run);
 const transcriptQuery = defineQuery<Message[]>(queryNames.transcript);
 
-/** The workflow of an agent run, from its first turn to its result. Continues as new by throwing, as Temporal does. */
+/** The workflow of an agent run. Returns its result; throws its failure, a cancellation, or to continue as new. */
 export async function agentRun(input: RunInput, carried?: Carried): Promise<RunResult> {
   const checked = readInput(input);
   refuseRepeated();
@@ -215,6 +215,7 @@ class AgentRun {
     const { text, calls, contextSummary } = answer;
     this.#state.turn = turn;
     limits.addModelCall(answer);
+    // The activity redacts what the workflow cannot find, so its summary comes before the plain texts.
     const summary = contextSummary ?? (text.trim() === '' ? lastText(messages, 'user') : text);
     turnCalls.admitAll(calls, turn, summary);
     this.#state.messages = [...messages, keptAnswer(answer, this.#state.calls)];
@@ -291,6 +292,7 @@ class AgentRun {
   /** Ends the run: cancels its open requests, answers its messages, and returns its result. */
   async #end(status: RunStatusName, output: string, more: Partial<RunResult> = {}): Promise<RunResult> {
     this.#session.end();
+    // The end of the run would drop an announcement that is due or in flight, so wait for it first.
     if (this.#gate.isAnnouncing) await this.#gate.until(() => !this.#gate.isAnnouncing);
     this.#ended = status;
     this.#gate.cancelAll('the run ended');

@@ -30,7 +30,7 @@ export class Consultations {
     return !this.#running.has(each.held.callId) && this.#running.size < this.#gate.limits.maxPending;
   }
 
-  /** Starts the consultation about one call. When it ends or is cancelled, the run's state gets the call's advice. */
+  /** Starts the consultation about the call at `index` of the turn. When it ends or is cancelled, keeps its advice. */
   start(index: number, { held: { callId, requested, consultation } }: AdvisedCall): void {
     if (this.#scope.consideredCancelled) this.#scope = new CancellationScope();
     this.#running.add(callId);
@@ -49,6 +49,7 @@ export class Consultations {
     this.#scope.cancel();
   }
 
+  /** Gives a held call its advice and ends its consultation, so that the call passes the gate next. */
   #keepAdvice(index: number, callId: string, advice: Advice[]): void {
     this.#running.delete(callId);
     const each = this.#state.calls[index];

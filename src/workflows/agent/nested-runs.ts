@@ -23,7 +23,7 @@ import { isUndecodable } from '../../core/base/undecodable.ts';
 interface Open {
   scope: CancellationScope;
   /** This run's policies as the nested run knows them, from its start or from the last signal. */
-  knows: PolicyLayers;
+  knownPolicies: PolicyLayers;
   run?: Pick<ChildWorkflowHandle<Workflow>, 'signal'>;
 }
 
@@ -66,23 +66,23 @@ export class NestedRuns {
   }
 
   /** Runs one admitted call as a nested run under the active policies. Later changes are sent to the nested run. */
-  run({ callId, args }: ToolCall, agent: string, resultBytes: number): Promise<ToolEnd> {
+  run({ callId, args }: ToolCall, agent: string, maxResultBytes: number): Promise<ToolEnd> {
     const { workflowId } = workflowInfo();
     const { caller, metadata } = this.#input;
-    const knows = this.#gate.policies;
+    const knownPolicies = this.#gate.policies;
     const input = {
       agent,
       input: args['input'] as string,
       caller,
       metadata,
-      parent: { lineage: [...this.lineage, workflowId], policies: bindingPolicies(knows) },
+      parent: { lineage: [...this.lineage, workflowId], policies: bindingPolicies(knownPolicies) },
     };
-    const open: Open = { scope: new CancellationScope({ cancellable: true, parent: this.#scope }), knows };
+    const open: Open = { scope: new CancellationScope({ cancellable: true, parent: this.#scope }), knownPolicies };
     this.#open.add(open);
     if (!this.#isSending) void this.#keepSending();
     return open.scope.run(async () => {
       try {
-        return await this.#runNested(open, nestedRunId(workflowId, callId), input, resultBytes);
+        return await this.#runNested(open, nestedRunId(workflowId, callId), input, maxResultBytes);
       } finally {
         this.#open.delete(open);
       }
@@ -90,7 +90,7 @@ export class NestedRuns {
   }
 
   /** Starts a nested run and awaits its end. Never throws: every end is an answer to the model, of limited size. */
-  async #runNested(open: Open, workflowId: string, input: RunInput, resultBytes: number): Promise<ToolEnd> {
+  async #runNested(open: Open, workflowId: string, input: RunInput, maxResultBytes: number): Promise<ToolEnd> {
     const { agent, parent } = input;
     const bytes = byteLength(JSON.stringify(parent));
     if (bytes > maxInheritedBytes) {
@@ -108,7 +108,7 @@ export class NestedRuns {
         staticDetails: `Agent \`${shownAgent}\`, called by run \`${escapeText(parent?.lineage.at(-1) ?? '')}\`. Look at it with \`countersign show ${escapeText(workflowId)}\`.`,
       });
       open.run = run;
-      return answerOf(agent, await run.result(), resultBytes);
+      return answerOf(agent, await run.result(), maxResultBytes);
     } catch (error) {
       return endOf(agent, error);
     }
@@ -122,6 +122,7 @@ export class NestedRuns {
         await this.#gate.until(() => this.#outdated.length > 0);
         const policies = bindingPolicies(this.#gate.policies);
         const bytes = byteLength(JSON.stringify(policies));
+        // Take at least one: `#sendPolicies` cancels a nested run to which the policies are too large to be sent.
         const atOnce = Math.max(1, Math.floor(maxSentBytes / bytes));
         await Promise.all(this.#outdated.slice(0, atOnce).map((each) => this.#sendPolicies(each, policies, bytes)));
       }
@@ -132,12 +133,13 @@ export class NestedRuns {
   }
 
   get #outdated(): Open[] {
-    return [...this.#open].filter(({ run, knows }) => run !== undefined && knows !== this.#gate.policies);
+    const { policies } = this.#gate;
+    return [...this.#open].filter(({ run, knownPolicies }) => run !== undefined && knownPolicies !== policies);
   }
 
   /** Sends policies to a nested run. If that fails, cancels it, so that it does not go on under its old policies. */
   async #sendPolicies(open: Open, policies: Policy[], bytes: number): Promise<void> {
-    open.knows = this.#gate.policies;
+    open.knownPolicies = this.#gate.policies;
     try {
       if (bytes > maxInheritedBytes) throw new Error('more than a nested run takes');
       await open.run!.signal(parentsChangedName, { policies });
@@ -159,20 +161,20 @@ export class NestedRuns {
 }
 
 /** Returns how the call ended if the nested run returned a result, with the tokens and the cost of the nested run. */
-function answerOf(agent: string, result: unknown, resultBytes: number): ToolEnd {
+function answerOf(agent: string, result: unknown, maxResultBytes: number): ToolEnd {
   if (isUndecodable(result)) return unknown;
   const ended = (result ?? {}) as Partial<RunResult>;
   return {
-    ...answerTo(agent, ended, resultBytes),
+    ...answerTo(agent, ended, maxResultBytes),
     usage: totalUsage(ended.usage, ended.nestedUsage),
     cost: ended.cost,
   };
 }
 
-/** Returns the answer for the model. The output of a completed run is a result; any other status gives an error. */
-function answerTo(agent: string, { status, output, finish }: Partial<RunResult>, resultBytes: number): ToolEnd {
+/** Returns the answer for the model: the output of a completed run, otherwise an error; `unknown` without an output. */
+function answerTo(agent: string, { status, output, finish }: Partial<RunResult>, maxResultBytes: number): ToolEnd {
   if (typeof output !== 'string') return unknown;
-  if (byteLength(output) > resultBytes) return failed(agent, `its answer has more than ${resultBytes} bytes`);
+  if (byteLength(output) > maxResultBytes) return failed(agent, `its answer has more than ${maxResultBytes} bytes`);
   if (status === 'closed') return closed(agent, output);
   if (status === 'limit') return failed(agent, output);
   const content = !isUnfinished(finish) ? output : `${output}\n(${unfinishedText(finish)})`;

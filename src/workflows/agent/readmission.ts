@@ -21,8 +21,9 @@ interface AskedBefore {
 }
 
 /**
- * Makes a call whose tool or preview has changed pass the gate again, as if the model made it now. The call gets a new
- * id, unless it may have run: then it keeps its id, which its idempotency key contains.
+ * Makes the call `former`, whose tool or preview has changed, pass the gate again, as if the model made it now. The
+ * call gets a new id, unless it may have run: then it keeps its id, which its idempotency key contains. `admitted` is
+ * the tool as the gate admitted it, and `asked` the earlier request about the call, if there is one.
  */
 export function heldAgain(
   former: StartableCall,
@@ -127,7 +128,7 @@ export function passesAtOnce({ held: { again, advice, consultation } }: HeldCall
   return consultation === undefined && (again === true || advice !== undefined);
 }
 
-/** Replaces a tool's recorded definition by the present one, for every agent of the run, and keeps the former one. */
+/** Records a tool's present definition for every agent of the run. Keeps the former one for calls that it admitted. */
 export function takeDefinition(state: RunState, admitted: ToolDefinition, changed: ToolDefinition): void {
   const renew = <Config extends AgentConfig>(config: Config): Config => ({
     ...config,

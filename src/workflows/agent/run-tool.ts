@@ -80,6 +80,7 @@ export async function runTool(
     const result: unknown = await activities[tool.name]!(permit, args);
     if (isUndecodable(result)) return unknown;
     const content = typeof result === 'string' ? result : (JSON.stringify(result) ?? '');
+    // A sentence in place of a result is no result, which equal calls of later turns could get.
     return { content, isError: false, ran: 'yes', isResult: !content.startsWith(resultNotGivenStart) };
   } catch (error) {
     return endOf(error, tool.name);

@@ -89,6 +89,7 @@ export class UserSession implements UserMessageHandler {
       this.#onStop();
       return state.stopped.reason;
     }
+    // A message without content is a retry: the model gets the last input again, so a refused input is not set aside.
     if (content !== undefined) this.#setAside(state);
     delete state.failedTurn;
     if (content === undefined) return undefined;

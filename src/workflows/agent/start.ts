@@ -19,7 +19,7 @@ import type { Gate } from '../gate/gate.ts';
 /** The largest input of a run, in bytes. It leaves room for what else is sent to the model. */
 const maxInputBytes = 512_000;
 
-/** Checks what must be true of a run's input before it goes to `countersign.loadAgent`, which checks the rest. */
+/** Returns a run's input, or throws its first problem. `countersign.loadAgent` checks the rest, such as the files. */
 export function readInput(input: unknown): RunInput {
   if (isUndecodable(input)) throw refused('undecodable', `The run's input could not be decoded: ${input.why}`);
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {

@@ -222,14 +222,14 @@ export class TurnCalls {
   /** Starts an admitted call. If no second gate will check its approval, a worker checks the approval first. */
   #start(index: number, each: StartableCall): void {
     const tool = admittedTool(this.#state, each);
-    if (tool === undefined) return;
+    if (tool === undefined) return; // never: `#admit` has refused calls of unknown tools
     // Nested runs and handoffs start no activity, so no second gate checks whether the approval still counts.
     const isUnchecked = tool.agent !== undefined || tool.handoff !== undefined;
     const approvedBy = isUnchecked ? this.#approversOf(each) : [];
     this.#afterCheck(index, each, approvedBy, () => this.#startNow(index, each, tool));
   }
 
-  /** Calls `go` once a worker has confirmed that the approval still counts. Calls it at once if no person approved. */
+  /** Calls `go` once a worker confirms that the approval counts, at once without approvers; else refuses the call. */
   #afterCheck(index: number, each: AskedCall | StartableCall, approvedBy: Approver[], go: () => void): void {
     const check = this.#gate.revocationOf(approvedBy);
     if (check === undefined) return go();
@@ -347,7 +347,7 @@ export class TurnCalls {
     return end.ran === 'no' ? notStarted(each, whole, isError) : answered(each, whole, isError);
   }
 
-  /** Makes the call pass the gate again, because its tool or its preview has changed (I8). */
+  /** Makes the call pass the gate again, because its tool or preview has changed; refuses it after too many changes. */
   #heldAgain(
     each: StartableCall,
     tool: ToolDefinition,

@@ -230,7 +230,7 @@ export class Answering {
     return undefined;
   }
 
-  /** Denies a request whose only channel has failed. The denial is sent until the run has checked it. */
+  /** Denies a request whose only channel failed with this type. Sends the denial until the run has checked it. */
   async #denyAlone(question: Question, type: string): Promise<void> {
     const { request } = question;
     const denial = { approved: false, reason: `Approval handler error: ${type.slice(0, 100)}.` };
@@ -244,6 +244,7 @@ export class Answering {
     }
   }
 
+  /** Sends an answer. Meanwhile `isQuiet` is false, so that continue-as-new does not lose the answer. */
   async #send(question: Question, answer: ChannelAnswer): Promise<Receipt> {
     this.#sending += 1;
     try {
@@ -264,7 +265,7 @@ export class Answering {
     }
   }
 
-  /** Sends an answer to the run, even if the request is settled meanwhile: the run decides which answer came first. */
+  /** Sends an answer, even if the request is settled meanwhile: the run decides. `count` makes the id unique. */
   async #decide({ request, channel }: Question, answer: ChannelAnswer, count: string): Promise<Receipt> {
     const { requestId } = request;
     const decisionId = `channel:${channel.name}:${requestId}:${count}`;

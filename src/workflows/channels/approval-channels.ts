@@ -32,9 +32,10 @@ export interface ChannelsInput {
   carried?: DeliveryState;
 }
 
-/** The workflow of a run's channels, until the run ends and no delivery is left. By its id, it watches runs instead. */
+/** The workflow of a run's channels. It ends when no request is open and nothing is left to deliver. */
 export async function approvalChannels(input: ChannelsInput): Promise<void> {
   const info = workflowInfo();
+  // One workflow of each task queue has such an id. It has no run of its own, and only looks for runs that have ended.
   if (info.workflowId.startsWith(endedRunsPrefix)) return watchEndedRuns();
   // This error fails only the task. The server retries it, perhaps on a worker that has the key or the codec.
   if (info.continuedFromExecutionRunId !== undefined && isUndecodable(input)) throw new Error(input.why);

@@ -64,7 +64,7 @@ export class Deliveries {
     this.note({ requestIds: requests.map(({ requestId }) => requestId) });
   }
 
-  /** Notes requests, and perhaps a step that they have reached, for the next look at the run. */
+  /** Notes requests, and perhaps a step that they have reached, for the next look at the run. Ignores too many. */
   note({ requestIds, step }: ChangedSignal): void {
     for (const requestId of requestIds) {
       const steps = this.#pending.get(requestId);
@@ -100,7 +100,7 @@ export class Deliveries {
     }));
   }
 
-  /** Says if no channel could be notified of a request (`undelivered`), or until when its message is delayed. */
+  /** Returns `undelivered` if a channel fails and none has the request, `heldUntil` if all wait, otherwise neither. */
   #deliveryState({ requestId, channels, asked }: Tracked): Pick<Delivered, 'undelivered' | 'heldUntil'> {
     const progress = channels.map((name) =>
       asked.includes(name) ? this.#messages.progress(requestId, name) : 'failing',

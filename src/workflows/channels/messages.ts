@@ -302,7 +302,7 @@ export class ChannelMessages {
   }
 
   /** Reports settlements. After a failure, throws and reports them again later, unless the channel refused them. */
-  async #settled(message: ChannelMessage, settledIds: string[], before?: Unsettled): Promise<LastSent> {
+  async #settled(message: ChannelMessage, settledIds: string[], failedBefore?: Unsettled): Promise<LastSent> {
     const { channel, sent, gone } = message;
     const others = message.requestIds.filter((id) => !settledIds.includes(id));
     const requestIds = [...settledIds, ...others];
@@ -312,7 +312,7 @@ export class ChannelMessages {
       return await settled.executeWithOptions({ summary: `${channel}: settled` }, [call]);
     } catch (error) {
       if (!isRefused(error)) {
-        const { failed = 0, untilMs = clock.nowMs + settlesForMs } = before ?? {};
+        const { failed = 0, untilMs = clock.nowMs + settlesForMs } = failedBefore ?? {};
         const dueMs = clock.nowMs + backoffMs(failed);
         void this.#settleLater({ channel, settledIds, dueMs, untilMs, failed: failed + 1 });
       }
@@ -334,9 +334,9 @@ export class ChannelMessages {
 
   /** Queues a call about a message. A failure is noted and does not stop the calls after it. */
   #queue(message: ChannelMessage, requestId: string, call: () => Promise<CallResult>): void {
-    const before = this.#calls.get(message) ?? Promise.resolve();
+    const callsBefore = this.#calls.get(message) ?? Promise.resolve();
     this.#running += 1;
-    const next = before.then(async () => {
+    const next = callsBefore.then(async () => {
       try {
         const { sent, why } = await call();
         if (sent !== undefined) message.sent = sent;

@@ -175,6 +175,7 @@ export function refuseCall(
   active: ActivePolicies,
   { callId, toolName, content }: { callId: string; toolName: string; content: string },
 ): Admission {
+  // The sentence may quote arguments, so the journal has it only if the policies show them.
   const reason = state.showsArguments ? withoutSecrets(content, active.redaction)?.slice(0, 500) : undefined;
   state.apply({ kind: 'rule', atMs: clock.nowMs, callId, toolName, outcome: 'refused', reason });
   return { kind: 'answered', content, outcome: 'refused', isError: isErrorForModel(active.policies, 'refused') };

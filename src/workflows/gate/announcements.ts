@@ -83,19 +83,19 @@ export class Announcements implements ScheduledTask {
 
   /** Starts the announcement of these requests. From then on, their present state counts as announced. */
   #announce(requestIds: string[]): void {
-    const before = new Map(requestIds.map((id) => [id, this.#missed.get(id) ?? this.#announced.get(id)]));
+    const announcedBefore = new Map(requestIds.map((id) => [id, this.#missed.get(id) ?? this.#announced.get(id)]));
     this.#missed.clear();
     this.#announced = this.#current();
     this.#seen = { open: this.#state.ledger.open, active: this.#active()!, unheard: this.#unheard() };
     this.#pending += 1;
-    void this.#inFlight.wait(this.#send(before));
+    void this.#inFlight.wait(this.#send(announcedBefore));
     this.#state.noteCommand();
   }
 
   /** Sends one announcement. A failed one is made again at once or, after `mostFailures` in a row, after a wait. */
-  async #send(before: ReadonlyMap<string, string | undefined>): Promise<void> {
+  async #send(announcedBefore: ReadonlyMap<string, string | undefined>): Promise<void> {
     const { workflowId } = workflowInfo();
-    const requestIds = [...before.keys()];
+    const requestIds = [...announcedBefore.keys()];
     try {
       const journal = this.#state.takeJournal();
       const summary = `${requestIds.length} ${requestIds.length === 1 ? 'request' : 'requests'} for channels`;
@@ -103,8 +103,8 @@ export class Announcements implements ScheduledTask {
       this.#failures = 0;
     } catch {
       this.#failures += 1;
-      if (this.#failures < mostFailures) this.#forget(before);
-      else for (const [id, announced = ''] of before) this.#missed.set(id, announced);
+      if (this.#failures < mostFailures) this.#restoreAnnounced(announcedBefore);
+      else for (const [id, announced = ''] of announcedBefore) this.#missed.set(id, announced);
     }
     this.#pending -= 1;
   }
@@ -121,13 +121,13 @@ export class Announcements implements ScheduledTask {
   async #announceLater(): Promise<void> {
     await sleep(backoffMs(Math.max(0, this.#failures - mostFailures)), { summary: 'announce requests again' });
     this.#isWaiting = false;
-    this.#forget(this.#missed);
+    this.#restoreAnnounced(this.#missed);
     this.#missed.clear();
   }
 
   /** Restores what was announced before a failed announcement, so that `#changed` returns its requests again. */
-  #forget(before: ReadonlyMap<string, string | undefined>): void {
-    for (const [requestId, announced] of before) {
+  #restoreAnnounced(announcedBefore: ReadonlyMap<string, string | undefined>): void {
+    for (const [requestId, announced] of announcedBefore) {
       if (announced === undefined) this.#announced.delete(requestId);
       else this.#announced.set(requestId, announced);
     }

@@ -53,8 +53,8 @@ export function answerQueries(
   setHandler(grantsQuery, () => {
     state.requirePast();
     const { ledger, showsArguments } = state;
-    const now = active();
-    const denied = now === undefined ? [] : deniedTools(ledger, limitsOf(now.policies));
+    const { policies } = active() ?? {};
+    const denied = policies === undefined ? [] : deniedTools(ledger, limitsOf(policies));
     const { ceiling } = state.directories;
     const keyOf = personKeyOfRun({ ceiling });
     const withNames = (grant: Grant): Grant => {
@@ -88,7 +88,7 @@ export function answerQueries(
     return { ...details, ...extras(found, details) };
   }
 
-  /** One entry for each id, in the given order, up to `maxAnswerBytes`. */
+  /** Returns one entry for each id, in this order: at least one, and no more than fit into `maxAnswerBytes`. */
   function several(requestIds: readonly unknown[]): (ApprovalDetails | null)[] {
     const answer: (ApprovalDetails | null)[] = [];
     let bytes = 0;

@@ -181,6 +181,7 @@ function permitBeside(
   { call, approvedBy, definition = activity.definition }: Admitted,
   requestId: string | undefined,
 ): Permit {
+  // An activity whose caller sets a heartbeat time-out of its own sends its heartbeats itself.
   const heartbeats = activity.heartbeatTimeoutMs !== null && options.heartbeatTimeout === undefined;
   const permit = gate.permit(call, { ...activity, definition }, { requestId, approvedBy });
   const { journal = [] } = permit;
@@ -277,6 +278,7 @@ async function settlementOf(gate: Gate, requestId: string): Promise<Settlement> 
   return gate.settlement(requestId)!;
 }
 
+/** Creates the error for a call that its settlement does not let run. */
 function refusalOf(
   gate: Gate,
   { name: toolName }: GatedDefinition,

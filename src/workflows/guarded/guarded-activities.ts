@@ -59,7 +59,7 @@ export function guardedBy(gate: Gate): Guarded {
   throw ApplicationFailure.nonRetryable('A workflow can have only one ApprovalGate', 'internal');
 }
 
-/** Records the declarations, by which `guardOutbound` recognizes gated activities. Returns `activities` unchanged. */
+/** Records declarations, by which `guardOutbound` knows gated activities. Returns `activities`. Throws after `load`. */
 export function guardActivities<Activities extends object>(
   gate: Gate,
   activities: Activities,
@@ -133,7 +133,7 @@ export async function endGuarded<Result>(running: Promise<Result>): Promise<Resu
   }
 }
 
-/** Ends the gate after its last messages: cancels open requests and writes the rest of the journal. */
+/** Ends the gate, if it is loaded, after its last messages: cancels open requests, writes the rest of the journal. */
 async function close(reason: string): Promise<void> {
   const { guarded } = ofRun();
   if (guarded?.config === undefined) return;

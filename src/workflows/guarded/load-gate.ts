@@ -91,7 +91,7 @@ async function restoreGate(gate: Gate, carried: CarriedGate, carrier: ContextCar
   return past.config;
 }
 
-/** Returns everything that the next execution needs. Continue as new in the same step. */
+/** Returns all that the next execution needs. Continue as new in the same step. Throws if a call would be lost. */
 export function carryGate(gate: Gate): Carry {
   const guarded = guardedBy(gate);
   const { config, context } = guarded;

@@ -28,7 +28,7 @@ function actionOf(name: string): SignedAction | undefined {
   return signed.find((each) => each === name);
 }
 
-/** Returns the sender that message `name` claims. Does not verify its signature. */
+/** Returns the sender that message `name` claims, unverified; an anonymous one if such messages are not signed. */
 export function claimed(
   name: string,
   message: unknown,

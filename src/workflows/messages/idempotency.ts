@@ -44,7 +44,7 @@ export function misusedId(id: string): Receipt {
 
 const receiptQuery = defineQuery<Receipt | null, [unknown?]>(queryNames.receipt);
 
-/** Answers query `receipt`: the receipt of a message by its id. A content digest, if given, must match, too. */
+/** Answers query `receipt` by a message's id: null if none is kept, `misusedId` if the content digest is another. */
 export function answerReceipts(state: GateState): void {
   setHandler(receiptQuery, (filter) => {
     state.requirePast();

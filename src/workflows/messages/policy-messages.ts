@@ -127,7 +127,7 @@ export function setPolicyMessages(
         if ('policy' in found) {
           return () => {
             state.obey(readRevoked(found.revoked));
-            // The sender counted when the message came. The key or the person may have been revoked meanwhile.
+            // The sender was accepted when the message came. This worker may know the sender's key as revoked since.
             const sender = claimed(messageNames.setPolicy, message, policies().policies.ceiling, state);
             return 'problem' in sender ? refused('', sender.problem) : follow(found.policy);
           };
@@ -162,6 +162,7 @@ export function revokeMessages(state: GateState, policies: () => ActivePolicies)
     },
   };
 
+  /** Returns what the message ends: grants, and the denials of tools that it names. `all` names only the grants. */
   function namedBy({ grants }: RevokeMessage): Pick<Grant, 'grantId' | 'approved'>[] {
     const { ledger } = state;
     if (grants === 'all') return ledger.grants;
@@ -288,8 +289,9 @@ export function parentsChangedMessages(
 type PolicyCommand = Extract<LedgerCommand, { kind: 'policy' }>;
 
 /**
- * Records a change of the policies, and rules again on every request that was open when the change was sent (I14).
- * Returns the requests that this settled. `sentAtMs` is infinite if unknown. `meter` sums the work.
+ * Records a change of the policies, and rules again on every request whose deadline had not passed when the change was
+ * sent (I14). Once `meter` has no work left, cancels the others. Returns the digest of the changed policies, and the
+ * requests that this settled. `sentAtMs` is infinite if unknown.
  */
 function reevaluateOpen(
   state: GateState,
@@ -305,7 +307,7 @@ function reevaluateOpen(
   for (const record of waiting) {
     const { requestId } = record.request;
     if (state.isSpent(meter)) state.apply({ kind: 'cancel', atMs, requestId, reason: sentences.notRuledAgain });
-    else reevaluate(state, rules, record, { atMs, among: waiting.length, meter });
+    else reevaluate(state, rules, record, { atMs, callsAtOnce: waiting.length, meter });
   }
   const settled = waiting.flatMap(({ request: { requestId } }) => {
     const found = requestOf(state.ledger, requestId);
@@ -319,19 +321,19 @@ function reevaluate(
   state: GateState,
   rules: ActivePolicies,
   record: RequestRecord,
-  { atMs, among, meter }: { atMs: number; among: number; meter: RulingMeter },
+  { atMs, callsAtOnce, meter }: { atMs: number; callsAtOnce: number; meter: RulingMeter },
 ): void {
   const { request, ruled, terms: termsBefore, deadlineMs } = record;
   const { requestId, toolName: tool, arguments: args, riskLevel: risk, digest } = request;
   const { assessment: assessed, ...declared } = ruled;
   const call = { tool, args, risk, digest, assessed, ...declared };
-  const before = admittedBefore(state.ledger, record.callId);
-  const { ruling, rulePlace, terms: asked, assessment, show, redact } = rules.rule(call, before, atMs, meter);
+  const admitted = admittedBefore(state.ledger, record.callId);
+  const { ruling, rulePlace, terms: asked, assessment, show, redact } = rules.rule(call, admitted, atMs, meter);
   if (!isAsked(ruling.action)) {
     state.apply({ kind: 'supersede', atMs, requestId, runs: mayRun(ruling.action), ruling });
     return;
   }
-  showAgain(state, record, { show, redact }, among);
+  showAgain(state, record, { show, redact }, callsAtOnce);
   const waitMs = deadlineMs === null ? null : deadlineMs - openedAtMs({ request });
   const terms = termsOfWait(asked, waitMs);
   if (sameTerms(termsBefore, terms) && request.rule === ruling.rule) return;
@@ -347,17 +349,19 @@ function reevaluate(
   });
 }
 
-/** Shows reviewers the arguments as the changed policies allow. What was hidden before stays hidden. */
+/** Records what reviewers see of the arguments by the changed policies, if it differs. What was hidden stays hidden. */
 function showAgain(
   state: GateState,
   record: RequestRecord,
   { show, redact }: Pick<RuledCase, 'show' | 'redact'>,
-  among: number,
+  callsAtOnce: number,
 ): void {
   const { requestId, arguments: args, shownArguments: shownBefore, notShown } = record.request;
-  const redaction = redact === undefined ? record.redaction : redactionFor({ ...record, args }, redact, among);
+  // If the policies no longer redact, the parts that were redacted before stay so.
+  const redaction = redact === undefined ? record.redaction : redactionFor({ ...record, args }, redact, callsAtOnce);
   // `redactionFor` returns nothing if it cannot search the arguments as the policies demand. Then hide all of them.
-  const hidden = record.hidden ?? (redact !== undefined && redaction === undefined ? true : undefined);
+  const isUnsearched = redact !== undefined && redaction === undefined;
+  const hidden = record.hidden ?? (isUnsearched ? true : undefined);
   const shown = hidden === true ? undefined : shownArguments(args, show, redaction?.values);
   const isSame = JSON.stringify({ shownArguments: shownBefore, notShown }) === JSON.stringify({ ...shown });
   if (isSame && hidden === record.hidden && redaction?.settings === record.redaction?.settings) return;

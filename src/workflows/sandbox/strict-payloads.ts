@@ -32,6 +32,7 @@ export function isExcess({ metadata }: Payload): boolean {
 export function markExcess(jobs: readonly Job[], isAgentRun: boolean): void {
   let bytes = 0;
   for (const { signalWorkflow } of jobs) {
+    // A refused `parentsChanged` would leave this run under old policies. An author's signals are not the gate's.
     const name = signalWorkflow?.signalName ?? '';
     if (signalWorkflow == null || name === parentsChangedName || !(isAgentRun || messages.includes(name))) continue;
     bytes += (signalWorkflow.input ?? []).reduce((sum, { data }) => sum + (data?.length ?? 0), 0);

@@ -72,7 +72,7 @@ export class GateState {
   agent: string | undefined;
   #active: ActivePolicies | undefined;
   /** The active policies, as long as no journal entry has recorded their digest. */
-  #unrecorded: PolicyLayers | undefined;
+  #unrecordedPolicies: PolicyLayers | undefined;
   /** True if the active policies show arguments to reviewers; false until the policies are known. */
   showsArguments = false;
   closing: string | undefined;
@@ -102,7 +102,7 @@ export class GateState {
     this.#active = active;
     this.#directories = directories;
     this.agent = options.agent;
-    this.#unrecorded = policies;
+    this.#unrecordedPolicies = policies;
   }
 
   /** The members of groups by the active policies, and all keys and people known as revoked. */
@@ -161,13 +161,13 @@ export class GateState {
   #withRunFacts(entry: JournalEntry): JournalEntry {
     const isOfCall = entry.kind === 'ruling' || entry.kind === 'opened';
     if (!isOfCall && entry.kind !== 'policy') return entry;
-    const unrecorded = this.#unrecorded;
-    this.#unrecorded = undefined;
-    if (!isOfCall) return entry;
+    const unrecordedPolicies = this.#unrecordedPolicies;
+    this.#unrecordedPolicies = undefined;
+    if (!isOfCall) return entry; // an entry `policy` has the digest already
     return {
       ...entry,
       ...(this.agent !== undefined && { agent: this.agent }),
-      ...(unrecorded !== undefined && { policyDigest: policyDigest(unrecorded) }),
+      ...(unrecordedPolicies !== undefined && { policyDigest: policyDigest(unrecordedPolicies) }),
     };
   }
 
@@ -202,6 +202,7 @@ export class GateState {
     this.#seal();
     const entries = this.#journal;
     this.#journal = [];
+    // Keep all entries that this activation takes: `takeBack` may have to put them back.
     if (this.#taken.activation !== activations().number)
       this.#taken = { activation: activations().number, entries: [] };
     this.#taken.entries.push(...entries);
@@ -320,9 +321,9 @@ class JournalTree {
   begin(secret: string): void {
     if (this.#leafOf !== undefined) return;
     const { namespace, workflowId, firstExecutionRunId: firstRunId } = workflowInfo();
-    const tag = runTag({ namespace, workflowId, firstRunId });
+    const runDigest = runTag({ namespace, workflowId, firstRunId });
     const saltOf = saltsOf(secret);
-    this.#leafOf = (entry) => committedLeaf(entry, tag, saltOf);
+    this.#leafOf = (entry) => committedLeaf(entry, runDigest, saltOf);
     for (const entry of this.#early.splice(0)) this.add(entry);
   }
 

@@ -114,20 +114,20 @@ const mostCharacters = 1_000_000;
 /**
  * Returns the parts of a call's arguments that reviewers must not see; undefined if they cannot be found here. An
  * activity may have found them by the same settings. Otherwise this searches with the built-in patterns, which is not
- * possible for large arguments, or for new patterns of policies. What was found before stays hidden. `among` is the
- * number of calls that share the activation's time.
+ * possible for large arguments, or for new patterns of policies. What was found before stays hidden. `callsAtOnce` is
+ * the number of calls that share the activation's time.
  */
 export function redactionFor(
   { args, ruled, redaction }: CallToRedact,
   settings: RedactionSettings,
-  among = 1,
+  callsAtOnce = 1,
 ): Redaction | undefined {
   const marks = marksOf(settings);
   if (redaction?.settings === marks.settings) return redaction;
   if (settings.patterns.length > 0 && redaction?.patterns !== marks.patterns) return undefined;
   const leaves = leavesOf(args);
   const characters = leaves.reduce((sum, { text }) => sum + text.length, 0);
-  if (leaves.length > mostLeaves / among || characters > mostCharacters / among) return undefined;
+  if (leaves.length > mostLeaves / callsAtOnce || characters > mostCharacters / callsAtOnce) return undefined;
   const command = ruled.shell === undefined ? undefined : ruled.subject;
   return joinRedactions(redactionOf(args, { settings, command }), redaction);
 }

@@ -115,6 +115,7 @@ class DeadlineTimer {
   /** Waits for the time of the timer, and then proves it to the clock. A cancelled timer does neither. */
   async #fire(running: { atMs: number }, summary: string): Promise<void> {
     try {
+      // The time may have come already, and 1 ms is Temporal's shortest timer.
       await sleep(Math.max(1, running.atMs - clock.nowMs), { summary });
     } catch {
       // The timer was cancelled, because another timer replaced it, or none is needed.
