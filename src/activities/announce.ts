@@ -34,6 +34,7 @@ export const announce: Announce = async ({ workflowId, requestIds, step }) => {
   const channelsId = channelsWorkflowId(workflowId);
   await getClient().workflow.signalWithStart(channelsWorkflowType, {
     workflowId: channelsId,
+    // The id of the channels' workflow has a digest in place of a long run id, so a memo names the run.
     ...(!channelsId.endsWith(workflowId) && { memo: { [runMemoName]: workflowId } }),
     taskQueue: activityInfo().taskQueue,
     args: [{ workflowId }],

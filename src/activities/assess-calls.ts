@@ -52,7 +52,7 @@ async function assessCall(call: ModelCall, options: AssessCallsOptions): Promise
   return all.length === 0 ? call : { ...call, assessment: joinAssessments(all) };
 }
 
-/** Asks one assessor. Returns the strict assessment of `failed` if it throws, is too slow or has another form. */
+/** Asks one assessor; undefined if it gives none. Returns the strict one of `failed` if it fails or is malformed. */
 async function ask(
   assessor: Assessor,
   name: string,

@@ -39,9 +39,7 @@ export function callTool(
 ): (permit: Permit, args: JsonObject) => Promise<unknown> {
   return async (permit, args) => {
     const context = Context.current();
-    const { heartbeatTimeoutMs } = context.info;
-    // A tool without heartbeats has a heartbeat time-out of zero.
-    const beat = heartbeatTimeoutMs ? setInterval(() => context.heartbeat(), heartbeatTimeoutMs / 3) : undefined;
+    const beat = startHeartbeats(context);
     const toTool = toolContext(context, permit);
     const check = checkOf(tool, args, toTool);
     try {
@@ -50,6 +48,12 @@ export function callTool(
       clearInterval(beat);
     }
   };
+}
+
+/** Heartbeats three times in each heartbeat time-out, until the caller clears the interval. Undefined without one. */
+export function startHeartbeats(context: Context): NodeJS.Timeout | undefined {
+  const { heartbeatTimeoutMs } = context.info;
+  return heartbeatTimeoutMs ? setInterval(() => context.heartbeat(), heartbeatTimeoutMs / 3) : undefined;
 }
 
 /** Runs the tool. Converts an error to a failure that says whether the tool ran. `check` may withhold its message. */
@@ -154,6 +158,7 @@ export function callToolsetTool(
       // Temporal's worker throws the same error for a name that it does not know.
       throw ApplicationFailure.retryable(`'${activityType}' is no activity of this worker`, 'NotFoundError');
     }
+    // The second gate has listed the toolset for this call already.
     const found = await toolsets.find(activityType, { fresh: false });
     if ('problem' in found) throw unavailable(found.problem);
     if (definitionOf(found.tool).definition !== permit.definition) throw notAsRecorded(activityType);
@@ -209,6 +214,7 @@ export function createReconcile(registry: Registry, maxResultBytes = inlineLimit
       throw ApplicationFailure.retryable(`this worker has another tool '${name}' than the one that was called`);
     }
     const valid = await validateArguments(tool, args);
+    // Like `execute`, `reconcile` gets only arguments that the schema accepts.
     if ('problem' in valid) return { ran: 'unknown' };
     const toTool = toolContext(Context.current(), call);
     const signal = AbortSignal.any([toTool.signal, AbortSignal.timeout(longestMs)]);

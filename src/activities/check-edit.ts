@@ -76,6 +76,7 @@ async function checkToolEdit(
   const { cancellationSignal: signal } = Context.current();
   const described = await describeCalls(calls, toolNamed);
   const [call] = await assessCalls(described, { toolNamed, assessors, agent, signal });
+  // `checkCalls` writes for a model. The reviewer gets its sentence without the model's mark of an error.
   const problem = (call?.problem ?? 'Error: bad arguments').replace(/^Error: /, '');
   if (call?.args === undefined) return { checked: { problem } };
   const { shell, sentence, assessment, args } = call;
@@ -94,7 +95,7 @@ function checkGatedEdit(
   return 'problem' in values ? values : { args, ...redacted(args, activity, redact) };
 }
 
-/** Returns the edit with the original values in place of the placeholders that reviewers saw. */
+/** Returns the edit with the original values (`kept`), if there are any, in place of the placeholders for reviewers. */
 function restore(
   args: JsonObject,
   kept: readonly KeptValue[] | undefined,

@@ -64,7 +64,7 @@ export function createConsultAdvisors(advisors: Readonly<Record<string, Advisor>
 
 type AnswerFormat = LanguageModelV4CallOptions['responseFormat'];
 
-/** Asks one advisor. An error, a time-out or an answer in another form gives failed advice. */
+/** Asks one advisor; no answer means `ask`. An error, a time-out or an answer in another form gives failed advice. */
 async function consult(
   { name, advisor, timeoutMs, format }: { name: string; advisor: Advisor; timeoutMs: number; format: AnswerFormat },
   about: AboutCall,

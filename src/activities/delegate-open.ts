@@ -54,6 +54,7 @@ export function createDelegateOpen(session: () => Session): DelegateOpen {
       type: 'looks_again',
       message: `Until ${standing.untilAt}, it looks again in a minute.`,
       category: ApplicationFailureCategory.BENIGN,
+      // The delegation may have ended during this attempt, and a delay cannot be negative.
       nextRetryDelay: Math.max(1, Math.min(lookEveryMs, untilMs - Date.now())),
     });
   };

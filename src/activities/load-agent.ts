@@ -226,7 +226,7 @@ export interface FoundTools {
   whyNot: (name: string) => string | undefined;
 }
 
-/** Finds the named tools. An earlier listing of a toolset is enough, because the second gate lists its tools again. */
+/** Finds only these tools. An earlier listing of a toolset is enough, because the second gate lists its tools again. */
 export async function findTools(registry: Registry, names: readonly string[]): Promise<FoundTools> {
   const { toolsets } = registry;
   const wanted = new Set(names);

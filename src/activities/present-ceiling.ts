@@ -47,6 +47,7 @@ export function presentCeiling(ceiling: Policy | undefined, hasOutsideCalls = fa
   const outside = hasOutsideCalls ? { ceiling: ceiling && compilePolicy(strictCeiling(ceiling), 'ceiling') } : layers;
   const assessRules = compileAssessRules({ ceiling });
 
+  /** Rules on a call by the ceiling alone. A command that is missing or no text counts as `notSplit`. */
   function rule(compiled: typeof layers, called: Called, args: JsonObject, context: AdmittedBy): Ruling {
     const { name, risk, subject, shellSubject, beside } = called;
     const command = subject === undefined || !Object.hasOwn(args, subject) ? undefined : args[subject];

@@ -22,7 +22,7 @@ export function activityExecution(): Execution {
   throw ApplicationFailure.nonRetryable(`${activityType} runs in a workflow only`, 'forbidden');
 }
 
-/** Reads events by their ids from one execution of the workflow that the activity belongs to. */
+/** Reads events by their ids from one execution of the activity's workflow. Leaves out those that it does not have. */
 export async function recordedEvents(runId: string, eventIds: readonly string[]): Promise<Map<string, ServerEvent>> {
   const { workflowId } = activityExecution();
   const { connection, options } = getClient();

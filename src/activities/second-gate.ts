@@ -23,7 +23,7 @@ import {
   type secondGateTypes,
 } from '../core/base/tool-call.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
-import { type ChangedDefinition, notAsRecorded, unavailable } from './call-tool.ts';
+import { type ChangedDefinition, notAsRecorded, startHeartbeats, unavailable } from './call-tool.ts';
 import type { CheckEdit, CheckEditResult } from './check-edit.ts';
 import { type PreviewInput, takePreview } from './preview.ts';
 import type { PresentCeiling } from './present-ceiling.ts';
@@ -263,8 +263,7 @@ async function changedPreview(
   if (bound === 'pending' || bound === 'unknown')
     return ['The approval was given without a preview that it could bind'];
   const context = Context.current();
-  const { heartbeatTimeoutMs } = context.info;
-  const beat = heartbeatTimeoutMs ? setInterval(() => context.heartbeat(), heartbeatTimeoutMs / 3) : undefined;
+  const beat = startHeartbeats(context);
   try {
     const now = await takePreview(tool, args, asked);
     // The run no longer waits for the call, or this worker stops.
@@ -300,11 +299,8 @@ async function runGated(
   next: Next<ActivityInboundCallsInterceptor, 'execute'>,
 ): Promise<unknown> {
   const context = Context.current();
-  const { activityType, heartbeatTimeoutMs } = context.info;
-  const beat =
-    options.heartbeats === true && heartbeatTimeoutMs !== undefined
-      ? setInterval(() => context.heartbeat(), Math.max(heartbeatTimeoutMs / 3, 1))
-      : undefined;
+  const { activityType } = context.info;
+  const beat = options.heartbeats === true ? startHeartbeats(context) : undefined;
   let result: unknown;
   try {
     result = await next(input);

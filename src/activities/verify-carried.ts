@@ -39,7 +39,7 @@ function isComplete({ started, before }: RecordedPast): boolean {
   return started.workflowType != null && (before !== undefined || !started.continuedExecutionRunId);
 }
 
-/** Reads from the server what `pastProblem` compares. */
+/** Reads from the server what `pastProblem` compares. Has no `before` if the server does not show that execution. */
 async function recordedPast(execution: Execution): Promise<RecordedPast> {
   const started = (await firstEvent(execution))?.workflowExecutionStartedEventAttributes ?? {};
   const { runId } = execution;

@@ -88,7 +88,7 @@ export function codecServer(options: CodecServerOptions): (request: IncomingMess
   };
 }
 
-/** Answers one request. Never rejects. */
+/** Answers one request: 413 if it is too large, 400 if it has no payloads, 500 if the codec fails. Never rejects. */
 async function answer(
   request: IncomingMessage,
   { codec, uiOrigin, authorize }: CodecServerOptions,

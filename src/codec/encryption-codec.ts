@@ -100,6 +100,7 @@ class KeyRing {
     return (await this.#all()).find((key) => key.id === id);
   }
 
+  /** Returns all keys. Reads the source if there are none yet, or after `find` has dropped them. */
   async #all(): Promise<KeyList> {
     if (this.#keys !== undefined) return this.#keys;
     const source = this.#source;

@@ -122,7 +122,7 @@ async function untilUsable(connection: Services, namespace: string, names: strin
   }
 }
 
-/** Counts free slots. Only a server with a SQL database has a limit. It is recognized by its aliases for attributes. */
+/** Counts free slots; null without a limit. Only a SQL database has one, recognized by its aliases for attributes. */
 async function freeSlots(connection: Services, namespace: string): Promise<Registration['freeSlots']> {
   const [{ config }, { customAttributes }] = await Promise.all([
     connection.workflowService.describeNamespace({ namespace }),

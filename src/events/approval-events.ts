@@ -62,11 +62,11 @@ export class ApprovalEvents {
     return drafts;
   }
 
-  #readEntry(entry: JournalEntry, beside: readonly JournalEntry[]): EventDraft[] {
+  #readEntry(entry: JournalEntry, newEntries: readonly JournalEntry[]): EventDraft[] {
     const { kind, requestId = '', outcome } = entry;
     takeOutcome(this.outcomes, entry);
     if (kind === 'opened') this.#opened(requestId, entry);
-    return kind === 'settled' && outcome !== undefined ? this.#settle(entry, beside) : [];
+    return kind === 'settled' && outcome !== undefined ? this.#settle(entry, newEntries) : [];
   }
 
   #opened(requestId: string, opened: JournalEntry): void {
@@ -82,13 +82,14 @@ export class ApprovalEvents {
   }
 
   /** Returns the event of a settlement. If its request has no event yet, that event precedes. Empty for a repeat. */
-  #settle(entry: JournalEntry, beside: readonly JournalEntry[]): EventDraft[] {
+  #settle(entry: JournalEntry, newEntries: readonly JournalEntry[]): EventDraft[] {
     const { requestId = '', callId = '', toolName = '', reason = null, reviewerId = null } = entry;
     const { reviewerName, identity, by, byId } = entry;
     if (this.#settled.has(requestId)) return [];
     // If no payload has the entry that opened the request, this entry supplies the facts of the request.
     const known = this.#open.get(requestId) ?? { opened: entry, isAnnounced: false };
-    const grant = beside.find((other) => other.kind === 'grant' && other.requestId === requestId);
+    // The answer "always" also makes a grant, whose entry comes in the same payload.
+    const grant = newEntries.find((other) => other.kind === 'grant' && other.requestId === requestId);
     const grantId = grant?.grantId;
     this.#open.delete(requestId);
     this.#settled.add(requestId);
@@ -174,6 +175,7 @@ class SeenEntries {
 
 /** What is known of an open request: its journal entry, its row in the memo, or both. */
 interface OpenRequest {
+  /** The entry that opened the request. If no payload has it, `#settle` puts the settlement in its place. */
   opened?: JournalEntry;
   row?: ApprovalSummary;
   isAnnounced: boolean;

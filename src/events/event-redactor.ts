@@ -15,8 +15,8 @@ import { TextRedactor } from './text-redactor.ts';
 import { type TokenTail, tokenTail } from './token-tail.ts';
 
 /**
- * Problems with which a run cannot start, so that its policies stay unknown. Their messages are shown all the same,
- * because they quote no call, but at most the agent's name and the policy that the starter sent.
+ * Problems with which a run cannot start. Its policies then stay unknown, so all other texts are hidden. The messages
+ * of these problems are shown, because they are about the run's input: the run has made no call that they could quote.
  */
 const startCodes: readonly ProblemCode[] = [
   'agent_unknown',
@@ -64,6 +64,7 @@ export class EventRedactor {
     }
   }
 
+  /** Redacts what the model, tools and arguments say. Events of other types have no such text. */
   redact(event: RecordedEvent): RecordedEvent {
     switch (event.type) {
       case 'RunItemEvent':
@@ -119,26 +120,26 @@ export class EventRedactor {
     if (this.#texts.hidesAll) return withoutArguments(event);
     const found = this.#texts.args(toolName, args)!;
     const redacted = [...new Set([...(event.redacted ?? []), ...found.names])];
-    const beside = (texts: string[]): string[] => texts.map((text) => this.#texts.beside(text));
+    const redactAll = (texts: string[]): string[] => texts.map((text) => this.#texts.textAboutCall(text));
     return {
       ...event,
       arguments: found.shown as JsonObject,
       contextSummary: this.#texts.text(contextSummary),
-      ...(sentence !== undefined && { sentence: this.#texts.beside(sentence) }),
+      ...(sentence !== undefined && { sentence: this.#texts.textAboutCall(sentence) }),
       ...(redacted.length > 0 && { redacted }),
       ...(assessment !== undefined && {
         assessment: {
           ...assessment,
-          reasons: beside(assessment.reasons),
-          affectedResources: beside(assessment.affectedResources),
-          recommendations: beside(assessment.recommendations),
-          ...(assessment.fromWorker !== undefined && { fromWorker: beside(assessment.fromWorker) }),
+          reasons: redactAll(assessment.reasons),
+          affectedResources: redactAll(assessment.affectedResources),
+          recommendations: redactAll(assessment.recommendations),
+          ...(assessment.fromWorker !== undefined && { fromWorker: redactAll(assessment.fromWorker) }),
         },
       }),
       ...(advice !== undefined && {
         advice: advice.map((each) => ({
           ...each,
-          ...(each.reason !== undefined && { reason: this.#texts.beside(each.reason) }),
+          ...(each.reason !== undefined && { reason: this.#texts.textAboutCall(each.reason) }),
         })),
       }),
       ...(shownArguments !== undefined && {

@@ -74,6 +74,7 @@ export class HiddenByPolicies {
     this.#version += 1;
   }
 
+  /** Adds what the policies of all agents hide now. Raises `version` if that is more than before. */
   #hideMore(): void {
     const { config, changed } = this.#policies;
     if (config === undefined) return;

@@ -1,4 +1,4 @@
-/** Reads requests and outcomes from a run's journal, without its policies. */
+/** Reads requests and outcomes from a run's journal. For that, the run's policies need not be known. */
 import type { CallOutcome, OutcomeName, Settlement } from '../core/ledger/approval.ts';
 import type { Viewed } from '../core/messages/viewed.ts';
 import type { Identity } from '../core/people/entitlement.ts';

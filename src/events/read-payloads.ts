@@ -47,7 +47,7 @@ export function readRunInput(value: unknown): RunStart | undefined {
   };
 }
 
-/** Reads the first argument of the activity `countersign.callModel`. */
+/** Reads the first argument of the activity `countersign.callModel`. Undefined if it has another form. */
 export function readModelInput(
   value: unknown,
 ): { agent: string; turn: number; messages: ModelMessage[]; redacts: boolean } | undefined {
@@ -77,7 +77,7 @@ export interface ModelTurn {
   outputProblem?: string;
 }
 
-/** Reads the result of the activity `countersign.callModel`. */
+/** Reads the result of the activity `countersign.callModel`. Undefined if it has another form. */
 export function readModelTurn(value: unknown): ModelTurn | undefined {
   const { text, contextSummary, calls, finishReason, structuredOutput, outputProblem } = objectIn(value) ?? {};
   if (typeof text !== 'string' || !Array.isArray(calls)) return undefined;

@@ -65,7 +65,7 @@ export class RecordedPolicies {
     try {
       if (what?.kind === 'started' && what.carried !== undefined) return this.#takeCarried(what.carried);
       if (what?.kind === 'ended' && 'result' in what.end) return this.#takeResult(what.activity, what.end.result);
-      // The run then denies every call, because it does not know which policies bind it.
+      // If `readParents` fails, the run does not know which policies bind it, and denies every call.
       if (what?.kind === 'ended' && what.activity.kind === 'parents' && what.state !== 'cancelled') {
         return this.#takeParents([unreadableParent]);
       }
@@ -143,6 +143,7 @@ export function toolsOf(config: Config, agents: readonly Partial<AgentConfig>[])
   return [...agents.flatMap(({ tools = [] }) => tools), ...('gated' in config ? config.gated : [])];
 }
 
+/** Returns the policies of one agent (`run`) of a run, with what has changed since its config was loaded. */
 export function layersOf(
   { ceiling, ...config }: Config,
   { run: base }: Pick<AgentConfig, 'run'>,

@@ -27,7 +27,7 @@ export class TextRedactor {
     return !this.policies.isKnown || this.policies.hidesArguments || this.secrets.isFull;
   }
 
-  /** Redacts a text. If the text is JSON, each of its values is also redacted by itself. */
+  /** Redacts a text, and each value if it is JSON. Returns a fixed sentence for a text that is not shown at all. */
   text(text: string): string {
     if (text === '') return text;
     if (this.hidesAll) return this.policies.hidesArguments ? hiddenText : tooMuch;
@@ -48,7 +48,7 @@ export class TextRedactor {
   }
 
   /** Redacts a text about a call, such as its sentence. It replaces only secrets, and not personal data. */
-  beside(text: string): string {
+  textAboutCall(text: string): string {
     if (this.hidesAll) return '';
     if (this.policies.settings === undefined) return text;
     return withPlaceholders(text, findSensitive(text, secretKinds, this.#findMore()));
@@ -142,6 +142,7 @@ export class KnownSecrets {
     return this.#isFull;
   }
 
+  /** Stores the secrets at `values` that no pattern of `kinds` finds. The first that does not fit sets `isFull`. */
   note(args: JsonObject, values: readonly RedactedValue[], kinds: readonly string[]): void {
     for (const hidden of hiddenTexts(args, values)) {
       const { secret, placeholder } = hidden;

@@ -80,10 +80,7 @@ export class TranscriptEvents {
     return activity.kind === 'tool' ? this.#toolScheduled(activity) : [];
   }
 
-  /**
-   * Returns the events that the input of a model call adds. The input has the transcript so far, with the result of
-   * each call as the model gets it.
-   */
+  /** Returns the events of a model call's input: the new messages, the results that the model gets, and a handoff. */
   #modelScheduled({ scheduledEventId, activityId, input: given }: Of<'model'>): EventDraft[] {
     const input = readModelInput(given);
     const { agent: agentName = this.#agentName ?? '', turn = 0, messages } = input ?? {};
@@ -92,6 +89,7 @@ export class TranscriptEvents {
     // The messages include the results of the previous turn, so read them before its calls are deleted.
     const drafts = messages === undefined ? [] : this.#newMessages(messages);
     this.#facts.calls.clear();
+    // An input that cannot be read may redact, so assume that it does.
     Object.assign(this.#facts, { redacts: input?.redacts ?? true, mayHideMore: false });
     this.#outcomes.clear();
     const from = this.#agentName;
@@ -158,6 +156,7 @@ export class TranscriptEvents {
     return [itemEvent({ type: 'tool_call', callId, toolName, ...(args !== undefined && { arguments: args }) })];
   }
 
+  /** Returns the events of an activity or nested run that has ended. New policies add none, but may hide more. */
   ended({ activity, state, end }: Extract<Fact, { kind: 'ended' }>): EventDraft[] {
     switch (activity.kind) {
       case 'config':

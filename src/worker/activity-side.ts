@@ -173,6 +173,7 @@ function warningSentences(whose: string, warnings: readonly PolicyWarning[]): st
   return warnings.map(({ message }) => `${whose}: ${message}`);
 }
 
+/** Returns the limits with their defaults. Throws a `DefinitionError` for one outside `continueAsNewBounds`. */
 function checkContinueAsNewAfter(given: Partial<ContinueAsNewAfter> = {}): ContinueAsNewAfter {
   checkOptions('continueAsNewAfter', given, { historyEvents: true, updates: true });
   const continueAsNewAfter = { ...defaultContinueAsNewAfter, ...given };

@@ -210,7 +210,7 @@ function installLogger(level: LogLevel, logger: Logger = defaultLogger(level)): 
   }
 }
 
-/** Connects to the server. Throws a `ProblemError` that names the address. */
+/** Connects to the server. Throws a `ProblemError` that names the address; an unknown failure counts as unreachable. */
 async function connectNative(
   settings: Omit<ReturnType<typeof connectionSettings>, 'namespace'>,
   namespace: string,

@@ -78,6 +78,7 @@ class ServerTools implements OpenToolset {
   async #readListUntil(endsAtMs: number): Promise<ToolsetListing> {
     const { name, tools, trusted = false, timeoutMs = defaultTimeoutMs } = this.#options;
     const client = await this.#connection.client(endsAtMs - Date.now());
+    // Connecting may have used up the time, and a time-out cannot be negative.
     const listed = await this.#listed(client, Math.max(endsAtMs - Date.now(), 1));
     this.#last = listedTools(listed, {
       server: name,
@@ -89,6 +90,7 @@ class ServerTools implements OpenToolset {
     return this.#last;
   }
 
+  /** Reads all pages of the server's list. After a failure, drops the connection and rejects with one sentence. */
   async #listed(client: Client, timeout: number): Promise<readonly ListedTool[]> {
     // A server without tools is not asked, because the SDK's client would then print a line.
     if (client.getServerCapabilities()?.tools === undefined) return [];

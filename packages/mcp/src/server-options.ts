@@ -101,6 +101,7 @@ function isTextRecord(value: unknown): value is Record<string, string> {
   return isObject(value) && Object.values(value).every((each) => typeof each === 'string');
 }
 
+/** True if `Headers`, which throws for names and values that HTTP cannot send, takes these texts. */
 function areHeaders(value: unknown): boolean {
   if (!isTextRecord(value)) return false;
   try {

@@ -267,8 +267,8 @@ export function parentsChangedMessages(
             if (isCancellation(error)) throw error;
             // A client has completed the activity with a malformed result, so the run asks again.
             if (isMalformed(error)) state.noteCommand();
-            // An operator has failed the activity, or no worker can read its input. Under the old policies, the run could
-            // do what its parent may not do any more, so it denies every call.
+            // An operator has failed the activity, or no worker can read its input. Under the old policies, the run
+            // could do what its parent may not do any more, so it denies every call.
             else read = { policies: [unreadableParent], atMs: Infinity };
           }
         }
