@@ -30,6 +30,7 @@ import { redactCalls, shownBeside } from './redact-calls.ts';
 
 export interface CallBounds {
   limits: SizeLimits;
+  /** The bytes of the turn without its calls. */
   besideBytes: number;
   /** Payloads of at least this many bytes are stored externally. Absent if all payloads travel inline. */
   thresholdBytes?: number;

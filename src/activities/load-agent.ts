@@ -272,7 +272,7 @@ export function createReadPolicy({ revoked }: Pick<PresentCeiling, 'revoked'>): 
   };
 }
 
-/** Parses a run's policy, or returns its first problem. The path of the problem is empty for the policy as a whole. */
+/** Parses a run's policy, or returns its first problem. Under a ceiling, it must not hide more from reviewers. */
 export function readRunPolicy(
   document: object,
   { maxTimeoutMs, underCeiling = false, redaction }: Omit<ReadPolicyInput, 'policy'>,

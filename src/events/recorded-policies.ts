@@ -78,6 +78,7 @@ export class RecordedPolicies {
     return 'none';
   }
 
+  /** Reads the policies that the previous execution carried: of an agent run in `state`, otherwise in `config`. */
   #takeCarried(carried: unknown): 'more' {
     const { gate, state, config } = objectIn(carried);
     const past = {

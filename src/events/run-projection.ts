@@ -76,8 +76,9 @@ export class RunProjection {
         return this.#transcript.ended(what);
       case 'completed': {
         const { result } = what;
-        const ofGate = { status: 'completed', output: textOf(result) } as const;
-        return this.#end(this.#isAgentRun ? readRunResult(result) : ofGate, what.next);
+        // The result of a custom workflow may be any value.
+        const ofCustom = { status: 'completed', output: textOf(result) } as const;
+        return this.#end(this.#isAgentRun ? readRunResult(result) : ofCustom, what.next);
       }
       case 'failed':
         return this.#end({ status: 'failed', output: '', failure: problemOf(what.failure) }, what.next);

@@ -73,6 +73,7 @@ export function checkServerOptions(options: unknown): asserts options is McpServ
   if (problem !== undefined) fail(problem);
 }
 
+/** Returns what is wrong with the options of a server that is a process; undefined if they are valid. */
 function stdioProblem({ command, args, env, cwd, stderr }: Record<string, unknown>): string | undefined {
   if (typeof command !== 'string' || command === '') return 'command must be the name or path of a program';
   if (args !== undefined && !isTexts(args)) return 'args must be a list of texts';
@@ -83,6 +84,7 @@ function stdioProblem({ command, args, env, cwd, stderr }: Record<string, unknow
   return undefined;
 }
 
+/** Returns what is wrong with the options of a server that has a URL; undefined if they are valid. */
 function httpProblem({ url, headers, auth }: Record<string, unknown>): string | undefined {
   const parsed = typeof url === 'string' || url instanceof URL ? URL.parse(String(url)) : null;
   if (parsed === null || !['https:', 'http:'].includes(parsed.protocol)) return 'url must be an https or http address';

@@ -270,20 +270,15 @@ export class Answering {
     const { requestId } = request;
     const decisionId = `channel:${channel.name}:${requestId}:${count}`;
     const decision = { channel: channel.name, workflowId: this.#workflowId, requestId, answer, decisionId };
-    this.#sending += 1;
-    try {
-      for (const backoff = new Backoff(); ; await sleep(backoff.next())) {
-        try {
-          return await CancellationScope.nonCancellable(() =>
-            decide.executeWithOptions({ summary: channel.name }, [decision]),
-          );
-        } catch (error) {
-          if (isFinal(error)) throw error;
-          this.#failures.note(requestId, `${channel.name}: ${failureReason(error)}`);
-        }
+    for (const backoff = new Backoff(); ; await sleep(backoff.next())) {
+      try {
+        return await CancellationScope.nonCancellable(() =>
+          decide.executeWithOptions({ summary: channel.name }, [decision]),
+        );
+      } catch (error) {
+        if (isFinal(error)) throw error;
+        this.#failures.note(requestId, `${channel.name}: ${failureReason(error)}`);
       }
-    } finally {
-      this.#sending -= 1;
     }
   }
 }

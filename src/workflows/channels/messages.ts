@@ -248,20 +248,20 @@ export class ChannelMessages {
 
   /** Queues one call about several requests. Requests that are added before the call begins join it. */
   #queueTogether(
-    queued: Map<ChannelMessage, string[]>,
+    requestsByMessage: Map<ChannelMessage, string[]>,
     message: ChannelMessage,
     requestId: string,
     call: (requestIds: string[]) => Promise<CallResult>,
   ): void {
-    const waiting = queued.get(message);
+    const waiting = requestsByMessage.get(message);
     if (waiting !== undefined) {
       if (!waiting.includes(requestId)) waiting.push(requestId);
       return;
     }
     const requestIds = [requestId];
-    queued.set(message, requestIds);
+    requestsByMessage.set(message, requestIds);
     this.#queue(message, requestId, () => {
-      queued.delete(message);
+      requestsByMessage.delete(message);
       return call(requestIds);
     });
   }

@@ -102,12 +102,12 @@ export function admitCall(
   const advice = state.showsArguments ? facts.advice : facts.advice && withoutReasons(facts.advice);
   const ruledCall = { tool: toolName, args, risk, subject, shell, beside };
   const mayHaveRun = replaces?.by === 'unknown';
-  const alone = {
+  const ifRepeated = {
     ...((mayHaveRun || replaces?.by === 'preview') && { peopleOnly: true as const }),
     ...(mayHaveRun && { mayHaveRun: true as const }),
   };
   const ruledCase = active.rule(
-    { ...ruledCall, ...alone, show, digest, assessed, definition, advice },
+    { ...ruledCall, ...ifRepeated, show, digest, assessed, definition, advice },
     ledger,
     atMs,
     meter,
@@ -159,7 +159,16 @@ export function admitCall(
     return { kind: 'advised', consultation: { advisors, about, subject, shellSubject } };
   }
   const raised = advice && raisedBy(advice);
-  const ruled = { definition, subject, shell, beside, show, assessment: assessed, ...(raised && { raised }), ...alone };
+  const ruled = {
+    definition,
+    subject,
+    shell,
+    beside,
+    show,
+    assessment: assessed,
+    ...(raised && { raised }),
+    ...ifRepeated,
+  };
   const { lineage = [] } = active.options;
   const asked = { callId, tool: toolName, args, risk, ruled, digest, ruledCase, contextSummary, sentence };
   const previewed = { previewTimeoutMs, binds: bind !== undefined };

@@ -81,14 +81,14 @@ type Next = (input: ActivityInput) => Promise<unknown>;
  * passes the gate again, with the present definition.
  */
 export async function callGated(gated: GatedCall, input: ActivityInput, next: Next): Promise<unknown> {
-  const own: CallUnderWay = {};
-  gated.underWay.add(own);
+  const thisCall: CallUnderWay = {};
+  gated.underWay.add(thisCall);
   // Do not wrap this in another async function: it would resume the caller later than recorded histories do.
   try {
     let [asked, given] = [gated, input.args as readonly unknown[]];
     let again: Again | undefined;
     for (let changes = 1; ; changes++) {
-      const ended = await passGate(asked, own, { ...input, args: [...given] }, next, again);
+      const ended = await passGate(asked, thisCall, { ...input, args: [...given] }, next, again);
       if (!('changed' in ended)) return ended.result;
       const { changed, admitted, permit } = ended;
       const { name: toolName } = asked.activity;
@@ -106,7 +106,7 @@ export async function callGated(gated: GatedCall, input: ActivityInput, next: Ne
       asked = { ...gated, activity };
     }
   } finally {
-    gated.underWay.delete(own);
+    gated.underWay.delete(thisCall);
   }
 }
 
@@ -120,7 +120,7 @@ type Ended = { result: unknown } | { changed: ChangedDefinition; admitted: Admit
 /** Lets a call pass the gate, and runs its activity with a permit. Throws the denial of a call that may not run. */
 async function passGate(
   gated: GatedCall,
-  own: CallUnderWay,
+  thisCall: CallUnderWay,
   input: ActivityInput,
   next: Next,
   again: Again | undefined,
@@ -142,7 +142,7 @@ async function passGate(
   // A call with advice needs no further consultation, so this is a request, or undefined for an allowed call.
   const requestId = admission as string | undefined;
   // Do not await for an allowed call, so that calls are scheduled in the order in which they are made.
-  const admitted = requestId === undefined ? requested : await approvedCall(gated, own, requested, requestId);
+  const admitted = requestId === undefined ? requested : await approvedCall(gated, thisCall, requested, requestId);
   // Never return if the next execution takes the call up: this one must not run it, too.
   if (requestId !== undefined && gated.hasEnded()) await new Promise<never>(() => {});
   const { call } = admitted;
@@ -232,17 +232,17 @@ function admit(
 /** Waits for the settlement, and returns the call to run, with any edit. Throws if the call may not run. */
 async function approvedCall(
   { gate, activity, hasEnded }: GatedCall,
-  own: CallUnderWay,
+  thisCall: CallUnderWay,
   requested: Admitted,
   requestId: string,
 ): Promise<Admitted> {
-  own.waitsFor = requestId;
+  thisCall.waitsFor = requestId;
   const settlement = await settlementOf(gate, requestId);
   // A reviewer's response starts no activity, so no second gate checks whether the reviewer still counts.
   const approvedBy = settlement.outcome === 'responded' ? gate.approversOf(requestId) : [];
   const check = gate.revocationOf(approvedBy);
   const problem = check === undefined ? undefined : await check;
-  own.waitsFor = undefined;
+  thisCall.waitsFor = undefined;
   // After the end of the workflow, never return: an error would have no handler, and the next execution takes up calls.
   if (hasEnded()) await new Promise<never>(() => {});
   if (problem !== undefined) {

@@ -51,7 +51,7 @@ export async function loadGate(
   gate: Gate,
   { agent, policy, mode, caller, metadata, ...unknown }: LoadOptions,
   carried?: CarriedGate,
-  written?: string[],
+  writtenOptions?: string[],
 ): Promise<void> {
   const guarded = guardedBy(gate);
   const gated = [...guarded.definitions].map(([name, each]) => ({ ...each, written: guarded.written.get(name) }));
@@ -62,7 +62,7 @@ export async function loadGate(
     carried === undefined
       ? // The worker refuses unknown options: a refusal here would break the replay of runs in flight.
         loadGateActivity(
-          { ...unknown, agent, gated, written, ...(policy && { policy }), ...(mode && { mode }) },
+          { ...unknown, agent, gated, written: writtenOptions, ...(policy && { policy }), ...(mode && { mode }) },
           carrier,
         )
       : restoreGate(gate, carried, carrier),

@@ -23,6 +23,7 @@ import { notSplit, type ShellSplit } from '../../core/shell/parts.ts';
 import { clock } from '../sandbox/clock.ts';
 import { editedRedaction, recordRequest } from '../state/record-request.ts';
 
+/** Returns how to handle `decide`. `userMessageCount` counts the user's messages that the model has not received. */
 export function decideMessages(
   state: GateState,
   inFlight: InFlight,
