@@ -111,7 +111,7 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'events/text-redactor.ts': [
       'TextRedactor.text',
       'TextRedactor.spansOf',
-      'TextRedactor.beside',
+      'TextRedactor.textAboutCall',
       'TextRedactor.args',
       'TextRedactor.note',
     ],
