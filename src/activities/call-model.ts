@@ -86,7 +86,7 @@ const attempts = 5;
 
 /**
  * Runs the agent's `checkInput`. If the check refuses the input, throws `input_refused`, which is not retried. If the
- * check gives no verdict, throws `check_failed`, which is retried: a service behind the check may answer then.
+ * check gives no verdict, throws `check_failed`, which is retried some times: a service behind it may answer then.
  */
 export async function checkInput(
   { name, checkInput: check }: Pick<Agent, 'name' | 'checkInput'>,
@@ -94,7 +94,7 @@ export async function checkInput(
   { cancellationSignal, info, log }: Pick<Context, 'cancellationSignal' | 'info' | 'log'>,
 ): Promise<void> {
   if (check === undefined) return;
-  // Give the check a copy, so that it cannot change the messages.
+  // Give the check a copy, which it may change, without the messages that it has refused before.
   const checked = structuredClone(shownTranscript(messages.filter((each) => !isRefused(each))));
   const workflowId = info.workflowExecution?.workflowId ?? '';
   const end = await runCheck((signal) => check(checked, { workflowId, agent: name, log, signal }), cancellationSignal);

@@ -18,8 +18,8 @@ const longestRawText = 2_000;
 const oneTooMany = `Error: only the first ${maxCallsOfTurn} calls of a turn are taken: make this one, and those after it, in the next turn`;
 
 /**
- * Parses and checks the calls of a model's turn. A call that cannot run, or that exceeds `maxCallsOfTurn`, gets a
- * `problem`, which is a sentence for the model. `argumentBytes` limits the raw arguments of each call.
+ * Checks the calls of a model's turn. A call that cannot run, or beyond `maxCallsOfTurn`, gets a `problem`: a sentence
+ * for the model, which `whyNot` gives for a missing tool. `argumentBytes` limits the raw arguments of each call.
  */
 export async function checkCalls(
   turn: Pick<RawTurn, 'calls' | 'finishReason'>,

@@ -256,7 +256,7 @@ async function changedPreview(
   tool: Tool,
   args: JsonObject,
   bound: BoundPreview,
-  asked: Pick<PreviewInput, 'agent' | 'caller'>,
+  calledBy: Pick<PreviewInput, 'agent' | 'caller'>,
 ): Promise<string[]> {
   // The policy hides previews from reviewers, so their approval binds none.
   if (bound === 'hidden') return [];
@@ -265,7 +265,7 @@ async function changedPreview(
   const context = Context.current();
   const beat = startHeartbeats(context);
   try {
-    const now = await takePreview(tool, args, asked);
+    const now = await takePreview(tool, args, calledBy);
     // The run no longer waits for the call, or this worker stops.
     if (context.cancellationSignal.aborted) return ['Just before the start, the call was cut off'];
     if (now.state === 'ready' && now.bound !== undefined) return factsChanged(bound, now.bound);

@@ -159,6 +159,7 @@ class SeenEntries {
     return true;
   }
 
+  /** Counts all entries before the first one that was seen as seen, too. */
   startLate(): void {
     if (this.#upTo > 0 || this.#beyond.size === 0) return;
     this.#upTo = Math.min(...this.#beyond) - 1;
@@ -192,12 +193,12 @@ function eventRequest(
 ): ApprovalRequest & { callId: string } {
   const callId = opened?.callId ?? '';
   const replaces = replacedBy(opened);
-  const asked = replaces?.by === 'edit' ? undefined : callAsModelMadeIt(callId, facts);
-  const copy = asked === undefined ? undefined : reviewersCopy(asked, facts);
-  const redacted = redactedNames(asked?.redaction?.values ?? []);
+  const modelCall = replaces?.by === 'edit' ? undefined : callAsModelMadeIt(callId, facts);
+  const shownArgs = modelCall === undefined ? undefined : reviewersCopy(modelCall, facts);
+  const redacted = redactedNames(modelCall?.redaction?.values ?? []);
   const riskLevel = row?.riskLevel ?? 'unknown';
   // History has the severity that `assess` rules of policies gave, but not their reasons, which are missing here.
-  const recorded = asked?.assessment === undefined ? [] : [asked.assessment];
+  const recorded = modelCall?.assessment === undefined ? [] : [modelCall.assessment];
   const assessment = joinAssessments([defaultAssessment(riskLevel), ...recorded]);
   const { toolName = row?.toolName ?? '', reason = row?.reason ?? '', at = '' } = opened ?? {};
   const severity = opened?.severity ?? row?.severity ?? assessment.severity;
@@ -206,19 +207,19 @@ function eventRequest(
     workflowId: facts.workflowId,
     callId,
     toolName,
-    ...argumentsOf(copy, row),
+    ...argumentsOf(shownArgs, row),
     riskLevel,
     assessment: { ...assessment, severity },
     agentName: row?.agentName ?? opened?.agent ?? '',
     callerUserId: row?.callerUserId ?? facts.callerUserId,
-    contextSummary: summaryOf(facts, asked, copy),
+    contextSummary: summaryOf(facts, modelCall, shownArgs),
     rule: opened?.rule ?? row?.rule ?? null,
     reason: row?.reason ?? reason,
     requestedAt: row?.requestedAt ?? at,
     deadline: row?.deadline ?? opened?.deadline ?? null,
     digest: opened?.digest ?? row?.digest ?? '',
     lineage: facts.lineage,
-    ...(copy !== undefined && redacted.length > 0 && { redacted }),
+    ...(shownArgs !== undefined && redacted.length > 0 && { redacted }),
     ...(replaces !== undefined && { replaces }),
     metadata: facts.metadata,
     ...(opened?.kind === 'opened' && opened.advice !== undefined && { advice: opened.advice }),
@@ -263,18 +264,18 @@ const mostSearched = 4_000;
 const mostShown = 500;
 
 /** Returns the context summary as reviewers see it. Empty if it is unknown which parts of it the policies hide. */
-function summaryOf(facts: RunFacts, asked: KnownCall | undefined, copy: JsonObject | undefined): string {
+function summaryOf(facts: RunFacts, modelCall: KnownCall | undefined, shownArgs: JsonObject | undefined): string {
   const { contextSummary } = facts;
   if (!facts.redacts && !facts.mayHideMore) return contextSummary.slice(0, mostShown);
-  if (asked?.redaction === undefined || copy === undefined) return '';
-  const { kinds, values } = asked.redaction;
-  const args = asked.arguments as JsonObject;
+  if (modelCall?.redaction === undefined || shownArgs === undefined) return '';
+  const { kinds, values } = modelCall.redaction;
+  const args = modelCall.arguments as JsonObject;
   return redactText(withoutHidden(contextSummary.slice(0, mostSearched), args, values), kinds).slice(0, mostShown);
 }
 
 /** Returns the arguments; if they are unknown or must be hidden, only their names and size from the memo. */
-function argumentsOf(copy: JsonObject | undefined, row: OpenRequest['row']): Arguments {
-  if (copy !== undefined) return { arguments: copy, shown: 'all' };
+function argumentsOf(shownArgs: JsonObject | undefined, row: OpenRequest['row']): Arguments {
+  if (shownArgs !== undefined) return { arguments: shownArgs, shown: 'all' };
   const { argumentNames, argumentBytes } = row ?? {};
   return {
     arguments: {},

@@ -76,7 +76,6 @@ export class RunProjection {
         return this.#transcript.ended(what);
       case 'completed': {
         const { result } = what;
-        // The result of a custom workflow may be any value.
         const ofCustom = { status: 'completed', output: textOf(result) } as const;
         return this.#end(this.#isAgentRun ? readRunResult(result) : ofCustom, what.next);
       }

@@ -38,7 +38,7 @@ export function largePayloadsOf(
   throw new ProblemError({ code: 'internal', message: `${where} must be a whole number from ${least} to ${most}.` });
 }
 
-/** Adds external storage if `given` has none: the payload folder or, without it, `unreadReferences`. */
+/** Adds external storage if `given` has none: the folder, with `whenGone` for lost files, or `unreadReferences`. */
 export function withStorage(
   given: DataConverter | undefined,
   largePayloads: Required<LargePayloads> | undefined,

@@ -61,7 +61,7 @@ const userInputs: Record<BundleInput, (options: BundleInputs) => unknown> = {
   plugins: ({ plugins }) => plugins,
   // `CountersignPlugin` refuses every other payload converter.
   payloadConverterPath: () => undefined,
-  logger: () => undefined,
+  logger: () => undefined, // changes no bundle
 };
 
 /**

@@ -23,7 +23,7 @@ import { isUndecodable } from '../../core/base/undecodable.ts';
 interface Open {
   scope: CancellationScope;
   /** This run's policies as the nested run knows them, from its start or from the last signal. */
-  knownPolicies: PolicyLayers;
+  sentPolicies: PolicyLayers;
   run?: Pick<ChildWorkflowHandle<Workflow>, 'signal'>;
 }
 
@@ -69,15 +69,15 @@ export class NestedRuns {
   run({ callId, args }: ToolCall, agent: string, maxResultBytes: number): Promise<ToolEnd> {
     const { workflowId } = workflowInfo();
     const { caller, metadata } = this.#input;
-    const knownPolicies = this.#gate.policies;
+    const sentPolicies = this.#gate.policies;
     const input = {
       agent,
       input: args['input'] as string,
       caller,
       metadata,
-      parent: { lineage: [...this.lineage, workflowId], policies: bindingPolicies(knownPolicies) },
+      parent: { lineage: [...this.lineage, workflowId], policies: bindingPolicies(sentPolicies) },
     };
-    const open: Open = { scope: new CancellationScope({ cancellable: true, parent: this.#scope }), knownPolicies };
+    const open: Open = { scope: new CancellationScope({ cancellable: true, parent: this.#scope }), sentPolicies };
     this.#open.add(open);
     if (!this.#isSending) void this.#keepSending();
     return open.scope.run(async () => {
@@ -133,13 +133,12 @@ export class NestedRuns {
   }
 
   get #outdated(): Open[] {
-    const { policies } = this.#gate;
-    return [...this.#open].filter(({ run, knownPolicies }) => run !== undefined && knownPolicies !== policies);
+    return [...this.#open].filter(({ run, sentPolicies }) => run !== undefined && sentPolicies !== this.#gate.policies);
   }
 
   /** Sends policies to a nested run. If that fails, cancels it, so that it does not go on under its old policies. */
   async #sendPolicies(open: Open, policies: Policy[], bytes: number): Promise<void> {
-    open.knownPolicies = this.#gate.policies;
+    open.sentPolicies = this.#gate.policies;
     try {
       if (bytes > maxInheritedBytes) throw new Error('more than a nested run takes');
       await open.run!.signal(parentsChangedName, { policies });

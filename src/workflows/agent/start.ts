@@ -85,6 +85,7 @@ export function gateOptionsOf(state: RunState, { caller, metadata }: RunInput, l
     caller,
     metadata,
     lineage,
+    // Continue-as-new carries the config, so the changed policies of the calling runs belong into it.
     onParents: (changed) => {
       state.config = { ...state.config, parents: changed };
     },

@@ -142,7 +142,7 @@ export class Answering {
     }
   }
 
-  /** Calls the channel until its answer has settled the request, the request is over, or it has answered too often. */
+  /** Calls the channel until its answer settles the request, the request is over, or no further answer may count. */
   async #answer(question: Question): Promise<void> {
     const { request, channel } = question;
     const { requestId } = request;
@@ -173,6 +173,7 @@ export class Answering {
         if (!receipt.accepted) await this.#denyAlone(question, code ?? 'internal');
         return;
       }
+      // The next `resolve` gets the digest, so that the channel knows which answer did not settle the request.
       const digest = jsonDigest(answer as unknown as Json);
       request.refused = {
         ...request.refused,

@@ -64,7 +64,7 @@ export class Deliveries {
     this.note({ requestIds: requests.map(({ requestId }) => requestId) });
   }
 
-  /** Notes requests, and perhaps a step that they have reached, for the next look at the run. Ignores too many. */
+  /** Notes up to `mostPending` requests, and perhaps a step that they have reached, for the next look at the run. */
   note({ requestIds, step }: ChangedSignal): void {
     for (const requestId of requestIds) {
       const steps = this.#pending.get(requestId);
@@ -73,7 +73,7 @@ export class Deliveries {
       const isTaken = isNew && (steps ?? []).length < mostSteps;
       this.#pending.set(requestId, isTaken ? [...(steps ?? []), step] : (steps ?? []));
     }
-    this.#lookMs = firstLookMs;
+    this.#lookMs = firstLookMs; // while something happens, look often
   }
 
   /** Resolves to true once all requests are settled and reported, or to false if it is time to continue as new. */
@@ -259,9 +259,7 @@ export class Deliveries {
     this.#requests.delete(requestId);
     if (isSettled) this.#messages.settle(requestId, tracked.asked);
     // Only a request with `facts` was once read from the run. Its channels get a settlement although the run lost it.
-    else if (tracked.facts !== undefined) {
-      this.#messages.settle(requestId, tracked.asked, tracked.facts);
-    }
+    else if (tracked.facts !== undefined) this.#messages.settle(requestId, tracked.asked, tracked.facts);
   }
 }
 

@@ -177,7 +177,7 @@ export class ChannelMessages {
     return [...this.#later].some(isSame) || this.#notifier.repeats(requestId, channel);
   }
 
-  /** Waits until a step is due and its request is sent, then queues it. A wait in the queue would delay other calls. */
+  /** Queues a step once it is due and its request is sent: a wait in the queue would delay others. Drops too many. */
   async #queueLater(later: Later): Promise<void> {
     if (this.#later.size >= mostLater) return;
     this.#later.add(later);
@@ -191,16 +191,16 @@ export class ChannelMessages {
 
   /** Queues a step, such as a reminder, for a message of a channel. A failed one is queued again for later. */
   #remind(message: ChannelMessage, later: Later): void {
-    const { requestId, interrupted = 0, isPartlySent } = later;
+    const { requestId, interrupted: failed = 0, isPartlySent } = later;
     const { dueAt, ...step } = later.step;
     const name = `${requestId}:${step.kind}:${dueAt}`;
     const notifyStep = async (requestIds: string[]): Promise<Notified> => {
-      const notified = await this.#notify(message, { requestIds, step, name, failed: interrupted, isPartlySent });
+      const notified = await this.#notify(message, { requestIds, step, name, failed, isPartlySent });
       if (notified.state !== 'again') return notified;
       const dueMs = clock.nowMs + notified.afterMs;
       const partly = notified.isPartlySent && { isPartlySent: true as const };
       for (const each of notified.requestIds) {
-        void this.#queueLater({ ...later, interrupted: interrupted + 1, dueMs, ...partly, requestId: each });
+        void this.#queueLater({ ...later, interrupted: failed + 1, dueMs, ...partly, requestId: each });
       }
       return notified;
     };
@@ -280,12 +280,13 @@ export class ChannelMessages {
     const [first] = message.requestIds;
     if (first === undefined) return;
     this.#queue(message, first, async () => {
-      const { interrupted = 0, isSent: isPartlySent, requestIds } = message;
+      // A message that was sent and is due again has perhaps reached some people.
+      const { interrupted: failed = 0, isSent: isPartlySent, requestIds } = message;
       const step = { kind: 'asked' } as const;
-      const call = { requestIds, step, name: `${first}:asked`, failed: interrupted, isPartlySent };
+      const call = { requestIds, step, name: `${first}:asked`, failed, isPartlySent };
       const notified = await this.#notify(message, call);
       if (notified.state === 'again') {
-        message.interrupted = interrupted + 1;
+        message.interrupted = failed + 1;
         message.dueMs = clock.nowMs + notified.afterMs;
         this.send();
       } else message.isOver = true;

@@ -338,6 +338,7 @@ export class Gate {
 
   /** Returns the state that `restore` takes in the next execution, and the memo of that execution. */
   snapshot(): { gate: GateSnapshot; memo: Record<string, unknown> } {
+    // This comes first, because it may write journal entries, which then need not be carried.
     this.#index.run();
     const { ledger, closing } = this;
     const [journal, previews] = [this.takeJournal(), this.#previews.carried()];

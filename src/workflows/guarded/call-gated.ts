@@ -251,7 +251,11 @@ async function approvedCall(
     const toolName = activity.name;
     throw refusal(sentences.failed(problem), { toolName, outcome: 'refused', requestId, reason: problem });
   }
-  if (!settlement.runs) throw refusalOf(gate, activity, requestId, settlement);
+  if (!settlement.runs) {
+    const { outcome, reason, reviewerId, response } = settlement;
+    const facts = { toolName: activity.name, outcome, requestId, reason, reviewerId, response };
+    throw refusal(gate.sentence(requestId), facts);
+  }
   const { notice, ...call } = gate.approved(requested.call, requestId);
   if (notice !== undefined) noteForModel(notice);
   if (settlement.edited === undefined) return requested;
@@ -278,17 +282,7 @@ async function settlementOf(gate: Gate, requestId: string): Promise<Settlement> 
   return gate.settlement(requestId)!;
 }
 
-/** Creates the error for a call that its settlement does not let run. */
-function refusalOf(
-  gate: Gate,
-  { name: toolName }: GatedDefinition,
-  requestId: string,
-  { outcome, reason, reviewerId, response }: Settlement,
-): Error {
-  return refusal(gate.sentence(requestId), { toolName, outcome, requestId, reason, reviewerId, response });
-}
-
-/** Limits a call to one attempt unless repeating it does no harm (I7); the author's other options stay. */
+/** Limits a call to one attempt unless repeating it does no harm (I7). Adds heartbeats, and texts for Temporal's UI. */
 function optionsOf(activity: GatedDefinition, options: ActivityOptions, permit: Permit): ActivityOptions {
   const { callId, outcome, requestId, heartbeats } = permit;
   const group = requestId === undefined ? [] : [createEventGroup(`approval of ${activity.name}`, { id: requestId })];

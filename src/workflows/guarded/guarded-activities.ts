@@ -30,7 +30,7 @@ interface Guarded {
   definitions: Map<string, GatedDefinition>;
   about: Map<string, AnyFunction>;
   /** The names of the options in the declaration of each activity. */
-  written: Map<string, string[]>;
+  optionNames: Map<string, string[]>;
   /** Requests that an earlier execution opened and that no call waits for yet. */
   carried: RequestRecord[];
   config?: GateConfig;
@@ -50,7 +50,7 @@ export function guardedBy(gate: Gate): Guarded {
     gate,
     definitions: new Map(),
     about: new Map(),
-    written: new Map(),
+    optionNames: new Map(),
     carried: [],
     underWay: new Set(),
     ended: false,
@@ -66,14 +66,14 @@ export function guardActivities<Activities extends object>(
   // oxlint-disable-next-line no-generated-empty-object-type -- it is empty for \`object\` alone
   declared: Gated<Activities>,
 ): Activities {
-  const { definitions, about, written, config } = guardedBy(gate);
+  const { definitions, about, optionNames, config } = guardedBy(gate);
   if (config !== undefined) {
     throw ApplicationFailure.nonRetryable('ApprovalGate: call guard() before load(), which records it', 'internal');
   }
   for (const [name, options] of Object.entries<Gated<Record<string, AnyFunction>>[string]>(declared)) {
     if (options === undefined) continue;
     definitions.set(name, gatedDefinition(name, options));
-    written.set(name, Object.keys(options));
+    optionNames.set(name, Object.keys(options));
     if (options.about !== undefined) about.set(name, options.about);
   }
   return activities;

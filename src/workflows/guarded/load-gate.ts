@@ -54,7 +54,7 @@ export async function loadGate(
   writtenOptions?: string[],
 ): Promise<void> {
   const guarded = guardedBy(gate);
-  const gated = [...guarded.definitions].map(([name, each]) => ({ ...each, written: guarded.written.get(name) }));
+  const gated = [...guarded.definitions].map(([name, each]) => ({ ...each, written: guarded.optionNames.get(name) }));
   // `policy`, `mode`, `caller` and `metadata` may be null in a workflow's input: null counts as absent.
   const context = carried?.context ?? { ...(caller && { caller }), ...(metadata && { metadata }) };
   const carrier = { context: recordedContext(context) };

@@ -67,6 +67,7 @@ export class MessagePipeline implements ScheduledTask {
     const nowMs = clock.nowMs;
     this.#queue.noteRun();
     this.#state.noteGrowth();
+    // Messages about requests that are overdue by now may have come too late (`#sentAtMs`).
     this.#deadlines.look(nowMs);
     while (!this.#inFlight.blocks) {
       const received = this.#queue.next();
@@ -154,9 +155,7 @@ export class MessagePipeline implements ScheduledTask {
       };
     };
     const conclude = (): void => this.#queue.noteChange();
-    const unanswered = { failed: acceptable, ended: acceptable };
-    const message = { id: undefined, digest: undefined, blocks: true, holds: undefined, conclude, ...unanswered };
-    void this.#inFlight.keep(message, find());
+    void this.#inFlight.keep({ ...noSender, blocks: true, conclude }, find());
   }
 
   /** Returns what the journal keeps of a decision that is refused as late; undefined for any other message. */
@@ -234,6 +233,9 @@ export class MessagePipeline implements ScheduledTask {
   }
 }
 
+/** For a lookup that the gate makes for itself: no sender repeats it, and none gets an answer if it fails. */
+const noSender = { id: undefined, digest: undefined, holds: undefined, failed: acceptable, ended: acceptable };
+
 /** Parses a message, or returns its problem. A message must have canonical JSON, of which its digest is made. */
 function read(
   kind: MessageKind<unknown>,
@@ -282,15 +284,7 @@ export class RecordedTimes {
     const find = async (): Promise<Record<string, number>> =>
       arbitrate({ runId: workflowInfo().runId, eventIds }).catch(() => ({}));
     void this.#inFlight.keep(
-      {
-        id: undefined,
-        digest: undefined,
-        blocks: true,
-        holds: undefined,
-        conclude: this.#onRead,
-        failed: acceptable,
-        ended: acceptable,
-      },
+      { ...noSender, blocks: true, conclude: this.#onRead },
       find().then((recorded) => () => {
         for (const eventId of eventIds) {
           const recordedAtMs = recorded[eventId];

@@ -32,6 +32,7 @@ class BrandingPayloadConverter implements PayloadConverter {
     }
   }
 
+  /** Reads a value. Never throws: returns an `Undecodable` with the reason for one that is marked or malformed. */
   // oxlint-disable-next-line no-unnecessary-type-parameters -- the interface is Temporal's
   fromPayload<T>(payload: Payload): T {
     const data = payload.data ?? new Uint8Array();

@@ -50,7 +50,8 @@ export function noteProgress({ timestamp, historyLength, isReplaying, jobs }: Ac
 /**
  * Notes whether a query may have brought the events by which history has grown. A task brought them if it started after
  * the previous task, and recently. If it started long ago, right after a replay, this may be the start of a failed
- * attempt, unless history has grown by exactly one task.
+ * attempt, unless history has grown by exactly one task. Throws if it has not, and a query followed the activation
+ * before this one (`isQueried`).
  */
 function noteGrowth(
   now: { length: number; startedMs: number; isReplayed: boolean; brought: number },
@@ -76,7 +77,7 @@ function isOneTask(length: number, jobs: readonly Job[]): boolean {
   return length === jobs.reduce((sum, job) => sum + eventsOfJob(job), kept.historyLength + kept.written + 3);
 }
 
-/** Returns how many events bring a job. NaN if that is uncertain, as for a Nexus operation. */
+/** Returns how many events bring a job: none for an update or a patch. NaN if uncertain, as for a Nexus operation. */
 function eventsOfJob(job: Job): number {
   if (job.doUpdate != null || job.notifyHasPatch != null) return 0;
   if (job.resolveActivity != null) return eventsOfEnd(job.resolveActivity);
