@@ -59,7 +59,7 @@ export class RecordedPolicies {
   readonly inherited: Policy[][] = [];
   #executions = 0;
 
-  /** Reads the policies in a fact: `more` if it has some, `unreadable` if they are malformed. Of a message, the mode. */
+  /** Reads the policies in a fact: `more` if it has some, `unreadable` if malformed. Of a message, reads its mode. */
   take(what: Fact | undefined): 'none' | 'more' | 'unreadable' {
     if (what?.kind === 'started') this.#executions += 1;
     try {

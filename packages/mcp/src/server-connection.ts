@@ -130,7 +130,6 @@ export function limitedFetch(maxBytes: number): FetchLike {
   };
 }
 
-/** Passes bytes on, and fails once there are more than `maxBytes`. */
 function byteLimit(maxBytes: number): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
   let bytes = 0;
   return new TransformStream({

@@ -340,6 +340,7 @@ const { [activityNames.callModel]: activity } = proxyActivities<{
 export class ModelCall {
   #scope: CancellationScope | undefined;
 
+  /** Makes one call. `summary` is for Temporal's UI. Rejects if the activity fails, or once `cancel` is called. */
   make(
     summary: string,
     { timeoutMs, heartbeatTimeoutMs, maxAttempts }: ModelCallLimits = {},

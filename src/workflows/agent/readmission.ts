@@ -35,6 +35,7 @@ export function heldAgain(
   const { modelCallId, tool, unknownStarts, mayHaveRun, call } = former;
   const isPreview = previewChanges !== undefined;
   const changes = (former.changes ?? 0) + 1;
+  // A changed preview leaves the arguments as they were, so what their first request redacted stays so.
   const requested: ModelCall =
     'problem' in checked
       ? { id: modelCallId, tool, raw: call.args, problem: `Error: ${checked.problem}` }

@@ -321,7 +321,7 @@ export class ChannelMessages {
     }
   }
 
-  /** Waits until a failed report is due again, then queues it. A wait in the queue would delay other calls. */
+  /** Queues a failed report again once it is due: a wait in the queue would delay others. Gives up after `untilMs`. */
   async #settleLater(unsettled: Unsettled): Promise<void> {
     const { channel, settledIds, dueMs, untilMs } = unsettled;
     const [first] = settledIds;

@@ -374,7 +374,7 @@ export class Gate {
     };
   }
 
-  /** Returns a sentence with the reasons of a request's approvals. Redacts secrets in it if the policies redact. */
+  /** Returns a sentence with the reasons of an approved request's votes, without secrets if the policies redact. */
   #approvedSentence(requestId: string): string | undefined {
     const found = this.#latest(requestId);
     const isApproved = this.settlement(requestId)?.outcome === 'approved';

@@ -185,8 +185,8 @@ export function checkEdit(
     const latestMs = latestDeadlineMs(found, policies().policies);
     // The original call has been counted already, so an irreversible edit of an irreversible call adds nothing.
     const counted = { ruled: call, digest, atMs, reversible: reversible || !request.assessment.reversible };
-    const before = answerBefore(state.ledger, { action: 'allow' }, counted, limits);
-    if (before !== undefined) return refuse('denied_by_policy', `the edited call: ${before.content}`);
+    const stopped = answerBefore(state.ledger, { action: 'allow' }, counted, limits); // what also stops allowed calls
+    if (stopped !== undefined) return refuse('denied_by_policy', `the edited call: ${stopped.content}`);
     return answer({
       arguments: args,
       digest,

@@ -34,6 +34,7 @@ export class Scheduler {
     return scope.cancellable ? Promise.race([released, scope.cancelRequested]) : released;
   }
 
+  /** Runs one thing that is due at a time, in the order of the class, and looks again after each. */
   async #run(): Promise<never> {
     for (;;) {
       await this.#nextDue();
