@@ -52,7 +52,7 @@ async function assessCall(call: ModelCall, options: AssessCallsOptions): Promise
   return all.length === 0 ? call : { ...call, assessment: joinAssessments(all) };
 }
 
-/** Asks one assessor; undefined if it gives none. Returns the strict one of `failed` if it fails or is malformed. */
+/** Asks for one assessor's assessment, if it has any. If it fails or has another form, returns the strict `failed`. */
 async function ask(
   assessor: Assessor,
   name: string,

@@ -194,25 +194,25 @@ const policyPath = /^[^\n]+\.(ya?ml|json)$/;
  */
 export function loadPolicy(
   source: string | object,
-  what: string,
+  nameInProblems: string,
   options: Omit<ParsePolicyOptions, 'file'>,
 ): { policy: Policy; ruleLines?: RuleLines } {
   if (typeof source !== 'string' || !policyPath.test(source)) {
-    return { policy: parseOrThrow(source, { ...options, file: what }).policy };
+    return { policy: parseOrThrow(source, { ...options, file: nameInProblems }).policy };
   }
-  const decoded = decodeUtf8(readPolicyBytes(source, what));
+  const decoded = decodeUtf8(readPolicyBytes(source, nameInProblems));
   if (!('text' in decoded)) throw invalidPolicy(source, [{ ...decoded, file: source, path: '' }]);
   const { policy, lines } = parseOrThrow(decoded.text, { ...options, file: source });
   return lines === undefined ? { policy } : { policy, ruleLines: { file: basename(source), lines } };
 }
 
-function readPolicyBytes(path: string, what: string): Buffer {
+function readPolicyBytes(path: string, nameInProblems: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
     const fault = isMissing ? `no file ${resolve(path)}` : `${resolve(path)} cannot be read: ${readFault(error)}`;
-    throw new ProblemError({ code: 'policy_invalid', message: `${what}: ${fault}` });
+    throw new ProblemError({ code: 'policy_invalid', message: `${nameInProblems}: ${fault}` });
   }
 }
 

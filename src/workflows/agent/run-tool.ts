@@ -118,7 +118,7 @@ export async function reconcileCall(
   }
 }
 
-/** Asks a worker what reviewers should see of a call that may have run. Never throws: empty if the activity fails. */
+/** Asks a worker what reviewers should see of a call that may have run. Empty if no worker can say; never throws. */
 export async function lookAtUnsettled(
   { callId, agent, caller, engine }: Permit,
   edit: Pick<CheckEditInput, 'tool' | 'args' | 'redact'>,

@@ -241,7 +241,7 @@ export class Deliveries {
     return fresh;
   }
 
-  /** Queues the request if the channel does not have it yet, and then the new steps. */
+  /** Notes a new channel as asked, and queues the request unless its answers are automatic. Then queues the steps. */
   #notify({ requestId, asked }: Tracked, channel: LookedChannel, steps: readonly DueStep[]): void {
     if (!asked.includes(channel.name)) {
       asked.push(channel.name);

@@ -215,7 +215,7 @@ export function outputsOf(
       return queue.needsCommand || (queue.isOpen && outputs.some(({ isDue }) => isDue));
     },
     run() {
-      if (queue.isOpen) for (const output of outputs) output.run();
+      if (queue.isOpen) for (const output of outputs) output.run(); // once the gate knows its policies
       if (queue.needsCommand && !state.hasWritten) index.writeJournal();
       queue.noteCommandWritten();
     },
