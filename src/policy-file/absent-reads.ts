@@ -40,13 +40,14 @@ export function absentReads(rule: Rule, isRequired: (argument: string) => boolea
 }
 
 /** The clause about calls without an argument that the rule's `args` match; none if the rule then never counts. */
-function withoutMatched(name: string, { when }: Rule, action: 'ask' | 'deny', condition?: Expression): string[] {
-  const held = condition && outcomeOf(condition, { ...variables, args: mapOf({ [name]: failure }) });
+function withoutMatched(argument: string, { when }: Rule, action: 'ask' | 'deny', condition?: Expression): string[] {
+  const outcome = condition && outcomeOf(condition, { ...variables, args: mapOf({ [argument]: failure }) });
   // Without this argument the condition is always false, so the rule does not count.
-  if (held?.kinds.size === 1 && mayBe(held, 'false')) return [];
-  const test = testOf('args', name);
+  if (outcome?.kinds.size === 1 && mayBe(outcome, 'false')) return [];
+  const test = testOf('args', argument);
   const remedy = when === undefined ? `add when: ${quoted(test)}` : `test ${test} first`;
-  return [`${howMany(action, held)} call without '${name}', which its args match: ${remedy} if such calls may run`];
+  const many = howMany(action, outcome);
+  return [`${many} call without '${argument}', which its args match: ${remedy} if such calls may run`];
 }
 
 /** True for a place that is always present, or that `absentReads` checks by itself. */
@@ -87,7 +88,7 @@ interface Place {
   test: string;
 }
 
-/** The places in a condition, each once, the outer ones first. */
+/** The places in a condition, each once, the outer ones first. `scope`: for each name, the place that it stands for. */
 function placesRead(condition: Expression): Place[] {
   const places = new Map<string, Place>();
   const visit = (part: Expression, scope: ReadonlyMap<string, Place | undefined>): void => {
@@ -133,7 +134,7 @@ function placeOf({ exprKind }: Expression, scope: ReadonlyMap<string, Place | un
   };
 }
 
-/** The operand and the step of a select or an index; empty for other expressions. */
+/** The operand and the step of a select or an index. A computed or negative index is no step. Empty for all else. */
 function stepOf(exprKind: Expression['exprKind']): [of?: Expression, step?: string | number] {
   if (exprKind.case === 'selectExpr') return [exprKind.value.operand, exprKind.value.field];
   if (exprKind.case !== 'callExpr' || exprKind.value.function !== '_[_]') return [];
@@ -149,6 +150,7 @@ function outcomeLacking(steps: readonly Step[]): Outcome {
   if (typeof step === 'string') return mapOf({ [step]: outcomeLacking(rest) });
   const list = { kinds: new Set(['list'] as const) };
   if (typeof step === 'number' && rest.length === 0) return { ...list, size: step };
+  // The outcome of one item stands for all, so every item lacks the other steps.
   return { ...list, items: outcomeLacking(rest) };
 }
 
@@ -157,9 +159,9 @@ function callerWith(name: string, value: Outcome): Outcome {
   return { ...variables.caller, members: { ...members, known: { ...members.known, [name]: value } } };
 }
 
-/** The words for how many calls a rule counts. `held`: the possible outcomes of its condition, if it has one. */
-function howMany(action: 'ask' | 'deny', held: Outcome | undefined): string {
-  const isOften = held === undefined || !mayBe(held, 'false');
+/** The words for how many calls a rule counts. `outcome`: that of its condition, if it has one. */
+function howMany(action: 'ask' | 'deny', outcome: Outcome | undefined): string {
+  const isOften = outcome === undefined || !mayBe(outcome, 'false');
   if (action === 'ask') return isOften ? 'asks about every' : 'may ask about a';
   return isOften ? 'denies every' : 'may deny a';
 }

@@ -12,8 +12,8 @@ export type Expression = NonNullable<ReturnType<typeof parse>['expr']>;
 export function evaluated(source: string): boolean | 'failure' | undefined {
   const compiled = compileCondition(source);
   if ('problem' in compiled) return undefined;
-  const held = compiled.holds({} as Parameters<Condition['holds']>[0], { left: maxConditionWork });
-  return typeof held === 'boolean' ? held : 'failure';
+  const result = compiled.holds({} as Parameters<Condition['holds']>[0], { left: maxConditionWork });
+  return typeof result === 'boolean' ? result : 'failure';
 }
 
 export function textOf(part: Expression | undefined): string | undefined {
@@ -40,7 +40,7 @@ type Node = Readonly<Record<string, unknown>>;
 /** What a condition can read. `sum`: the sum of an argument over earlier calls. */
 type Readable = keyof ConditionVariables | 'sum';
 
-/** True if a condition reads one of these variables, not just an argument of that name; true for invalid CEL. */
+/** True if a condition reads one of these variables, not just an argument of that name. Invalid CEL may read all. */
 export function conditionReads(source: string, names: readonly Readable[]): boolean {
   try {
     return reads(parse(source).expr, names);

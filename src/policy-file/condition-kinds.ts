@@ -73,18 +73,18 @@ export function outcomeOf(
   return inferOutcome(part, { scope, report, done: new Map() });
 }
 
-interface Reading {
+interface Inference {
   scope: Scope;
   report: (fault: Fault) => void;
   /** The outcomes of parts that were evaluated before. */
   done: ReadonlyMap<Expression, Outcome>;
 }
 
-/** The outcome of one part, by its kind. `done`: the outcomes of parts that were inferred before. */
-function inferOutcome(part: Expression, reading: Reading): Outcome {
-  const { scope, report, done } = reading;
+/** The outcome of one part, by its kind; `any` for a name that is not in scope. */
+function inferOutcome(part: Expression, inference: Inference): Outcome {
+  const { scope, report, done } = inference;
   const { exprKind } = part;
-  const inner = (each: Expression | undefined): Outcome => (each === undefined ? any : inferOutcome(each, reading));
+  const inner = (each: Expression | undefined): Outcome => (each === undefined ? any : inferOutcome(each, inference));
   const before = done.get(part);
   if (before !== undefined) return before;
   switch (exprKind.case) {
@@ -121,7 +121,7 @@ function inferOutcome(part: Expression, reading: Reading): Outcome {
         return failure;
       }
       const item = mayBe(range, 'map') ? any : (range.items ?? any);
-      const ofRound = { ...reading, scope: { ...scope, [iterVar]: item } };
+      const ofRound = { ...inference, scope: { ...scope, [iterVar]: item } };
       // Parts that do not read the accumulator are inferred only once: else nested loops would take exponential time.
       const fixed = partsWithout(loopStep, accuVar).map((each) => [each, inferOutcome(each, ofRound)] as const);
       let accumulated = inner(accuInit);
@@ -269,6 +269,7 @@ function resultOf(name: string, operands: readonly Outcome[], isMethod: boolean)
     }
     case '_[_]':
       return failingWith(indexed(first, second), operands);
+    // The loop condition of `all` and `exists`: for a failure, too, the loop goes on.
     case '@not_strictly_false':
       return boolean;
     case '@in':
@@ -285,7 +286,7 @@ function resultOf(name: string, operands: readonly Outcome[], isMethod: boolean)
   }
 }
 
-/** The outcome of `&&` or `||`. An operand of the kind `decisive` determines the result, even if others fail. */
+/** The outcome of `&&` or `||`: `decisive` if an operand is, even if others fail; `neutral` if all are; else it fails. */
 function logicOutcome(operands: readonly Outcome[], decisive: Kind, neutral: Kind): Outcome {
   const kinds: Kind[] = [];
   if (operands.some((each) => mayBe(each, decisive))) kinds.push(decisive);
@@ -332,6 +333,7 @@ function indexed(container: Outcome, index: Outcome): Outcome {
   const indexKinds: readonly Kind[] = [...numbers, 'true', 'false'];
   const isPastEnd = size !== undefined && Number(indexOf(index.constant) ?? -1) >= size;
   if (mayBe(container, 'list') && !isPastEnd && indexKinds.some((kind) => mayBe(index, kind))) possible.push(items);
+  // Maps whose members are known have only texts as keys.
   if (mayBe(container, 'map') && (members === undefined || mayBe(index, 'text'))) possible.push(any);
   return possible.length === 0 ? failure : possible.reduce(either);
 }
@@ -373,7 +375,7 @@ function overloadsOf(name: string): readonly CelFunc[] {
   return overloads.get(name) ?? [];
 }
 
-/** The result of a call whose operands are all constants; undefined if only its kind is known, as for a sum. */
+/** The result of a call of constants, if it is a boolean or fails; else undefined. `sum` reads calls, so it is none. */
 function ofConstants(call: Expression, operands: Fault['operands']): Outcome | undefined {
   if (call.exprKind.case !== 'callExpr' || call.exprKind.value.function === 'sum') return undefined;
   const constants = operands.map(({ outcome: of }) => (mayBe(of, 'failure') ? undefined : of.constant));

@@ -126,7 +126,7 @@ function partsWithin(source: string): Expression[] {
   return expression === undefined ? [] : within(expression);
 }
 
-/** Compares the types of both sides: they always differ, or one side is an argument of unknown type. */
+/** Compares the types of both sides. With null it finds nothing: such a comparison asks whether there is a value. */
 function equalityOf(operator: '==' | '!=', sides: [Expression, Expression]): Equality {
   const [one, other] = sides.map((side) => typeOf(outcomeOf(side))) as [Type, Type];
   const isNull = one === 'null' || other === 'null';
@@ -191,7 +191,7 @@ function faultProblem({ name, part, operands }: Fault): string {
   return `orders a ${first} and a ${second}${comparisonMeant(operands)}`;
 }
 
-/** The name of a type. For `caller`, which is a map or null, it is the name of the map. */
+/** The name of a type, apart from failures and null: `caller`, a map or null, is a map. `value` for several types. */
 function typeName({ kinds }: Outcome): string {
   const type = typeOf({
     kinds: new Set([...kinds].filter((kind) => kind !== 'failure' && (kind !== 'null' || kinds.size === 1))),
@@ -231,7 +231,7 @@ function numberMeant(text: string): string {
   return Number.isNaN(meant) ? '' : `: write ${meant}`;
 }
 
-/** The problem of an invalid regular expression in a call of `matches`; undefined for any other expression. */
+/** The problem of an invalid regular expression in a call of `matches`; undefined for others, and for computed ones. */
 function expressionProblem({ exprKind }: Expression): string | undefined {
   if (exprKind.case !== 'callExpr' || exprKind.value.function !== 'matches') return undefined;
   const pattern = textOf(exprKind.value.args.at(-1));

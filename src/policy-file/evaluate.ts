@@ -29,7 +29,7 @@ export function evaluate(layers: CompiledLayers, call: RuledCall, context: Rulin
   return ruleOn(layers, call, context);
 }
 
-/** Throws for an unknown name of a layer or member: a layer with a misspelt name would have no effect. */
+/** Throws for an unknown risk, and for an unknown layer or member: a misspelt layer would have no effect. */
 export function checkRuled(place: string, layers: CompiledLayers, call: RuledCall, context: RulingContext): void {
   checkCallOptions(`${place}: layers`, layers, { ceiling: true, parents: true, run: true });
   const named = { tool: true, args: true, risk: true, subject: true, shell: true, beside: true } as const;

@@ -35,8 +35,9 @@ export function explainShape(issue: z.core.$ZodIssue, document: unknown): ShapeP
   if (issue.code === 'invalid_key') {
     return [{ path, message: `the name ${name} ${issue.issues[0]?.message ?? 'is not allowed'}`, part: 'key' }];
   }
+  // A missing key has no place in the text: the map that lacks it has.
   if (given === undefined && path.length > 0) return [{ path: path.slice(0, -1), message: `${name} is missing` }];
-  if (issue.code === 'invalid_union') return explainUnion(issue, `not ${show(given)}`, document);
+  if (issue.code === 'invalid_union') return explainUnion(issue, given, document);
   // A sentence of `policyShape` itself is more exact: then skip this one.
   if (
     issue.code === 'invalid_type' &&
@@ -52,18 +53,19 @@ export function explainShape(issue: z.core.$ZodIssue, document: unknown): ShapeP
   return [{ path, message: `${name} ${issue.message}` }];
 }
 
-function explainUnion(issue: z.core.$ZodIssueInvalidUnion, butGiven: string, document: unknown): ShapeProblem[] {
+/** The problems of `given`, which fits no branch of a union: those of the branch for its kind of value; else one. */
+function explainUnion(issue: z.core.$ZodIssueInvalidUnion, given: unknown, document: unknown): ShapeProblem[] {
   const { path, errors, message } = issue;
-  // The branch that accepts this kind of value has the most helpful problems.
   const closest = errors.find(([first]) => !(first?.code === 'invalid_type' && first.path.length === 0));
   if (closest !== undefined) {
     return closest.flatMap((each) => explainShape({ ...each, path: [...path, ...each.path] }, document));
   }
+  // Both unions without a sentence of their own, in `examples` and `reviewer_keys`, are of a map and a text.
   const expected = message.startsWith('Invalid input') ? 'must be a map or a text' : message;
-  return [{ path, message: `${placeName(path, 'a policy')} ${expected}, ${butGiven}` }];
+  return [{ path, message: `${placeName(path, 'a policy')} ${expected}, not ${show(given)}` }];
 }
 
-/** The value at a path; reads own properties only. */
+/** The value at a path, by own properties only; undefined if there is none. */
 export function documentValueAt(document: unknown, path: readonly PropertyKey[]): unknown {
   let value = document;
   for (const key of path) {
@@ -92,6 +94,7 @@ interface Shape {
   def: { innerType?: Shape; in?: Shape; element?: Shape; valueType?: Shape; options?: Shape[] };
 }
 
+/** The schema at a path of a document. For a key that a schema does not know, it is that schema itself. */
 export function shapeAt(root: z.ZodType, path: readonly PropertyKey[]): Shape {
   let shape = root as unknown as Shape;
   for (const key of path) {
@@ -109,7 +112,7 @@ function unwrapped(shape: Shape): Shape {
   return inner;
 }
 
-/** The quoted name of the last key, or `what` for the whole document. */
+/** The quoted name of the last key; for an item, that of its list, as in `'rules' item 3`; `what` for the document. */
 function placeName(path: readonly PropertyKey[], what: string): string {
   const last = path.at(-1);
   if (last === undefined) return what;
@@ -162,7 +165,7 @@ export function explainWithoutValues(error: z.ZodError, { document, shape, what 
   });
 }
 
-/** The problems of keys named `__proto__`, which zod's maps drop silently. */
+/** The problems of inner keys named `__proto__`, which zod's maps drop silently. At the top, zod refuses the key. */
 export function prototypeKeys(value: unknown, path: readonly PropertyKey[] = []): ShapeProblem[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.keys(value).flatMap((key): ShapeProblem[] => {

@@ -86,6 +86,7 @@ function whyNot(rule: CompiledRule, { subjects, facts, shell }: LayerCall): stri
   if ('problem' in pattern) return `its pattern ${pattern.problem}`;
   if (affordable(pattern.name, subjects.name, subjects) === false) return 'its pattern is for another tool';
   if (agent !== undefined && agent !== facts.agent) return `it is for agent '${agent}'`;
+  // Of a command, each part may match or not, so the text of no single part is the reason.
   if (shell === undefined) {
     const reading = readingOf(rule.action);
     if (pattern.args !== undefined && affordable(pattern.args, subjects.args(), subjects, reading) === false) {

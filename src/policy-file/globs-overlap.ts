@@ -29,28 +29,29 @@ export class Comparisons {
   }
 }
 
-/** True if some text matches both globs. Finds the pairs of positions that it can reach; two classes always overlap. */
+/** True if some text matches both globs: from both beginnings, character by character, it can reach both ends. */
 export function globsOverlap(one: string, other: string): boolean {
   const [first, second] = [globTokens(one), globTokens(other)];
-  // `reachable`: positions in `second` that a common text can reach before this token of `first`; `next`: after it.
-  let reachable = new Uint8Array(second.length + 1);
-  let next = new Uint8Array(second.length + 1);
-  reachable[0] = 1;
+  // The places in `second` that a common text can reach before the present token of `first`, and after it.
+  let reachedBefore = new Uint8Array(second.length + 1);
+  let reachedAfter = new Uint8Array(second.length + 1);
+  reachedBefore[0] = 1;
   for (let row = 0; row <= first.length; row += 1) {
-    const left = first[row];
+    const token = first[row];
     for (let column = 0; column <= second.length; column += 1) {
-      if (reachable[column] === 0) continue;
-      const right = second[column];
-      if (left === undefined && right === undefined) return true;
-      // A star matches the empty text, or the next piece of the other glob.
-      const isStar = left === 'star' || right === 'star';
-      if (isStar && left !== undefined) next[column] = 1;
-      if (isStar && right !== undefined) reachable[column + 1] = 1;
-      if (left === 'star' || right === 'star' || left === undefined || right === undefined) continue;
-      if (haveCharacterInCommon(left, right)) next[column + 1] = 1;
+      if (reachedBefore[column] === 0) continue;
+      const otherToken = second[column];
+      // Both globs have ended.
+      if (token === undefined && otherToken === undefined) return true;
+      // A star may match nothing, and is passed; or it takes the other glob's token, which is passed in its place.
+      const isStar = token === 'star' || otherToken === 'star';
+      if (isStar && token !== undefined) reachedAfter[column] = 1;
+      if (isStar && otherToken !== undefined) reachedBefore[column + 1] = 1;
+      if (token === 'star' || otherToken === 'star' || token === undefined || otherToken === undefined) continue;
+      if (haveCharacterInCommon(token, otherToken)) reachedAfter[column + 1] = 1;
     }
-    [reachable, next] = [next, reachable];
-    next.fill(0);
+    [reachedBefore, reachedAfter] = [reachedAfter, reachedBefore];
+    reachedAfter.fill(0);
   }
   return false;
 }
@@ -65,7 +66,7 @@ export function globCovers(wide: Glob, narrow: Glob): boolean {
   return globMatches(wide, { mapped: narrow.literals.join('\ufdd1') }) === true;
 }
 
-/** False if no text can match both globs, because their beginnings or ends differ. */
+/** False if no text can match both globs, because their first or last literals differ. A glob may be one literal. */
 function haveEndsInCommon(one: readonly string[], other: readonly string[]): boolean {
   const [begin, end] = [one[0]!, one.at(-1)!];
   const [otherBegin, otherEnd] = [other[0]!, other.at(-1)!];
@@ -75,6 +76,7 @@ function haveEndsInCommon(one: readonly string[], other: readonly string[]): boo
   );
 }
 
+/** True if a character matches both tokens. Of two classes, such as `[a-c]` and `[x-z]`, it assumes so. */
 function haveCharacterInCommon(one: Exclude<GlobToken, 'star'>, other: Exclude<GlobToken, 'star'>): boolean {
   if (one === 'any' || other === 'any') return true;
   if ('character' in one) return has(other, one.character);

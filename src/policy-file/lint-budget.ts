@@ -59,7 +59,7 @@ interface Matched {
   agent?: string;
 }
 
-/** For each glob on tool names: the rules that apply to every tool that the glob matches. */
+/** For each glob on tool names: the rules for every tool that it matches. Leaves out what is too much to compare. */
 function rulesByToolName<Each extends Matched>(
   rules: readonly Each[],
   comparisons: Comparisons,
@@ -97,19 +97,21 @@ interface RulesOfTool {
 /** Warns if usual arguments or commands exceed the budget of a ruling because a tool has so many rules. */
 function matchingWarnings({ name, kind, rules, parts, match }: RulesOfTool, comparisons: Comparisons): string[] {
   const patterns = rules.flatMap(({ pattern }) => (pattern.includes(':') ? [pattern] : []));
-  const fields = [...new Set(rules.flatMap(({ args = {} }) => Object.keys(args)))];
+  const argumentNames = [...new Set(rules.flatMap(({ args = {} }) => Object.keys(args)))];
+  // The agent '' stands for all that no rule names.
   const agents = [...new Set(['', ...rules.flatMap(({ agent = [] }) => agent)])];
   // What the rules match: the subject, under the name '', and the arguments that their `args` name.
   const matched = [
     ...(patterns.length === 0 ? [] : [{ field: '', isCommand: patterns.some((each) => each.includes(' ')) }]),
-    ...fields.map((field) => ({ field, isCommand: namesCommand(field) })),
+    ...argumentNames.map((field) => ({ field, isCommand: namesCommand(field) })),
   ];
-  // How much of each the gate can match against the rules.
+  // How much of each the gate can match against the rules. There is no limit to what would take too long to measure.
   const bounds = matched.map(({ field, isCommand }) => {
-    const charged = agents.map((agent) =>
-      comparisons.afford(rules.length * costOfRule) ? workPerCharacter(match, { field, fields, isCommand, agent }) : 0,
-    );
-    const characters = Math.floor(maxRulingWork / Math.max(...charged));
+    const workOfAgents = agents.map((agent) => {
+      const isAffordable = comparisons.afford(rules.length * costOfRule);
+      return isAffordable ? workPerCharacter(match, { field, argumentNames, isCommand, agent }) : 0;
+    });
+    const characters = Math.floor(maxRulingWork / Math.max(...workOfAgents));
     return { field, isCommand, characters, parts: isCommand ? parts : Infinity };
   });
   const [least] = bounds
@@ -132,11 +134,12 @@ function matchingWarnings({ name, kind, rules, parts, match }: RulesOfTool, comp
  */
 function workPerCharacter(
   match: (call: LayerCall) => unknown,
-  { field, fields, isCommand, agent }: { field: string; fields: string[]; isCommand: boolean; agent: string },
+  options: { field: string; argumentNames: string[]; isCommand: boolean; agent: string },
 ): number {
+  const { field, argumentNames, isCommand, agent } = options;
   const text = 'x';
   // Empty texts count no work. `name:args` patterns see the argument named '', unless the subject is a command.
-  const args = { ...Object.fromEntries(fields.map((each) => [each, ''])), '': '', [field]: text };
+  const args = { ...Object.fromEntries(argumentNames.map((each) => [each, ''])), '': '', [field]: text };
   const call = {
     tool: '',
     args,
@@ -182,7 +185,6 @@ function usualSteps(part: Expression | undefined): number {
     const list = iterRange?.exprKind;
     const rounds = list?.case === 'listExpr' ? list.value.elements.length : usualItems;
     const weight = weightOf(loopStep) + weightOf(loopCondition);
-
     const round = Math.max(4, weight / 5) + usualSteps(loopStep) + usualSteps(loopCondition);
     return usualSteps(iterRange) + usualSteps(accuInit) + usualSteps(result) + rounds * round;
   }
@@ -190,6 +192,7 @@ function usualSteps(part: Expression | undefined): number {
   if (exprKind.case !== 'callExpr') return inner;
   if (exprKind.value.function !== 'matches') return inner + 0.1;
   const pattern = textOf(exprKind.value.args.at(-1));
+  // The size of a computed pattern is not known.
   const size = pattern === undefined ? usualItems : expressionSize(pattern);
   return inner + 20 + size + (size * usualText) / 15;
 }

@@ -122,8 +122,8 @@ export function lateSteps({ ask }: Rule, policy: Policy, of: 'ceiling' | 'agent'
   const isKnown = policy.directory !== undefined || inTime.every((name) => groupOf(name) === undefined);
   const count = membersOf(policy.directory, inTime).length;
   const lacksPeople = reviewers.length > 0 && late.length > 0 && isKnown && count < quorum;
-  const isBound = ownMs === null || ownMs > timeoutMs;
-  const wait = isBound
+  const isShortened = ownMs === null || ownMs > timeoutMs;
+  const wait = isShortened
     ? `they wait ${formatDuration(timeoutMs)}, as the operator's policy demands`
     : `they wait ${formatDuration(timeoutMs)}, so set a longer 'timeout'`;
   return [

@@ -45,6 +45,7 @@ function namesInRule({ pattern, agent }: CompiledRule, { when, args = {} }: Rule
     problems.push(`is for agent '${agent}', and there is none of that name${meant(agent, known.agents)}`);
   }
   const matched = matching(pattern.name, names);
+  // The rule may be for tools that are not listed, whose arguments are unknown.
   if (matched.length === 0 && mayMatch(pattern.name, known)) return problems;
   if (matched.length === 0) {
     const { source } = pattern.name;
@@ -60,6 +61,7 @@ function namesInRule({ pattern, agent }: CompiledRule, { when, args = {} }: Rule
   return [...problems, ...[...read].flatMap((name) => absent(name, matched, known))];
 }
 
+/** The unknown names in `approval.show`, as clauses: globs that match no tool, arguments that no matched tool has. */
 function namesInShow(show: Policy['approval']['show'], known: KnownNames): string[] {
   const names = [...known.tools.keys()];
   return Object.entries(show === false || show === undefined ? {} : show).flatMap(([key, listed]): string[] => {

@@ -88,7 +88,7 @@ function repaired({ what, globs }: NeverMatching, place: (glob: string) => strin
   return `${what}: write ${globs.map(place).join(' and ')}`;
 }
 
-/** The problems of a glob in the notation of another system: its signs match only themselves. */
+/** The first problem of a glob in the notation of another system, in a list. `isCommand`: the glob is for commands. */
 function neverMatching(glob: string, isCommand = false): NeverMatching[] {
   if (glob.trim() !== glob)
     return [{ what: 'begins with a blank after the colon, and no command does', globs: [glob.trim()] }];

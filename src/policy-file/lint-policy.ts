@@ -126,7 +126,7 @@ function onTimeoutAllowClause(of: 'ceiling' | 'agent' | 'run'): string {
   return `lets an unanswered call run, if its severity is safe or low and its risk is read_only or write, and if ${others}: else it is denied`;
 }
 
-/** How many steps of `Comparisons` a pair of rules takes whose globs on tool names differ. */
+/** What a pair of rules costs in `Comparisons`: a few tests, as most pairs are about tools with different names. */
 const costOfPair = 4;
 
 interface Listed {
@@ -146,7 +146,7 @@ function overriding(rules: readonly Listed[], index: number, comparisons: Compar
   return undefined;
 }
 
-/** The id of an earlier allow rule that matches every call of this rule, with only allow rules between them. */
+/** The id of an earlier allow rule that matches every call of this allow rule, with only allow rules between them. */
 function allowedBefore(rules: readonly Listed[], index: number, comparisons: Comparisons): string | undefined {
   const { rule, compiled } = rules[index]!;
   for (let at = index; at >= 0 && rules[at]!.rule.action === 'allow'; at -= 1) {
@@ -227,46 +227,47 @@ function covers(wide: Rule, wideCompiled: CompiledRule, narrow: Rule, narrowComp
 }
 
 /** Warnings about reviewers: people and groups that the directory lacks, and unusable keys. */
-function lintPeople(policy: Policy, idOf: (index: number) => string, isCeiling: boolean): PolicyWarning[] {
+function lintPeople(policy: Policy, ruleIdAt: (index: number) => string, isCeiling: boolean): PolicyWarning[] {
   const { directory, reviewerKeys = {}, revoked = { people: [] } } = policy;
   const people = Object.entries(directory?.people ?? {});
-  const asked = policy.rules.flatMap(({ ask }, index): PolicyWarning[] => {
+  const unknownReviewers = policy.rules.flatMap(({ ask }, index): PolicyWarning[] => {
     if (ask === undefined) return [];
     const { reviewers = [], oneOfEach = [], escalate = [] } = ask;
     const names = new Set([...reviewers, ...oneOfEach, ...escalate.flatMap(({ to }) => to)]);
+    const rule = ruleIdAt(index);
     return [...names].flatMap((name) => {
       const unknown = whyUnknown(name, directory, isCeiling);
-      return unknown === undefined ? [] : [{ index, rule: idOf(index), message: `rule ${idOf(index)} ${unknown}` }];
+      return unknown === undefined ? [] : [{ index, rule, message: `rule ${rule} ${unknown}` }];
     });
   });
   const keyEntries = Object.entries(reviewerKeys);
   const keyOf = personKeyIn(directory);
-  const gone = revoked.people.filter((id) => directory !== undefined && personOf(directory, id, keyOf) === undefined);
-  const held = new Set(people.flatMap(([, { keys }]) => keys));
-  const idle = keyEntries.filter(
-    ([id, { operator, signsFor }]) => !operator && signsFor === undefined && !held.has(id),
+  const isUnknown = (id: string) => directory !== undefined && personOf(directory, id, keyOf) === undefined;
+  const keysOfPeople = new Set(people.flatMap(([, { keys }]) => keys));
+  const unusedKeys = keyEntries.filter(
+    ([id, { operator, signsFor }]) => !operator && signsFor === undefined && !keysOfPeople.has(id),
   );
-  const signing = keyEntries.flatMap(([id, { signsFor = [] }]) =>
+  const unknownSignedFor = keyEntries.flatMap(([id, { signsFor = [] }]) =>
     signsFor.flatMap((name) => {
       const unknown = name === '*' ? undefined : whyUnknown(name, directory, isCeiling, 'signs for');
       return unknown === undefined ? [] : [{ message: `key '${id}' ${unknown}` }];
     }),
   );
   return [
-    ...asked,
-    ...signing,
-    ...gone.map((id) => ({
+    ...unknownReviewers,
+    ...unknownSignedFor,
+    ...revoked.people.filter(isUnknown).map((id) => ({
       message: `revoked: the directory does not know '${id}', so other ids of that person still count`,
     })),
     ...lookAlikeWarnings(people.map(([name]) => name)),
-    ...idle.map(([id]) => ({ message: `key '${id}' belongs to no person in the directory: it signs nothing` })),
+    ...unusedKeys.map(([id]) => ({ message: `key '${id}' belongs to no person in the directory: it signs nothing` })),
     ...people
       .filter(([, { keys }]) => !isCeiling && keys.length > 0)
       .map(([name]) => ({ message: `the keys of '${name}' do not count: only those in the ceiling's directory do` })),
   ];
 }
 
-/** Says, as a clause, why a name is unknown. Without a directory in this policy, another one may define a group. */
+/** Says, as a clause, why a name is unknown; undefined if it is known or, without a directory here, may be. */
 function whyUnknown(name: string, directory: Directory | undefined, isCeiling: boolean, verb = 'asks') {
   const isGroup = groupOf(name) !== undefined;
   if (directory === undefined) {

@@ -170,6 +170,7 @@ function normalValue(wrapped: unknown, value: unknown): unknown {
     return schema instanceof z.ZodArray ? value.map((item) => normalValue(schema.element, item)) : value;
   }
   if (typeof value !== 'object' || value === null) return value;
+  // The value is a map, and no union has more than one kind of map.
   if (schema instanceof z.ZodUnion) {
     return normalValue(
       schema.options.find((option) => option instanceof z.ZodObject),

@@ -131,11 +131,11 @@ function isUnder(path: readonly PropertyKey[], outer: readonly PropertyKey[]): b
 }
 
 function repeatedIds(document: PolicyDocument): ShapeProblem[] {
-  const first = new Map<string, readonly PropertyKey[]>();
+  const pathById = new Map<string, readonly PropertyKey[]>();
   return placedRules(document).flatMap(({ rule: { id }, path }) => {
-    const taken = id === undefined ? undefined : first.get(id);
-    if (id !== undefined && taken === undefined) first.set(id, path);
-    return taken === undefined ? [] : [{ path: [...path, 'id'], message: `'id' ${id} is taken by ${ruleName(taken)}` }];
+    const owner = id === undefined ? undefined : pathById.get(id);
+    if (id !== undefined && owner === undefined) pathById.set(id, path);
+    return owner === undefined ? [] : [{ path: [...path, 'id'], message: `'id' ${id} is taken by ${ruleName(owner)}` }];
   });
 }
 
@@ -151,19 +151,19 @@ function priceProblems({ prices }: PolicyDocument, { ceiling = false }: ParsePol
   return prices === undefined || ceiling ? [] : [belongsInCeiling(['prices'])];
 }
 
-/** The problems of time-outs that are longer than permitted, and of members that only a ceiling may have. */
+/** The problems of members that only a ceiling may have; without any, those of time-outs longer than permitted. */
 function timeoutProblems(
   document: PolicyDocument,
   { ceiling = false, maxTimeoutMs }: ParsePolicyOptions,
 ): ShapeProblem[] {
-  const { timeout, max_timeout: written } = document.approval ?? {};
+  const { timeout, max_timeout: maxTimeout } = document.approval ?? {};
   if (!ceiling) {
     const refused = ceilingOnly.filter((key) => document.approval?.[key] !== undefined);
     if (refused.length > 0) return refused.map((key) => belongsInCeiling(['approval', key]));
   }
   const raisedMs =
     maxTimeoutMs === undefined ? defaultMaxTimeoutMs : Math.max(maxTimeoutMs ?? Infinity, defaultMaxTimeoutMs);
-  const longestMs = written === undefined ? raisedMs : (durationMs(written) ?? Infinity);
+  const longestMs = maxTimeout === undefined ? raisedMs : (durationMs(maxTimeout) ?? Infinity);
   return [
     { timeout, path: ['approval', 'timeout'] },
     ...placedRules(document).map(({ rule, path }) => ({

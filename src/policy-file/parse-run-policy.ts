@@ -160,7 +160,7 @@ export function beyondDenying({ policy, mode }: { policy?: Policy; mode?: Mode }
   }
   const risk = Object.entries(riskDefaults).find(([, action]) => mayRun(action));
   if (risk !== undefined) return `policy.risk_defaults.${risk[0]}`;
-  // The keys of a mode are the places of its letters.
+  // Empty maps and lists do nothing. A mode is a text, whose keys are the places of its letters, so it is not empty.
   const other = Object.entries(others).find(([, value]) => Object.keys(value ?? {}).length > 0);
   return other && `policy.${other[0] === 'reviewerKeys' ? 'reviewer_keys' : other[0]}`;
 }

@@ -67,6 +67,7 @@ function nameProblems({ people }: DirectoryDocument, ceiling: boolean): ShapePro
 
 type Absences = NonNullable<DirectoryDocument['people'][string]['away']>;
 
+/** The problems of a person's absences: an empty time, the person as deputy. `ids`: theirs, the main one first. */
 function absenceProblems(away: Absences, ids: readonly string[], path: readonly PropertyKey[]): ShapeProblem[] {
   return away.flatMap((absence, index): ShapeProblem[] => {
     const { fromAt, untilAt } = absenceOf(absence);

@@ -74,8 +74,9 @@ function withArticle(kind: string): string {
 }
 
 /** The JSON value of a node. Anything that JSON does not have adds a problem with its place, and becomes null. */
-function readNode(node: Node | null, problems: Misplaced[], kind: string, key?: number): Json {
-  const offset = node?.range?.[0] ?? key ?? 0;
+function readNode(node: Node | null, problems: Misplaced[], kind: string, ofKey?: number): Json {
+  // An empty value has the place of its key.
+  const offset = node?.range?.[0] ?? ofKey ?? 0;
   const refuse = (message: string): null => {
     problems.push({ offset, message });
     return null;
