@@ -55,11 +55,10 @@ function checkNames(place: string, names: unknown): void {
   ) {
     fail(`arguments must be a list of names, by position, such as ['orderId', 'amount']`);
   }
-  if (new Set(names).size === names.length) return;
-  fail('arguments must be different names');
+  if (new Set(names).size !== names.length) fail('arguments must be different names');
 }
 
-/** Throws unless `subject`, if it is given, names an argument, alone or as `{ argument, shell: true }`. */
+/** Throws unless `subject`, if given, names an argument of `names`, alone or as `{ argument, shell: true, beside }`. */
 function checkSubject(place: string, subject: unknown, names: readonly string[] | undefined): void {
   if (subject === undefined) return;
   const fail: Fail = failAt(place);

@@ -82,14 +82,14 @@ const derivedNames = ['outputSchema'] as const satisfies Exclude<keyof Agent, ke
  */
 export function defineAgent(options: AgentOptions): Agent {
   checkOptions('defineAgent', options, [...optionNames, ...derivedNames], `known are ${optionNames.join(', ')}`);
-  const { name, instructions, model, description, tools = [], toolsets: beside = [], handoffs = [], policy } = options;
+  const { name, instructions, model, description, tools = [], toolsets: more = [], handoffs = [], policy } = options;
   const { maxTurns = defaultMaxTurns, modelCall, files, output, checkInput } = options;
   checkAgentName(name);
   const place = `agent '${name}'`;
   const fail: Fail = failAt(place);
   if (typeof instructions !== 'string') fail('instructions must be text');
   checkModel(place, model, modelCall?.stream);
-  const { ownTools, toolsets } = partedTools(fail, tools, beside);
+  const { ownTools, toolsets } = partedTools(fail, tools, more);
   if (description !== undefined && typeof description !== 'string') fail('description must be text');
   if (typeof handoffs !== 'function' && (!Array.isArray(handoffs) || !handoffs.every(isAgent)))
     fail('handoffs must be a list of what defineAgent returned');
@@ -119,8 +119,9 @@ export function defineAgent(options: AgentOptions): Agent {
   });
 }
 
-/** Validates the options `tools` and `toolsets`, and parts the tools from the toolsets. */
+/** Validates the options `tools` and `toolsets`, `more` here, and parts the tools from the toolsets. */
 function partedTools(fail: Fail, tools: readonly (Tool | Toolset)[], more: readonly Toolset[]) {
+  // The AI SDK takes an object of tools by name.
   if (Object.values(tools ?? {}).some(isAiSdkTool))
     fail(
       'tools of the AI SDK pass no gate: declare each with defineTool({ name, description, input, execute }), with its inputSchema as input',

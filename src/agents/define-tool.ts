@@ -257,6 +257,7 @@ export function readSubject(
   if (shell !== true) fail('subject.shell must be true; for any other text name the argument alone');
   if (typeof argument !== 'string' || !Object.hasOwn(properties, argument))
     fail(`subject.argument must name an argument of its input (${known})`);
+  // A schema without a type admits texts, too.
   const { type = 'string' } = properties[argument] as JsonObject;
   if (type !== 'string') fail('subject.argument must name an argument that is text');
   if (beside === undefined) return { subject: argument, shellSubject: true };

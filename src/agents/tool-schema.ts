@@ -60,7 +60,7 @@ function standardOf(place: string, schema: unknown): Standard {
 
 const unfitTypes = new Set(['transform', 'promise', 'success', 'file', 'function']);
 
-/** Returns the kind of the first inner schema that changes its input, which JSON Schema cannot express. */
+/** Returns the kind of the first inner schema that JSON Schema cannot express, such as a transform; or undefined. */
 function findUnfit(schema: z.core.$ZodType, seen: Set<z.core.$ZodType>): string | undefined {
   if (seen.has(schema)) return undefined;
   seen.add(schema);
@@ -102,6 +102,7 @@ export function describeIssues(root: string, issues: readonly Issue[], above: re
   return shown.join('; ');
 }
 
+/** Describes an issue; of a union, the first issue of each branch. */
 function describeOne(root: string, issue: Issue, above: readonly PropertyKey[]): string {
   const path = [...above, ...(issue.path ?? []).map((step) => (typeof step === 'object' ? step.key : step))];
   if (isUnion(issue.errors)) {

@@ -52,7 +52,7 @@ export function assessCommands({ call, tool, fields }: CallView): Finding[] {
   const lists = [...Map.groupBy(commandTexts, ({ place }) => place).values()].filter(({ length }) => length > 1);
   const joined = lists.map((items) => items.map(({ value }) => value).join(' '));
   const lines = [...commandTexts.map(({ value }) => value), ...joined];
-  // If the tool declares a shell command, the call has the command's parts already.
+  // If the tool declares a shell command, the call has its parts already. The files that it writes to are in `lines`.
   const noFiles = { piped: false, writesTo: [], overwrites: [] };
   const parts = (call.shell?.parts ?? []).map(({ reduced }) => ({ words: reduced.split(' '), ...noFiles }));
   const splits = [call.shell ?? [], splitAll(lines)].flat();
@@ -125,7 +125,7 @@ function isUnknown({ parts, uncertain }: ShellSplit): boolean {
   });
 }
 
-/** Returns the findings of the rows that match a command, and of the files that its output overwrites. */
+/** Returns the findings of the rows that match a command, and those about the files that its output is written to. */
 function assessCommand({ words, writesTo, overwrites }: CommandWords): Finding[] {
   const findings: Finding[] = [];
   for (const [program, index] of programsIn(words)) {
@@ -144,6 +144,7 @@ function assessCommand({ words, writesTo, overwrites }: CommandWords): Finding[]
   return [...findings, ...assessOutput(writesTo.filter(isFile), overwrites.filter(isFile))];
 }
 
+/** The findings about the files that a command's output is written to. `overwritten`: those that it replaces. */
 function assessOutput(files: readonly string[], overwritten: readonly string[]): Finding[] {
   const findings: Finding[] = [];
   const lost = overwritten.map((path) => `file:${path}`);
@@ -183,17 +184,17 @@ function commandOf(words: readonly string[]): string {
 }
 
 /** Returns the finding of a matching row and, if the row has `files`, those about the paths of the operands. */
-function findingsOf(row: CommandRow, words: readonly string[], named: readonly string[]): Finding[] {
+function findingsOf(row: CommandRow, words: readonly string[], operands: readonly string[]): Finding[] {
   const { severity, reason, reversible, recommend, files } = row;
-  const operands = files === undefined ? [] : named;
+  const paths = files === undefined ? [] : operands;
   const own: Finding = {
     severity,
     reason,
-    affected: operands.length > 0 ? operands.map((path) => `file:${path}`) : [commandOf(words)],
+    affected: paths.length > 0 ? paths.map((path) => `file:${path}`) : [commandOf(words)],
     reversible,
     recommend,
   };
-  return files === undefined ? [own] : [own, ...operands.flatMap((path) => assessPath(path, files))];
+  return files === undefined ? [own] : [own, ...paths.flatMap((path) => assessPath(path, files))];
 }
 
 /** True if a word matches one of the items; see `CommandRow.with`. */

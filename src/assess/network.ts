@@ -120,7 +120,7 @@ export function assessNetwork({ call, tool, fields }: CallView): Finding[] {
   ];
 }
 
-/** Returns the findings of `networkRows` about an address. `sends`: the call may send or change something there. */
+/** Returns the findings of `networkRows` about an address, or that it cannot be read. `sends`: not only fetches. */
 export function assessAddress(address: string, sends: boolean): Finding[] {
   const url = address.length > longestAddress ? null : URL.parse(address);
   if (url === null) return [{ severity: 'medium', reason: 'an address cannot be read' }];
@@ -178,7 +178,7 @@ export function hostKind(host: string): HostKind {
   return /(^|\.)xn--/.test(name) ? 'disguised' : 'public';
 }
 
-/** The kind of an IPv4 address by its four numbers. Addresses for shared, test and multicast use count as private. */
+/** The kind of an IPv4 address. `0.0.0.0` counts as this machine; shared, test and multicast addresses are private. */
 function addressKind4([first = 0, second = 0, third = 0, fourth = 0]: number[]): HostKind {
   if (metadataHosts.has(`${first}.${second}.${third}.${fourth}`)) return 'metadata';
   if (first === 127 || first === 0) return 'loopback';

@@ -34,6 +34,7 @@ export function assessStatements(text: string, certain: boolean): Finding[] {
     .map(({ severity, reason, reversible }) => ({ severity, reason, reversible }));
 }
 
+/** The rows that match one statement. A row without `next` matches only if the text is certainly for a database. */
 function rowsMatching(statement: string, certain: boolean): StatementRow[] {
   // After `--` there may be a comment, or an option: a harmful word counts there, a `where` does not.
   const certainWords = new Set(wordsOf(statement.replace(/--[^\n]*/g, ' ').replace(alwaysTrue, ' ')));

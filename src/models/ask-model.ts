@@ -48,6 +48,7 @@ export async function askModel(
   }
 }
 
+/** Awaits a value, and rejects once the call of the model is aborted. */
 type OrAborted = <T>(value: PromiseLike<T>) => Promise<T>;
 
 /** Schemas that a server has refused, so they are not sent again. Each belongs to one agent, which has one model. */
@@ -76,7 +77,7 @@ async function askInFormat(
 /** Models whose server answered only without streaming. Later calls of them do not stream. */
 const withoutStreaming = new WeakSet<LanguageModelV4>();
 
-/** Asks with streaming unless `streaming` is off or the model cannot stream. Remembers which models cannot. */
+/** Asks with streaming, unless that is `off`; if it is `auto`, only models that can stream. Remembers which cannot. */
 async function ask(
   model: LanguageModelV4,
   options: LanguageModelV4CallOptions,
@@ -328,7 +329,7 @@ function ranElsewhere(tool: string): ModelFailure {
   );
 }
 
-/** The provider's counts of tokens as whole numbers; 0 for a missing one. */
+/** The provider's counts of tokens as whole numbers: 0 for a missing one, but cached tokens only if there are some. */
 function toUsage(usage: LanguageModelV4Usage): ModelUsage {
   const tokens = (total: number | undefined): number =>
     typeof total === 'number' && Number.isFinite(total) && total > 0 ? Math.round(total) : 0;

@@ -188,7 +188,7 @@ function readYaml(path: string): unknown {
   }
 }
 
-/** Describes an issue. Of a union, it describes the deepest issue, which names the wrong turn of a list. */
+/** Describes an issue below the path `above`; of a union, the deepest issue, which names the wrong turn of a list. */
 function sentenceOf(issue: z.core.$ZodIssue | undefined, above: readonly PropertyKey[] = []): string {
   if (issue === undefined) return 'expected a list of turns';
   const path = [...above, ...issue.path];

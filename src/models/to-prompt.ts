@@ -153,7 +153,7 @@ class CallIds {
   /** The new ids of the last turn's calls that have no answer yet, by the call's id in the transcript. */
   #open = new Map<string, string[]>();
 
-  /** Returns the new ids of an answer's calls, or of the one call that a tool's message answers. */
+  /** Returns the new ids of an answer's calls; for a tool's message that of its call, or the old id without a call. */
   of(message: Message, place: number): string[] {
     switch (message.role) {
       case 'user':

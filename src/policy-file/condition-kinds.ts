@@ -286,7 +286,7 @@ function resultOf(name: string, operands: readonly Outcome[], isMethod: boolean)
   }
 }
 
-/** The outcome of `&&` or `||`: `decisive` if an operand is, even if others fail; `neutral` if all are; else it fails. */
+/** The outcome of `&&` or `||`: `decisive` if an operand is, even if others fail; `neutral` if all are; or failure. */
 function logicOutcome(operands: readonly Outcome[], decisive: Kind, neutral: Kind): Outcome {
   const kinds: Kind[] = [];
   if (operands.some((each) => mayBe(each, decisive))) kinds.push(decisive);

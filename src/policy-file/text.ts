@@ -19,10 +19,7 @@ export type TextProblem = Place & { message: string };
 export const maxDocumentDepth = 50;
 const longestText = 1_000_000;
 
-/**
- * Reads YAML 1.2 or JSON: one document, string keys, no duplicate keys, no anchors, aliases or tags. Never throws.
- * `kind` is the word for the document in problems.
- */
+/** Reads one document of YAML 1.2 or JSON without anchors, tags and repeated keys. Never throws. `kind`: its name. */
 export function readPolicyText(text: string, kind = 'policy'): PolicyText | { problems: TextProblem[] } {
   const lines = new LineCounter();
   const place = (offset: number): Place => {

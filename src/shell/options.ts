@@ -44,6 +44,7 @@ export function readOptions(wrapper: Wrapper, words: readonly ShellWord[], permu
       index += 1;
       break;
     } else if (wild) {
+      // A file's name may turn the word into any option.
       read.unknownAt = index;
       return read;
     } else if (assigns || text === '-') {
@@ -55,7 +56,7 @@ export function readOptions(wrapper: Wrapper, words: readonly ShellWord[], permu
   read.operands.push(...words.slice(index));
   return read;
 
-  /** Reads a long option, such as `--user=ann`. False if the option is unknown, or if its value is missing. */
+  /** Reads a long option, such as `--user=ann`. False if the option is unknown, or if `takeNext` refuses its value. */
   function readLong(text: string): boolean {
     const equals = text.indexOf('=');
     const name = equals === -1 ? text : text.slice(0, equals);
@@ -66,7 +67,7 @@ export function readOptions(wrapper: Wrapper, words: readonly ShellWord[], permu
     return long.includes(name.slice(2));
   }
 
-  /** Reads a word of short options, such as `-xzf`. False if a letter is unknown, or if the value of one is missing. */
+  /** Reads a word of short options, such as `-xzf`. False for an unknown letter, or if `takeNext` refuses its value. */
   function readLetters(text: string): boolean {
     for (let at = 1; at < text.length; at++) {
       const letter = text[at]!;

@@ -90,7 +90,7 @@ class Splitter {
     }
   }
 
-  /** Visits a node of the syntax tree: collects the commands in it, what they may read as input, and doubts. */
+  /** Collects the commands in a node, what they may read as input, and doubts. `isInner`: in a node of `withTexts`. */
   #visit(node: SyntaxNode, depth: number, within: Place | undefined, isInner = false): void {
     if (this.#full) return;
     const doubt = doubts[node.type];
@@ -167,16 +167,17 @@ class Splitter {
 
   /** Adds the doubt of a builtin that assigns. Visits substitutions that a builtin runs even if they are in quotes. */
   #builtin(name: string, args: ShellWord[], depth: number, within: Place | undefined): void {
-    const sets = name === 'printf' && args[0]?.text.startsWith('-v');
-    if (assigningBuiltins.has(name) || sets) this.#uncertain.add('assignment');
+    const setsVariable = name === 'printf' && args[0]?.text.startsWith('-v');
+    if (assigningBuiltins.has(name) || setsVariable) this.#uncertain.add('assignment');
+    // Only after `-v` do `test` and `printf` take a name, whose index may be a substitution.
     const evaluates =
-      name === 'test' || name === '[' ? args.some(({ text }) => text === '-v') : name !== 'printf' || sets;
+      name === 'test' || name === '[' ? args.some(({ text }) => text === '-v') : name !== 'printf' || setsVariable;
     if (!evaluates || !evaluatingBuiltins.has(name)) return;
     const quoted = args.map(({ text }) => text).filter((text) => /[$`]/.test(text));
     if (quoted.length > 0) this.#substitutions(quoted.join('\n'), depth, within);
   }
 
-  /** Visits the substitutions in a text. It reads the text as a here-document, which has no other syntax. */
+  /** Visits the substitutions in a text, as a here-document, which has no other syntax. The text lacks its `end`. */
   #substitutions(text: string, depth: number, within: Place | undefined): void {
     const longest = Array.from(text.matchAll(/END_*/g)).reduce((most, [each]) => Math.max(most, each.length), 0);
     const end = 'END'.padEnd(longest + 1, '_');
@@ -185,8 +186,8 @@ class Splitter {
     for (const redirect of command.redirects) this.#visit(redirect, depth, within);
   }
 
-  /** Adds a part and returns its index. */
-  #add(words: ShellWord[], name: string, own: Unwrapped | undefined, place: Place | undefined): number {
+  /** Adds a part, and returns its index, or -1 if that exceeds a limit. `unwrapped`: what the part itself starts. */
+  #add(words: ShellWord[], name: string, unwrapped: Unwrapped | undefined, place: Place | undefined): number {
     const texts = words.map((word) => word.text);
     const text = wholeText(texts);
     const reduced = wholeText(texts.with(0, name));
@@ -198,8 +199,8 @@ class Splitter {
       return -1;
     }
     const { index: within, at } = place ?? {};
-    const wrapper = own?.wrapper ?? (within === undefined ? undefined : this.#parts[within]?.wrapper);
-    const unknownOption = own?.unknownOption === true ? true : undefined;
+    const wrapper = unwrapped?.wrapper ?? (within === undefined ? undefined : this.#parts[within]?.wrapper);
+    const unknownOption = unwrapped?.unknownOption === true ? true : undefined;
     return this.#parts.push({ text, wordText, reduced, wrapper, within, at, unknownOption }) - 1;
   }
 

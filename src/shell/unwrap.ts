@@ -83,6 +83,7 @@ function contentsOf(form: Wrapper, args: ShellWord[]): Contents | undefined {
   if (form.runs === 'code') return {};
   if (unknownAt !== undefined) return guess(form, args.slice(unknownAt), scripts);
   const before = operands.slice(0, form.operands ?? 0);
+  // A glob may become several words, so the command may begin at any later one.
   if (before.some(({ glob }) => glob !== undefined)) return guess(form, operands, scripts);
   const rest = operands.slice(before.length);
   if (form.optionsAgain) return contentsOfRemote(form, scripts, rest);
@@ -116,6 +117,7 @@ function contentsOfShell(args: ShellWord[], given: ReadonlySet<string>, operands
   return { scripts: [], readsInput };
 }
 
+/** What a program such as `env` runs: the command of `words`, or the texts that its options, `scripts`, have. */
 function contentsOfWords(form: Wrapper, scripts: InnerScript[], words: ShellWord[]): Contents {
   // `flock FILE -c TEXT` has its option after the operand.
   if (/^(?:-c|--c\w*)$/.test(words[0]?.text ?? ''))
@@ -132,14 +134,14 @@ function contentsOfWords(form: Wrapper, scripts: InnerScript[], words: ShellWord
 }
 
 /** Returns what `ssh` runs. Options may also stand after the host, and the values of some options are commands. */
-function contentsOfRemote(form: Wrapper, before: InnerScript[], rest: ShellWord[]): Contents {
-  const { scripts, operands, unknownAt } = readOptions(form, rest, false);
-  const settings = [...before, ...scripts].flatMap(({ text, last }) => {
+function contentsOfRemote(form: Wrapper, scriptsBefore: InnerScript[], afterHost: ShellWord[]): Contents {
+  const { scripts, operands, unknownAt } = readOptions(form, afterHost, false);
+  const settings = [...scriptsBefore, ...scripts].flatMap(({ text, last }) => {
     // Like `ssh`, ignore blanks before the key, and quotes around it.
     const [whole] = /^[\s"]*\w*command"?\s*[=\s]\s*/i.exec(text) ?? [];
     return whole === undefined ? [] : [{ text: text.slice(whole.length), last }];
   });
-  if (unknownAt !== undefined) return guess(form, rest.slice(unknownAt), settings);
+  if (unknownAt !== undefined) return guess(form, afterHost.slice(unknownAt), settings);
   return { scripts: [...settings, ...(operands.length === 0 ? [] : [scriptOfAll(operands, operands)])] };
 }
 
@@ -151,7 +153,7 @@ function isFileOrVersion(args: ShellWord[]): boolean {
   return !first.text.startsWith('-') || (args.length === 1 && /^(--version|-V|--help)$/.test(first.text));
 }
 
-/** What `find` runs, or a program that starts others only with certain options. */
+/** What `find` runs, or a program that starts others only with certain options; undefined without such an option. */
 function contentsWith(form: Wrapper, args: ShellWord[]): Contents | undefined {
   const options = form.onlyWith!.split(' ');
   const [first, ...others] = args;
@@ -169,7 +171,7 @@ function contentsWith(form: Wrapper, args: ShellWord[]): Contents | undefined {
   return { scripts: starts.flatMap((start) => optionValue(args, start)), by, unknownOption };
 }
 
-/** Returns the words that are one of the options, or that a file's name may turn into one. `whole`: all of it. */
+/** The places of options, and of words that may become options (`unknownOption`) or, unless `whole`, begin with one. */
 function startsIn(
   words: readonly ShellWord[],
   options: readonly string[],
@@ -249,11 +251,11 @@ function contentsOfGit(form: Wrapper, args: ShellWord[]): Contents | undefined {
   const mayBeOne = [...gitSubcommands.keys()].some((each) => mayBecome(subcommand, each, { whole: true }));
   if (mayBeOne || gitSubcommands.get(subcommand.text) === '') return { ...guess(form, rest, []), by: subcommand.text };
   const options = gitSubcommands.get(subcommand.text)?.split(' ') ?? [];
-  const isWord = options[0]?.startsWith('-') === false;
-  const { starts, unknownOption } = startsIn(rest, options, isWord);
+  const precedesCommand = options[0]?.startsWith('-') === false;
+  const { starts, unknownOption } = startsIn(rest, options, precedesCommand);
   if (starts.length === 0) return undefined;
   const starting = `${subcommand.text} ${rest[starts[0]!]!.text.replace(/=.*$/s, '')}`;
-  if (!isWord) {
+  if (!precedesCommand) {
     const scripts = configured(starts.flatMap((start) => optionValue(rest, start)));
     return { scripts, by: starting, unknownOption };
   }
@@ -267,7 +269,7 @@ function configured(settings: InnerScript[]): InnerScript[] {
   return settings.map(({ text, last }) => ({ text: text.replace(/^[\w.-]+=/, '').replace(/^!/, ''), last }));
 }
 
-/** After an unknown option, takes each word without a dash for a command with all later words, or for shell text. */
+/** After an unknown option, each word without a dash may begin a command, after `program`, or be shell text. */
 function guess(form: Wrapper, rest: ShellWord[], scripts: InnerScript[], program?: ShellWord): Contents {
   const places = rest.flatMap(({ text }, index) => (text.startsWith('-') ? [] : [index]));
   const tried = places.slice(0, maxGuesses).map((index) => rest.slice(index));

@@ -12,7 +12,7 @@ export interface ShellWord {
 
 const quoted: ReadonlySet<string> = new Set(['SingleQuoted', 'DoubleQuoted', 'AnsiCQuoted', 'LocaleString']);
 
-/** Reads a word, or an argument such as `a=b` of a builtin that assigns. */
+/** Reads a word, or an argument such as `a=b` of a builtin that assigns, which always counts as dynamic. */
 export function shellWord(node: Word | Assignment): ShellWord {
   if (node.type === 'Word') {
     const parts = node.parts ?? [];

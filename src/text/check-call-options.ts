@@ -2,7 +2,7 @@ import { ProblemError, type ProblemCode } from '../core/base/problem.ts';
 
 /**
  * Returns the known name that a mistyped name most likely means; undefined if there is none. The two differ only in
- * case, in separators, in a missing end, or in at most two letters.
+ * case, in separators, in a missing end, or in at most two letters, which are at most a third of the name.
  *
  * @example
  * nearestName('timeout', ['timeoutMs']); // => 'timeoutMs'

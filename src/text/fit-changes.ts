@@ -29,7 +29,7 @@ export function fitChanges(all: readonly Change[], maxBytes: number): { changes:
     const fitted = index < maxChanges ? fit(each, left) : { leftOut: whole(each) };
     if (fitted.change !== undefined) {
       changes.push(fitted.change);
-      left -= jsonBytes(fitted.change) + 1;
+      left -= jsonBytes(fitted.change) + ','.length;
     }
     if (fitted.leftOut !== undefined) leftOut.push(fitted.leftOut);
   }
@@ -70,7 +70,7 @@ function firstRows(change: Table, bytes: number): Fitted | undefined {
   let left = bytes - jsonBytes({ ...change, rows: [] });
   let fitting = 0;
   for (const row of change.rows) {
-    left -= jsonBytes(row) + 1;
+    left -= jsonBytes(row) + ','.length;
     if (left < 0) break;
     fitting += 1;
   }

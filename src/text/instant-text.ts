@@ -34,7 +34,7 @@ export function deadlineText(deadline: string, nowMs: number, clock: ReaderClock
   return atMs === undefined ? text : `${text} (${leftText(timeLeft(atMs - nowMs))})`;
 }
 
-/** The time left in its two largest units: `3 h 45 min`, `2 d 3 h`; seconds in the last ten minutes; then `passed`. */
+/** The time left in two units: `3 h 45 min`, from 48 hours on `2 d 3 h`, below ten minutes `9 min 5 s`; or `passed`. */
 export function timeLeft(leftMs: number): string {
   if (leftMs < 0) return 'passed';
   if (leftMs < 10 * minuteMs) return inUnits(Math.ceil(leftMs / 1_000), 60, ['min', 's']);

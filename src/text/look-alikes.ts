@@ -127,18 +127,18 @@ export function lookAlikes(text: string, { asName = false }: { asName?: boolean 
   const isFound = new Uint8Array(text.length);
   const knownOf = perCharacter(known);
   /** The scripts of letters that look like no Latin letter: the text is really written in these scripts. */
-  const distinct = new Set<string>();
+  const distinctScripts = new Set<string>();
   let index = 0;
   for (const character of text) {
     const { passes, script, looksLatin } = knownOf(character);
     if (passes !== 'never' && passesAt(passes, text, index)) isFound[index] = 1;
-    if (script !== undefined && !looksLatin && character > '\x7f') distinct.add(script);
+    if (script !== undefined && !looksLatin && character > '\x7f') distinctScripts.add(script);
     index += character.length;
   }
   if (!asName && !turkish.test(text)) for (const place of oddDotless(text)) isFound[place] = 1;
   for (const { 0: each, index: start } of text.matchAll(word)) {
     if (onlyAscii.test(each)) continue;
-    const isOdd = oddLetters(each, knownOf, distinct, asName);
+    const isOdd = oddLetters(each, knownOf, distinctScripts, asName);
     if (isOdd === undefined) continue;
     let place = start;
     for (const character of each) {
@@ -152,7 +152,7 @@ export function lookAlikes(text: string, { asName = false }: { asName?: boolean 
   return places;
 }
 
-/** True if a character, one UTF-16 unit long, can be taken for an ASCII character at its place. */
+/** True if a character, one UTF-16 unit long, can be taken for an ASCII one at its place. `oddDotless` judges `ı`. */
 function passesAt(passes: Known['passes'], text: string, index: number): boolean {
   const [before, after] = [text.slice(index - 1, index), text.slice(index + 1, index + 2)];
   switch (passes) {
@@ -184,7 +184,7 @@ function* oddDotless(text: string): Generator<number> {
 /** The most characters that `looksLike` converts: the compatible form of a single character may have eighteen. */
 const longestLook = 10_000;
 
-/** The text as it looks: in lower case, nothing invisible, look-alikes replaced. Only the first 10,000 characters. */
+/** The text as it looks: in lower case, nothing invisible, look-alikes replaced. After 10,000 characters it stays. */
 export function looksLike(text: string): string {
   const lookOfCharacter = perCharacter((character) => {
     if (/[\p{C}\p{Default_Ignorable_Code_Point}]/u.test(character)) return '';
@@ -196,11 +196,11 @@ export function looksLike(text: string): string {
   return look + text.slice(longestLook);
 }
 
-/** Returns a test for scripts that are odd in a word: foreign ones or, if all its letters look Latin, every script. */
+/** A test for scripts that are odd in a word: foreign ones or, if all letters look Latin, all; undefined if none is. */
 function oddLetters(
   text: string,
   knownOf: (character: string) => Known,
-  distinct: ReadonlySet<string>,
+  distinctScripts: ReadonlySet<string>,
   asName: boolean,
 ): ((script: string) => boolean) | undefined {
   const used = new Set<string>();
@@ -209,7 +209,7 @@ function oddLetters(
     const { script, looksLatin } = knownOf(character);
     if (script === undefined) continue;
     used.add(script);
-    allLookLatin &&= looksLatin && !distinct.has(script);
+    allLookLatin &&= looksLatin && !distinctScripts.has(script);
   }
   const written = [...used].filter((script) => script !== 'common');
   if (written.length > 1 && !together.some((set) => written.every((script) => set.has(script)))) {

@@ -82,6 +82,7 @@ export function emailChannel(options: EmailOptions): Channel {
   const seals = linkKey === undefined ? undefined : sealsOf(linkKey, origin, namespace);
   const sentIds = recentIds();
 
+  /** Makes the link by which one reviewer answers, for a week or until the deadline; undefined without `linkKey`. */
   async function linkFor(request: ChannelRequest, reviewer: string): Promise<AnswerLink | undefined> {
     if (seals === undefined) return undefined;
     const { requestId, workflowId, digest } = request;
@@ -93,6 +94,7 @@ export function emailChannel(options: EmailOptions): Channel {
   /**
    * Sends a message to each recipient who does not have it yet. Returns the marks of all recipients who have it now.
    * `missing` is set if a retry may reach others: after a temporary refusal or another error, or if all were refused.
+   * `isReply`: the recipient has an earlier mail of the thread. `isShort`: the server refused the mail's full size.
    */
   async function sendAll(
     recipients: readonly Recipient[],
@@ -198,12 +200,13 @@ export function emailChannel(options: EmailOptions): Channel {
     return { ...request, arguments: {}, argumentNames: [], shownArguments: undefined };
   }
 
+  /** Returns all who have got a mail of the thread. */
   function reachedBefore(thread: mailThread.MailThread): Recipient[] {
-    const everybody = [
+    const allRecipients = [
       ...[...people].map(([reviewer, person]) => recipientOf(reviewer, person)),
       ...shared.map((address): Recipient => ({ address })),
     ];
-    return everybody.filter(
+    return allRecipients.filter(
       (recipient) => mailThread.firstMessage(thread, mailThread.recipientMark(recipient)) !== undefined,
     );
   }
@@ -320,10 +323,7 @@ function senderOf(text: string): { name: string; address: string } {
   return { name: name.trim(), address: addressOf(address) };
 }
 
-/**
- * Returns a mail address, with its domain in punycode (RFC 6531 admits letters of every script). Throws
- * `policy_invalid` for any text that is not exactly one address.
- */
+/** Returns a mail address, with its domain in punycode. Throws `policy_invalid` for a text that is not exactly one. */
 function addressOf(text: string): string {
   if (text.length <= longestAddress && visibleText(text, { asName: true }) === text) {
     const [, local = '', domain = ''] = mailbox.exec(nfc(text)) ?? [];

@@ -158,10 +158,7 @@ async function announcesUtf8(options: object): Promise<boolean> {
   return extensions.includes('SMTPUTF8');
 }
 
-/**
- * Converts an error of nodemailer to one that says what the server refused. The new error has no `cause`, because
- * nodemailer's error may contain the password.
- */
+/** Returns an error that says what the server refused. Nodemailer's is not its `cause`: it may contain the password. */
 function asMailError(error: unknown, server: string): Error {
   const { code = 'an error', command, response, responseCode = 0 } = error as SmtpError;
   const answer = response === undefined ? '' : `: ${shortened(visibleText(response), 200)}`;

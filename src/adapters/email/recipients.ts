@@ -34,6 +34,7 @@ export function recipientsOf(
   const isApprover = approvers && isAmong(undefined, approvers, keyOf);
   // `approvers` resolves groups by the policy's directory, but lacks the reviewers that an escalation adds.
   const isMember = (name: string): boolean => step.kind !== 'escalated' && isApprover?.(keyOf(name)) === true;
+  // If no reviewer is named, all people of the channel are asked.
   const isAsked = (name: string): boolean =>
     names.length === 0 || isMember(name) || isOneOf(directory, name, names, keyOf);
   const asked = [...people].filter(([name]) => isAsked(name));

@@ -83,7 +83,7 @@ export function httpTemplateChannel(options: HttpTemplateOptions): Channel {
   checkMessage('notify', notify, Object.keys(secrets));
   if (settled !== undefined) checkMessage('settled', settled, Object.keys(secrets));
 
-  /** Fills the template, sends the request, and returns the body of the response. */
+  /** Fills the template, sends the request, and returns the body of the response. `link`: the `{{inboxUrl}}`. */
   async function send(
     template: HttpTemplate,
     facts: Omit<TemplateFacts, 'secrets' | 'inboxUrl' | 'isShort'>,

@@ -140,6 +140,7 @@ function* unitsOf(text: string): Generator<string> {
   for (const { segment } of graphemes.segment(text.slice(at))) yield segment;
 }
 
+/** The value at a path such as `request.toolName`; undefined if there is none. */
 export function memberOf(values: Json, name: string): Json | undefined {
   let value: Json | undefined = values;
   for (const part of name.trim().split('.')) {
@@ -274,11 +275,12 @@ export function templateValues({
   return values as unknown as JsonObject;
 }
 
-/** Returns the card's sentence in at most 1,000 characters, never cut within an escape such as `\u{202E}`. */
-export function sentenceOf({ sentence: { text, hidden = 0 } }: Card): string {
-  if (text.length <= longestSentence && hidden === 0) return text;
+/** Returns the card's sentence in at most 1,000 characters, with `…` if it is cut, but not within an escape. */
+export function sentenceOf({ sentence: { text, hidden: cutCharacters = 0 } }: Card): string {
+  if (text.length <= longestSentence && cutCharacters === 0) return text;
   let shown = '';
   for (const unit of text.match(visibleUnit) ?? []) {
+    // Not `>`, to leave room for `…`.
     if (shown.length + unit.length >= longestSentence) break;
     shown += unit;
   }

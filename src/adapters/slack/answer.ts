@@ -89,7 +89,7 @@ type Answer =
   | { approved: true; always?: RequestedScope; modifiedArguments?: JsonObject; reason?: string }
   | { approved: false; reason?: string };
 
-/** Answers a request, or opens a modal, in the name of the account's person. Returns a reply about the result. */
+/** Answers a request in the name of the account's person. Returns a reply; undefined if it opens a modal instead. */
 export async function answerInteraction(
   interaction: Interaction,
   context: InteractionContext,
@@ -122,12 +122,12 @@ async function approve(
   interaction: Interaction,
   person: LinkedPerson,
   context: InteractionContext,
-  words: { reason?: string } = {},
+  comment: { reason?: string } = {},
 ): Promise<Reply> {
   const { gateway, settings } = context;
   const { workflowId, requestId } = interaction.shown;
   const refusal = hasCap(settings) ? aboveCap(await gateway.request(workflowId, requestId), settings) : undefined;
-  return refusal ?? decide(interaction, person, context, { approved: true, ...words });
+  return refusal ?? decide(interaction, person, context, { approved: true, ...comment });
 }
 
 /** Approves a request and, in the narrowest scope that the rules admit, later calls. Replies so if they admit none. */
@@ -180,9 +180,9 @@ async function submit(
   context: InteractionContext,
 ): Promise<Reply> {
   const { modal, text, shown } = interaction;
-  const words = text.trim() === '' ? {} : { reason: text };
-  if (modal === 'deny') return decide(interaction, person, context, { approved: false, ...words });
-  if (modal === 'comment') return approve(interaction, person, context, words);
+  const reason = text.trim() === '' ? {} : { reason: text };
+  if (modal === 'deny') return decide(interaction, person, context, { approved: false, ...reason });
+  if (modal === 'comment') return approve(interaction, person, context, reason);
   if (hasCap(context.settings)) return noEdits(shown, context.settings);
   const read = readJson(text, { root: 'arguments', refusedKeys: ['__proto__'] });
   if ('problem' in read) return { text: read.problem, isAboutInput: true };
@@ -239,6 +239,7 @@ function receiptText({ outcome, votes, recorded, successor, message }: Receipt):
   return outcome === undefined ? message : `Your answer counts: ${outcome}.`;
 }
 
+/** Says how a request was settled; undefined if it is open. The text ends before the instant, which follows it. */
 function settledReply(request: ApprovalDetails): Reply | undefined {
   const { settled } = request;
   if (settled === undefined) return undefined;

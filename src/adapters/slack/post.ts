@@ -34,7 +34,7 @@ const pageSize = 200;
 
 const marginMs = 5 * 60_000;
 
-/** The earliest time at which a message about these requests can have been posted. */
+/** The earliest time at which Slack's clock may say that a message about these requests was posted. */
 export function oldestOf(requests: readonly { requestedAt: string }[]): number {
   return Math.min(...requests.map(({ requestedAt }) => Date.parse(requestedAt))) - marginMs;
 }

@@ -209,6 +209,7 @@ function waitMsAfter(attempts: number): number {
   return Math.min(firstWaitMs * 2 ** (attempts - 1), longestWaitMs) * (0.5 + Math.random());
 }
 
+/** Awaits the end of a connection, or ends it if `signal` aborts. Returns the reason if that needs an operator. */
 async function untilClosed(socket: Socket, signal: AbortSignal): Promise<string | undefined> {
   const close = (): void => void socket.close();
   signal.addEventListener('abort', close);

@@ -24,7 +24,7 @@ export interface Delivery {
   /** How long the push service keeps the message for an offline browser, in seconds. */
   ttl: number;
   urgency: 'normal' | 'high';
-  /** The message replaces an undelivered one with the same topic. */
+  /** The message replaces an undelivered one with the same topic, of at most 32 characters. */
   topic: string;
 }
 

@@ -49,6 +49,7 @@ export function subscriptionsOf(
   });
   const nameOf = (person: string): RecordName => ({ kind, owner: publicKey, id: personKey(person) });
 
+  /** Returns the subscriptions of a record whose seals are valid and not expired, with their sealed texts. */
   async function opened(record: JsonObject | undefined): Promise<Kept[]> {
     const sealed = record?.['sealed'];
     const texts = Array.isArray(sealed) ? sealed.filter((each) => typeof each === 'string') : [];

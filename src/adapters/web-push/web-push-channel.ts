@@ -234,8 +234,7 @@ export function pushAppOf(channels: Readonly<Record<string, Channel>>): PushApp 
   const [settings, ...others] = Object.values(channels).flatMap((channel) => settingsOf.get(channel) ?? []);
   if (settings === undefined) return undefined;
   if (others.length > 0) {
-    const message = 'Several channels are web push, and a browser subscribes to one: keep one of them.';
-    throw policyInvalid(message);
+    throw policyInvalid('Several channels are web push, and a browser subscribes to one: keep one of them.');
   }
   return {
     publicKey: settings.publicKey,

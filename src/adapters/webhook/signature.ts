@@ -35,7 +35,6 @@ export function signingKeys(secrets: readonly string[]): Webhook[] {
   });
 }
 
-/** Signs a body with every key. */
 export function sign(keys: readonly Webhook[], { id, body }: { id: string; body: string }): SignatureHeaders {
   const now = new Date();
   return {

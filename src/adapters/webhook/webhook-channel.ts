@@ -329,7 +329,7 @@ export function readAnswer(text: string, { requestId, digest, named }: AnsweredR
   return { ...answer, ...(digest !== undefined && { digest }) };
 }
 
-/** Converts members to camelCase, and removes those that are null, which Python writes for a missing value. */
+/** Names members in camelCase, refuses both spellings, and drops `unusedMember` and nulls, Python's missing values. */
 function inOurSpelling(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const value: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(given)) {
@@ -337,6 +337,7 @@ function inOurSpelling(given: Readonly<Record<string, unknown>>): Record<string,
     if (ours !== name && Object.hasOwn(given, ours)) throw invalidAnswer(`it has both '${ours}' and '${name}'`);
     if (name !== unusedMember) value[ours] = member;
   }
+  // Of the members that are objects, only `always` has members of ours: those of edited arguments may be null.
   const { always } = value;
   return withoutNulls(isObject(always) ? { ...value, always: withoutNulls(always) } : value);
 }

@@ -96,9 +96,9 @@ export async function webhookSettings(options: WebhookOptions): Promise<WebhookS
   if (!polls && pollUrl !== undefined) throw policyInvalid(`'poll_url' needs 'poll: true'.`);
   if (pollIntervalMs < leastIntervalMs) throw policyInvalid(`'poll_interval' must be at least 500ms.`);
   // Validate the URL with an id in place of the placeholder.
-  const pollBase = pollUrl === undefined ? url : webUrl(pollUrl.replaceAll(placeholder, 'id'), 'poll_url');
+  const sampleUrl = pollUrl === undefined ? url : webUrl(pollUrl.replaceAll(placeholder, 'id'), 'poll_url');
   await checkAddress(url, { filter, lookup, proxy });
-  if (polls && pollBase.hostname !== url.hostname) await checkAddress(pollBase, { filter, lookup, proxy });
+  if (polls && sampleUrl.hostname !== url.hostname) await checkAddress(sampleUrl, { filter, lookup, proxy });
   const { legacySignature: legacy, headers = {}, tls = {} } = options;
   for (const [name, value] of Object.entries(headers)) checkHeader(name, value);
   checkOptions('webhookChannel: tls', tls, { cert: true, key: true, ca: true });
@@ -114,7 +114,7 @@ export async function webhookSettings(options: WebhookOptions): Promise<WebhookS
     headers,
     requestTimeoutMs,
     legacy: legacy && { ...legacy, secret: legacy.secret ?? secrets[0]! },
-    poll: polls ? pollSettings(options, url, pollBase, pollIntervalMs) : undefined,
+    poll: polls ? pollSettings(options, url, sampleUrl, pollIntervalMs) : undefined,
     callbackUrl: callbackUrl === undefined ? undefined : webUrl(callbackUrl, 'callback_url').href.replace(/\/+$/, ''),
   };
 }
@@ -122,14 +122,14 @@ export async function webhookSettings(options: WebhookOptions): Promise<WebhookS
 function pollSettings(
   { pollUrl, signedAnswers }: WebhookOptions,
   url: URL,
-  pollBase: URL,
+  sampleUrl: URL,
   intervalMs: number,
 ): WebhookSettings['poll'] {
   return {
     urlFor: (requestId) => (pollUrl === undefined ? pathBelow(url, requestId) : filledIn(pollUrl, requestId)),
     intervalMs,
     // An attacker on the network could forge an answer over plain http.
-    isSigned: signedAnswers ?? (pollBase.protocol === 'http:' && !isLoopbackAddress(hostOf(pollBase))),
+    isSigned: signedAnswers ?? (sampleUrl.protocol === 'http:' && !isLoopbackAddress(hostOf(sampleUrl))),
     isShared: pollUrl !== undefined && !pollUrl.includes(placeholder),
   };
 }
