@@ -121,6 +121,7 @@ function isUnknown({ parts, uncertain }: ShellSplit): boolean {
     // A wrapper without a known command may start any program, and so may a name that is not plain.
     if (isEmptyWrapper || !nameOfProgram.test(program)) return true;
     if (databaseClients.has(program)) return uncertain.some((reason) => textFromElsewhere.has(reason));
+    // A name such as `python3.12` ends in the version.
     return interpreters.has(program.replace(/[\d.]{1,20}$/, ''));
   });
 }

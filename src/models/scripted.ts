@@ -62,7 +62,7 @@ interface Played {
   usage: LanguageModelV4Usage;
 }
 
-/** Plays one turn of the script. `result`: the last tool result, which replaces `{{lastResult}}`. */
+/** Plays one turn. `index`: its place, for the ids of its calls. `result`: the text that replaces `{{lastResult}}`. */
 function perform(turn: ScriptedTurn, index: number, result: string): Played {
   const content: LanguageModelV4Content[] = [];
   if (turn.text !== undefined)
@@ -188,7 +188,7 @@ function readYaml(path: string): unknown {
   }
 }
 
-/** Describes an issue below the path `above`; of a union, the deepest issue, which names the wrong turn of a list. */
+/** Says what is wrong at an issue's place below `above`, or in the whole script. Of a union, it is the deepest issue. */
 function sentenceOf(issue: z.core.$ZodIssue | undefined, above: readonly PropertyKey[] = []): string {
   if (issue === undefined) return 'expected a list of turns';
   const path = [...above, ...issue.path];

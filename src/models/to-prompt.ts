@@ -41,7 +41,7 @@ export function toPrompt(
   ]);
   for (const next of converted) {
     const last = prompt.at(-1);
-    // An answer without content is left out. A session may continue after one.
+    // Left out is what has no content: an empty answer, after which a session may continue, or a refused input.
     if (next.content.length === 0) continue;
     if (next.role === 'tool' && last?.role === 'tool') last.content.push(...next.content);
     else if (next.role === 'user' && last?.role === 'tool') prompt.push(...beforeUser(provider), next);

@@ -165,13 +165,13 @@ function partsWithout(part: Expression | undefined, variable: string): Expressio
   return reads(part, variable) ? partsOf(part).flatMap((each) => partsWithout(each, variable)) : [part];
 }
 
+/** True if an expression reads a variable. The accumulator of a loop within hides an outer one of the same name. */
 function reads(part: Expression, variable: string): boolean {
   const { exprKind } = part;
   if (exprKind.case === 'identExpr') return exprKind.value.name === variable;
   if (exprKind.case !== 'comprehensionExpr' || exprKind.value.accuVar !== variable) {
     return partsOf(part).some((each) => reads(each, variable));
   }
-  // The inner loop's own accumulator has the same name, and hides the outer one.
   const { iterRange, accuInit } = exprKind.value;
   return [iterRange, accuInit].some((each) => each !== undefined && reads(each, variable));
 }
@@ -195,15 +195,15 @@ function memberOf({ members }: Outcome, name: string, isTested = false): Outcome
   return known !== undefined && onlyFails(known) ? outcome('false') : boolean;
 }
 
-/** The outcome of `map["x"]` and `"x" in map` for a map and a constant name; undefined for any other call. */
+/** The outcome of `map["x"]` and `"x" in map` for what can only be a map, and a constant; undefined for other calls. */
 function memberGiven(
   name: string,
-  [one, other]: readonly Expression[],
+  [first, second]: readonly Expression[],
   outcomes: readonly Outcome[],
 ): Outcome | undefined {
   const isTested = name === '@in';
   if (!isTested && name !== '_[_]') return undefined;
-  const [key, map] = isTested ? [textOf(one), outcomes[1]] : [textOf(other), outcomes[0]];
+  const [key, map] = isTested ? [textOf(first), outcomes[1]] : [textOf(second), outcomes[0]];
   if (key === undefined || map === undefined || map.kinds.size > 1 || !mayBe(map, 'map')) return undefined;
   return memberOf(map, key, isTested);
 }

@@ -215,7 +215,7 @@ function memberMeant({ exprKind }: Expression): string {
   return name === 'caller' ? ': compare caller.userId' : '';
 }
 
-/** Ends a message about a number compared with a text, as in `counts.calls > "5"`, with what was likely meant. */
+/** Ends a message about a number and a text, as in `counts.calls > "5"`, with what was meant; empty if not known. */
 function comparisonMeant(operands: Fault['operands']): string {
   const text = operands.map(({ part }) => textOf(part)).find((found) => found !== undefined);
   if (text !== undefined) {

@@ -248,7 +248,7 @@ function commandWarnings(rest: string, allows: boolean): string[] {
   return found;
 }
 
-/** Warns about a character that looks like a blank or like another letter. */
+/** Warns about the first character that looks like a blank or like another letter; empty if there is none. */
 function letterWarnings(glob: string): string[] {
   const blank = strangeBlank.exec(glob)?.[0];
   if (blank !== undefined) return [`has the character ${codePoint(blank)}, which looks like a blank or like nothing`];

@@ -146,7 +146,7 @@ function overriding(rules: readonly Listed[], index: number, comparisons: Compar
   return undefined;
 }
 
-/** The id of an earlier allow rule that matches every call of this allow rule, with only allow rules between them. */
+/** The id of an earlier allow rule that covers this allow rule, with only allow rules between; undefined if none. */
 function allowedBefore(rules: readonly Listed[], index: number, comparisons: Comparisons): string | undefined {
   const { rule, compiled } = rules[index]!;
   for (let at = index; at >= 0 && rules[at]!.rule.action === 'allow'; at -= 1) {

@@ -32,7 +32,7 @@ export function peopleProblems(document: PolicyDocument, { ceiling = false }: { 
 type DirectoryDocument = NonNullable<PolicyDocument['directory']>;
 type KeysDocument = NonNullable<PolicyDocument['reviewer_keys']>;
 
-/** The problems of the people in a directory: a name in two spellings, an id of two people, or a wrong absence. */
+/** The problems of people: a name in two spellings, an id of two people, a wrong absence, or a member for ceilings. */
 function nameProblems({ people }: DirectoryDocument, ceiling: boolean): ShapeProblem[] {
   const owners = new Map<string, string>();
   const twice = Object.keys(people).flatMap((id): ShapeProblem[] => {

@@ -19,7 +19,7 @@ export type TextProblem = Place & { message: string };
 export const maxDocumentDepth = 50;
 const longestText = 1_000_000;
 
-/** Reads one document of YAML 1.2 or JSON without anchors, tags and repeated keys. Never throws. `kind`: its name. */
+/** Reads one document of YAML 1.2 or JSON without anchors, tags and repeated keys. `kind`: its name. Never throws. */
 export function readPolicyText(text: string, kind = 'policy'): PolicyText | { problems: TextProblem[] } {
   const lines = new LineCounter();
   const place = (offset: number): Place => {
@@ -70,10 +70,10 @@ function withArticle(kind: string): string {
   return /^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`;
 }
 
-/** The JSON value of a node. Anything that JSON does not have adds a problem with its place, and becomes null. */
-function readNode(node: Node | null, problems: Misplaced[], kind: string, ofKey?: number): Json {
+/** The JSON value of a node. For what JSON lacks, adds a problem and returns null. `kind`: the document in words. */
+function readNode(node: Node | null, problems: Misplaced[], kind: string, offsetOfKey?: number): Json {
   // An empty value has the place of its key.
-  const offset = node?.range?.[0] ?? ofKey ?? 0;
+  const offset = node?.range?.[0] ?? offsetOfKey ?? 0;
   const refuse = (message: string): null => {
     problems.push({ offset, message });
     return null;
@@ -107,7 +107,7 @@ function readNode(node: Node | null, problems: Misplaced[], kind: string, ofKey?
   return Object.fromEntries(entries);
 }
 
-/** The offset of the value at a path, or of its key; undefined if the document has no such path. */
+/** The offset of the value at a path, or of its key, also if the value is empty; undefined without such a path. */
 function offsetAt(contents: Node | null, path: readonly PropertyKey[], part: 'key' | 'value'): number | undefined {
   let node = contents;
   let key: number | undefined;
@@ -127,7 +127,7 @@ function offsetAt(contents: Node | null, path: readonly PropertyKey[], part: 'ke
   return (part === 'key' ? key : undefined) ?? node?.range?.[0] ?? key;
 }
 
-/** The text of a file, or the place of its first invalid UTF-8 bytes and the remedy. */
+/** The text of a file, or the remedy and the place of the first bytes that are not UTF-8; for UTF-16, the first. */
 export function decodeUtf8(bytes: Uint8Array): { text: string } | { line: number; column: number; message: string } {
   const utf16 =
     bytes.length >= 2 && (bytes[0] === 0xff || bytes[0] === 0xfe) && (bytes[1] === 0xff || bytes[1] === 0xfe);

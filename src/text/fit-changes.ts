@@ -45,7 +45,7 @@ function fit(change: Change, bytes: number): Fitted {
   return fitted?.change !== undefined && jsonBytes(fitted.change) <= bytes ? fitted : { leftOut: whole(change) };
 }
 
-/** The changed lines of a text, and a few lines around them; undefined if no line can be left out. */
+/** The changed lines of a text, and a few around them; undefined if it is new or gone, or no line can be left out. */
 function withoutEqualLines(change: Text): Fitted | undefined {
   if (change.before === null || change.after === null) return undefined;
   const before = change.before.split('\n');

@@ -31,7 +31,7 @@ const longestEffect = 300;
 /** The longest URL of a button. Slack allows longer ones, but limits the size of the message, too. */
 const longestUrl = 1_000;
 
-/** The buttons of an open request; above the cap only that of a denial. `isAlone`: its message has room for more. */
+/** The buttons of an open request; above the cap only Deny. `isAlone`: no other in its message, so room for more. */
 export function buttonsOf(request: ApprovalDetails, card: Card, settings: SlackSettings, isAlone: boolean): Button[] {
   const deny = button('deny', 'Deny…', { style: 'danger' });
   if (isAboveCap(request, settings)) return [deny];

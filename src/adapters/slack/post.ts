@@ -66,7 +66,7 @@ export async function messageShowing(
   return undefined;
 }
 
-/** Yields this app's messages, the newest first. Messages of other apps do not count, even with the same metadata. */
+/** Yields this app's messages in the first pages of a place, not those of other apps, even with the same metadata. */
 async function* ownMessages(
   client: WebClient,
   { channel, oldestMs, threadOf }: Place,

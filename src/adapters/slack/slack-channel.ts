@@ -30,7 +30,7 @@ export function slackApp(entries: readonly SlackSettings[]): ChatApp {
   };
 }
 
-/** Handles Slack's requests to the gateway: signed forms with a payload as JSON. */
+/** Handles Slack's requests to the gateway, forms with a payload as JSON. Throws `forbidden` without a signature. */
 function httpInteractions(
   entries: readonly SlackSettings[],
   handler: InteractionHandler,

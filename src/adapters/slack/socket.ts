@@ -60,6 +60,7 @@ export async function openSocket(
   client.on('disconnected', () => closed.resolve(reason));
   const close = async (): Promise<void> => {
     aborting.abort();
+    // The first call sends a close frame; a later one ends a connection whose other side has not answered it.
     void client.disconnect().catch(() => undefined);
     const late = setTimeout(() => void client.disconnect().catch(() => undefined), closeMs);
     await closed.promise;
@@ -181,7 +182,7 @@ async function keepConnected(
   // Not undefined, so that the first connection appears in the log, too.
   let lastProblem: string | undefined = 'not yet open';
   while (!signal.aborted) {
-    let askedMs = 0;
+    let slackWaitMs = 0;
     try {
       const socket = await openSocket(settings, onEnvelope, signal);
       if (lastProblem !== undefined) gateway.log(`Slack's Socket Mode is connected, for ${names}.`);
@@ -192,12 +193,12 @@ async function keepConnected(
       if (reason !== undefined) throw new SocketEnded(reason);
     } catch (error) {
       if (signal.aborted) return;
-      askedMs = slackRetryAfterMs(error);
+      slackWaitMs = slackRetryAfterMs(error);
       const problem = socketProblem(error);
       if (problem !== lastProblem) gateway.log(`Slack's Socket Mode is not connected, for ${names}: ${problem}.`);
       lastProblem = problem;
     }
-    await sleep(Math.max(waitMsAfter(attempts), askedMs), undefined, { signal }).catch(() => undefined);
+    await sleep(Math.max(waitMsAfter(attempts), slackWaitMs), undefined, { signal }).catch(() => undefined);
     attempts += 1;
   }
 }

@@ -245,7 +245,7 @@ export function pushAppOf(channels: Readonly<Record<string, Channel>>): PushApp 
   };
 }
 
-/** Refuses a subscription to which no message may be sent. For a host name, each connection checks the address. */
+/** Returns the subscription, or throws if no message may be sent to it. Each connection checks a name's address. */
 function checkedSubscription(subscription: BrowserSubscription, { filter }: WebPushSettings): BrowserSubscription {
   const { endpoint, keys } = subscription;
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
