@@ -119,7 +119,7 @@ export function defineAgent(options: AgentOptions): Agent {
   });
 }
 
-/** Validates the options `tools` and `toolsets`, `more` here, and parts the tools from the toolsets. */
+/** Validates the options `tools` and `toolsets` (`more`), and parts the tools from the toolsets. */
 function partedTools(fail: Fail, tools: readonly (Tool | Toolset)[], more: readonly Toolset[]) {
   // The AI SDK takes an object of tools by name.
   if (Object.values(tools ?? {}).some(isAiSdkTool))
@@ -156,7 +156,7 @@ function checkAgentName(name: unknown): void {
   }
 }
 
-/** Throws a `DefinitionError` unless `model` has a method to call, and the one that `stream` requires. */
+/** Throws a `DefinitionError` unless `model` is of version 4 and has a method to call, or the one for `stream`. */
 export function checkModel(place: string, model: unknown, stream?: ModelCallOptions['stream']): void {
   const shape = (typeof model === 'object' && model !== null ? model : {}) as Record<keyof LanguageModelV4, unknown>;
   const fail: Fail = failAt(place);

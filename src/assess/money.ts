@@ -38,7 +38,7 @@ const currencyWords = new Set('currency currencies'.split(' '));
 const payeeWords = new Set('to recipient payee beneficiary'.split(' '));
 const accountWords = new Set('to recipient iban account payee beneficiary destination wallet'.split(' '));
 
-/** Assesses a call that moves or names money. An amount that cannot be read is rated `high`. */
+/** Assesses a call that moves or names money. An unreadable amount, or none in a payment, is rated `high`. */
 export function assessMoney({ tool, fields, readsOnly }: CallView): Finding[] {
   const moves = holdsWord(tool, movingWords);
   if (readsOnly && (!moves || holdsWord(tool, readingWords))) return [];

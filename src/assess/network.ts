@@ -120,7 +120,7 @@ export function assessNetwork({ call, tool, fields }: CallView): Finding[] {
   ];
 }
 
-/** Returns the findings of `networkRows` about an address, or that it cannot be read. `sends`: not only fetches. */
+/** Returns the findings of `networkRows` about an address, or that it cannot be read. `sends`: does more than fetch. */
 export function assessAddress(address: string, sends: boolean): Finding[] {
   const url = address.length > longestAddress ? null : URL.parse(address);
   if (url === null) return [{ severity: 'medium', reason: 'an address cannot be read' }];

@@ -27,7 +27,7 @@ export function quote(text: string): string {
   return line.length <= longestQuote ? line : `${line.slice(0, longestQuote).replace(/\p{Surrogate}$/u, '')}…`;
 }
 
-/** Replaces the kept secrets, values beside names of secrets, and long words that look like random ones. */
+/** Replaces kept secrets, values beside names of secrets, and likely keys: words of 16 with a digit, or of 40. */
 function redact(text: string): string {
   let clean = text;
   // Longer secrets come first, because a shorter one may be a part of them.

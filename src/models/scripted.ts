@@ -84,11 +84,11 @@ const noUsage: LanguageModelV4Usage = {
   outputTokens: { total: undefined, text: undefined, reasoning: undefined },
 };
 
+/** The played turn as a stream of parts. A text comes word by word, as from a real model. */
 function toStream({ content, finishReason, usage }: Played): ReadableStream<LanguageModelV4StreamPart> {
   const parts = content.flatMap((part, index): LanguageModelV4StreamPart[] => {
     const id = String(index);
     if (part.type !== 'text') return part.type === 'tool-call' ? [part] : [];
-    // The text is streamed word by word, as a real model does.
     const deltas = part.text.match(/\S+\s*|\s+/g) ?? [];
     return [
       { type: 'text-start', id },
@@ -169,7 +169,7 @@ const script = z.union([turns, z.record(z.string(), turns)]);
 /** A list of turns; or lists by the exact text of the first user message, with `default` for all other texts. */
 export type Script = readonly ScriptedTurn[] | Readonly<Record<string, readonly ScriptedTurn[]>>;
 
-/** Reads the script, or the file (JSON or YAML) that has it. Throws a `DefinitionError`, one sentence. */
+/** Reads the turns of a script or of its file (JSON or YAML), by first user message. Throws a `DefinitionError`. */
 export function readScript(fileOrScript: string | Script): Map<string, readonly ScriptedTurn[]> {
   const place = typeof fileOrScript === 'string' ? fileOrScript : 'scriptedModel';
   const found = script.safeParse(typeof fileOrScript === 'string' ? readYaml(fileOrScript) : fileOrScript);
@@ -188,7 +188,7 @@ function readYaml(path: string): unknown {
   }
 }
 
-/** Says what is wrong at an issue's place below `above`, or in the whole script. Of a union, it is the deepest issue. */
+/** Says what is wrong at an issue's place below `above`, or in the script. Of a union, it is the deepest issue. */
 function sentenceOf(issue: z.core.$ZodIssue | undefined, above: readonly PropertyKey[] = []): string {
   if (issue === undefined) return 'expected a list of turns';
   const path = [...above, ...issue.path];

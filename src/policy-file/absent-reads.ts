@@ -121,15 +121,15 @@ function placesRead(condition: Expression): Place[] {
 function placeOf({ exprKind }: Expression, scope: ReadonlyMap<string, Place | undefined>): Place | undefined {
   if (exprKind.case === 'identExpr') return scope.get(exprKind.value.name);
   const [operand, step] = stepOf(exprKind);
-  const holder = operand && placeOf(operand, scope);
-  if (holder === undefined || step === undefined) return undefined;
+  const container = operand && placeOf(operand, scope);
+  if (container === undefined || step === undefined) return undefined;
   const source = unparse(operand!);
   const isItem = typeof step === 'number';
-  const member = holder.text === '' ? `${step}` : `.${step}`;
+  const member = container.text === '' ? `${step}` : `.${step}`;
   return {
-    ...holder,
-    steps: [...holder.steps, step],
-    text: `${holder.text}${isItem ? `[${step}]` : member}`,
+    ...container,
+    steps: [...container.steps, step],
+    text: `${container.text}${isItem ? `[${step}]` : member}`,
     test: isItem ? `size(${source}) > ${step}` : testOf(source, step),
   };
 }

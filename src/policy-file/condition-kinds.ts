@@ -375,7 +375,7 @@ function overloadsOf(name: string): readonly CelFunc[] {
   return overloads.get(name) ?? [];
 }
 
-/** The result of a call of constants, if it is a boolean or fails; else undefined. `sum` reads calls, so it is none. */
+/** The result of a call of constants, if it is a boolean or fails; else undefined. A `sum` also depends on calls. */
 function ofConstants(call: Expression, operands: Fault['operands']): Outcome | undefined {
   if (call.exprKind.case !== 'callExpr' || call.exprKind.value.function === 'sum') return undefined;
   const constants = operands.map(({ outcome: of }) => (mayBe(of, 'failure') ? undefined : of.constant));

@@ -40,7 +40,7 @@ export function conditionProblem(source: string): string | undefined {
   return mayBe(outcome, 'false') ? undefined : `is a ${typeOf(outcome)}, not true or false`;
 }
 
-/** Warnings, as clauses: about parts that can only fail although the condition may hold, and too large numbers. */
+/** Warnings, as clauses: about parts that can only fail, a condition that holds for no call, and too large numbers. */
 export function conditionWarnings(source: string): string[] {
   const { outcome, problems } = examined(source);
   if (outcome === undefined) return [];

@@ -66,7 +66,7 @@ export function globCovers(wide: Glob, narrow: Glob): boolean {
   return globMatches(wide, { mapped: narrow.literals.join('\ufdd1') }) === true;
 }
 
-/** False if no text can match both globs, because their first or last literals differ. A glob may be one literal. */
+/** False if no text can match two globs, because their first or, with wildcards in both, their last literals differ. */
 function haveEndsInCommon(one: readonly string[], other: readonly string[]): boolean {
   const [begin, end] = [one[0]!, one.at(-1)!];
   const [otherBegin, otherEnd] = [other[0]!, other.at(-1)!];

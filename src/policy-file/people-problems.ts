@@ -13,7 +13,7 @@ import { maxMatching } from '../core/people/entitlement.ts';
 import { absenceOf, directoryOf, placedRules } from './normal-form.ts';
 import type { PolicyDocument, RuleDocument } from './shape.ts';
 
-/** The problems with people in a document. Who is in a group is known only if this policy itself has a directory. */
+/** The problems with people, or the first member for ceilings. Groups are known only if this policy has a directory. */
 export function peopleProblems(document: PolicyDocument, { ceiling = false }: { ceiling?: boolean }): ShapeProblem[] {
   const { reviewer_keys: keys, directory: written } = document;
   for (const key of ['reviewer_keys', 'revoked'] as const) {

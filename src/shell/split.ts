@@ -215,7 +215,7 @@ function textsOf(redirect: Redirection): string[] {
   return redirect.type === 'HereString' && redirect.target !== undefined ? [redirect.target.value] : [];
 }
 
-/** The texts that a node may write: its own input, and the words of `echo` and `printf`. */
+/** The texts that a node may write: its own input, and the words of `echo` and `printf` without the options. */
 function writtenBy(node: SyntaxNode): string[] {
   const texts: string[] = [];
   const visit = (each: SyntaxNode): void => {

@@ -66,6 +66,7 @@ export function noticeContent({ title, lines }: CallerNotice): MailContent {
   return { subject: title, text: `${lines.join('\n\n')}\n`, html: htmlPage({ title, style: cardStyle, body }) };
 }
 
+/** Says why the mail lacks the sentence and the card; empty if it has them. */
 function leftOutLines(leftOut: LeftOut | undefined, request: ChannelRequest): string[] {
   switch (leftOut) {
     case undefined:

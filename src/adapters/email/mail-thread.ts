@@ -46,7 +46,7 @@ export function gotBefore({ unfinished = [] }: MailThread, message: string): rea
 /** The most unfinished messages: the result of `notify` lists them, and its size is limited. */
 const mostUnfinished = 2;
 
-/** Returns the thread after a message `reached` recipients and was `refused` by some. `isUnfinished`: others lack it. */
+/** Returns the thread after a message reached some recipients and others refused it. `isUnfinished`: some lack it. */
 export function continued(
   thread: MailThread,
   message: string,

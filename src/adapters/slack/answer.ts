@@ -130,7 +130,7 @@ async function approve(
   return refusal ?? decide(interaction, person, context, { approved: true, ...comment });
 }
 
-/** Approves a request and, in the narrowest scope that the rules admit, later calls. Replies so if they admit none. */
+/** Approves a request and, in the narrowest scope that the rules admit, later calls. Replies why if it cannot. */
 async function approveAlways(
   interaction: Interaction,
   person: LinkedPerson,

@@ -95,7 +95,7 @@ async function* ownMessages(
 /** The most messages: the result of `notify` lists them, and its size is limited. */
 const mostMessages = 30;
 
-/** Posts open requests in as few messages as possible, with threads. A retry posts only what is missing. */
+/** Posts open requests in as few messages as possible, the rest as a number. A retry posts only what is missing. */
 export async function postRequests(
   client: WebClient,
   settings: SlackSettings,
@@ -124,7 +124,7 @@ export async function postRequests(
 /** Returns the timestamps of what an earlier attempt has sent, by key: of messages, or of replies in a thread. */
 type SentBefore = (threadOf?: string) => Promise<Map<string, string>>;
 
-/** Posts one message and the replies in its thread. `known`: the timestamp if an earlier attempt sent the message. */
+/** Posts a message, unless its timestamp is `known` from an earlier attempt, and missing replies. Returns that time. */
 async function postTogether(
   client: WebClient,
   settings: SlackSettings,
@@ -182,7 +182,7 @@ const mostNames = 20;
 /** A search for reminders begins this long before the message of the request. */
 const clockMarginMs = 1_000;
 
-/** Posts a reminder of open requests to the thread of their message, which Slack also shows in the channel. */
+/** Posts a reminder to the thread of a message, which Slack also shows in the channel, unless an earlier attempt did. */
 export async function postReminder(
   client: WebClient,
   { channel, ts }: { channel: string; ts: string },

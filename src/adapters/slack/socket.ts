@@ -119,7 +119,7 @@ export function slackRetryAfterMs(error: unknown): number {
   return typeof retryAfter === 'number' ? retryAfter * 1_000 : 0;
 }
 
-/** Reads the reason of a `disconnect` message if the reason needs an operator. */
+/** Reads the reason of a `disconnect` message if the reason needs an operator; undefined for all else. */
 function endReason(data: unknown): string | undefined {
   try {
     const { type, reason } = JSON.parse(String(data)) as { type?: unknown; reason?: unknown };
