@@ -153,6 +153,7 @@ export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schem
 
 type Effect = Pick<Tool, 'risk' | 'cache' | 'pinned' | 'idempotent'>;
 
+/** Throws a `DefinitionError` for a wrong option about the effect of a call and of its repetition. */
 function checkEffect(place: string, { risk, cache, pinned, idempotent }: Effect): void {
   const fail: Fail = failAt(place);
   if (!risks.includes(risk)) fail(`risk must be one of ${risks.join(', ')}`);

@@ -188,7 +188,7 @@ function readYaml(path: string): unknown {
   }
 }
 
-/** Says what is wrong at an issue's place below `above`, or in the script. Of a union, it is the deepest issue. */
+/** A sentence about an issue, with its path below `above`. Of a union, it is about the deepest issue inside. */
 function sentenceOf(issue: z.core.$ZodIssue | undefined, above: readonly PropertyKey[] = []): string {
   if (issue === undefined) return 'expected a list of turns';
   const path = [...above, ...issue.path];

@@ -96,6 +96,7 @@ function userContent({ content, files = [] }: SaidByUser, whyNot: WhyNot): UserC
   return [...parts, ...textPart(content.slice(from))];
 }
 
+/** The file for the provider: its bytes if the user sent them, else its address. */
 function filePart(file: UserFile): LanguageModelV4FilePart {
   const { mediaType, url, filename } = file;
   const data = dataOf(file);

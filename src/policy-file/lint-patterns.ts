@@ -13,16 +13,16 @@ const strangeInName = /[^\p{L}\p{M}\p{N}\p{Co}_.\-/$@#+ *?[\]!^]/u;
 export function patternWarnings({ pattern, args = {}, when = '', agent = '', action }: Rule): string[] {
   const colon = pattern.indexOf(':');
   const name = colon === -1 ? pattern : pattern.slice(0, colon);
-  const rest = colon === -1 ? undefined : pattern.slice(colon + 1);
-  const globs = [...(rest === undefined ? [] : [rest]), ...Object.values(args)];
+  const argsGlob = colon === -1 ? undefined : pattern.slice(colon + 1);
+  const globs = [...(argsGlob === undefined ? [] : [argsGlob]), ...Object.values(args)];
   const allows = action === 'allow';
   return [
     ...nameWarnings(name, pattern),
-    ...(rest === undefined ? [] : commandWarnings(rest, allows)),
-    ...(rest === undefined || allows ? [] : jsonWarnings(rest)),
-    ...(rest === undefined
+    ...(argsGlob === undefined ? [] : commandWarnings(argsGlob, allows)),
+    ...(argsGlob === undefined || allows ? [] : jsonWarnings(argsGlob)),
+    ...(argsGlob === undefined
       ? []
-      : [...doubledColon(rest), ...neverMatching(rest, runsCommands(name))].map((problem) =>
+      : [...doubledColon(argsGlob), ...neverMatching(argsGlob, runsCommands(name))].map((problem) =>
           repaired(problem, (glob) => `${name}:${glob}`),
         )),
     ...Object.entries(args).flatMap(([key, glob]) => argumentWarnings(key, glob)),
@@ -31,7 +31,7 @@ export function patternWarnings({ pattern, args = {}, when = '', agent = '', act
       : []),
     ...[name, ...globs, ...Object.keys(args), when, agent].flatMap(letterWarnings),
     ...(allows ? globs.flatMap(wideWarnings) : []),
-    ...(allows && rest !== undefined && /^\*.*"[^"]*":/s.test(rest)
+    ...(allows && argsGlob !== undefined && /^\*.*"[^"]*":/s.test(argsGlob)
       ? ['matches a member of that name at any depth of the arguments: write args, such as args: { target: staging }']
       : []),
     ...Object.keys(args)
@@ -233,16 +233,16 @@ function argumentWarnings(name: string, glob: string): string[] {
 }
 
 /** The likely mistakes in the part of a pattern that matches a command. */
-function commandWarnings(rest: string, allows: boolean): string[] {
+function commandWarnings(argsGlob: string, allows: boolean): string[] {
   const found: string[] = [];
-  const start = /^([^*?[]*[^*?[\s:]{2}):\*$/.exec(rest)?.[1];
+  const start = /^([^*?[]*[^*?[\s:]{2}):\*$/.exec(argsGlob)?.[1];
   if (start !== undefined && !start.includes('://')) {
     found.push(`ends in ':*', and a colon stands for itself: write ${start}*`);
   }
-  if (/\{[^{}":]*,[^{}":]*\}/.test(rest))
+  if (/\{[^{}":]*,[^{}":]*\}/.test(argsGlob))
     found.push('has braces, which stand for themselves: write one rule for each word');
-  if (/\S {2,}\S/.test(rest)) found.push('has two blanks in a row, and the words of a command are joined by one');
-  if (allows && /\s(?:&&|\|\|?)\s|;\s/.test(rest)) {
+  if (/\S {2,}\S/.test(argsGlob)) found.push('has two blanks in a row, and the words of a command are joined by one');
+  if (allows && /\s(?:&&|\|\|?)\s|;\s/.test(argsGlob)) {
     found.push('allows a chain of commands, and each command of a chain has to be allowed by itself');
   }
   return found;

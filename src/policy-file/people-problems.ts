@@ -105,6 +105,7 @@ function quorumProblems(
   directory: Directory | undefined,
 ): ShapeProblem[] {
   const { quorum = 1, one_of_each: oneOfEach = [], escalate = [] } = ask;
+  // Without `reviewers`, those of `one_of_each` decide.
   const reviewers = ask.reviewers === undefined ? oneOfEach : [...ask.reviewers, ...escalate.flatMap(({ to }) => to)];
   const isKnown = (names: readonly string[]) =>
     directory !== undefined || names.every((name) => groupOf(name) === undefined);
@@ -113,17 +114,17 @@ function quorumProblems(
   if (ask.quorum !== undefined && reviewers.length > 0 && isKnown(reviewers) && quorum > persons.length) {
     problems.push({ path: [...path, 'quorum'], message: `'quorum' is ${quorum}, of ${countOf(persons)}` });
   }
-  const each = membersOf(directory, oneOfEach);
+  const candidates = membersOf(directory, oneOfEach);
   // How many of the names can be covered, each by a different person.
   const covered = maxMatching(
     oneOfEach.map((name) => isAmong(directory, [name])),
-    each,
+    candidates,
     (isNamed, person) => isNamed(person),
   );
   // An empty group is no problem here: another policy may give it members, and else the linter warns about it.
   const isFilled = oneOfEach.every((name) => membersOfOne(directory, name).length > 0);
   if (isFilled && covered < oneOfEach.length) {
-    const message = `'one_of_each' needs ${oneOfEach.length} people, each for one of these, of ${countOf(each)}`;
+    const message = `'one_of_each' needs ${oneOfEach.length} people, each for one of these, of ${countOf(candidates)}`;
     problems.push({ path: [...path, 'one_of_each'], message });
   }
   return problems;

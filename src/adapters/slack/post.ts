@@ -124,7 +124,7 @@ export async function postRequests(
 /** Returns the timestamps of what an earlier attempt has sent, by key: of messages, or of replies in a thread. */
 type SentBefore = (threadOf?: string) => Promise<Map<string, string>>;
 
-/** Posts a message, unless its timestamp is `known` from an earlier attempt, and missing replies. Returns that time. */
+/** Posts a message, unless an earlier attempt did (`known`), and the missing replies. Returns the message's timestamp. */
 async function postTogether(
   client: WebClient,
   settings: SlackSettings,
@@ -182,7 +182,7 @@ const mostNames = 20;
 /** A search for reminders begins this long before the message of the request. */
 const clockMarginMs = 1_000;
 
-/** Posts a reminder to the thread of a message, which Slack also shows in the channel, unless an earlier attempt did. */
+/** Posts a reminder to the thread of a message and so in the channel, unless an earlier attempt has done so. */
 export async function postReminder(
   client: WebClient,
   { channel, ts }: { channel: string; ts: string },

@@ -35,6 +35,7 @@ export function signingKeys(secrets: readonly string[]): Webhook[] {
   });
 }
 
+/** Returns the headers that sign a body, now and with every key. `id`: the same for each attempt to send the body. */
 export function sign(keys: readonly Webhook[], { id, body }: { id: string; body: string }): SignatureHeaders {
   const now = new Date();
   return {

@@ -98,7 +98,7 @@ async function post(
   });
 }
 
-/** Posts a body with a new signature, because receivers refuse old timestamps. */
+/** Posts a body with a new signature, because receivers refuse old timestamps. Attempts with one `key` have one id. */
 function postSigned(
   { url, keys, headers: own, agents, requestTimeoutMs }: WebhookSettings,
   body: string,
@@ -192,8 +192,8 @@ function unreadableAnswer(): ProblemError {
 }
 
 /**
- * Polls until there is an answer, with waits that double after each failure. Throws an error that is not transient, or
- * too many transient ones in a row. Throws the signal's reason if it aborts.
+ * Polls until there is an answer. After a failure the wait doubles, or is what the receiver asks for if that is longer.
+ * Throws an error that is not transient, or one too many transient in a row, and the signal's reason if it aborts.
  */
 async function untilAnswer(
   ask: () => Promise<ChannelAnswer | undefined>,
