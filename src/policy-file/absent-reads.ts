@@ -13,7 +13,7 @@ export function absentReads(rule: Rule, isRequired: (argument: string) => boolea
   const condition = when === undefined ? undefined : expressionOf(when);
   const matched = Object.keys(args).filter((name) => !isRequired(name));
   const ofMatched = matched.flatMap((name) => withoutMatched(name, rule, action, condition));
-  // A condition that may fail in any case has another warning.
+  // A condition that may fail although no member is absent has another warning.
   if (condition === undefined || mayBe(outcomeOf(condition), 'failure')) return ofMatched;
   /** Says for how many calls the rule counts if a member is absent; undefined if its absence makes no difference. */
   const countsWithout = (scope: Partial<Scope>): string | undefined => {

@@ -161,7 +161,7 @@ function contentsWith(form: Wrapper, args: ShellWord[]): Contents | undefined {
   const { starts, unknownOption } = startsIn(dashed, options, form.runs === 'find');
   if (starts.length === 0) return undefined;
   const by = dashed[starts[0]!]!.text.replace(/=.*$/s, '');
-  // With one part more than the limit, the split is `too long` anyway.
+  // One part more than the limit is enough, because the split is then `too long`.
   const readable = starts.slice(0, maxShellParts + 1);
   if (form.runs === 'find') {
     return { commands: readable.map((start) => upToEnd(args.slice(start + 1))), by, unknownOption };
@@ -227,7 +227,7 @@ function upToEnd(words: ShellWord[]): StartedCommand {
   return end === -1 ? { words } : { words: words.slice(0, end), end: words[end] };
 }
 
-/** Returns the value of an option: the text after its `=`, or the next word. In tar, `exec=` may precede it. */
+/** The value of an option, empty without one: the text after its `=`, or the next word. In tar, `exec=` precedes it. */
 function optionValue(args: ShellWord[], at: number): InnerScript[] {
   const own = args[at]!;
   const [last = own] = own.text.includes('=') ? [] : args.slice(at + 1, at + 2);

@@ -147,7 +147,7 @@ async function poll(
   return untilAnswer(pollAndReport, intervalMs, signal);
 }
 
-/** A signature proves only the sender, and a shared URL names no request: then the answer itself must name it. */
+/** The members that an answer must have: a signature proves only the sender, and a shared URL names no request. */
 function namedIn(isSigned: boolean, isShared: boolean): AnsweredRequest['named'] {
   if (isSigned) return ['requestId', 'digest'];
   return isShared ? ['requestId'] : [];
