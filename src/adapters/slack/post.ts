@@ -124,7 +124,7 @@ export async function postRequests(
 /** Returns the timestamps of what an earlier attempt has sent, by key: of messages, or of replies in a thread. */
 type SentBefore = (threadOf?: string) => Promise<Map<string, string>>;
 
-/** Posts a message, unless it is `known` from an earlier attempt, and missing replies. Returns the message's timestamp. */
+/** Posts a message, unless it is `known` from an earlier attempt, and the missing replies. Returns its timestamp. */
 async function postTogether(
   client: WebClient,
   settings: SlackSettings,
