@@ -180,6 +180,7 @@ function checkFunctions<Schema extends ToolSchema>(place: string, options: ToolO
 // make that object a promise.
 const reservedNames = new Set([...Object.getOwnPropertyNames(Object.prototype), 'then']);
 
+/** Throws a `DefinitionError` for a name that models, Temporal or a map of tools could not use. */
 export function checkToolName(name: unknown): void {
   if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
     const shown = typeof name === 'string' ? JSON.stringify(name.slice(0, 80)) : typeof name;

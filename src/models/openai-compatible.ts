@@ -75,6 +75,7 @@ export function modelFromEnvironment(environment: Record<string, string | undefi
   });
 }
 
+/** Throws a `DefinitionError` for what is no web address, or has a user or a password in it. */
 function checkBaseURL(baseURL: unknown): void {
   const url = typeof baseURL === 'string' ? URL.parse(baseURL) : null;
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {

@@ -63,6 +63,7 @@ function scopeLacking({ variable, steps: [first, ...rest], steps }: Place): Part
   return { caller: callerWith(String(first), outcomeLacking(rest)) };
 }
 
+/** The rest of a warning: a call that lacks the place, and the test to add. */
 function callWithout({ variable, text, test }: Place): string {
   switch (variable) {
     case 'args':

@@ -25,6 +25,7 @@ export function restorePlaceholders(
     throw error;
   }
 
+  /** The value with the originals in its texts. `path`: the place of the value in the arguments. */
   function restored(value: Json, path: (string | number)[]): Json {
     if (Array.isArray(value)) return value.map((each, index) => restored(each, [...path, index]));
     if (typeof value === 'object' && value !== null) {

@@ -152,14 +152,14 @@ export function emailChannel(options: EmailOptions): Channel {
     const caller = callerOf(request);
     if (caller === undefined) return [];
     if (callers === 'only') return [caller];
-    return [...reviewersOf(request), ...shared].includes(caller.address) ? [] : [caller];
+    return [...reviewerAddresses(request), ...shared].includes(caller.address) ? [] : [caller];
   }
 
-  function reviewersOf(request: ChannelRequest): string[] {
+  /** Returns the addresses of the reviewers' mail; none if it has no recipients: then that mail itself fails. */
+  function reviewerAddresses(request: ChannelRequest): string[] {
     try {
       return recipientsOf(request, { kind: 'asked' }, people, []).map(({ address }) => address);
     } catch {
-      // Ignore the error here, because the mail to the reviewers fails with it, too.
       return [];
     }
   }

@@ -55,6 +55,7 @@ export async function sendReply(
   }
 }
 
+/** Posts a new message for one person to an interaction's URL. Throws if Slack refuses it. */
 async function respond(url: string, content: object): Promise<void> {
   const response = await fetch(url, {
     method: 'POST',

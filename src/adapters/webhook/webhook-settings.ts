@@ -119,6 +119,7 @@ export async function webhookSettings(options: WebhookOptions): Promise<WebhookS
   };
 }
 
+/** How to poll for answers. `sampleUrl`: a URL that is polled, with `id` in place of a request's id. */
 function pollSettings(
   { pollUrl, signedAnswers }: WebhookOptions,
   url: URL,
