@@ -3,8 +3,8 @@
 export { attributeTypes } from './core/base/attribute-names.ts';
 export { formatDuration, parseDuration } from './core/base/duration.ts';
 export { escapeJson, escapeText, escapeUnseen, nfc, shortened } from './core/base/text.ts';
-export { readFault } from './core/base/read-fault.ts';
-export { isLoopbackHost } from './core/base/loopback.ts';
+export { readFault } from './text/read-fault.ts';
+export { isLoopbackHost } from './text/loopback.ts';
 export { isObject } from './core/base/json.ts';
 export { ProblemError, isProblemError, problemCodes, type Problem, type ProblemCode } from './core/base/problem.ts';
 export { quoteWord, shownName, visibleEscape, visibleJsonText, visibleLine, visibleText } from './text/visible-text.ts';

@@ -5,6 +5,8 @@ import { visibleJson } from '../text/visible-text.ts';
 
 /** The most schemas that are read for one value: schemas may refer to each other without end. */
 const mostSteps = 10;
+/** The most steps of one reference. A longer one resolves to nothing. */
+const mostPathSteps = 20;
 
 /** Returns the schema of a member or an element; `{}` if the schema of the value does not describe it. Never throws. */
 export function memberSchema(schema: JsonObject, key: string | number, root: JsonObject): JsonObject {
@@ -40,8 +42,8 @@ function branches(schema: JsonObject, root: JsonObject): JsonObject[] {
 function resolved(reference: string, root: JsonObject): Json | undefined {
   if (!reference.startsWith('#/')) return undefined;
   let target: Json | undefined = root;
-  const steps = reference.slice(2).split('/', mostSteps + 1);
-  if (steps.length > mostSteps) return undefined;
+  const steps = reference.slice(2).split('/', mostPathSteps + 1);
+  if (steps.length > mostPathSteps) return undefined;
   for (const step of steps) {
     if (!isObject(target)) return undefined;
     target = own(target, step.replaceAll('~1', '/').replaceAll('~0', '~'));

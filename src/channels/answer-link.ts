@@ -2,7 +2,7 @@ import { policyInvalid } from './channel-kind.ts';
 import type { ChannelRequest } from './channel.ts';
 import { createHash } from 'node:crypto';
 import type { ApprovalDetails } from '../contract.ts';
-import { isLoopbackHost } from '../core/base/loopback.ts';
+import { isLoopbackHost } from '../text/loopback.ts';
 import { ProblemError } from '../core/base/problem.ts';
 import { instantMs } from '../core/messages/control.ts';
 import type { Seals } from './sealed-text.ts';

@@ -100,9 +100,10 @@ function outcomeWords({ outcome, runs, by }: Settlement, who: string): [title: s
     case 'responded':
       return ['Answered', `The model was answered in the tool's place${who}`];
     case 'superseded':
-      return by === 'edit'
-        ? ['Changed', `The call was edited${who}, and a new question takes the place of this one`]
-        : ['Decided', `The policy decides the call now: ${runsOrNot}`];
+      if (by === 'edit')
+        return ['Changed', `The call was edited${who}, and a new question takes the place of this one`];
+      if (by === 'grant') return ['Decided', `An "always" for other calls decides this one, too: ${runsOrNot}`];
+      return ['Decided', `The policy decides the call now: ${runsOrNot}`];
     case 'allowed':
     case 'denied_by_policy':
     case 'refused':

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { durationSentence, parseDuration } from '../core/base/duration.ts';
 import { readFileSync } from 'node:fs';
 import type { Channel } from './channel.ts';
-import { readFault } from '../core/base/read-fault.ts';
+import { readFault } from '../text/read-fault.ts';
 
 /** The error of a channel whose settings cannot work. */
 export function policyInvalid(message: string): ProblemError {

@@ -16,7 +16,7 @@ import type { Channel } from './channel.ts';
 import type { ChannelSetUp } from './channel-set.ts';
 import { errorText } from './outgoing/not-taken.ts';
 import { nfc } from '../core/base/text.ts';
-import { readFault } from '../core/base/read-fault.ts';
+import { readFault } from '../text/read-fault.ts';
 
 export const channelName = z.string().regex(/^[a-z0-9_-]{1,64}$/, 'must be 1 to 64 characters of a-z, 0-9, - and _');
 const longestName = 200;

@@ -109,7 +109,7 @@ export function conditional(options: ConditionalOptions): Channel {
       return other.resolve === undefined ? aborted(signal) : other.resolve(request, signal, context);
     },
     ...(other.settled && { settled: (...args) => other.settled!(...args) }),
-    ...(other.receive && { receive: (post: PostedAnswer) => other.receive!(post) }),
+    ...(other.receive && { receive: (...args) => other.receive!(...args) }),
     ...(other.caller && { caller: other.caller }),
     ...(other.steps !== undefined && { steps: other.steps }),
     ...(other.batch !== undefined && { batch: other.batch }),

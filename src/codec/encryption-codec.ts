@@ -7,7 +7,7 @@ import { ProblemError } from '../core/base/problem.ts';
 import { keyIdName } from '../core/base/undecodable.ts';
 import { unreadPayload } from '../connection/server-error.ts';
 import { modulePath } from '../connection/module-path.ts';
-import { readFault } from '../core/base/read-fault.ts';
+import { readFault } from '../text/read-fault.ts';
 
 /** A key of AES-256, with an id that is stored in clear text beside the ciphertext. */
 export interface EncryptionKey {

@@ -1,6 +1,6 @@
 import { NamespaceNotFoundError, WorkflowNotFoundError, type Payload } from '@temporalio/common';
 import { connectionSettings } from './connection-settings.ts';
-import { isLoopbackHost } from '../core/base/loopback.ts';
+import { isLoopbackHost } from '../text/loopback.ts';
 import { type ProblemCode, ProblemError, isProblemError } from '../core/base/problem.ts';
 import { keyIdName, unreadEncoding } from '../core/base/undecodable.ts';
 

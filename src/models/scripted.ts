@@ -14,7 +14,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { DefinitionError } from '../agents/check-options.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
-import { readFault } from '../core/base/read-fault.ts';
+import { readFault } from '../text/read-fault.ts';
 
 /**
  * Returns a model that plays turns from a file (JSON or YAML) or a list, for demos and tests. `docs/models.md` shows

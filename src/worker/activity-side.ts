@@ -42,7 +42,7 @@ import type { ParsedPolicy, ParsePolicyOptions, PolicyProblem } from '../policy-
 import { formatProblems, parsePolicy } from '../policy-file/parse-policy.ts';
 import type { RuleLines } from '../core/policy/rule-place.ts';
 import { ProblemError } from '../core/base/problem.ts';
-import { readFault } from '../core/base/read-fault.ts';
+import { readFault } from '../text/read-fault.ts';
 
 const defaultContinueAsNewAfter: ContinueAsNewAfter = { historyEvents: 8_000, updates: 1_500 };
 /** The least and the most that an option may set: with less, a run makes no progress; with more, Temporal ends it. */

@@ -239,6 +239,14 @@ describe('typed arguments', () => {
     ]);
   });
 
+  test('a reference of more than twenty steps leads nowhere', () => {
+    const steps = Array.from({ length: 21 }, (_, index) => `s${index}`);
+    const nested = steps.reduceRight<JsonObject>((inner, step) => ({ title: step, [step]: inner }), { title: 'end' });
+    const schema: JsonObject = { ...nested, properties: { far: { $ref: `#/${steps.join('/')}` } } };
+    const [field] = cardOf(cardRequest({ arguments: { far: 'x' }, schema })).arguments;
+    expect(field).toEqual({ name: 'far', format: 'text', value: { text: 'x' } });
+  });
+
   test.each([
     ['a.b', '"a.b"'],
     ['a[0]', '"a[0]"'],

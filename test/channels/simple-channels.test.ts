@@ -118,7 +118,27 @@ describe('conditional', () => {
     ]);
   });
 
-  test('has what the other channel has', () => {
+  test('has each member that the other channel has', () => {
+    const otherwise: Required<Channel> = {
+      check: () => undefined,
+      reach: () => Promise.resolve(),
+      test: () => Promise.resolve('sent'),
+      notify: () => undefined,
+      isAutomatic: () => false,
+      resolve: () => ({ approved: false }),
+      settled: () => undefined,
+      caller: { notify: () => undefined, settled: () => undefined },
+      receive: () => ({ requestId: '1'.repeat(32), approved: true }),
+      batch: true,
+      steps: [],
+      retries: true,
+      timeoutMs: 5,
+    };
+    const channel = conditional({ below: 'low', otherwise });
+    expect(Object.keys(channel).toSorted()).toEqual(Object.keys(otherwise).toSorted());
+  });
+
+  test('has the settings of the other channel, and no member that the other lacks', () => {
     const otherwise: Channel = { notify: () => undefined, batch: true, retries: true, timeoutMs: 5 };
     expect(conditional({ below: 'low', otherwise })).toMatchObject({ batch: true, retries: true, timeoutMs: 5 });
     expect(Object.keys(conditional({ below: 'low', otherwise: other }))).toEqual(['isAutomatic', 'resolve']);

@@ -1,7 +1,7 @@
 import { shortened } from '../../core/base/text.ts';
 import { visibleText } from '../../text/visible-text.ts';
 import { checkOptions } from '../../agents/check-options.ts';
-import { isLoopbackHost } from '../../core/base/loopback.ts';
+import { isLoopbackHost } from '../../text/loopback.ts';
 import { NotTaken } from '../../channels/outgoing/not-taken.ts';
 import { policyInvalid } from '../../channels/channel-kind.ts';
 

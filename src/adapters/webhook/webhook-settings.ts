@@ -8,7 +8,7 @@ import { checkOptions } from '../../agents/check-options.ts';
 import type { FilteredAgents } from '../../channels/outgoing/address-filter.ts';
 import { addressFilter, checkAddress, filteredAgents, hostOf } from '../../channels/outgoing/address-filter.ts';
 import { policyInvalid, readPem } from '../../channels/channel-kind.ts';
-import { isLoopbackAddress } from '../../core/base/loopback.ts';
+import { isLoopbackAddress } from '../../text/loopback.ts';
 
 /** Options of `webhookChannel`. docs/webhook.md describes them as members of a channel file. */
 export interface WebhookOptions {

@@ -314,7 +314,7 @@ function failureWords(message: string, source: string): string {
 
 type Constant = string | number;
 /** Compares the argument with the constant. Undefined: only the library can, and it charges the budget itself. */
-export type PlainComparison = (args: CelMap, budget: ConditionBudget) => boolean | undefined;
+export type PlainComparison = (args: CelMap, ofRuling: ConditionBudget) => boolean | undefined;
 
 const comparisons = new Map<string, (one: Constant, other: Constant) => boolean>([
   ['_==_', (one, other) => one === other],
@@ -336,14 +336,14 @@ export function plainComparison({ exprKind }: Expression): PlainComparison | und
   const constant = constantOf(flipped ? one : other);
   const path = pathOf(flipped ? other : one);
   if (constant === undefined || path === undefined) return undefined;
-  return (args, budget) => {
+  return (args, ofRuling) => {
     const value = valueAt(args, path);
     // A missing argument, or a value of another type, is an error in CEL: the library reports it.
     if (typeof value !== typeof constant) return undefined;
     const left = flipped ? constant : (value as Constant);
     const right = flipped ? (value as Constant) : constant;
     // `payFor` would charge the same price for this comparison.
-    budget.left -= 0.1 + cost(left) + cost(right);
+    ofRuling.left -= 0.1 + cost(left) + cost(right);
     return compare(left, right);
   };
 }

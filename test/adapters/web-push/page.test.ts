@@ -81,7 +81,11 @@ describe('an entry that cannot work is refused', () => {
       () => ({ allow_addresses: ['push.example.com'] }),
       /is neither an IP address nor a network/,
     ],
-    ['a file that is missing', () => ({ ca_file: join(folder, 'none.pem') }), /The file of 'ca_file' cannot be read/],
+    [
+      'a file that is missing',
+      () => ({ ca_file: join(folder, 'none.pem') }),
+      /The file .* of 'ca_file' cannot be read: there is no such file/,
+    ],
     ['an unknown member', () => ({ token: 'x' }), /token/],
   ])('%s', async (_, more, why) => {
     const loading = load(more());

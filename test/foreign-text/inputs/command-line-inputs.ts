@@ -21,7 +21,7 @@ import type { RecordedEvent } from '../../../src/events/run-event.ts';
 import { terminal } from '../../adapters/cli/support.ts';
 import { cardRequest, nowMs } from '../../card/sample-requests.ts';
 import { almostWithin, documents, escapable, type Inputs, objects, pieces, type Run } from './input.ts';
-import { readFault } from '../../../src/core/base/read-fault.ts';
+import { readFault } from '../../../src/text/read-fault.ts';
 
 /** How wide a character is on a terminal is looked up: an emoji takes as long as many letters. */
 const placesOfWidths = 30;
@@ -109,7 +109,7 @@ export const commandLineInputs: Inputs = {
   'packages/cli/src/base/fit-text.ts pad': { places: placesOfWidths, runs: [(text) => pad(text, 80)] },
   'packages/cli/src/base/output.ts escapeLines': { places: 3, runs: [escapeLines] },
   'packages/cli/src/base/output.ts printMarked': (text) => printMarked(terminal(), true, text, {}),
-  'core/base/read-fault.ts readFault': (text) => readFault(Object.assign(new Error(text), { code: text })),
+  'text/read-fault.ts readFault': (text) => readFault(Object.assign(new Error(text), { code: text })),
   'packages/cli/src/base/read-text.ts readJsonOption': documents((text) => readJsonOption('--args', text)),
   'packages/cli/src/base/read-text.ts readJsonOrFile': documents((text) =>
     readJsonOrFile('--args', text.startsWith('@') ? '{}' : text),

@@ -39,7 +39,7 @@ import type { Settlement } from '../../../src/contract.ts';
 import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
 import { cardRequest } from '../../card/sample-requests.ts';
 import { documents, objects, type Inputs, pieces, type Run, values } from './input.ts';
-import { isLoopbackAddress, isLoopbackHost } from '../../../src/core/base/loopback.ts';
+import { isLoopbackAddress, isLoopbackHost } from '../../../src/text/loopback.ts';
 
 const requestId = '0'.repeat(32);
 const secret = 'a secret of at least sixteen bytes';
@@ -191,8 +191,8 @@ export const edgeInputs: Inputs = {
     most: longestHeader,
     runs: [(text) => senderAddress(['127.0.0.0/8'])('127.0.0.1', text)],
   },
-  'core/base/loopback.ts isLoopbackAddress': isLoopbackAddress,
-  'core/base/loopback.ts isLoopbackHost': [isLoopbackHost, (text) => isLoopbackHost(`[${text}]`)],
+  'text/loopback.ts isLoopbackAddress': isLoopbackAddress,
+  'text/loopback.ts isLoopbackHost': [isLoopbackHost, (text) => isLoopbackHost(`[${text}]`)],
   'packages/gateway/src/http/site.ts ownOrigin': {
     most: longestHeader,
     runs: [withHeader('host', (one) => ownOrigin(site, one))],

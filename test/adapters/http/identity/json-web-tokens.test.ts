@@ -65,6 +65,14 @@ describe('JWTs that hold', () => {
     expect((await ask(await provider.sign(claims({ aud: ['x', audience], exp })))).status).toBe(200);
   });
 
+  test('too many groups are refused, because a policy may deny calls to a group that is not read', async () => {
+    const groups = (count: number) => ({ groups: Array.from({ length: count }, (_, index) => `g${index}`) });
+    expect((await ask(await provider.sign(claims(groups(200))))).status).toBe(200);
+    const refused = await ask(await provider.sign(claims(groups(201))));
+    expect(refused.status).toBe(401);
+    expect(await refused.text()).toContain("its claim 'groups' has more than 200 values");
+  });
+
   test('the form of a claim does not make a role', async () => {
     for (const realm of [
       { roles: 'approvers' },

@@ -12,7 +12,7 @@ export interface NamedPerson {
 }
 
 type Claims = Record<string, unknown>;
-/** How many values of a list are read. The others are ignored. */
+/** How many values of a claim are read. */
 const mostValues = 200;
 
 /** The person of verified claims: those of a JWT; or of an ID token, then UserInfo. Throws if they name no person. */
@@ -23,7 +23,8 @@ export function personOfClaims(settings: OpenIdSettings, sources: readonly Claim
   if (unverified !== undefined) throw unidentified(unverified);
   const { name, problem } = personName(claimOf(idSource, idClaim));
   if (name === undefined) throw unidentified(`its claim '${idClaim}' ${problem}`);
-  const roleValues = valuesOf(sources, rolesClaim);
+  // A value that is not read grants no role.
+  const roleValues = valuesOf(sources, rolesClaim).slice(0, mostValues);
   const isGranted = (role: Role): boolean =>
     settings.roles[role]?.some((value) => value === '*' || roleValues.includes(value)) === true;
   const displayName = displayNameOf(sources, name);
@@ -31,7 +32,7 @@ export function personOfClaims(settings: OpenIdSettings, sources: readonly Claim
     id: name,
     ...(displayName !== undefined && { name: displayName }),
     roles: roles.filter(isGranted),
-    groups: valuesOf(sources, groupsClaim).map((group) => nfc(group)),
+    groups: groupsOf(sources, groupsClaim),
   };
 }
 
@@ -72,11 +73,18 @@ function isSameAddress(one: unknown, other: unknown): boolean {
   return typeof one === 'string' && typeof other === 'string' && isSamePerson(one, other);
 }
 
-/** The strings of a claim, from the first source that has the claim. A single string counts as a list of one. */
-function valuesOf(sources: readonly Claims[], name: string): string[] {
+/** The groups in a claim. Throws for too many: without some, a policy that denies calls to them would allow these. */
+function groupsOf(sources: readonly Claims[], name: string): string[] {
+  const groups = valuesOf(sources, name);
+  if (groups.length <= mostValues)
+    return groups.filter((group) => typeof group === 'string').map((group) => nfc(group));
+  throw unidentified(`its claim '${name}' has more than ${mostValues} values: have the provider name fewer groups`);
+}
+
+/** The values of a claim, from the first source that has the claim. A single value counts as a list of one. */
+function valuesOf(sources: readonly Claims[], name: string): unknown[] {
   const found = sources.map((claims) => claimOf(claims, name)).find((value) => value !== undefined);
-  const values = Array.isArray(found) ? found.slice(0, mostValues) : [found];
-  return values.filter((value) => typeof value === 'string');
+  return Array.isArray(found) ? found : [found];
 }
 
 /** The value of a claim, by its name or by a path such as `realm_access.roles`. Reads own properties only. */

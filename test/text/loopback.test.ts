@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isLoopbackAddress, isLoopbackHost } from '../../../src/core/base/loopback.ts';
+import { isLoopbackAddress, isLoopbackHost } from '../../src/text/loopback.ts';
 
 test.each(['127.0.0.1', '127.255.255.255', '::1', '[::1]'])('%s is an address of this machine', (host) => {
   expect([isLoopbackAddress(host), isLoopbackHost(host)]).toEqual([true, true]);
