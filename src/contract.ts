@@ -197,7 +197,7 @@ export const activityNames = {
 } as const;
 /** The type of the workflow that carries the requests of one run to its channels (docs/channels.md). */
 export const channelsWorkflowType = 'approvalChannels';
-/** Returns the id of the workflow that carries a run's requests to channels. The id has the run's id after a prefix. */
+/** The id of the workflow that carries a run's requests to channels: a prefix and the run's id, or a digest of a long one. */
 export function channelsWorkflowId(workflowId: string): string {
   return workflowIdOf('countersign-channels:', workflowId);
 }

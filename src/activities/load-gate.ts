@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { z } from 'zod';
 import { policyDigest } from '../core/policy/policy.ts';
 import type { GateConfig, RequestedGateConfig } from '../core/policy/gate-config.ts';
-import { type GatedDefinition, gatedActivityOptions, withGreaterRisk } from '../core/policy/gated-activity.ts';
+import { type GatedDefinition, gatedActivityOptions, withDeclaredRisk } from '../core/policy/gated-activity.ts';
 import type { ContextCarrier } from '../core/ledger/recorded-context.ts';
 import { modes } from '../core/policy/modes.ts';
 import { engine } from '../core/policy/ruling.ts';
@@ -90,7 +90,7 @@ function recordedOf(declared: GatedDefinition, own: GatedDefinition | undefined)
       `Activity '${declared.name}' is gated in the workflow and not on its worker: name it in 'gated' there`,
     );
   }
-  return withGreaterRisk(own, declared);
+  return withDeclaredRisk(own, declared);
 }
 
 function parsedBy<Value>(shape: z.ZodType<Value>, value: unknown): Value {

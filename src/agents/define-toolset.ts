@@ -13,8 +13,8 @@ const longestName = 32;
  * it starts. Before a call, the worker reads them again: a tool that is gone or has changed does not run, and the model
  * gets an error. Throws a `DefinitionError`, one sentence, for invalid options.
  *
- * `name` has 1 to 32 letters, digits, `-` or `_`, with no `_` at an end and no two in a row: it and `__` begin its
- * tools' names.
+ * The names of the tools begin with the toolset's `name` and `__`, so `name` has 1 to 32 letters, digits, `-` or `_`,
+ * with no `_` at an end and no two in a row. `open` connects to the service; its `list` returns the present tools.
  *
  * @example
  * ```ts

@@ -178,7 +178,7 @@ export function hostKind(host: string): HostKind {
   return /(^|\.)xn--/.test(name) ? 'disguised' : 'public';
 }
 
-/** The kind of an IPv4 address. `0.0.0.0` counts as this machine; shared, test and multicast addresses are private. */
+/** The kind of an IPv4 address. 0.0.0.0/8 counts as this machine; shared, benchmark and multicast networks as private. */
 function addressKind4([first = 0, second = 0, third = 0, fourth = 0]: number[]): HostKind {
   if (metadataHosts.has(`${first}.${second}.${third}.${fourth}`)) return 'metadata';
   if (first === 127 || first === 0) return 'loopback';

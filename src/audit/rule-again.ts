@@ -79,12 +79,12 @@ function verdictOnCall(recorded: RecordedRuling, { ruling, assessment, limits }:
   const { action, rule, layer, severity, reason } = ruling;
   const facts = { rule, layer, severity, reason };
   if (!mayRun(action)) return { answer: 'denied_by_policy', ...facts };
-  // A call that is counted as irreversible already does not count again.
+  // A call that is counted as irreversible already counts as reversible here, so that the limit takes it once.
   const reversible = assessment.reversible || wasIrreversible(recorded);
   const counted = { ruled: call, digest, reversible, atMs };
   const early = answerBefore(standing, { action: actionForLimits(edit, ruling) }, counted, limits);
   if (early !== undefined) return { answer: early.outcome, reason: early.reason, grantId: early.grantId };
-  // An earlier result answers a call that would otherwise run, or be asked about.
+  // An earlier result answers a call that would otherwise run, or be asked about. No ruling depends on that result.
   if (entry.outcome === 'cached' && limits.cachedResults) return { answer: 'cached', ...facts };
   return { answer: answers[action], ...facts };
 }

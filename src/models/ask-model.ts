@@ -51,7 +51,7 @@ export async function askModel(
 /** Awaits a value, and rejects once the call of the model is aborted. */
 type OrAborted = <T>(value: PromiseLike<T>) => Promise<T>;
 
-/** Schemas that a server has refused, so they are not sent again. Each belongs to one agent, which has one model. */
+/** Schemas that a server has refused, so they are not sent again. A schema is the key, because it has only one model. */
 const refusedSchemas = new WeakSet<JSONSchema7>();
 
 /** Asks with the schema of the answer. If the server refuses the schema, asks without it, and remembers a success. */

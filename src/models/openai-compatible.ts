@@ -53,7 +53,8 @@ const standardModel = 'gpt-5-mini';
 
 /**
  * Returns the model at `OPENAI_BASE_URL` (default `https://api.openai.com/v1`) with `OPENAI_API_KEY`, named by
- * `COUNTERSIGN_MODEL` (default `gpt-5-mini`); undefined with neither URL nor key. Throws a `DefinitionError`.
+ * `COUNTERSIGN_MODEL` (default `gpt-5-mini`); undefined with neither URL nor key. Throws a `DefinitionError` for an
+ * invalid URL or key.
  *
  * @example
  * ```ts

@@ -33,6 +33,7 @@ export function budgetWarnings(
   assess: readonly AssessRule[],
   comparisons: Comparisons,
 ): PolicyWarning[] {
+  // Conditions are measured apart from the matching, so the policies below are compiled without them.
   const steps = new Map(rules.map((rule) => [rule, rule.when === undefined ? 0 : usualSteps(expressionOf(rule.when))]));
   const ofRules = rulesByToolName(rules, comparisons).flatMap(({ name, about }) => {
     const policy = compilePolicy(
@@ -45,6 +46,7 @@ export function budgetWarnings(
       ...conditionWarnings(name, about, (rule) => steps.get(rule)!),
     ];
   });
+  // No limit of parts applies to assess rules.
   const ofAssessment = rulesByToolName(assess, comparisons).flatMap(({ name, about }) => {
     const compiled = compileAssessRules({ run: { assess: about.map(withoutToolAndCondition) } });
     const match = (call: LayerCall): unknown => compiled.map((rule) => matchAsRule(rule, call));

@@ -17,7 +17,7 @@ const mostRules = 1_000;
 const mostSteps = 100;
 /** The maximum number of names of people and groups in all rules, together. */
 const mostNames = 1_000;
-/** The most characters and sizes of all conditions and patterns: to read so much takes a quarter of a second. */
+/** The most characters plus compiled size of all conditions and patterns. To read so much takes a quarter of a second. */
 const mostOfExpressions = 60_000;
 
 /**

@@ -1,7 +1,7 @@
 import { isWild, type ShellWord } from './words.ts';
 import type { Wrapper } from './wrappers.ts';
 
-/** Shell text among the words of a wrapper: from word `first` to word `last`, or without `first` the end of `last`. */
+/** Shell text among the words of a wrapper. It spans the words `first` to `last`. Without `first`, it ends the word `last`. */
 export interface InnerScript {
   text: string;
   first?: ShellWord;

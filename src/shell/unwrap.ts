@@ -117,7 +117,7 @@ function contentsOfShell(args: ShellWord[], given: ReadonlySet<string>, operands
   return { scripts: [], readsInput };
 }
 
-/** What a program such as `env` runs: the command in `words` or, before these, the shell texts of its options. */
+/** What a program such as `env` runs: the command in `words`, or each shell text of its options followed by `words`. */
 function contentsOfWords(form: Wrapper, scripts: InnerScript[], words: ShellWord[]): Contents {
   // `flock FILE -c TEXT` has its option after the operand.
   if (/^(?:-c|--c\w*)$/.test(words[0]?.text ?? ''))

@@ -186,8 +186,8 @@ export function inMessages(requests: readonly ApprovalDetails[], settings: Slack
 }
 
 /**
- * Returns the blocks of one request in a message of `requestCount` requests, and the messages for the message's thread.
- * An open request has buttons; a settled request has its outcome instead.
+ * Returns the blocks of one request in a message of `requestCount` requests, and the messages that continue it in the
+ * thread. A settled request has its outcome, and an open one has buttons, unless its run's id is too long for a button.
  */
 export function requestBlocks(
   request: ApprovalDetails,
@@ -201,7 +201,7 @@ export function requestBlocks(
     const outcome = renderSlackRows(settled, requestCount === 1 ? longestOutcome.alone : longestOutcome.together);
     return { blocks: [...blocks, { ...outcome, block_id: `settled.${requestId}` }], thread };
   }
-  // If the run's id does not fit, buttons cannot work, so reviewers answer in the inbox.
+  // Reviewers then answer in the inbox.
   if (writeRun({ entry: settings.name, workflowId }) === undefined) return { blocks, thread };
   const elements = buttonsOf(request, card, settings, requestCount === 1);
   return { blocks: [...blocks, { type: 'actions', block_id: openBlockId(request, card), elements }], thread };

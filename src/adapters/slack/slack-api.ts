@@ -85,7 +85,7 @@ export async function orSlackProblem<Result>(call: Promise<Result>, method: stri
 /** How far the timestamp of a signed request may be from the present time, in seconds. */
 const windowSeconds = 300;
 
-/** True if Slack signed these bytes with the secret within the last five minutes (signature version `v0`). */
+/** True if Slack signed these bytes with the secret (signature version `v0`), at a time within `windowSeconds` of now. */
 export function isSignedBySlack(
   { headers, body }: { headers: Headers; body: Uint8Array },
   secret: string,

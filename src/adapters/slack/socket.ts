@@ -106,7 +106,7 @@ const remedies: Record<string, string> = {
   link_disabled: 'enable Socket Mode in the settings of the app',
 };
 
-/** Returns why there is no connection, with a remedy and without the token. */
+/** Returns why there is no connection, and a remedy where one is known. No error of Slack contains the token. */
 export function socketProblem(error: unknown): string {
   const code = error instanceof SocketEnded ? error.message : refusalCode(error);
   const why = code ?? errorText(error).replace(/\.$/, '');

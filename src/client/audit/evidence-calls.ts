@@ -12,7 +12,7 @@ import type { JournalEntry } from '../../core/ledger/journal-entry.ts';
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
 import { continueArguments, continueAssessment, continueDefinition } from '../../core/policy/continue-request.ts';
 import { type RunLimits, runMeasures } from '../../core/policy/policy.ts';
-import { gatedArguments, withGreaterRisk, type GatedDefinition } from '../../core/policy/gated-activity.ts';
+import { gatedArguments, renewedDefinition, type GatedDefinition } from '../../core/policy/gated-activity.ts';
 import { notSplit, type ShellSplit } from '../../core/shell/parts.ts';
 import type { ReadExecution } from '../history/history-chain.ts';
 
@@ -144,7 +144,7 @@ export class EvidenceCalls {
       const { definition } = change;
       if (definition.name !== name || sinceMs > atMs) continue;
       const admitted = known.findLast((each) => each.definition === permit.definition) ?? known.at(-1);
-      known.push(admitted === undefined ? definition : withGreaterRisk(definition, admitted));
+      known.push(admitted === undefined ? definition : renewedDefinition(definition, admitted));
     }
     return known.toReversed();
   }

@@ -39,7 +39,7 @@ export async function verifyAudit(
 ): Promise<AuditVerdict> {
   checkCallOptions('verifyAudit', options, { publicKey: true, since: true, onLine: true });
   const { onLine, ...checks } = options;
-  const verifier = new AuditVerifier({ ruleAgain: ruleRunAgain, ...checks, isSigned: signatures() });
+  const verifier = new AuditVerifier({ ruleAgain: ruleRunAgain, ...checks, isSigned: signatureCheck() });
   for await (const line of lines) {
     verifier.take(line);
     if ('text' in line) onLine?.(line.text);
@@ -50,8 +50,8 @@ export async function verifyAudit(
 /** The bytes before the 32 bytes of an Ed25519 public key in its SPKI form (RFC 8410). */
 const prefix = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** Checks signatures with Node's Ed25519, which is faster than the core's and also refuses keys of small order. */
-function signatures(): VerifierOptions['isSigned'] {
+/** Returns a check of signatures with Node's Ed25519, which is faster than the core's. `isPublicKey` refuses weak keys. */
+function signatureCheck(): VerifierOptions['isSigned'] {
   const keys = new Map<string, KeyObject | undefined>();
   return (publicKey, text, signature) => {
     if (!keys.has(publicKey)) keys.set(publicKey, importPublicKey(publicKey));

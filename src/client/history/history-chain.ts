@@ -59,7 +59,7 @@ interface DescribedExecution {
   runId: string;
   /** The number of events in its history so far. */
   historyLength: number;
-  /** Temporal's run id of the execution that replaced it, if an operator has reset it. */
+  /** If an operator has reset the execution: Temporal's run id of the execution that replaced it. */
   resetRunId?: string;
 }
 

@@ -208,7 +208,7 @@ function isSame(one: NonNullable<RunFeed['tail']>, other: RunFeed['tail']): bool
   );
 }
 
-/** Reads streamed text from the heartbeat of the model's activity; undefined if this attempt has none. */
+/** Reads streamed text from the heartbeat of a model's activity; undefined if its present attempt has sent none. */
 async function readModelTail(
   session: Session,
   workflowId: string,

@@ -7,7 +7,7 @@ import { findPlace, type ResumePlace, RunReader } from '../history/run-reader.ts
 
 /** The most viewers of a client that read the history at the same time, each with a `CatchUp`. */
 const mostCatchUps = 4;
-/** The longest time that such a viewer may take for an event before another viewer gets its turn, in milliseconds. */
+/** The longest time for one event in a `CatchUp`, in milliseconds. A slower viewer gives its place to another viewer. */
 const longestReadMs = 2_000;
 
 /** The turn of a viewer that is behind its feed: it reads the history itself, and keeps a page in memory. */

@@ -36,8 +36,8 @@ export const problemCodes = [
 ] as const;
 
 /**
- * The code of a problem. docs/wire.md says when a run gives each, docs/models.md when a model does. Clients and workers
- * add `already_started`, `unauthenticated`, `server_unreachable`, `no_worker`, and `internal` for any other error.
+ * The code of a problem. docs/wire.md says when a run gives each, docs/models.md when a model does. Only clients and
+ * workers give `already_started`, `unauthenticated`, `server_unreachable` and `no_worker`. `internal` is any other error.
  */
 export type ProblemCode = (typeof problemCodes)[number];
 

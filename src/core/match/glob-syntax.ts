@@ -102,7 +102,10 @@ function writeClass({ negated, ranges }: Class): string {
   return `[${negated ? '!' : ''}${written.join('')}]`;
 }
 
-/** The range for mapped texts, where the separator stands for `/`: it has the separator only if it had `/`. */
+/**
+ * Converts a range of characters for texts in which a separator stands for `/`. Returns its parts without `/` and the
+ * separator, and the separator alone if the given range contains `/`.
+ */
 function withSlashMapped([from, to]: [number, number]): [number, number][] {
   const pieces: [number, number][] = [];
   let start = from;

@@ -83,13 +83,29 @@ export function gatedDefinition(name: string, declared: GatedActivity): GatedDef
   };
 }
 
-/** Returns `own` with the higher of the two risks, of which `unknown` is the lowest. */
-export function withGreaterRisk<Definition extends ToolDefinition>(
+/** Returns the worker's definition with the greater of the risks that it and the workflow declare. */
+export function withDeclaredRisk<Definition extends ToolDefinition>(
   own: Definition,
-  { risk }: Pick<ToolDefinition, 'risk'>,
+  declared: ToolDefinition,
 ): Definition {
-  const rank = (each: Risk): number => risks.findIndex((known) => known === each);
-  return rank(risk) > rank(own.risk) ? { ...own, risk } : own;
+  return withGreaterRisk(own, declared, ['unknown', ...risks]);
+}
+
+/** Returns a changed definition. It keeps the risk before, if that is greater: a new version never loosens by its risk. */
+export function renewedDefinition<Definition extends ToolDefinition>(
+  changed: Definition,
+  before: ToolDefinition,
+): Definition {
+  // By default, calls of an unknown risk are asked about, and those that only read are allowed.
+  return withGreaterRisk(changed, before, ['read_only', 'unknown', 'write', 'destructive']);
+}
+
+function withGreaterRisk<Definition extends ToolDefinition>(
+  definition: Definition,
+  { risk }: ToolDefinition,
+  order: readonly Risk[],
+): Definition {
+  return order.indexOf(risk) > order.indexOf(definition.risk) ? { ...definition, risk } : definition;
 }
 
 /**

@@ -68,7 +68,7 @@ export interface AskSettings {
   whenUserWrites?: 'show' | 'withdraw';
   /** The widest grant that an approval may leave. Default `tool`, but `call` for destructive tools and shells. */
   always?: Always;
-  /** Asked before reviewers; false: none. Default: the policy's advisor, which cannot approve for named people. */
+  /** Asked before reviewers; false: none. Default: the policy's advisor, which never approves for people a rule names. */
   advisor?: AdvisorSettings | false;
 }
 

@@ -180,8 +180,8 @@ const wholeKey =
 const runs = /[\n\r`]|\$\(/;
 
 /**
- * Leaves out spans that could be a part of what a call does, so that reviewers see it: lines after `# password="`, or
- * a file after the first line of a key. `isStatement`: the text is code, so less of it is hidden.
+ * Drops or shortens spans that could be a part of what a call does, so that reviewers see it. An attacker could hide
+ * commands behind a comment `# password="`, or a file behind the first line of a key. `isStatement`: the text is code.
  */
 export function withoutActions(text: string, spans: readonly Span[], isStatement = false): Span[] {
   return spans.flatMap((span): Span[] => {

@@ -40,7 +40,7 @@ export interface HeldCall extends RequestedCall {
     again?: true;
     replaces?: ApprovalRequest['replaces'];
     consultation?: Consultation;
-    /** The answers of the advisors, with which the call passes the gate at once. */
+    /** The answers of the advisors. With them, the gate rules on the call without consulting anyone again. */
     advice?: readonly Advice[];
   };
 }

@@ -3,7 +3,7 @@ import { CancellationScope, createEventGroup, patched } from '@temporalio/workfl
 import type { ChangedDefinition } from '../../activities/call-tool.ts';
 import type { ModelCall } from '../../activities/model-turn.ts';
 import { changesTooOften, mostDefinitionChanges, previewChangesTooOften } from '../../core/policy/definition-change.ts';
-import { withGreaterRisk } from '../../core/policy/gated-activity.ts';
+import { renewedDefinition } from '../../core/policy/gated-activity.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
 import { inlineLimits } from '../../core/base/size-limits.ts';
 import type { RulingMeter } from '../../core/match/ruling-meter.ts';
@@ -244,7 +244,7 @@ export class TurnCalls {
         this.#running--;
         // The call may have been given up during the check.
         if (this.#state.calls[index] !== checked) return;
-        // If the turn is over, restore the call, which `takeSettled` or `answerAll` then gives up.
+        // A check is cancelled when the turn or the run ends. `takeSettled` or `answerAll` then gives the call up.
         if (problem === isCancelled || this.#isOver) this.#state.calls[index] = each;
         else if (problem === undefined) go();
         else {
@@ -356,7 +356,7 @@ export class TurnCalls {
   ): TurnCall {
     this.#gate.noteRuling();
     const isPreview = changed.changes !== undefined;
-    if (!isPreview) takeDefinition(this.#state, tool, withGreaterRisk(changed.definition, tool));
+    if (!isPreview) takeDefinition(this.#state, tool, renewedDefinition(changed.definition, tool));
     if ((each.changes ?? 0) >= mostDefinitionChanges) {
       return notStarted(each, isPreview ? previewChangesTooOften(tool.name) : changesTooOften(tool.name), true);
     }

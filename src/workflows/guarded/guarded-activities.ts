@@ -4,7 +4,7 @@ import { ApplicationFailure, ContinueAsNew, isCancellation, workflowInfo } from 
 import { callDigest } from '../../core/base/digest.ts';
 import type { GateConfig } from '../../core/policy/gate-config.ts';
 import type { GatedActivity, GatedDefinition } from '../../core/policy/gated-activity.ts';
-import { gatedDefinition, withGreaterRisk } from '../../core/policy/gated-activity.ts';
+import { gatedDefinition, renewedDefinition } from '../../core/policy/gated-activity.ts';
 import { redactionSettings } from '../../core/policy/redaction-settings.ts';
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
 import type { ToolCall } from '../../core/base/tool-call.ts';
@@ -163,7 +163,7 @@ function takeUp(
 /** Replaces a changed definition in this execution and in the config that `carry` returns. Keeps the greater risk. */
 function renew({ definitions, config }: Guarded, present: GatedDefinition): GatedDefinition {
   const known = definitions.get(present.name);
-  const renewed = known === undefined ? present : withGreaterRisk(present, known);
+  const renewed = known === undefined ? present : renewedDefinition(present, known);
   definitions.set(present.name, renewed);
   if (config !== undefined) {
     config.gated = config.gated.map((each) => (each.name === present.name ? renewed : each));

@@ -73,7 +73,7 @@ export function decideMessages(
     return votes.some((vote) => decisionId !== undefined && vote.decisionId === decisionId);
   }
 
-  /** Refuses an approval that binds a preview, unless the preview is ready and is the one that the reviewer saw. */
+  /** Refuses an approval that binds a preview if none is ready, or if the approval names another than the present one. */
   function unseenPreview(decision: ParsedDecision): Receipt | undefined {
     const { requestId, approved, modifiedArguments, viewed } = decision;
     const open = state.ledger.open.find(({ request }) => request.requestId === requestId);

@@ -290,8 +290,8 @@ type PolicyCommand = Extract<LedgerCommand, { kind: 'policy' }>;
 
 /**
  * Records a change of the policies, and rules again on every request whose deadline had not passed when the change was
- * sent (I14). Once `meter` has no work left, cancels the others. Returns the digest of the changed policies, and the
- * requests that this settled. `sentAtMs` is infinite if unknown.
+ * sent (I14). Cancels those among them that remain once the work counted in `meter` has reached the limit of a task.
+ * Returns the digest of the changed policies, and the requests that this settled. `sentAtMs` is infinite if unknown.
  */
 function reevaluateOpen(
   state: GateState,

@@ -1,12 +1,42 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { canonicalJson } from '../../../src/core/base/canonical-json.ts';
-import { gatedArguments, gatedDefinition, gatedValues } from '../../../src/core/policy/gated-activity.ts';
-import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
+import {
+  gatedArguments,
+  gatedDefinition,
+  gatedValues,
+  renewedDefinition,
+  withDeclaredRisk,
+} from '../../../src/core/policy/gated-activity.ts';
+import type { Json, JsonObject, Risk, ToolDefinition } from '../../../src/core/base/tool-call.ts';
 import { parseJson } from '../../../src/core/base/json.ts';
 
 const named = { name: 'refund', argumentNames: ['orderId', 'amount'] };
 const unnamed = { name: 'refund' };
+
+describe('the risk of a definition', () => {
+  const withRisk = (risk: Risk): ToolDefinition => ({ name: 'refund', risk }) as ToolDefinition;
+
+  test.each<[before: Risk, now: Risk, kept: Risk]>([
+    ['read_only', 'unknown', 'unknown'],
+    ['unknown', 'read_only', 'unknown'],
+    ['unknown', 'write', 'write'],
+    ['write', 'unknown', 'write'],
+    ['destructive', 'read_only', 'destructive'],
+    ['read_only', 'destructive', 'destructive'],
+  ])('before %s, changed to %s: it is %s', (before, now, kept) => {
+    expect(renewedDefinition(withRisk(now), withRisk(before)).risk).toBe(kept);
+  });
+
+  test.each<[declared: Risk, own: Risk, recorded: Risk]>([
+    ['unknown', 'read_only', 'read_only'],
+    ['read_only', 'unknown', 'read_only'],
+    ['write', 'read_only', 'write'],
+    ['read_only', 'write', 'write'],
+  ])('declared %s in the workflow, %s on the worker: it is %s', (declared, own, recorded) => {
+    expect(withDeclaredRisk(withRisk(own), withRisk(declared)).risk).toBe(recorded);
+  });
+});
 
 describe('arguments as one object', () => {
   test.each<[string, object, unknown[], object]>([

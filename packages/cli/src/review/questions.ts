@@ -32,6 +32,7 @@ export function questionsUntil({ print, answer, text }: Asking, changed: AbortSi
     answer: (question) => line(answer(question, changed)),
     text: async (question) => {
       const entered = await line(text(question, changed));
+      // A single full stop ends a question for text without an answer.
       return entered.trim() === '.' ? undefined : entered;
     },
   };

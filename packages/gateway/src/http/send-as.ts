@@ -109,7 +109,7 @@ export async function decideFor(
   return sendLogged(gateway, who, decision, () => gateway.client.decide(decision, { workflowId }));
 }
 
-/** Calls `send`. If the run has ended, this logs the decision. It throws what `send` throws. */
+/** Calls `send`, and throws what it throws. Logs a decision on a run that has ended, because no history records it. */
 async function sendLogged(
   gateway: Pick<GatewayContext, 'log'>,
   who: string,

@@ -53,7 +53,7 @@ export function runEventRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     // One character more than an id has: a cut id must not look like another one.
     const seen = context.req.header('last-event-id')?.slice(0, longestId + 1) ?? '';
     const from = { ...(seen !== '' ? { after: seen } : after !== undefined && { after }), redacted: true };
-    // The viewer leaves after a list, after an error, or at the end of the stream.
+    // One check that the run exists serves all its viewers. This one leaves after a list, an error, or its stream.
     const leave = await gated.enter(id);
     try {
       if (follow === 'false' || wantsJson(context.req.header('accept'))) {
