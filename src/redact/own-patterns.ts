@@ -7,7 +7,7 @@ import type { OwnPattern } from '../core/redact/redaction.ts';
 
 /** The longest piece of a text that RE2 gets: after each match, RE2 may search the rest of the piece again. */
 const pieceLength = 20_000;
-/** How far pieces overlap. Longer matches may be missed at the end of a piece. */
+/** How far pieces overlap. Of a longer match at the end of a piece, only the part in the piece may be found. */
 const overlap = 1_000;
 /** The most work for one call: characters searched times the patterns' `expressionSize`, each at most 13 ns. */
 const mostSearched = 200_000_000;
@@ -34,14 +34,24 @@ export function findOwn(patterns: readonly OwnPattern[]): FindMore | undefined {
     searched += text.length * sizes;
     const taken = new Taken(text);
     for (const { name, re } of compiled) {
-      for (let from = 0; from < text.length; from += pieceLength - overlap) {
+      let from = 0;
+      while (from < text.length) {
         if (re === undefined || searched > mostSearched) return [[0, text.length, tooMuch]];
-        const matcher = re.matcher(text.slice(from, from + pieceLength));
-        for (; matcher.find(); matches++) {
+        const isLast = from + pieceLength >= text.length;
+        // A match in the overlap may be cut here, and the next piece has it whole.
+        const end = isLast ? text.length : from + pieceLength - overlap;
+        // The character before the piece decides whether a word begins at the piece.
+        const before = Math.max(0, from - 1);
+        const matcher = re.matcher(text.slice(before, from + pieceLength));
+        let next = end;
+        for (let found = matcher.find(from - before); found; found = matcher.find()) {
+          if (before + matcher.start() >= end) break;
           if (matches > mostMatches) return [[0, text.length, tooMuch]];
-          taken.add([from + matcher.start(), from + matcher.end(), name]);
+          matches += 1;
+          taken.add([before + matcher.start(), before + matcher.end(), name]);
+          next = Math.max(end, before + matcher.end());
         }
-        if (from + pieceLength >= text.length) break;
+        from = next;
       }
     }
     return taken.inOrder().map(([start, end, name]): Span => {

@@ -21,8 +21,24 @@ test('of a pattern whose name or match says that it grants access, a placeholder
 
 test('a match far into a long text is found, also where two pieces meet', () => {
   const findMore = own(['TICKET', 'T-[0-9]+']);
-  for (const at of [0, 18_995, 19_000, 19_999, 20_000, 100_000]) {
-    expect(redactText(`${'x'.repeat(at)}T-123456`, [], findMore)).toBe(`${'x'.repeat(at)}[TICKET · 4793]`);
+  const nearTheEnds = [18_990, 19_990, 38_990].flatMap((end) => Array.from({ length: 20 }, (_, index) => end + index));
+  for (const at of [0, ...nearTheEnds, 100_000]) {
+    const text = `${'x'.repeat(at)}T-123456`;
+    expect([at, redactText(text, [], findMore).slice(at)]).toEqual([at, '[TICKET · 4793]']);
+    expect(redactText(`${text}${'x'.repeat(30_000)}`, [], findMore)).toHaveLength(at + 15 + 30_000);
+  }
+});
+
+test.each([
+  ['that could end earlier', '[0-9]{4}(?: [0-9]{4})*', '1234 5678 9012 3456'],
+  ['that begins within a word', '\\BT-[0-9]+', 'T-123456'],
+])('a match %s is found whole where two pieces meet', (_what, pattern, found) => {
+  const findMore = own(['OWN', pattern]);
+  for (const end of [19_000, 20_000]) {
+    for (let at = end - 20; at <= end; at++) {
+      const text = `${'x'.repeat(at)}${found}${'x'.repeat(30_000)}`;
+      expect([at, findMore!(text)]).toEqual([at, [[at, at + found.length, expect.any(String)]]]);
+    }
   }
 });
 
