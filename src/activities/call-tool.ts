@@ -95,14 +95,14 @@ function checkOf(tool: Tool, args: JsonObject, toTool: ToolContext): Check | und
 async function givenResult(tool: Tool, result: unknown, maxBytes: number, check: Check | undefined): Promise<unknown> {
   const read = readResult(result ?? null, maxBytes);
   if ('problem' in read) return sentences.resultNotGiven(read.problem);
-  // Temporal writes bytes as they are, and not as JSON.
+  // Temporal writes bytes as they are, and not as JSON. A check reads JSON, so the model then gets what was checked.
   if (check === undefined && ArrayBuffer.isView(result)) return result;
   // Give the model the JSON that was measured, because the tool may still change the object that it returned.
   const given = parseJson(read.json) as Json;
-  const end = await check?.(given, false);
-  if (end === undefined) return given;
+  const notGiven = await check?.(given, false);
+  if (notGiven === undefined) return given;
   // Without a verdict, the next attempt runs the tool and the check again, if the tool may be repeated.
-  throw withheld(end, !isRepeatable(tool) || 'refused' in end);
+  throw withheld(notGiven, !isRepeatable(tool) || 'refused' in notGiven);
 }
 
 /** Returns the result as JSON, or why it cannot be recorded: it is not JSON, or it is too large. */

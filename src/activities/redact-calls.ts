@@ -10,7 +10,7 @@ import type { CallModelInput, CallModelResult, ModelCall } from './model-turn.ts
 /** The most characters of the text beside the calls that are searched. Reviewers see far fewer. */
 const mostSearched = 4_000;
 
-/** Adds to each call that can run what reviewers must not see of its arguments; nothing if no policy redacts. */
+/** Finds in the arguments of each call that can run what reviewers must not see, and adds it; nothing if no policy redacts. */
 export function redactCalls(
   calls: readonly ModelCall[],
   toolNamed: (name: string) => Pick<Tool, 'subject' | 'shellSubject'> | undefined,

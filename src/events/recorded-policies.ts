@@ -134,7 +134,7 @@ export function policiesOf(executions: readonly { events: readonly HistoryEvent[
   return policies;
 }
 
-/** Returns the configs of the run's agent and of all agents after a handoff; for a custom workflow, the gate's. */
+/** Returns the configs of the run's agent and of each to which it may be handed over; for a custom workflow, the gate's. */
 export function agentsOf(config: Config): (AgentConfig | GateConfig)[] {
   return [config, ...('handoffs' in config ? (config.handoffs ?? []) : [])];
 }

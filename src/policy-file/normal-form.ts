@@ -186,7 +186,7 @@ function unwrapped(schema: unknown): unknown {
   return schema instanceof z.ZodOptional ? schema.unwrap() : schema;
 }
 
-/** The shape of recorded members. It accepts what another version may have recorded, and keeps unknown members. */
+/** The schemas for the members of an object in a history, as its `z.looseObject` takes them. Nested ones are loose, too. */
 export function recordedMembers<Shape extends z.ZodRawShape>(
   shape: z.ZodObject<Shape>,
 ): Record<keyof Normal<z.output<z.ZodObject<Shape>>>, z.ZodType> {

@@ -22,8 +22,8 @@ export function patternProblem(pattern: string): string | undefined {
 }
 
 /**
- * Returns a search for matches of the patterns. It counts its work, so one search serves all texts of a call. A text
- * beyond the limits is one span, as is every text if a pattern does not compile: policies are checked at loading.
+ * Returns a search for matches of the patterns. Make one for all texts of a call, because it bounds the work of all. A
+ * text beyond the limits is one span, as is every text if a pattern does not compile: policies are checked at loading.
  */
 export function findOwn(patterns: readonly OwnPattern[]): FindMore | undefined {
   if (patterns.length === 0) return undefined;
@@ -32,6 +32,7 @@ export function findOwn(patterns: readonly OwnPattern[]): FindMore | undefined {
   let [searched, matches] = [0, 0];
   return (text) => {
     searched += text.length * sizes;
+    // Each span holds the pattern's name until `taken` has settled where the span ends. Then the placeholder is made.
     const taken = new Taken(text);
     for (const { name, re } of compiled) {
       let from = 0;

@@ -62,7 +62,10 @@ function isLiving({ agoMs }: Poller, isClockRight: boolean): boolean {
 export async function checkVersions(session: Session, isClockRight: boolean): Promise<CheckOutcome> {
   const query = `${session.attributes.ids} IS NOT NULL AND ExecutionStatus = "Running"`;
   const pinned = new Map<string, { version: PinnedVersion; taskQueue: string; workflowIds: string[] }>();
+  // One page is a large enough sample, and the answer says where it may not be all.
+  let among = '';
   for await (const page of listedExecutions(session, { query, pageSize: runsLookedAt })) {
+    if (page.length >= runsLookedAt) among = ` among the ${runsLookedAt} that were looked at`;
     for (const { execution, taskQueue, searchAttributes } of page) {
       const version = pinnedVersionOf(searchAttributes);
       if (version === undefined || taskQueue == null) continue;
@@ -71,15 +74,15 @@ export async function checkVersions(session: Session, isClockRight: boolean): Pr
       pinned.set(key, known);
       known.workflowIds.push(execution?.workflowId ?? '');
     }
-    break; // one page is a large enough sample
+    break;
   }
   for (const { version, taskQueue, workflowIds } of pinned.values()) {
     const pollers = await pollersOf(session, taskQueue);
     if (pollers.some((each) => isLiving(each, isClockRight) && isOfVersion(each.info, version))) continue;
     return versionGone(session, version, workflowIds);
   }
-  if (pinned.size === 0) return fine('No run that asks something is pinned to a Worker Deployment Version.');
-  return fine('Every Worker Deployment Version to which a run that asks something is pinned has a worker.');
+  if (pinned.size === 0) return fine(`No run that asks something${among} is pinned to a Worker Deployment Version.`);
+  return fine(`Every Worker Deployment Version to which a run that asks something${among} is pinned has a worker.`);
 }
 
 /** Returns the problem that no worker has this version, with the command that moves runs to the current one. */

@@ -125,7 +125,8 @@ class AgentRun {
       if (this.#session.awaitsUser) await this.#untilMessage();
       // `noteGrowth` needs a command. Each path from here writes one: it calls the model, asks about a limit, or ends.
       this.#gate.noteGrowth();
-      // Set this only before a turn. Otherwise a run that an operator pins for good would continue as new for ever.
+      // At its next wait for the user, a session leaves a worker version that is outdated. Only a turn sets this:
+      // otherwise a run that an operator pins for good would continue as new at each wait.
       this.#leavesVersion = this.#session.isSession && this.#gate.isOutdated;
       if (this.#gate.closing !== undefined) return this.#end('closed', lastText(this.#state.messages, 'assistant'));
       if (this.#session.moveToTranscript()) this.#gate.userHeard();

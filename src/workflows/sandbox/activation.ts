@@ -36,7 +36,10 @@ interface Activations {
   isFirst: boolean;
   /** True if a query followed that first activation, whose events the query may have brought. */
   isQueried: boolean;
-  /** The `number` of the last activation in which a few more events would have made the run continue as new. */
+  /**
+   * The `number` of the last activation in which a few more events would have made the run continue as new. A lost
+   * attempt of a task adds such events, so a repeated task may do what the first attempt did not.
+   */
   nearlyOutgrown?: number;
 }
 
