@@ -32,12 +32,6 @@ export const explained: readonly Explanation[] = [
   },
   {
     file: 'core/policy/ruling',
-    code: 'return ask !== undefined || (rule !== null && always !== undefined);',
-    changes: [['rule !== null', 'true']],
-    why: 'An answer without a rule never says which grants it admits.',
-  },
-  {
-    file: 'core/policy/ruling',
     code: 'meter: RulingMeter = { work: 0 },',
     changes: [['{ work: 0 }', '{}']],
     why: 'Nothing reads what this one counts.',
@@ -56,9 +50,9 @@ export const explained: readonly Explanation[] = [
   },
   {
     file: 'core/policy/grants',
-    code: 'widest !== false &&',
+    code: 'if (widest === false) return undefined;',
     changes: [
-      ['widest !== false', 'true'],
+      ['widest === false', 'false'],
       ['false', 'true'],
     ],
     why: 'The next line says the same, as `false` is none of the kinds; this one is for the compiler.',
@@ -89,7 +83,7 @@ export const explained: readonly Explanation[] = [
   },
   {
     file: 'core/policy/compiled-policy',
-    code: 'const subjects = { ...call, meter: { work: 0 } };',
+    code: 'const subjects = { ...ofCall, meter: { work: 0 } };',
     changes: [['{ work: 0 }', '{}']],
     why: 'Nothing reads what this one counts.',
   },
@@ -116,7 +110,7 @@ export const explained: readonly Explanation[] = [
       ['whole !== undefined', 'true'],
       ['whole !== undefined', 'whole === undefined'],
       [
-        '{\n    const few = index()?.mayMatch(call.subjects.args());\n    return partAnswers(policy, matchesOfPart(few ?? all, whole, call), call);\n  }',
+        '{\n    const likely = index()?.mayMatch(call.subjects.args());\n    return partAnswers(policy, matchesOfPart(likely ?? all, whole, call), call);\n  }',
         '{}',
       ],
     ],
@@ -142,8 +136,8 @@ export const explained: readonly Explanation[] = [
   },
   {
     file: 'core/policy/compiled-policy',
-    code: 'const rarest = keys.reduce((best, key) => (shared.get(key)! < shared.get(best)! ? key : best));',
-    changes: [['shared.get(key)! < shared.get(best)!', 'shared.get(key)! <= shared.get(best)!']],
+    code: 'const rarest = keys.reduce((best, key) => (ruleCount.get(key)! < ruleCount.get(best)! ? key : best));',
+    changes: [['ruleCount.get(key)! < ruleCount.get(best)!', 'ruleCount.get(key)! <= ruleCount.get(best)!']],
     why: 'Of two that are as rare either will do.',
   },
   {
@@ -160,13 +154,22 @@ export const explained: readonly Explanation[] = [
   },
   {
     file: 'core/policy/modes',
+    code: "case 'deny':",
+    changes: [
+      ["case 'deny':\n      return false;", "case 'deny':"],
+      ["'deny'", '""'],
+    ],
+    why: 'Without the case, the function returns undefined, which counts as false.',
+  },
+  {
+    file: 'core/policy/modes',
     code: "case 'allow':",
     changes: [["'allow'", '""']],
     why: 'Without the case, the function returns undefined as well.',
   },
   {
     file: 'core/policy/ask-terms',
-    code: 'for (const { afterMs } of rule.escalate ?? []) ofLayer.add(afterMs);',
+    code: 'const timesMs = rules.flatMap(({ escalate = [] }) => escalate.map(({ afterMs }) => afterMs));',
     changes: [['[]', '["Stryker was here"]']],
     why: 'A time that is none comes last and delays nothing.',
   },
@@ -205,12 +208,6 @@ export const explained: readonly Explanation[] = [
     code: 'for (const { advisor } of ask?.by ?? []) {',
     changes: [['[]', '["Stryker was here"]']],
     why: 'A text names no advisor.',
-  },
-  {
-    file: 'core/policy/advice',
-    code: 'if (stricter !== 0) return stricter > 0 ? { ...before, severity } : after;',
-    changes: [['stricter > 0', 'stricter >= 0']],
-    why: 'It is not 0 there.',
   },
   {
     file: 'core/policy/advice',

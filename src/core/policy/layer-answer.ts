@@ -9,7 +9,7 @@ import type { Mode, ModeFacts, Action } from './modes.ts';
 import { allowsAnything, applyMode, modeReason, actions, isAsked } from './modes.ts';
 import { partMatchers, type MatchedCall, type PartMatcher } from './part-matchers.ts';
 import { allowsOnlyCommand, leftOutBy } from './whole-call.ts';
-import { standardRiskDefaults, type AdvisorSettings, type Always, type AskSettings, type Policy } from './policy.ts';
+import { standardRiskDefaults, type AdvisorSettings, type AskSettings, type Policy } from './policy.ts';
 import type { RulingMeter } from '../match/ruling-meter.ts';
 
 export interface LayerAnswer {
@@ -21,8 +21,6 @@ export interface LayerAnswer {
   /** The mode, if it decided the action. */
   mode?: Mode;
   ask?: AskSettings;
-  /** The widest grant that an approval may leave; absent: the default for the call. */
-  always?: Always;
 }
 
 export interface LayerCall extends Omit<MatchedCall, 'argsLength'> {
@@ -162,7 +160,7 @@ function answerOfRule({ mode }: CompiledPolicy, call: LayerCall, rule: CompiledR
   const { action, id, layer, reason, ask } = rule;
   const applied = action === 'deny' ? action : withoutAllow(call, applyMode(mode, action, action, call.mode)).action;
   if (applied !== action) return answerOfMode(mode, applied, call.tool);
-  return { action, rule: id, layer, reason, ask, always: ask?.always };
+  return { action, rule: id, layer, reason, ask };
 }
 
 /** Why the last allow rule that failed did not allow the call, for the model and the reviewers. */
@@ -215,15 +213,13 @@ function answerOfFailedRule(
     layer: rule.layer,
     reason,
     ask: askOfFailing(rule, advisor),
-    always: rule.ask?.always,
   };
 }
 
 /** How a rule asks that cannot be evaluated: no advisor may approve, because the policy's answer is unknown. */
-function askOfFailing({ action, ask }: CompiledRule, ofPolicy: AdvisorSettings | undefined): AskSettings | undefined {
-  const own = action === 'ask' ? ask : undefined;
-  const advisor = own?.advisor ?? ofPolicy;
-  return advisor === undefined || advisor === false ? own : { ...own, advisor: notApproving(advisor) };
+function askOfFailing({ ask }: CompiledRule, ofPolicy: AdvisorSettings | undefined): AskSettings | undefined {
+  const advisor = ask?.advisor ?? ofPolicy;
+  return advisor === undefined || advisor === false ? ask : { ...ask, advisor: notApproving(advisor) };
 }
 
 function answerOfMode(mode: Mode, action: Action, tool: string): LayerAnswer {

@@ -137,7 +137,7 @@ export function evaluate(
     const { digest, atMs, grants = [] } = context;
     const grant = grantFor(grants, { digest, atMs, ready, command: grantedCommand(call) }, always);
     if (grant !== undefined) return { action: 'allow', rule: grant.grantId, layer: 'grant', ...common };
-    if (isToContinue || decisive.some(setsTerms)) {
+    if (isToContinue || decisive.some(({ ask }) => ask !== undefined)) {
       const by = decisive.map((answer) => {
         // The directory of the rule's own layer will say who is in the groups that the rule names.
         const parent = ofParents.findIndex((answers) => answers.includes(answer));
@@ -185,13 +185,8 @@ export function readyCall(call: RuledCall, context: RulingContext, meter: Ruling
 }
 
 /** The widest grant that an answer admits, if it asks. A risk default or a mode admits any grant. */
-function admittedBy({ rule, always }: LayerAnswer, call: RuledCall): Always {
-  return always ?? (rule === null ? 'tool' : defaultAlways(call));
-}
-
-/** True if an answer has settings for the ask, or limits its grants, as a rule that failed may. */
-function setsTerms({ rule, always, ask }: LayerAnswer): boolean {
-  return ask !== undefined || (rule !== null && always !== undefined);
+function admittedBy({ rule, ask }: LayerAnswer, call: RuledCall): Always {
+  return ask?.always ?? (rule === null ? 'tool' : defaultAlways(call));
 }
 
 function askingRule({ rule, layer, ask }: LayerAnswer, side: 'ceiling' | 'parent' | 'run'): AskingRule {

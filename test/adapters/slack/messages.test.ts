@@ -165,10 +165,13 @@ describe('Slack that fails', () => {
     expect(world.slack.messages.slice(1).map(textOf)).toEqual(complete.map(textOf));
   });
 
-  test('a message of another app with the same key does not keep ours from being sent', async () => {
+  test.each<[string, (key: string) => Record<string, unknown> | undefined]>([
+    ['with the same key', (key) => ({ key: `${key}.0` })],
+    ['without a payload in its metadata', () => undefined],
+  ])('a message of another app %s does not keep ours from being sent', async (_what, payloadOf) => {
     const { requests } = await ask(pay('bob'));
     const key = randomUUID();
-    const metadata = { event_type: 'countersign_request', event_payload: { key: `${key}.0` } };
+    const metadata = { event_type: 'countersign_request', event_payload: payloadOf(key) };
     const ts = `${Math.floor(Date.now() / 1_000)}.000001`;
     world.slack.messages.push({ ts, channel: 'C0001', text: 'x', blocks: [], bot_id: 'B9999', metadata });
     await world.notify(requests, { key, attempt: 2 });

@@ -14,7 +14,7 @@ export interface SlackMessageInTest {
   bot_id?: string;
   subtype?: 'tombstone';
   thread_ts?: string;
-  metadata?: { event_type: string; event_payload: Record<string, unknown> };
+  metadata?: { event_type: string; event_payload?: Record<string, unknown> | undefined };
 }
 
 export interface SlackViewInTest {
