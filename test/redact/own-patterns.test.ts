@@ -37,7 +37,7 @@ test.each([
   for (const end of [19_000, 20_000]) {
     for (let at = end - 20; at <= end; at++) {
       const text = `${'x'.repeat(at)}${found}${'x'.repeat(30_000)}`;
-      expect([at, findMore!(text)]).toEqual([at, [[at, at + found.length, expect.any(String)]]]);
+      expect([at, findMore(text)]).toEqual([at, [[at, at + found.length, expect.any(String)]]]);
     }
   }
 });

@@ -83,7 +83,9 @@ async function* ownMessages(
         : client.conversations.replies({ ...options, ts: threadOf });
     const { messages = [], response_metadata: more } = await orSlackProblem(reading, method, channel);
     for (const { ts, bot_id: sender, metadata, blocks = [] } of messages) {
-      const { key } = (metadata?.event_type === metadataType ? (metadata.event_payload ?? {}) : {}) as { key?: unknown };
+      const { key } = (metadata?.event_type === metadataType ? (metadata.event_payload ?? {}) : {}) as {
+        key?: unknown;
+      };
       if (ts === undefined || sender === undefined || sender !== ours || typeof key !== 'string') continue;
       yield { ts, key, blocks };
     }
