@@ -26,7 +26,8 @@ beforeAll(async () => {
       toolName: 'open_ticket',
       agentName: 'bot',
       reviewers: [],
-      shownArguments: { subject: `Ticket ${index}` },
+      // No id begins with a word like `T519`, as one may with digits alone: the search takes beginnings of ids, too.
+      shownArguments: { subject: `Ticket T${index}` },
       notShown: [],
       shown: 'all' as const,
       argumentNames: ['subject'],
@@ -80,7 +81,7 @@ test.each([
   ['?text=48,250', 'mine', 1],
   ['?text=L%D1%96ghtworks', 'mine', 4],
   ['?tool=wire_transfer&severity=critical', 'mine', 1],
-  ['?tab=anyone&text=ticket+519', 'anyone', 1],
+  ['?tab=anyone&text=ticket+T519', 'anyone', 1],
   ['?tab=anyone&agent=bot', 'anyone', flood],
   ['?tab=anyone&text=lightworks', 'anyone', 0],
 ] as const)('%s finds %s: %i', async (query, tab, matching) => {
