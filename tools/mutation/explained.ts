@@ -26,7 +26,7 @@ export const explained: readonly Explanation[] = [
   },
   {
     file: 'core/policy/ruling',
-    code: "return always ?? (rule === null ? 'tool' : defaultAlways(call));",
+    code: "return ask?.always ?? (rule === null ? 'tool' : defaultAlways(call));",
     changes: [["'tool'", '""']],
     why: 'What admits nothing that is known leaves the narrowest of the others, and of none `tool`.',
   },
