@@ -106,7 +106,7 @@ export async function play(options: PlayOptions): Promise<RunResult> {
     await tellTrouble();
     const [request] = (await client.approvals.list({ workflowId })).approvals;
     if (request === undefined) continue;
-    // What came before the request is printed before it.
+    // Prints the events that precede the request before the request itself.
     await narrator.catchUp();
     if (!killed) await killWorker(options, request.requestId);
     killed = true;

@@ -17,7 +17,7 @@ export interface DescribedCall {
   mode?: Mode;
 }
 
-/** What `sum(TOOL, ARGUMENT)` in a policy's condition gives, by tool and argument. */
+/** The results of `sum(TOOL, ARGUMENT)` in the conditions of a policy, by tool and argument. */
 export type Sums = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
 /** The argument that a pattern `TOOL:TEXT` of a rule matches. */

@@ -34,7 +34,7 @@ export async function checkPolicyFile(file: string, options: PolicyCheckOptions,
   if (output.forPeople) output.line(`${escapeText(file)}: ${length} ${length === 1 ? 'rule' : 'rules'}, no problem`);
 }
 
-/** What a check compares a policy with. `channels` is a text if they cannot be created: the reason. */
+/** The command compares a policy with these. If the channels cannot be created, `channels` is the reason. */
 interface Known {
   names: KnownNames;
   /** The operator's policy. */

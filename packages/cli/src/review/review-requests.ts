@@ -34,7 +34,7 @@ const mostSearched = 1_000;
 type Aside = Map<string, 'answered' | 'skipped'>;
 /** Why the reviewer leaves a request: undefined if the next one follows. */
 type Leave = Search | 'quit' | 'back' | undefined;
-/** What the reviewer sees: requests that are not aside and that contain the search text. An empty text shows all. */
+/** Selects the requests that `review` shows: those that are not aside and contain `search`, which may be empty. */
 interface Place {
   aside: Aside;
   search: string;

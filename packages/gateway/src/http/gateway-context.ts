@@ -6,7 +6,7 @@ import type { IdentityService } from './identity/identity-service.ts';
 import type { GatewayLimits, SenderAddress } from './server/limits.ts';
 import type { Site } from './site.ts';
 
-/** What a worker declares: its agents, the operator's policy, and for a policy from a file, the lines of the rules. */
+/** The agents and the operator's policy that a worker declares. A policy from a file has the lines of its rules. */
 export interface KnownWorker {
   agents: readonly string[];
   policy?: Policy;
@@ -28,7 +28,7 @@ export interface GatewayContext {
   readonly chatWaitMs: number;
   /** The address of Temporal's UI, such as `http://127.0.0.1:8233`. */
   readonly temporalUi?: string;
-  /** What the gateway's own worker declares, as in `countersign dev`; undefined if the gateway has no worker. */
+  /** Returns the declarations of the gateway's own worker, as in `countersign dev`; undefined without a worker. */
   readonly worker: () => KnownWorker | undefined;
   readonly limits: Required<GatewayLimits>;
   readonly senderAddress: SenderAddress;

@@ -204,7 +204,7 @@ class ChatWaits {
   readonly #thread: Pick<ChatThread, 'client' | 'inbox'>;
   readonly #workflowId: string;
   #pauseMs = pauseMs.first;
-  /** What the last `look` has found, without what later events have disproved. */
+  /** The waits that the last `look` has found. Later events remove the waits that they end. */
   #found: readonly ChatWait[] = [];
   #reported: string | undefined;
 
@@ -282,7 +282,7 @@ function linkTo(
   return inbox === undefined ? {} : { url: `${inbox}/requests/${path}` };
 }
 
-/** What a run and its nested runs wait for. `agent`: absent for the run of the chat, whose requests `waitOf` lists. */
+/** Lists the waits of a run and its nested runs. Without `agent`, it is the chat's run: `waitOf` lists its requests. */
 async function reasonsOf(
   thread: Pick<ChatThread, 'client' | 'inbox'>,
   workflowId: string,
